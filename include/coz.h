@@ -1,0 +1,129 @@
+/* coz.h: marks for the causal profiler Coz. C99, C++11 and up; gcc and clang.
+ *
+ *   COZ_PROGRESS;               a unit of useful work is done here (throughput)
+ *   COZ_PROGRESS_NAMED("name"); the same, under a name of its own
+ *   COZ_BEGIN("name");          an operation begins here ...
+ *   COZ_END("name");            ... and ends here, perhaps in another thread (latency)
+ *   COZ_ARRIVAL;                a request arrives here (load)
+ *   COZ_ARRIVAL_NAMED("name");
+ *
+ * Only for code that blocks or wakes threads by means the profiler cannot see (its own futex
+ * calls, hand-written assembly):
+ *
+ *   COZ_CATCH_UP;          before waking another thread: serve the delays that are due
+ *   COZ_PRE_BLOCK;         before blocking
+ *   COZ_POST_BLOCK(skip);  after blocking; skip != 0 if another thread of this program woke us,
+ *                          so that the delays it served need not be served again
+ *
+ * Without the profiler a mark costs one load and a branch. The profiler is found at run time, by
+ * dlsym at a mark's first visit: nothing is linked. (Where dlsym is not in libc itself, before
+ * glibc 2.34, link with -ldl.) A mark's name is read once, at its first visit. Marks may be
+ * visited by any thread, and not in signal handlers.
+ */
+#ifndef COZ_H
+#define COZ_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+/* A weak reference: a static program links, and is inert. */
+#pragma weak dlsym
+
+#ifdef __cplusplus
+#define COZ_EXTERN_C_BEGIN_ extern "C" {
+#define COZ_EXTERN_C_END_ }
+#else
+#define COZ_EXTERN_C_BEGIN_
+#define COZ_EXTERN_C_END_
+#endif
+
+COZ_EXTERN_C_BEGIN_
+
+#define COZ_KIND_THROUGHPUT_ 1
+#define COZ_KIND_BEGIN_ 2
+#define COZ_KIND_END_ 3
+#define COZ_KIND_ARRIVAL_ 4
+
+/* A point as the profiler hands it out; `visit` counts one visit. */
+typedef struct coz_point {
+  void (*visit)(struct coz_point* point);
+} coz_point_t;
+
+/* What a mark remembers: kind of symbol, not yet looked up, absent, or an address. */
+#define COZ_SITE_INERT_ ((size_t)0)
+#define COZ_SITE_NEW_ ((size_t)1)
+
+/* The address of a symbol of the profiler's, or COZ_SITE_INERT_. */
+__attribute__((cold, noinline, unused)) static size_t coz_look_up_(const char* symbol) {
+  void* address = NULL;
+  void* (*const find)(void*, const char*) = dlsym;
+  if (find != NULL) address = find(NULL /* RTLD_DEFAULT */, symbol);
+  return (size_t)address;
+}
+
+/* The site's address, looked up at the first visit. Threads may race: they find the same. */
+__attribute__((unused)) static inline size_t coz_function_site_(size_t* site, const char* symbol) {
+  size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(address == COZ_SITE_NEW_, 0)) {
+    address = coz_look_up_(symbol);
+    __atomic_store_n(site, address, __ATOMIC_RELEASE);
+  }
+  return address;
+}
+
+__attribute__((cold, noinline, unused)) static size_t coz_new_point_(size_t* site, int kind,
+                                                                     const char* name) {
+  const size_t get_point = coz_look_up_("_coz_get_point");
+  size_t point = COZ_SITE_INERT_;
+  if (get_point != COZ_SITE_INERT_) {
+    point = (size_t)((coz_point_t * (*)(int, const char*)) get_point)(kind, name);
+  }
+  __atomic_store_n(site, point, __ATOMIC_RELEASE);
+  return point;
+}
+
+__attribute__((unused)) static inline void coz_visit_(size_t* site, size_t address, int kind,
+                                                      const char* name) {
+  if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_point_(site, kind, name);
+  if (address != COZ_SITE_INERT_) {
+    coz_point_t* const point = (coz_point_t*)address;
+    point->visit(point);
+  }
+}
+
+COZ_EXTERN_C_END_
+
+#define COZ_VISIT_(kind, name)                                                         \
+  do {                                                                                 \
+    static size_t coz_site_ = COZ_SITE_NEW_;                                           \
+    const size_t coz_address_ = __atomic_load_n(&coz_site_, __ATOMIC_ACQUIRE);         \
+    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                        \
+      coz_visit_(&coz_site_, coz_address_, kind, name);                                \
+    }                                                                                  \
+  } while (0)
+
+#define COZ_CALL_(symbol, type, arguments)                                             \
+  do {                                                                                 \
+    static size_t coz_site_ = COZ_SITE_NEW_;                                           \
+    const size_t coz_address_ = coz_function_site_(&coz_site_, symbol);                \
+    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                        \
+      ((type)coz_address_) arguments;                                                  \
+    }                                                                                  \
+  } while (0)
+
+#define COZ_TEXT_OF_(x) #x
+#define COZ_TEXT_(x) COZ_TEXT_OF_(x)
+#define COZ_HERE_ __FILE__ ":" COZ_TEXT_(__LINE__)
+
+#define COZ_PROGRESS COZ_VISIT_(COZ_KIND_THROUGHPUT_, COZ_HERE_)
+#define COZ_PROGRESS_NAMED(name) COZ_VISIT_(COZ_KIND_THROUGHPUT_, name)
+#define COZ_BEGIN(name) COZ_VISIT_(COZ_KIND_BEGIN_, name)
+#define COZ_END(name) COZ_VISIT_(COZ_KIND_END_, name)
+#define COZ_ARRIVAL COZ_VISIT_(COZ_KIND_ARRIVAL_, COZ_HERE_)
+#define COZ_ARRIVAL_NAMED(name) COZ_VISIT_(COZ_KIND_ARRIVAL_, name)
+
+#define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", void (*)(void), ())
+#define COZ_PRE_BLOCK COZ_CALL_("_coz_pre_block", void (*)(void), ())
+#define COZ_POST_BLOCK(skip) COZ_CALL_("_coz_post_block", void (*)(int), (skip))
+
+#endif /* COZ_H */
