@@ -1,0 +1,283 @@
+#include "table_builder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "line/line_table.h"
+
+namespace coz::linetable {
+namespace {
+
+constexpr std::uint32_t kNoNode = 0xffffffffU;
+
+// A stable sort by a key of up to 33 bits, in time linear in the number of items.
+template <typename Item, typename Key>
+void radix_sort(std::vector<Item>& items, Key key) {
+  constexpr unsigned kDigitBits = 11;
+  constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+  std::vector<Item> sorted(items.size());
+  for (unsigned shift = 0; shift < 33; shift += kDigitBits) {
+    const auto digit = [&](const Item& item) { return (key(item) >> shift) & (kDigits - 1); };
+    std::array<std::size_t, kDigits + 1> begin{};
+    for (const Item& item : items) ++begin[digit(item) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    for (const Item& item : items) sorted[begin[digit(item)]++] = item;
+    items.swap(sorted);
+  }
+}
+
+// Sections of 8-byte-aligned bytes behind the header.
+class TableFile {
+ public:
+  TableFile() : bytes_(sizeof(LineTableHeader), '\0') {}
+
+  template <typename T>
+  LineTableSection add(const std::vector<T>& entries) {
+    bytes_.resize((bytes_.size() + 7) / 8 * 8, '\0');
+    const LineTableSection section{bytes_.size(), entries.size()};
+    if (!entries.empty()) {
+      bytes_.append(reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(T));
+    }
+    return section;
+  }
+
+  std::string finish(LineTableHeader header) {
+    std::memcpy(header.magic, kLineTableMagic, sizeof(kLineTableMagic));
+    header.version = kLineTableVersion;
+    header.header_size = sizeof(header);
+    header.file_size = bytes_.size();
+    header.header_checksum = fnv1a(&header, offsetof(LineTableHeader, header_checksum));
+    std::memcpy(bytes_.data(), &header, sizeof(header));
+    return std::move(bytes_);
+  }
+
+  void reserve(std::size_t size) { bytes_.reserve(size); }
+
+ private:
+  std::string bytes_;
+};
+
+std::uint32_t add_string(std::vector<char>& strings, const std::string& text) {
+  const auto offset = static_cast<std::uint32_t>(strings.size());
+  strings.insert(strings.end(), text.c_str(), text.c_str() + text.size() + 1);
+  return offset;
+}
+
+// Old ids that are used, in the order of the new ones, and the way back.
+class Renumbering {
+ public:
+  explicit Renumbering(std::size_t count) : new_ids_(count) {}
+
+  void use(std::uint32_t id) { new_ids_[id] = 1; }
+
+  template <typename Less>
+  void number(Less less) {
+    for (std::uint32_t id = 0; id < new_ids_.size(); ++id) {
+      if (new_ids_[id] != 0) old_ids_.push_back(id);
+    }
+    std::sort(old_ids_.begin(), old_ids_.end(), less);
+    for (std::uint32_t i = 0; i < old_ids_.size(); ++i) new_ids_[old_ids_[i]] = i;
+  }
+
+  [[nodiscard]] std::uint32_t new_id(std::uint32_t old_id) const { return new_ids_[old_id]; }
+  [[nodiscard]] const std::vector<std::uint32_t>& old_ids() const { return old_ids_; }
+
+ private:
+  std::vector<std::uint32_t> new_ids_;  // until number(): whether the id is used
+  std::vector<std::uint32_t> old_ids_;
+};
+
+}  // namespace
+
+std::uint32_t TableBuilder::StringPool::add(std::string_view text) {
+  // The strings of the table end at their first NUL.
+  text = text.substr(0, text.find('\0'));
+  if (const auto known = ids.find(text); known != ids.end()) return known->second;
+  const auto id = static_cast<std::uint32_t>(strings.size());
+  ids.emplace(strings.emplace_back(text), id);
+  return id;
+}
+
+std::uint32_t TableBuilder::add_file(std::string_view path) { return files_.add(path); }
+
+std::uint32_t TableBuilder::add_function(std::string_view name) { return functions_.add(name); }
+
+std::uint32_t TableBuilder::add_line(std::uint32_t file, std::uint32_t line) {
+  const auto next = static_cast<std::uint32_t>(lines_.size());
+  const std::uint32_t id = line_ids_.find_or_insert({file, line}, next);
+  if (id == next) lines_.push_back({file, line});
+  return id;
+}
+
+void TableBuilder::add_row(std::uint32_t address, std::uint32_t line) {
+  rows_.push_back({address, line});
+}
+
+std::uint32_t TableBuilder::add_function_scope(std::uint32_t function) {
+  scopes_.push_back({function, kNoNode});
+  return static_cast<std::uint32_t>(scopes_.size() - 1);
+}
+
+std::uint32_t TableBuilder::add_inlined_scope(std::uint32_t function, std::uint32_t parent,
+                                              std::uint32_t call_line) {
+  std::uint32_t outer = kNoNode;
+  if (parent != kNoScope) {
+    const Scope around = scopes_[parent];
+    outer = call_line == kNoLine ? around.outer
+                                 : add_node(call_line, around.function, around.outer);
+  }
+  scopes_.push_back({function, outer});
+  return static_cast<std::uint32_t>(scopes_.size() - 1);
+}
+
+void TableBuilder::add_range(std::uint32_t begin, std::uint32_t end, std::uint32_t scope) {
+  if (begin < end) ranges_.push_back({begin, end, scope});
+}
+
+std::uint32_t TableBuilder::add_node(std::uint32_t line, std::uint32_t function,
+                                     std::uint32_t outer) {
+  const auto next = static_cast<std::uint32_t>(nodes_.size());
+  const std::uint64_t frame = (std::uint64_t{line} << 32) | function;
+  const std::uint32_t id = node_ids_.find_or_insert({frame, outer}, next);
+  if (id == next) nodes_.push_back({{line, function}, outer});
+  return id;
+}
+
+void TableBuilder::sort_input() {
+  radix_sort(rows_, [](const Row& row) {
+    return (std::uint64_t{row.address} << 1) | (row.line == kNoLine ? 0U : 1U);
+  });
+  radix_sort(ranges_, [](const Range& range) { return std::uint64_t{range.begin}; });
+}
+
+// Walks rows and scopes together in the order of their addresses. The scopes that cover the current
+// address are on a stack; the one on top, begun last, is the innermost, and its chain counts.
+std::vector<TableBuilder::OutputRow> TableBuilder::sweep() {
+  std::vector<OutputRow> output;
+  const auto emit = [&output](std::uint32_t start, std::uint32_t node) {
+    const std::uint32_t before = output.empty() ? kNoNode : output.back().node;
+    if (node != before) output.push_back({start, node});
+  };
+  std::vector<Range> active;
+  std::size_t next_range = 0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row row = rows_[i];
+    const bool last = i + 1 == rows_.size();
+    const std::uint32_t end =
+        last ? std::numeric_limits<std::uint32_t>::max() : rows_[i + 1].address;
+    if (row.line == kNoLine && row.address < end) emit(row.address, kNoNode);
+    if (row.line == kNoLine) continue;
+    std::uint32_t address = row.address;
+    while (address < end) {
+      while (next_range < ranges_.size() && ranges_[next_range].begin <= address) {
+        active.push_back(ranges_[next_range++]);
+      }
+      while (!active.empty() && active.back().end <= address) active.pop_back();
+      const Scope scope =
+          active.empty() ? Scope{kNoFunction, kNoNode} : scopes_[active.back().scope];
+      emit(address, add_node(row.line, scope.function, scope.outer));
+      address = end;
+      if (!active.empty()) address = std::min(address, active.back().end);
+      if (next_range < ranges_.size()) address = std::min(address, ranges_[next_range].begin);
+    }
+  }
+  return output;
+}
+
+// Replaces the rows' nodes by the numbers of their chains; returns each chain's node.
+std::vector<std::uint32_t> TableBuilder::number_chains(std::vector<OutputRow>& rows) const {
+  std::vector<std::uint32_t> chain_nodes;
+  std::vector<std::uint32_t> chain_of_node(nodes_.size(), kNoChain);
+  for (OutputRow& row : rows) {
+    if (row.node == kNoNode) continue;
+    std::uint32_t& chain = chain_of_node[row.node];
+    if (chain == kNoChain) {
+      chain = static_cast<std::uint32_t>(chain_nodes.size());
+      chain_nodes.push_back(row.node);
+    }
+    row.node = chain;
+  }
+  return chain_nodes;
+}
+
+std::string TableBuilder::finish(std::uint64_t base_address,
+                                 std::span<const std::uint8_t> build_id) {
+  sort_input();
+  std::vector<OutputRow> rows = sweep();
+  const std::vector<std::uint32_t> chain_nodes = number_chains(rows);
+
+  std::vector<LineTableFrame> frames;
+  std::vector<std::uint32_t> chain_begins{0};
+  Renumbering lines(lines_.size());
+  Renumbering files(files_.strings.size());
+  Renumbering functions(functions_.strings.size());
+  for (const std::uint32_t innermost : chain_nodes) {
+    for (std::uint32_t node = innermost; node != kNoNode; node = nodes_[node].outer) {
+      const LineTableFrame frame = nodes_[node].frame;
+      frames.push_back(frame);
+      lines.use(frame.line);
+      files.use(lines_[frame.line].file);
+      if (frame.function != kNoFunction) functions.use(frame.function);
+    }
+    chain_begins.push_back(static_cast<std::uint32_t>(frames.size()));
+  }
+
+  files.number([this](std::uint32_t a, std::uint32_t b) {
+    return files_.strings[a] < files_.strings[b];
+  });
+  lines.number([&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(files.new_id(lines_[a].file), lines_[a].line) <
+           std::pair(files.new_id(lines_[b].file), lines_[b].line);
+  });
+  functions.number(std::less<>());
+  for (LineTableFrame& frame : frames) {
+    frame.line = lines.new_id(frame.line);
+    if (frame.function != kNoFunction) frame.function = functions.new_id(frame.function);
+  }
+
+  std::vector<char> strings;
+  std::vector<std::uint32_t> file_names;
+  std::vector<std::uint32_t> function_names;
+  std::vector<LineTableLine> line_entries;
+  for (const auto id : files.old_ids()) file_names.push_back(add_string(strings, files_.strings[id]));
+  for (const auto id : functions.old_ids()) {
+    function_names.push_back(add_string(strings, functions_.strings[id]));
+  }
+  if (strings.empty()) strings.push_back('\0');
+  for (const auto id : lines.old_ids()) {
+    line_entries.push_back({files.new_id(lines_[id].file), lines_[id].line});
+  }
+  constexpr std::size_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
+  if (frames.size() >= kMaxIndex || strings.size() >= kMaxIndex) return {};
+
+  std::vector<std::uint32_t> starts(rows.size());
+  std::vector<std::uint32_t> chains(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    starts[i] = rows[i].start;
+    chains[i] = rows[i].node;
+  }
+  TableFile file;
+  file.reserve(sizeof(LineTableHeader) + rows.size() * 8 + frames.size() * 8 + strings.size() +
+               (chain_begins.size() + line_entries.size() * 2) * 4 + 4096);
+  LineTableHeader header{};
+  header.base_address = base_address;
+  header.build_id_size =
+      static_cast<std::uint32_t>(std::min<std::size_t>(build_id.size(), kMaxBuildIdSize));
+  std::copy_n(build_id.begin(), header.build_id_size, header.build_id);
+  header.starts = file.add(starts);
+  header.chains = file.add(chains);
+  header.chain_begins = file.add(chain_begins);
+  header.frames = file.add(frames);
+  header.lines = file.add(line_entries);
+  header.files = file.add(file_names);
+  header.functions = file.add(function_names);
+  header.strings = file.add(strings);
+  return file.finish(header);
+}
+
+}  // namespace coz::linetable
