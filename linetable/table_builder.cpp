@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
-
-#include "line/line_table.h"
 
 namespace coz::linetable {
 namespace {
@@ -29,43 +26,6 @@ void radix_sort(std::vector<Item>& items, Key key) {
     for (const Item& item : items) sorted[begin[digit(item)]++] = item;
     items.swap(sorted);
   }
-}
-
-// Sections of 8-byte-aligned bytes behind the header.
-class TableFile {
- public:
-  TableFile() : bytes_(sizeof(LineTableHeader), '\0') {}
-
-  template <typename T>
-  LineTableSection add(const std::vector<T>& entries) {
-    bytes_.resize((bytes_.size() + 7) / 8 * 8, '\0');
-    const LineTableSection section{bytes_.size(), entries.size()};
-    if (!entries.empty()) {
-      bytes_.append(reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(T));
-    }
-    return section;
-  }
-
-  std::string finish(LineTableHeader header) {
-    std::memcpy(header.magic, kLineTableMagic, sizeof(kLineTableMagic));
-    header.version = kLineTableVersion;
-    header.header_size = sizeof(header);
-    header.file_size = bytes_.size();
-    header.header_checksum = fnv1a(&header, offsetof(LineTableHeader, header_checksum));
-    std::memcpy(bytes_.data(), &header, sizeof(header));
-    return std::move(bytes_);
-  }
-
-  void reserve(std::size_t size) { bytes_.reserve(size); }
-
- private:
-  std::string bytes_;
-};
-
-std::uint32_t add_string(std::vector<char>& strings, const std::string& text) {
-  const auto offset = static_cast<std::uint32_t>(strings.size());
-  strings.insert(strings.end(), text.c_str(), text.c_str() + text.size() + 1);
-  return offset;
 }
 
 // Old ids that are used, in the order of the new ones, and the way back.
@@ -189,44 +149,40 @@ std::vector<TableBuilder::OutputRow> TableBuilder::sweep() {
   return output;
 }
 
-// Replaces the rows' nodes by the numbers of their chains; returns each chain's node.
-std::vector<std::uint32_t> TableBuilder::number_chains(std::vector<OutputRow>& rows) const {
-  std::vector<std::uint32_t> chain_nodes;
+// Chains are numbered in the order of their first rows, so that neighbours in the code are
+// neighbours in the table.
+void TableBuilder::write_rows(const std::vector<OutputRow>& rows, TableContent& content) const {
   std::vector<std::uint32_t> chain_of_node(nodes_.size(), kNoChain);
-  for (OutputRow& row : rows) {
-    if (row.node == kNoNode) continue;
+  content.starts.reserve(rows.size());
+  content.chains.reserve(rows.size());
+  for (const OutputRow& row : rows) {
+    content.starts.push_back(row.start);
+    if (row.node == kNoNode) {
+      content.chains.push_back(kNoChain);
+      continue;
+    }
     std::uint32_t& chain = chain_of_node[row.node];
     if (chain == kNoChain) {
-      chain = static_cast<std::uint32_t>(chain_nodes.size());
-      chain_nodes.push_back(row.node);
+      chain = static_cast<std::uint32_t>(content.chain_begins.size() - 1);
+      for (std::uint32_t node = row.node; node != kNoNode; node = nodes_[node].outer) {
+        content.frames.push_back(nodes_[node].frame);
+      }
+      content.chain_begins.push_back(static_cast<std::uint32_t>(content.frames.size()));
     }
-    row.node = chain;
+    content.chains.push_back(chain);
   }
-  return chain_nodes;
 }
 
-std::string TableBuilder::finish(std::uint64_t base_address,
-                                 std::span<const std::uint8_t> build_id) {
-  sort_input();
-  std::vector<OutputRow> rows = sweep();
-  const std::vector<std::uint32_t> chain_nodes = number_chains(rows);
-
-  std::vector<LineTableFrame> frames;
-  std::vector<std::uint32_t> chain_begins{0};
+// Leaves out what no frame uses (lines of discarded code), sorts the rest.
+void TableBuilder::write_names(TableContent& content) const {
   Renumbering lines(lines_.size());
   Renumbering files(files_.strings.size());
   Renumbering functions(functions_.strings.size());
-  for (const std::uint32_t innermost : chain_nodes) {
-    for (std::uint32_t node = innermost; node != kNoNode; node = nodes_[node].outer) {
-      const LineTableFrame frame = nodes_[node].frame;
-      frames.push_back(frame);
-      lines.use(frame.line);
-      files.use(lines_[frame.line].file);
-      if (frame.function != kNoFunction) functions.use(frame.function);
-    }
-    chain_begins.push_back(static_cast<std::uint32_t>(frames.size()));
+  for (const LineTableFrame& frame : content.frames) {
+    lines.use(frame.line);
+    files.use(lines_[frame.line].file);
+    if (frame.function != kNoFunction) functions.use(frame.function);
   }
-
   files.number([this](std::uint32_t a, std::uint32_t b) {
     return files_.strings[a] < files_.strings[b];
   });
@@ -235,49 +191,29 @@ std::string TableBuilder::finish(std::uint64_t base_address,
            std::pair(files.new_id(lines_[b].file), lines_[b].line);
   });
   functions.number(std::less<>());
-  for (LineTableFrame& frame : frames) {
+
+  for (LineTableFrame& frame : content.frames) {
     frame.line = lines.new_id(frame.line);
     if (frame.function != kNoFunction) frame.function = functions.new_id(frame.function);
   }
+  for (const std::uint32_t id : lines.old_ids()) {
+    content.lines.push_back({files.new_id(lines_[id].file), lines_[id].line});
+  }
+  for (const std::uint32_t id : files.old_ids()) {
+    content.files.push_back(content.add_string(files_.strings[id]));
+  }
+  for (const std::uint32_t id : functions.old_ids()) {
+    content.functions.push_back(content.add_string(functions_.strings[id]));
+  }
+}
 
-  std::vector<char> strings;
-  std::vector<std::uint32_t> file_names;
-  std::vector<std::uint32_t> function_names;
-  std::vector<LineTableLine> line_entries;
-  for (const auto id : files.old_ids()) file_names.push_back(add_string(strings, files_.strings[id]));
-  for (const auto id : functions.old_ids()) {
-    function_names.push_back(add_string(strings, functions_.strings[id]));
-  }
-  if (strings.empty()) strings.push_back('\0');
-  for (const auto id : lines.old_ids()) {
-    line_entries.push_back({files.new_id(lines_[id].file), lines_[id].line});
-  }
-  constexpr std::size_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
-  if (frames.size() >= kMaxIndex || strings.size() >= kMaxIndex) return {};
-
-  std::vector<std::uint32_t> starts(rows.size());
-  std::vector<std::uint32_t> chains(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    starts[i] = rows[i].start;
-    chains[i] = rows[i].node;
-  }
-  TableFile file;
-  file.reserve(sizeof(LineTableHeader) + rows.size() * 8 + frames.size() * 8 + strings.size() +
-               (chain_begins.size() + line_entries.size() * 2) * 4 + 4096);
-  LineTableHeader header{};
-  header.base_address = base_address;
-  header.build_id_size =
-      static_cast<std::uint32_t>(std::min<std::size_t>(build_id.size(), kMaxBuildIdSize));
-  std::copy_n(build_id.begin(), header.build_id_size, header.build_id);
-  header.starts = file.add(starts);
-  header.chains = file.add(chains);
-  header.chain_begins = file.add(chain_begins);
-  header.frames = file.add(frames);
-  header.lines = file.add(line_entries);
-  header.files = file.add(file_names);
-  header.functions = file.add(function_names);
-  header.strings = file.add(strings);
-  return file.finish(header);
+std::string TableBuilder::finish(std::uint64_t base_address,
+                                 std::span<const std::uint8_t> build_id) {
+  sort_input();
+  TableContent content;
+  write_rows(sweep(), content);
+  write_names(content);
+  return write_table(content, base_address, build_id);
 }
 
 }  // namespace coz::linetable

@@ -14,6 +14,7 @@
 
 #include "hash_index.h"
 #include "line/line_table_format.h"
+#include "table_file.h"
 
 namespace coz::linetable {
 
@@ -78,7 +79,8 @@ class TableBuilder {
   std::uint32_t add_node(std::uint32_t line, std::uint32_t function, std::uint32_t outer);
   void sort_input();
   std::vector<OutputRow> sweep();
-  std::vector<std::uint32_t> number_chains(std::vector<OutputRow>& rows) const;
+  void write_rows(const std::vector<OutputRow>& rows, TableContent& content) const;
+  void write_names(TableContent& content) const;
 
   StringPool files_;
   StringPool functions_;
