@@ -1,0 +1,255 @@
+# Coz: a causal profiler for Linux. `make help` explains the targets. All output goes to build/.
+
+BUILD   := build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PYTHON  ?= python3
+VERSION := $(shell sed -n 's/^__version__[^"]*"\([^"]*\)".*/\1/p' cozcli/__init__.py 2>/dev/null)
+
+# To be set on the command line; what the sources need is added to it.
+CXXFLAGS ?= -O2 -g
+CFLAGS   ?= -O2 -g
+LDFLAGS  ?=
+
+# One job per processor unless told otherwise, on the command line or by a calling make.
+ifeq (,$(filter -j% --jobserver%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+comma := ,
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -Iinclude $(WARNINGS) -MMD -MP
+
+## ---------------------------------------------------------------------------------------------------
+## Sources
+
+LIBCOZ_SOURCES := $(sort $(shell find libcoz -name '*.cpp' 2>/dev/null))
+HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) $(wildcard libcoz/line/scope.cpp libcoz/line/line_table.cpp)
+TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
+# What the unit tests are linked with: everything that does not take over the process it is loaded into.
+TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp linetable/main.cpp, \
+                    $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
+HEADERS        := $(shell find libcoz linetable include -name '*.h' 2>/dev/null)
+FORMATTED      := $(LIBCOZ_SOURCES) $(wildcard linetable/*.cpp) $(HEADERS) $(TEST_SOURCES) \
+                  $(sort $(shell find examples tests benchmarks \( -name '*.c' -o -name '*.cpp' -o -name '*.h' \) 2>/dev/null))
+FORMATTED      := $(sort $(FORMATTED))
+
+LIBCOZ  := $(BUILD)/lib/libcoz.so
+HELPER  := $(BUILD)/libexec/coz-linetable
+COZ     := $(BUILD)/bin/coz
+UNIT    := $(BUILD)/tests/unit_tests
+VENV    := $(BUILD)/venv
+RUNTIME_STAMP := $(VENV)/.installed
+DEV_STAMP     := $(VENV)/.installed-dev
+BIN     := $(VENV)/bin
+
+.PHONY: all native help demo test unit-tests lint format sanitize bench install clean dependencies examples \
+        lint-format lint-tidy lint-python lint-header lint-shell
+
+## ---------------------------------------------------------------------------------------------------
+## all
+
+all: native $(RUNTIME_STAMP)          ## build everything: build/bin/coz then works from here
+native: $(LIBCOZ) $(HELPER) $(COZ)    ## build all but the Python environment
+
+help:                                 ## explain the targets
+	@echo "make [TARGET] [VARIABLE=...]"
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo "  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where install puts things"
+	@echo "  CXXFLAGS='$(CXXFLAGS)'  CXX=$(CXX)  PYTHON=$(PYTHON)"
+	@echo "  DEMO_TWO_THREADS=$(DEMO_TWO_THREADS)  DEMO_SQLITE=$(DEMO_SQLITE)  seconds that the demo profiles each program"
+	@echo "  PYTEST=''  arguments for pytest, for example PYTEST='-k report -x'"
+
+# --- libcoz.so: loaded into foreign programs, so it brings its own C++ runtime and exports only what it must.
+LIBCOZ_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -ftls-model=initial-exec
+# Static libraries for libcoz.so only, such as -l:libunwind.a
+LIBCOZ_LIBS  ?=
+LIBCOZ_MAP   := $(wildcard libcoz/libcoz.map)
+LIBCOZ_LINK  := -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now \
+                $(if $(LIBCOZ_MAP),-Wl$(comma)--version-script=$(LIBCOZ_MAP))
+LIBCOZ_OBJECTS := $(LIBCOZ_SOURCES:%.cpp=$(BUILD)/obj/libcoz/%.o)
+
+$(LIBCOZ_OBJECTS): $(BUILD)/obj/libcoz/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LIBCOZ_FLAGS) $(CXXFLAGS) -c $< -o $@
+
+# Put in place by a rename: a running program may have the old one mapped.
+$(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBCOZ_LINK) -o $@.new $(LIBCOZ_OBJECTS) $(LIBCOZ_LIBS) -ldl -lpthread
+	@mv -f $@.new $@
+
+# --- coz-linetable: an ordinary program
+HELPER_FLAGS   := $(COMMON) -Ilinetable
+HELPER_OBJECTS := $(HELPER_SOURCES:%.cpp=$(BUILD)/obj/helper/%.o)
+
+$(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(HELPER_FLAGS) $(CXXFLAGS) -c $< -o $@
+
+$(HELPER): $(HELPER_OBJECTS)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf
+
+$(COZ): packaging/coz_checkout.sh
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+$(RUNTIME_STAMP): requirements.txt scripts/make_venv.sh
+	@echo "Python packages for coz -> $(VENV)"
+	@PYTHON=$(PYTHON) scripts/make_venv.sh $(VENV) requirements.txt
+	@touch $@
+
+$(DEV_STAMP): requirements-dev.txt $(RUNTIME_STAMP)
+	@echo "Python packages for tests and lint -> $(VENV)"
+	@PYTHON=$(PYTHON) scripts/make_venv.sh $(VENV) requirements-dev.txt
+	@touch $@
+
+dependencies:                         ## install what is missing, by apt
+	@scripts/install_dependencies.sh
+
+## ---------------------------------------------------------------------------------------------------
+## examples, demo
+
+DEMO_TWO_THREADS ?= 60
+DEMO_SQLITE      ?= 180
+EXAMPLES := $(BUILD)/examples/two_threads $(BUILD)/examples/serial $(BUILD)/examples/queue
+SQLITE_EXAMPLE := $(BUILD)/examples/sqlite_insert
+
+examples: $(EXAMPLES)                 ## build the example programs (but for SQLite, which is fetched first)
+
+$(BUILD)/examples/two_threads: examples/two_threads/two_threads.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+$(BUILD)/examples/serial: examples/serial/serial.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+$(BUILD)/examples/queue: examples/c_program/queue.c include/coz.h
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -g -Iinclude -o $@ $< -lpthread
+
+AMALGAMATION := $(BUILD)/sqlite/sqlite3.c
+$(AMALGAMATION): | examples/sqlite/fetch.sh
+	@examples/sqlite/fetch.sh $(BUILD)/sqlite
+$(SQLITE_EXAMPLE): examples/sqlite/insert.c $(AMALGAMATION) include/coz.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -DSQLITE_OMIT_LOAD_EXTENSION -I$(BUILD)/sqlite -Iinclude -o $@ $< $(AMALGAMATION) -lpthread -lm
+
+demo: dependencies                    ## install what is missing, build, profile two programs, draw pictures
+	@$(MAKE) all $(BUILD)/examples/two_threads $(SQLITE_EXAMPLE)
+	@DEMO_TWO_THREADS=$(DEMO_TWO_THREADS) DEMO_SQLITE=$(DEMO_SQLITE) scripts/demo.sh $(BUILD)
+
+bench: all examples                   ## run the benchmarks
+	@if [ -x benchmarks/run ]; then echo benchmarks/run; benchmarks/run; \
+	else echo "benchmarks/run is not there yet: no benchmark was run."; fi
+
+## ---------------------------------------------------------------------------------------------------
+## test, sanitize
+
+# Catch2 v3 (Debian 13) has other headers than v2, and a library; tests are written for v2.
+CATCH3      := $(wildcard /usr/include/catch2/catch_all.hpp /usr/local/include/catch2/catch_all.hpp)
+CATCH_FLAGS := $(if $(CATCH3),-isystem tests/compat_catch3)
+CATCH_LIBS  := $(if $(CATCH3),-lCatch2Main -lCatch2)
+TEST_FLAGS  := $(COMMON) -Ilinetable -I. $(CATCH_FLAGS)
+
+# $(call unit_tests,NAME,FLAGS,PROGRAM)
+define unit_tests
+$(1)_OBJECTS := $$(patsubst %.cpp,$$(BUILD)/obj/$(1)/%.o,$$(sort $$(TEST_SOURCES) $$(TESTED_SOURCES)))
+$$($(1)_OBJECTS): $$(BUILD)/obj/$(1)/%.o: %.cpp Makefile
+	@mkdir -p $$(@D)
+	$$(CXX) $$(TEST_FLAGS) $(2) -c $$< -o $$@
+$(3): $$($(1)_OBJECTS)
+	@mkdir -p $$(@D)
+	$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -ldl -lpthread
+-include $$($(1)_OBJECTS:.o=.d)
+endef
+$(eval $(call unit_tests,unit,-O1 -g,$(UNIT)))
+$(eval $(call unit_tests,asan,-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined,$(BUILD)/tests/unit_tests_asan))
+$(eval $(call unit_tests,tsan,-O1 -g -fsanitize=thread,$(BUILD)/tests/unit_tests_tsan))
+
+unit-tests: $(UNIT)                   ## build and run the C++ unit tests only
+	$(UNIT)
+
+PYTEST ?=
+PYTEST_RUN := PYTHONPYCACHEPREFIX=$(BUILD)/pycache HYPOTHESIS_STORAGE_DIRECTORY=$(BUILD)/hypothesis \
+              $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/system)
+
+test: dependencies                    ## install what is missing, build, run all tests
+	@$(MAKE) all $(UNIT) $(DEV_STAMP)
+	$(UNIT)
+	$(PYTEST_RUN) $(PYTEST_FOLDERS) $(PYTEST)
+
+sanitize: $(BUILD)/tests/unit_tests_asan $(BUILD)/tests/unit_tests_tsan ## run the unit tests under ASan, UBSan and TSan
+	$(BUILD)/tests/unit_tests_asan
+	@# gcc 12's TSan does not know the kernel's newer address layouts: no randomisation.
+	setarch -R $(BUILD)/tests/unit_tests_tsan "[threads]"
+
+## ---------------------------------------------------------------------------------------------------
+## lint, format
+
+lint: lint-format lint-tidy lint-python lint-header lint-shell ## check style, types and warnings
+	@echo "lint: no findings"
+
+lint-format: $(DEV_STAMP)
+	@$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
+
+# One stamp per source: only what has changed is looked at again.
+TIDY_SOURCES := $(sort $(LIBCOZ_SOURCES) $(wildcard linetable/*.cpp))
+TIDY_STAMPS  := $(TIDY_SOURCES:%=$(BUILD)/tidy/%.ok)
+$(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
+	@mkdir -p $(@D)
+	@echo "clang-tidy $<"
+	@$(BIN)/clang-tidy --quiet $< -- -std=c++20 -Ilibcoz -Iinclude -Ilinetable -Wall -Wextra -Wfunction-effects \
+	  2>$@.log || { cat $@.log >&2; exit 1; }
+	@touch $@
+lint-tidy: $(TIDY_STAMPS)
+
+PYTHON_CODE := cozcli $(wildcard tests benchmarks examples)
+lint-python: $(DEV_STAMP)
+	@$(BIN)/ruff check --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
+	@$(BIN)/ruff format --quiet --check --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
+	@$(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache cozcli
+
+lint-header:
+	@scripts/check_header.sh
+
+SHELL_SCRIPTS := $(wildcard scripts/*.sh packaging/*.sh examples/*/*.sh) .ci/run
+lint-shell:
+	@for script in $(SHELL_SCRIPTS); do bash -n $$script || exit 1; done
+
+format: $(DEV_STAMP)                  ## put all code into its standard form
+	@$(BIN)/clang-format -i $(FORMATTED)
+	@$(BIN)/ruff check --quiet --fix --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE) || true
+	@$(BIN)/ruff format --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
+
+## ---------------------------------------------------------------------------------------------------
+## install
+
+TO := $(DESTDIR)$(PREFIX)
+SUBST := sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g'
+
+install: native                       ## install below PREFIX (and DESTDIR)
+	install -d $(TO)/bin $(TO)/lib/coz $(TO)/libexec/coz $(TO)/include $(TO)/share/coz $(TO)/share/man/man1 \
+	  $(TO)/lib/pkgconfig $(TO)/lib/cmake/Coz
+	install -m 755 packaging/coz_installed.sh $(TO)/bin/coz
+	install -m 755 $(LIBCOZ) $(TO)/lib/coz/libcoz.so
+	install -m 755 $(HELPER) $(TO)/libexec/coz/coz-linetable
+	install -m 644 include/coz.h $(TO)/include/coz.h
+	rm -rf $(TO)/share/coz/cozcli
+	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
+	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
+	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
+	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
+	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake
+	chmod 644 $(TO)/lib/pkgconfig/coz.pc $(TO)/lib/cmake/Coz/*
+
+clean:                                ## remove build/
+	rm -rf $(BUILD)
+
+-include $(LIBCOZ_OBJECTS:.o=.d) $(HELPER_OBJECTS:.o=.d)

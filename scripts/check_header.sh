@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Compiles a user of every macro of coz.h in each language it promises, with all warnings as errors.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/use.c" <<'CODE'
+#include <coz.h>
+#include <coz.h> /* twice does no harm */
+int use(int x);
+int use(int x) {
+  COZ_BEGIN("operation");
+  if (x > 0) COZ_PROGRESS;
+  else
+    COZ_PROGRESS_NAMED("other");
+  COZ_ARRIVAL;
+  COZ_ARRIVAL_NAMED("request");
+  COZ_CATCH_UP;
+  COZ_PRE_BLOCK;
+  COZ_POST_BLOCK(1);
+  COZ_END("operation");
+  return x;
+}
+CODE
+cp "$work/use.c" "$work/use.cpp"
+printf '#include <coz.h>\n' >"$work/unused.c"
+cp "$work/unused.c" "$work/unused.cpp"
+
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+check() { # COMPILER STANDARD SUFFIX [FLAG...]
+  local compiler=$1 standard=$2 suffix=$3
+  shift 3
+  command -v "$compiler" >/dev/null || return 0
+  for source in use unused; do
+    for level in -O0 -O2; do
+      "$compiler" -std="$standard" "$level" "${warnings[@]}" "$@" -Iinclude -c "$work/$source.$suffix" -o "$work/out.o" || {
+        echo "coz.h: $compiler -std=$standard finds fault with it (above)" >&2
+        exit 1
+      }
+    done
+  done
+}
+for standard in c99 c11 c17; do
+  check gcc "$standard" c
+  check clang "$standard" c
+done
+for standard in c++11 c++17 c++20; do
+  check g++ "$standard" cpp
+  check clang++ "$standard" cpp
+done

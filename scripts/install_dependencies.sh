@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs what building, testing and the demo need and this machine lacks, by apt: with sudo unless root.
+# Does nothing, and needs no network and no rights, when nothing is missing.
+set -euo pipefail
+
+packages=(
+  g++ make pkg-config binutils     # compiler and linker
+  libdw-dev libelf-dev             # coz-linetable reads debug information with them
+  libunwind-dev                    # call chains
+  catch2                           # unit tests
+  python3 python3-venv             # the command line tool
+  ca-certificates                  # pip
+  tcl                              # examples/sqlite: makes the amalgamation from Debian's source package
+  util-linux procps                # tests: setarch, kill
+)
+
+if [ "${1:-}" = --list ]; then
+  printf '%s\n' "${packages[@]}"
+  exit 0
+fi
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "This is not Debian or a derivative of it; please see to these packages, or what is like them here:" >&2
+  echo "  ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null || true)
+  case "$status" in
+    *installed*) [[ "$status" == *not-installed* ]] && missing+=("$package") ;;
+    *) missing+=("$package") ;;
+  esac
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "Missing packages: ${missing[*]}" >&2
+    echo "Please install them as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "Installing: ${missing[*]}"
+${as_root[@]+"${as_root[@]}"} apt-get update -qq
+${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null
