@@ -1,0 +1,1 @@
+"""From records to effects with intervals; no input or output here."""

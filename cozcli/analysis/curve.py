@@ -1,0 +1,55 @@
+"""Slope and smooth curve of the effects of one line. Both pass through the origin: no speedup, no effect."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cozcli.analysis.grouping import Floats
+from cozcli.analysis.intervals import percentile_interval
+from cozcli.analysis.result import Fit
+
+#: A parabola needs this many speedups; with fewer the curve is a line.
+POINTS_FOR_PARABOLA = 4
+GRID = 41
+
+
+def slope_operator(speedups: Floats, weights: Floats) -> Floats:
+    """Weights c, (S,), such that c·effects is the weighted least-squares slope through the origin."""
+    return np.asarray(weights * speedups / float(weights @ speedups**2), dtype=np.float64)
+
+
+def fit_curve(speedups: Floats, weights: Floats, effect: Floats, replicates: Floats) -> Fit:
+    """Weighted least-squares polynomial without constant, with the band of its replicates.
+
+    Args:
+        speedups: (S,). weights: inverse variances, (S,).
+        effect: (S,). replicates: effects as they might have come out, (B, S).
+
+    Returns:
+        The curve from 0 to the largest speedup measured; it is not extended beyond.
+    """
+    degree = 2 if len(speedups) >= POINTS_FOR_PARABOLA else 1
+    powers = np.arange(1, degree + 1)
+    design = speedups[:, None] ** powers
+    root = np.sqrt(weights / weights.max())[:, None]
+    operator = np.linalg.pinv(design * root) * root.T
+    grid = np.linspace(0.0, float(speedups[-1]), GRID)
+    curve = (grid[:, None] ** powers) @ operator
+    low, high = percentile_interval(replicates @ curve.T)
+    return Fit(
+        degree, _tuple(grid), _tuple(curve @ effect), _tuple(low), _tuple(high)
+    )
+
+
+def value_at(fit: Fit, speedup: float) -> tuple[float, float, float] | None:
+    """Effect, low and high of the curve at a speedup; None beyond the last one measured."""
+    if speedup > fit.speedup[-1] + 1e-9:
+        return None
+    effect, low, high = (
+        float(np.interp(speedup, fit.speedup, column)) for column in (fit.effect, fit.low, fit.high)
+    )
+    return effect, low, high
+
+
+def _tuple(values: Floats) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

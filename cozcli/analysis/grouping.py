@@ -1,0 +1,145 @@
+"""From records to series: the windows of one line, seen at one progress point, as arrays.
+
+A window contributes two numbers whose ratio is what we compare between speedups:
+throughput `elapsed / visits` (the period), latency `in_progress·elapsed / arrivals` (see latency.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cozcli.analysis.latency import latency_terms
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord, LatencyPoint, Point, ThroughputPoint
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+THROUGHPUT, LATENCY = "throughput", "latency"
+#: Stratum of windows that were not measured in blocks: classic profiles, whole-run experiments.
+POOL = -1
+
+
+@dataclass(frozen=True)
+class Window:
+    """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline."""
+
+    run: int
+    stratum: int
+    record: ExperimentRecord
+    borrowed: bool = False
+
+
+@dataclass(frozen=True)
+class Series:
+    """All windows of one line at one point. Arrays have one entry per window, shape (N,).
+
+    speedup: fraction. stratum: block index, or `POOL`. numerator / denominator: see the module.
+    time: effective nanoseconds watched.
+    """
+
+    location: str
+    function: str
+    point: str
+    kind: str
+    speedup: Floats
+    stratum: Ints
+    numerator: Floats
+    denominator: Floats
+    time: Floats
+    borrowed: bool
+    unsettled: bool
+
+    @property
+    def weight(self) -> Floats:
+        """The exposure in the Mantel–Haenszel weights: time for throughput, arrivals for latency."""
+        return self.numerator if self.kind == THROUGHPUT else self.denominator
+
+
+@dataclass
+class Windows:
+    """All usable windows by line, in the order of the profile, and what was set aside."""
+
+    by_line: dict[str, list[Window]]
+    clipped: int = 0
+    unsettled: int = 0
+
+
+def usable_windows(runs: Sequence[Run]) -> Windows:
+    """Sort windows by line. Clipped ones are left out: the speedup they claim was not applied."""
+    windows = Windows(defaultdict(list))
+    strata: dict[tuple[int, int], int] = {}
+    for number, run in enumerate(runs):
+        pooled = run.record.classic or run.record.end_to_end
+        for record in run.experiments:
+            if "clipped" in record.flags:
+                windows.clipped += 1
+                continue
+            windows.unsettled += "unsettled" in record.flags
+            stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
+            windows.by_line[record.location].append(Window(number, stratum, record))
+    _borrow_baselines(runs, windows.by_line)
+    return windows
+
+
+def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
+    """Give whole-run experiments without a baseline of their own line that of any other line.
+
+    At speedup 0 nothing is delayed whichever line is selected, so it is the same program.
+    """
+    whole = {
+        line: [w for w in windows if runs[w.run].record.end_to_end] for line, windows in by_line.items()
+    }
+    baselines = [w for windows in whole.values() for w in windows if w.record.speedup == 0]
+    for line, windows in whole.items():
+        if windows and not any(w.record.speedup == 0 for w in by_line[line]):
+            by_line[line] += [Window(w.run, POOL, w.record, borrowed=True) for w in baselines]
+
+
+def make_series(location: str, windows: Sequence[Window]) -> list[Series]:
+    """One series for each progress point that any window of the line saw."""
+    names = {
+        (point.name, THROUGHPUT if isinstance(point, ThroughputPoint) else LATENCY): None
+        for window in windows
+        for point in window.record.points
+        if isinstance(point, ThroughputPoint | LatencyPoint)
+    }
+    return [_series(location, windows, name, kind) for name, kind in names]
+
+
+def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> Series:
+    terms = np.array([_terms(window.record, name, kind) for window in windows], dtype=np.float64)
+    own = [window.record for window in windows if not window.borrowed]
+    return Series(
+        location=location,
+        function=next((record.function for record in own if record.function), ""),
+        point=name,
+        kind=kind,
+        speedup=np.array([window.record.speedup for window in windows]),
+        stratum=np.array([window.stratum for window in windows], dtype=np.int64),
+        numerator=terms[:, 0],
+        denominator=terms[:, 1],
+        time=terms[:, 2],
+        borrowed=any(window.borrowed for window in windows),
+        unsettled=any("unsettled" in record.flags for record in own),
+    )
+
+
+def _terms(record: ExperimentRecord, name: str, kind: str) -> tuple[float, float, float]:
+    """Numerator, denominator and time of one window; a point it does not name was not visited."""
+    wanted: type[Point] = ThroughputPoint if kind == THROUGHPUT else LatencyPoint
+    for point in record.points:
+        if point.name != name or not isinstance(point, wanted):
+            continue
+        if isinstance(point, LatencyPoint):
+            return (*latency_terms(point), float(point.elapsed))
+        return float(point.elapsed), float(point.visits), float(point.elapsed)
+    if kind == THROUGHPUT:
+        return float(record.effective_duration), 0.0, float(record.effective_duration)
+    return 0.0, 0.0, float(record.effective_duration)

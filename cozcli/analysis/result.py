@@ -1,0 +1,111 @@
+"""The result of an analysis: the one value that every report renders. Fractions and nanoseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from cozcli.errors import Problem
+
+
+class Note(Enum):
+    """What a reader should know about one result; the value is the text shown."""
+
+    FEW_DATA = "few data"
+    PHASES = "runs in phases"
+    UNSETTLED = "delays owed"
+    UNPAIRED = "pooled baseline"
+    BORROWED = "baseline of another line"
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The effect of one amount of virtual speedup, with its 95 % interval."""
+
+    speedup: float
+    effect: float
+    low: float
+    high: float
+    experiments: int
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A smooth curve through the points and the origin, with its 95 % band, on a grid of speedups."""
+
+    degree: int
+    speedup: tuple[float, ...]
+    effect: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The phase correction: `factor` is what effects were multiplied by, `estimate` what was measured."""
+
+    factor: float = 1.0
+    estimate: float | None = None
+    standard_error: float = 0.0
+
+
+@dataclass(frozen=True)
+class LineResult:
+    """One line and one progress point. `curve` begins with speedup 0."""
+
+    location: str
+    function: str
+    point: str
+    kind: str
+    slope: float
+    slope_low: float
+    slope_high: float
+    contention: bool
+    phase: Phase
+    curve: tuple[CurvePoint, ...]
+    fit: Fit
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def experiments(self) -> int:
+        """Windows used, the baseline's too."""
+        return sum(point.experiments for point in self.curve)
+
+    @property
+    def speedups(self) -> int:
+        """Number of different speedups other than 0."""
+        return sum(point.speedup > 0 for point in self.curve)
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a report says about one run."""
+
+    program: str
+    arguments: tuple[str, ...]
+    time: int
+    sampling: str
+    period: int
+    experiments: int
+    real_time: int
+    classic: bool
+    source: str
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All results, in order of rank, with what they rest on."""
+
+    results: tuple[LineResult, ...]
+    runs: tuple[RunSummary, ...]
+    warnings: tuple[Problem, ...]
+
+    @property
+    def experiments(self) -> int:
+        """Windows in all runs, used or not."""
+        return sum(run.experiments for run in self.runs)
+
+    @property
+    def real_time(self) -> int:
+        """Real nanoseconds of all runs together."""
+        return sum(run.real_time for run in self.runs)

@@ -1,0 +1,60 @@
+"""The command `coz`: its list of subcommands, and the only place where it exits."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from cozcli import __version__
+from cozcli.commands import plot, report, run
+from cozcli.errors import CozError
+from cozcli.messages import printable
+
+#: In the order of `coz --help`. A new command is one module and one entry here.
+COMMANDS = (run, report, plot)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="coz",
+        description="Coz tells which lines of a program are worth optimizing, and by how much.",
+        epilog="First: coz run --- ./program arguments   Then: coz report, or coz plot.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"coz {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.register(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: arguments without the program's name; `sys.argv[1:]` by default.
+
+    Returns:
+        The exit status: the command's own, or that of the `CozError` which ended it.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = build_parser().parse_args(run.separate_program(arguments))
+    try:
+        status: int = options.execute(options)
+        sys.stdout.flush()
+    except CozError as error:
+        print(f"coz: error: {printable(error.problem.text)}", file=sys.stderr)
+        if error.problem.hint:
+            print(f"coz: hint: {printable(error.problem.hint)}", file=sys.stderr)
+        return error.status
+    except BrokenPipeError:
+        # The reader of a pipe (`coz report | head`) has seen enough. Python would complain again
+        # when it flushes at exit, so nothing may be left to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return status

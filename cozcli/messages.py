@@ -1,0 +1,298 @@
+"""Every text about a problem that a user can see: what happened, what follows, what to do.
+
+Functions return a `Problem`; they are grouped by the stage at which the problem shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+
+#: How many line numbers, files, … a message names before it says "and N more".
+NAMED = 5
+
+
+def printable(text: str) -> str:
+    """Show control characters and lone surrogates as escapes: a profile may hold anything."""
+    return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in text)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def seconds(nanoseconds: int) -> str:
+    """A duration as a person would say it."""
+    if nanoseconds < 1_000_000_000:
+        return f"{nanoseconds / 1e6:.0f} ms"
+    if nanoseconds < 120_000_000_000:
+        return f"{nanoseconds / 1e9:.1f} s"
+    return f"{nanoseconds / 60e9:.1f} min"
+
+
+def listed(items: Sequence[object], named: int = NAMED) -> str:
+    """`a, b and 3 more`."""
+    texts = [str(item) for item in items]
+    if len(texts) <= named:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:named])} and {len(texts) - named} more"
+
+
+# Reading a profile
+
+
+def profile_missing(path: str) -> Problem:
+    """No such file."""
+    return Problem(
+        f"there is no profile {path}, so there is nothing to show.",
+        "make one with: coz run --- ./program arguments   (or name the file you have)",
+    )
+
+
+def profile_is_directory(path: str) -> Problem:
+    """A directory instead of a file."""
+    return Problem(
+        f"{path} is a directory, not a profile.", f"name the file, for example {path}/profile.coz"
+    )
+
+
+def profile_unreadable(path: str, reason: str) -> Problem:
+    """The system refused."""
+    return Problem(
+        f"{path} cannot be read ({reason}), so there is nothing to show.",
+        "check its permissions; a profile written by root may need sudo or chown.",
+    )
+
+
+def profile_empty(path: str) -> Problem:
+    """Zero bytes: the runtime never wrote its first record."""
+    return Problem(
+        f"{path} is empty: the profiler did not start in the program.",
+        "run it again with coz run; its last line says what went wrong.",
+    )
+
+
+def not_a_profile(path: str) -> Problem:
+    """No recognizable record."""
+    return Problem(
+        f"{path} is not a coz profile: not one line of it is a record of any format that coz reads.",
+        "name a file written by coz run -o FILE (default: profile.coz).",
+    )
+
+
+def lines_skipped(path: str, numbers: Sequence[int]) -> Problem:
+    """Garbage between the records."""
+    return Problem(
+        f"{path}: {count(len(numbers), 'line')} skipped that are not records "
+        f"(line {listed(numbers)}); the rest was used.",
+        "if two programs wrote to this file at once, profile them into files of their own.",
+    )
+
+
+def records_rejected(path: str, rejected: Sequence[tuple[int, str]]) -> Problem:
+    """Records with impossible values."""
+    shown = [f"{number}: {reason}" for number, reason in rejected]
+    return Problem(
+        f"{path}: {count(len(rejected), 'record')} left out for impossible values "
+        f"(line {listed(shown, 3)}); the rest was used."
+    )
+
+
+def last_line_truncated(path: str, number: int) -> Problem:
+    """The program was killed while it wrote."""
+    return Problem(
+        f"{path}: the last record (line {number}) is incomplete, as when a program is killed; "
+        "all before it was used."
+    )
+
+
+def newer_format(version: int) -> Problem:
+    """A later version of the tool wrote this."""
+    return Problem(
+        f"the profile has format version {version}, newer than this coz knows; what it does not know "
+        "is ignored.",
+        "use the version of coz that made it.",
+    )
+
+
+def several_programs(programs: Sequence[str]) -> Problem:
+    """Pooled runs of different programs."""
+    return Problem(
+        f"the runs are of different programs ({listed(programs)}); lines with the same name are "
+        "pooled as if they were one.",
+        "report them apart, by giving each its own -o FILE.",
+    )
+
+
+def several_builds(program: str) -> Problem:
+    """Pooled runs of different builds."""
+    return Problem(
+        f"the runs are of different builds of {program}; line numbers may have moved between them.",
+        "remove the old profile before profiling a new build.",
+    )
+
+
+# Why there is no experiment
+
+
+def runtime_not_started() -> Problem:
+    """No `run` record at all."""
+    return Problem(
+        "no experiment: the profiler did not start in the program, perhaps because it replaced itself "
+        "by another one (exec).",
+        "profile the program that does the work, not one that starts it.",
+    )
+
+
+def ended_before_counting() -> Problem:
+    """A run record and nothing after it."""
+    return Problem(
+        "no experiment: the program ended or was killed before the first one was finished.",
+        "let it run longer: a few seconds at least, better a minute.",
+    )
+
+
+def classic_without_experiments() -> Problem:
+    """The classic formats hold no reason."""
+    return Problem(
+        "no experiment: the classic profile has sample counts only, and does not say why.",
+        "profile again with coz run, which tells the reason.",
+    )
+
+
+def no_samples(duration: int) -> Problem:
+    """Sampling ran and saw nothing."""
+    return Problem(
+        f"no experiment: no sample was taken in {seconds(duration)}; the program hardly used a processor.",
+        "give it more work, or profile the process that does the work.",
+    )
+
+
+def nothing_in_scope(total: int, scope: Sequence[str]) -> Problem:
+    """Every sample fell outside the scope."""
+    given = f" of {listed(scope)}" if scope else ""
+    return Problem(
+        f"no experiment: none of {count(total, 'sample')} fell in a line in scope{given}; the time is "
+        "spent in other code.",
+        "widen the scope with -s (source files) or -b (libraries), and compile that code with -g.",
+    )
+
+
+def no_point_visited() -> Problem:
+    """No progress point counted anything."""
+    return Problem(
+        "no experiment: no progress point was visited, so nothing can be compared.",
+        "include coz.h and write COZ_PROGRESS; where the program has finished one unit of its work.",
+    )
+
+
+def run_too_short(duration: int) -> Problem:
+    """The program ended within the first window."""
+    return Problem(
+        f"no experiment: the program ended after {seconds(duration)}, too soon.",
+        "give it more work, a few seconds at least, or run it many times with the same -o.",
+    )
+
+
+def no_window_finished(duration: int) -> Problem:
+    """Long enough, and yet no window was opened or finished."""
+    return Problem(
+        f"no experiment: no window was finished in {seconds(duration)}.",
+        "let it run longer; if that does not help, widen the scope with -s.",
+    )
+
+
+def windows_discarded(reason: str, number: int, visits: int, duration: int) -> Problem:
+    """All windows were thrown away; `reason` is the most frequent one."""
+    windows = count(number, "window")
+    match reason:
+        case "few_visits":
+            return Problem(
+                f"no experiment: {windows} held too few visits to a progress point ({visits} in "
+                f"{seconds(duration)}).",
+                "put the progress point where it is passed more often, or let the program run longer.",
+            )
+        case "no_hits":
+            return Problem(
+                f"no experiment: in {windows} the selected line did not run at all.",
+                "let it run longer, or narrow the scope to the hot files with -s.",
+            )
+        case "shutdown" | "interrupted":
+            return Problem(
+                f"no experiment: the program ended before a window was finished ({windows} broken off).",
+                "let it run longer: a few seconds at least, better a minute.",
+            )
+        case _:
+            return Problem(
+                f"no experiment: {windows} thrown away ({reason}).", "let the program run longer."
+            )
+
+
+# Analysing
+
+
+def no_baseline(locations: Sequence[str]) -> Problem:
+    """Lines that were never measured at speedup 0."""
+    return Problem(
+        f"{count(len(locations), 'line')} left out for want of a baseline (speedup 0): {listed(locations)}.",
+        "run longer, or run the same experiment once more with --fixed-speedup 0 into the same profile.",
+    )
+
+
+def clipped_windows(number: int, total: int) -> Problem:
+    """Windows in which a delay could not be applied in full."""
+    return Problem(
+        f"{number:,} of {count(total, 'experiment')} left out: their delays could not be applied in full.",
+    )
+
+
+def unsettled_windows(number: int, total: int) -> Problem:
+    """Windows which closed with delays still owed."""
+    return Problem(
+        f"in {number:,} of {count(total, 'experiment')} a thread still owed delays when it closed; they are "
+        "used, but the effects may be off.",
+        "threads that sleep or wait for input for long cause this; a longer run helps little.",
+    )
+
+
+def nothing_estimated(experiments: int) -> Problem:
+    """Experiments, but not one line with a baseline and a speedup."""
+    return Problem(
+        f"{count(experiments, 'experiment')}, but no line has both a baseline (speedup 0) and a speedup "
+        "with visits to a progress point, so no effect can be computed.",
+        "run longer; the same -o adds to the profile.",
+    )
+
+
+def nothing_matches(what: str, pattern: str, known: Sequence[str]) -> Problem:
+    """A filter that leaves nothing."""
+    return Problem(f"no {what} of the profile matches {pattern!r}.", f"it has: {listed(known, 8)}")
+
+
+def too_few_points(min_points: int, best: int, lines: int) -> Problem:
+    """The --min-points filter leaves nothing."""
+    return Problem(
+        f"none of {count(lines, 'line')} has {count(min_points, 'different speedup')} or more "
+        f"(the best has {best}).",
+        f"see what there is with --min-points {max(best, 1)}, or run longer: the same -o adds to the profile.",
+    )
+
+
+# Writing
+
+
+def unknown_picture_format(path: str) -> Problem:
+    """A suffix which is not a picture's."""
+    return Problem(
+        f"cannot tell from the name {path!r} what kind of picture to write.",
+        "end it in .png, .svg or .pdf",
+    )
+
+
+def cannot_write(path: str, reason: str) -> Problem:
+    """The system refused to write a file."""
+    return Problem(
+        f"{path} cannot be written ({reason}).", "choose another place with -o FILE."
+    )

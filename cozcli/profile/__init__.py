@@ -1,0 +1,1 @@
+"""From bytes on disk to typed records; no statistics here."""

@@ -1,0 +1,179 @@
+"""Profiles of the classic Coz: tab-separated (to 0.2.2) and JSON Lines (0.2.5), as our records.
+
+What they say and what they leave out, seen in real files:
+
+* an `experiment` is followed by one line per progress point, and has its *effective* duration;
+* `runtime` stands before a group of cumulative `samples` lines. Only the one written as the program
+  ends holds the run's length, and in real time; those in between hold the length of one window;
+* a latency point has the number in progress at one instant instead of an average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cozcli.profile.records import (
+    LARGEST,
+    ExperimentRecord,
+    Fields,
+    LatencyPoint,
+    LineCount,
+    Point,
+    Record,
+    RecordError,
+    RunRecord,
+    SamplesRecord,
+    ThroughputPoint,
+    check_speedup,
+)
+
+#: The classic tool's sampling period, which it does not record and no option changes.
+SAMPLE_PERIOD = 1_000_000
+
+_NUMBERS = {"time", "speedup", "duration", "selected_samples", "delta", "count"} | {
+    "arrivals",
+    "departures",
+    "difference",
+}
+_TYPES = {"startup", "experiment", "throughput-point", "latency-point", "runtime", "samples"}
+
+
+def is_classic(values: Mapping[str, object]) -> bool:
+    """Is this JSON object a record of the classic tool (and not one of ours with the same type)?"""
+    match values.get("type"):
+        case "startup" | "throughput-point" | "latency-point" | "runtime":
+            return True
+        case "experiment":
+            return "selected" in values
+        case "samples":
+            return "location" in values
+        case _:
+            return False
+
+
+def parse_tab_line(line: str) -> dict[str, object] | None:
+    """Split `type<TAB>key=value…` into the object that the JSON form would hold.
+
+    Returns:
+        None if the line is not a tab-separated classic record.
+    """
+    kind, *pairs = line.split("\t")
+    if kind not in _TYPES:
+        return None
+    values: dict[str, object] = {"type": kind}
+    for pair in pairs:
+        key, separator, text = pair.partition("=")
+        if not separator:
+            return None
+        key = key.replace("-", "_")
+        values[key] = _number(text) if key in _NUMBERS else text
+    return values
+
+
+def _number(text: str) -> object:
+    # Python would also take "1_000"; a profiler never writes that.
+    if "_" in text or len(text) > 40:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+class ClassicAssembler:
+    """Puts the lines of classic records together; one per file.
+
+    `feed` takes objects in the order of the file and yields the records that are complete by then;
+    `finish` yields the last one. Raises `RecordError`, after which feeding may go on.
+    """
+
+    def __init__(self) -> None:
+        self._experiment: ExperimentRecord | None = None
+        self._points: list[Point] = []
+        self._lines: list[LineCount] | None = None
+        self._run_time = 0
+        self._measured = 0
+        self._delays = 0
+
+    def feed(self, values: Mapping[str, object]) -> Iterator[Record]:
+        """Take one object."""
+        fields = Fields(values)
+        match values["type"]:
+            case "throughput-point" | "latency-point" as kind:
+                self._add_point(kind, fields)
+            case "samples":
+                line = LineCount(fields.text("location"), "", fields.natural("count"))
+                if self._lines is not None:
+                    self._lines.append(line)
+            case "experiment":
+                yield from self.finish()
+                self._begin_experiment(fields)
+            case "runtime":
+                yield from self.finish()
+                time = fields.natural("time")
+                # Effective time: less the delays, which are one sample's worth for each hit; and
+                # never less than what was measured, for the records in mid-run (see above).
+                self._run_time = max(time - self._delays, self._measured)
+                self._lines = []
+            case _:
+                yield from self.finish()
+                self._measured = self._delays = 0
+                yield RunRecord(time=fields.natural("time", 0), classic=True, period=SAMPLE_PERIOD)
+
+    def finish(self) -> Iterator[Record]:
+        """The experiment or group of sample counts that was being read."""
+        if self._experiment is not None:
+            unfinished, points = self._experiment, tuple(self._points)
+            self._experiment, self._points = None, []
+            yield ExperimentRecord(
+                location=unfinished.location,
+                speedup=unfinished.speedup,
+                effective_duration=unfinished.effective_duration,
+                duration=unfinished.duration,
+                delay=unfinished.delay,
+                hits=unfinished.hits,
+                run_time=self._measured,
+                points=points,
+            )
+        if self._lines is not None:
+            lines, self._lines = tuple(self._lines), None
+            in_scope = sum(line.count for line in lines)
+            yield SamplesRecord(run_time=self._run_time, in_scope=in_scope, lines=lines)
+
+    def _begin_experiment(self, fields: Fields) -> None:
+        duration = fields.positive("duration")
+        speedup = check_speedup(fields.real("speedup", 1.0))
+        hits = fields.natural("selected_samples", 0)
+        delay = min(round(hits * speedup * SAMPLE_PERIOD), LARGEST)
+        self._experiment = ExperimentRecord(
+            location=fields.text("selected"),
+            speedup=speedup,
+            effective_duration=duration,
+            duration=duration + delay,
+            delay=delay,
+            hits=hits,
+        )
+        self._measured += duration
+        self._delays += delay
+
+    def _add_point(self, kind: str, fields: Fields) -> None:
+        name = fields.text("name")
+        if self._experiment is None:
+            raise RecordError("a progress point that belongs to no experiment")
+        elapsed = self._experiment.effective_duration
+        if kind == "throughput-point":
+            self._points.append(ThroughputPoint(name, fields.natural("delta"), elapsed))
+            return
+        self._points.append(
+            LatencyPoint(
+                name,
+                fields.natural("arrivals"),
+                fields.natural("departures"),
+                elapsed,
+                fields.real("difference", 1e12),
+            )
+        )

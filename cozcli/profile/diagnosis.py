@@ -1,0 +1,38 @@
+"""Why a profile holds no experiment: the first cause, in the order of the data flow, that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli import messages
+from cozcli.errors import Problem
+from cozcli.profile.profile import Run
+
+#: Below this, a run cannot hold a block of windows, whatever the program does.
+SHORT_RUN = 1_000_000_000
+
+
+def explain_no_experiments(runs: Sequence[Run]) -> Problem:
+    """The cause for the run that came furthest (took most samples), with what to do about it."""
+    if not runs:
+        return messages.runtime_not_started()
+    run = max(runs, key=lambda run: run.samples.total if run.samples else -1)
+    samples = run.samples
+    if samples is None:
+        return messages.ended_before_counting()
+    visits = sum(point.visits for point in samples.points)
+    if run.record.classic:
+        return messages.classic_without_experiments()
+    if samples.total == 0:
+        return messages.no_samples(samples.duration or samples.run_time)
+    if samples.in_scope == 0:
+        return messages.nothing_in_scope(samples.total, run.record.scope)
+    if visits == 0:
+        return messages.no_point_visited()
+    discarded = {reason: n for reason, n in samples.discarded.items() if n > 0}
+    if not discarded and run.real_time < SHORT_RUN:
+        return messages.run_too_short(run.real_time)
+    if not discarded:
+        return messages.no_window_finished(run.real_time)
+    reason = max(discarded, key=lambda reason: discarded[reason])
+    return messages.windows_discarded(reason, discarded[reason], visits, run.real_time)

@@ -1,0 +1,142 @@
+"""One or several files, as runs with their experiments and sample counts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cozcli import messages
+from cozcli.errors import CozError, Problem
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.profile.records import (
+    VERSION,
+    ExitRecord,
+    ExperimentRecord,
+    Record,
+    RunRecord,
+    SamplesRecord,
+)
+
+
+@dataclass
+class Run:
+    """One run of a program. `samples` is the last record of cumulative counts, if there is one."""
+
+    record: RunRecord
+    source: str
+    experiments: list[ExperimentRecord] = field(default_factory=list)
+    samples: SamplesRecord | None = None
+    exit: ExitRecord | None = None
+
+    @property
+    def effective_time(self) -> int:
+        """Effective nanoseconds from the start to the latest record that tells."""
+        latest = max((e.run_time for e in self.experiments), default=0)
+        return max(latest, self.samples.run_time if self.samples else 0, 0)
+
+    @property
+    def real_time(self) -> int:
+        """Real nanoseconds from the start to the latest record that tells."""
+        latest = max((e.start + e.duration for e in self.experiments), default=0)
+        return max(latest, self.samples.duration if self.samples else 0, self.effective_time)
+
+
+@dataclass
+class Profile:
+    """Everything read, with what had to be left out."""
+
+    runs: list[Run] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    @property
+    def experiments(self) -> int:
+        """Number of windows in all runs."""
+        return sum(len(run.experiments) for run in self.runs)
+
+
+def load_profile(paths: Sequence[str]) -> Profile:
+    """Read files and pool their runs.
+
+    Raises:
+        CozError: a file is missing, unreadable, empty, or holds no profile.
+    """
+    profile = Profile()
+    for path in paths:
+        profile.sources.append(path)
+        problems = ReadProblems()
+        try:
+            if stat.S_ISDIR(os.stat(path).st_mode):
+                raise CozError(messages.profile_is_directory(path))
+            with open(path, "rb") as stream:
+                runs = collect_runs(read_records(stream, problems), path)
+        except FileNotFoundError:
+            raise CozError(messages.profile_missing(path)) from None
+        except (OSError, ValueError) as error:
+            raise CozError(messages.profile_unreadable(path, _reason(error))) from None
+        if problems.recognized == 0:
+            if not (problems.garbage or problems.truncated) and _is_empty(path):
+                raise CozError(messages.profile_empty(path))
+            raise CozError(messages.not_a_profile(path))
+        profile.runs += runs
+        profile.warnings += _describe(problems, path)
+    profile.warnings += _describe_runs(profile.runs)
+    return profile
+
+
+def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
+    """Divide records into runs; those before the first `run` record get a run without metadata."""
+    runs: list[Run] = []
+    for record in records:
+        if isinstance(record, RunRecord):
+            runs.append(Run(record, source))
+            continue
+        if not runs:
+            runs.append(Run(RunRecord(), source))
+        run = runs[-1]
+        match record:
+            case ExperimentRecord():
+                run.experiments.append(record)
+            case SamplesRecord():
+                run.samples = record
+            case ExitRecord():
+                run.exit = record
+    return runs
+
+
+def _is_empty(path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(path).stat().st_size == 0
+    return False
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _describe(problems: ReadProblems, path: str) -> list[Problem]:
+    found = []
+    if problems.garbage:
+        found.append(messages.lines_skipped(path, problems.garbage))
+    if problems.rejected:
+        found.append(messages.records_rejected(path, problems.rejected))
+    if problems.truncated:
+        found.append(messages.last_line_truncated(path, problems.truncated))
+    return found
+
+
+def _describe_runs(runs: Sequence[Run]) -> list[Problem]:
+    found = []
+    newer = max((run.record.version for run in runs), default=VERSION)
+    if newer > VERSION:
+        found.append(messages.newer_format(newer))
+    programs = sorted({run.record.program for run in runs if run.record.program})
+    if len(programs) > 1:
+        found.append(messages.several_programs(programs))
+    elif len({run.record.build_id for run in runs if run.record.build_id}) > 1:
+        found.append(messages.several_builds(programs[0] if programs else "the program"))
+    return found

@@ -1,0 +1,1 @@
+"""Each module renders an `Analysis` in one format."""
