@@ -1,0 +1,68 @@
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace coz {
+namespace {
+
+std::string text(const char* name) {
+  const char* value = getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::optional<std::uint64_t> number(const char* name) {
+  const char* value = getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  char* end = nullptr;
+  const unsigned long long parsed = strtoull(value, &end, 10);
+  if (*end != '\0') return std::nullopt;
+  return parsed;
+}
+
+bool is_process_to_profile() {
+  const auto process = number("COZ_PROCESS");
+  if (!process || *process != static_cast<std::uint64_t>(getpid())) return false;
+  char executable[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+  if (length < 0) return false;
+  executable[length] = '\0';
+  const char* program = getenv("COZ_PROGRAM");
+  return program != nullptr && std::strcmp(executable, program) == 0;
+}
+
+Sampling sampling_mode(std::string_view name) {
+  if (name == "perf-trap") return Sampling::kPerfTrap;
+  if (name == "perf-signal") return Sampling::kPerfSignal;
+  if (name == "timer") return Sampling::kTimer;
+  return Sampling::kAuto;
+}
+
+}  // namespace
+
+std::optional<Config> Config::from_environment() {
+  if (!is_process_to_profile()) return std::nullopt;
+  Config config;
+  config.output = text("COZ_OUTPUT");
+  config.line_tables = text("COZ_LINE_TABLES");
+  config.source_scope = text("COZ_SOURCE_SCOPE");
+  config.fixed_line = text("COZ_FIXED_LINE");
+  config.version = text("COZ_VERSION");
+  if (const auto speedup = number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
+    config.fixed_speedup = static_cast<int>(*speedup);
+  }
+  config.end_to_end = text("COZ_END_TO_END") == "1";
+  if (const auto period = number("COZ_PERIOD"); period && *period > 0) {
+    config.period = static_cast<Nanoseconds>(*period);
+  }
+  config.sampling = sampling_mode(text("COZ_SAMPLING"));
+  // Without a seed, runs should differ.
+  config.seed = number("COZ_SEED").value_or(static_cast<std::uint64_t>(wall_clock()));
+  return config;
+}
+
+}  // namespace coz

@@ -1,0 +1,33 @@
+// What `coz run` asked for: every COZ_* variable (docs/launch_contract.md), read once.
+#ifndef LIBCOZ_CONFIG_H
+#define LIBCOZ_CONFIG_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "os/clock.h"
+
+namespace coz {
+
+enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer };
+
+struct Config {
+  std::string output;
+  std::string line_tables;
+  std::string source_scope;
+  std::string fixed_line;
+  std::string version;
+  std::optional<int> fixed_speedup;  // percent
+  bool end_to_end = false;
+  Nanoseconds period = kMillisecond;
+  Sampling sampling = Sampling::kAuto;
+  std::uint64_t seed = 0;
+
+  // nullopt when this process is not the one to be profiled.
+  static std::optional<Config> from_environment();
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_CONFIG_H

@@ -1,0 +1,110 @@
+// What each thread owes and has served: the arithmetic of virtual speedup, and nothing else.
+//
+// When the selected line is sampled in one thread, every other thread must pause for
+// d = speedup × sampling period (dissertation, eq. 5.4). Rather than pausing them at once, two
+// kinds of counters say how much delay everyone should have served (`global`, G) and how much a
+// thread has (`local`). A sample raises the thread's own `local`, and G only where `local` has
+// become the largest (§5.2.5.6), so that threads which run the line together do not pause for
+// each other. A thread whose `local` is behind G pauses, or is credited when the thread that
+// woke it has paused already (§5.2.5.4).
+//
+// *Effective time* of a thread is `now − local`: the time it would be if the line really were
+// faster. When all have settled: samples·d + pauses + credits = G for each thread.
+//
+// Time is handed in, so that tests need no clock. A ThreadClock is changed by its own thread only
+// (the thread itself, or its signal handler while the thread is not inside these functions; see
+// thread_state.h); others may read `local`. G may be raised by any thread. No function allocates,
+// locks or fails: all may be called in a signal handler.
+#ifndef LIBCOZ_DELAY_DELAY_LEDGER_H
+#define LIBCOZ_DELAY_DELAY_LEDGER_H
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "os/clock.h"
+
+namespace coz {
+
+// G. Only ever raised.
+class GlobalDelay {
+ public:
+  Nanoseconds get() const noexcept { return value_.load(std::memory_order_acquire); }
+
+  void raise_to(Nanoseconds value) noexcept {
+    Nanoseconds seen = value_.load(std::memory_order_relaxed);
+    while (seen < value && !value_.compare_exchange_weak(seen, value, std::memory_order_release,
+                                                         std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<Nanoseconds> value_{0};
+};
+
+class ThreadClock {
+ public:
+  Nanoseconds local() const noexcept { return local_.load(std::memory_order_relaxed); }
+  Nanoseconds excess() const noexcept { return excess_; }
+
+  // A new thread inherits its parent's delays: they delayed its creation (§5.2.5.3).
+  void start_at(Nanoseconds local) noexcept {
+    set_local(local);
+    excess_ = 0;
+  }
+
+  // The thread ran the selected line: `delay` for each sample.
+  void charge(Nanoseconds delay, GlobalDelay& global) noexcept {
+    set_local(local() + delay);
+    global.raise_to(local());
+  }
+
+  // How long the thread has to pause now; uses up what it overslept before. Pauses of at most
+  // `threshold` are not worth a system call and stay owed.
+  Nanoseconds pause_due(Nanoseconds global, Nanoseconds threshold) noexcept {
+    const Nanoseconds used = std::clamp<Nanoseconds>(global - local(), 0, excess_);
+    excess_ -= used;
+    set_local(local() + used);
+    const Nanoseconds due = global - local();
+    return due > threshold ? due : 0;
+  }
+
+  // The thread has paused for `slept` where `due` was asked for. What it overslept serves the
+  // pauses to come; it never enters G (§5.2.5.2).
+  void paused(Nanoseconds due, Nanoseconds slept) noexcept {
+    const Nanoseconds served = std::min(due, slept);
+    set_local(local() + served);
+    excess_ += std::max<Nanoseconds>(0, slept - due);
+  }
+
+  // Where a thread stood when it blocked.
+  struct Blocked {
+    Nanoseconds local;
+    Nanoseconds since;
+  };
+  Blocked block(Nanoseconds now) const noexcept { return {local(), now}; }
+
+  // The thread was woken by another that had served `waker_local` when it did so. The waker's
+  // effective time is carried over; a thread cannot have served more than it was blocked for.
+  // Without a record of the waker, G stands in for it. The result may lie below the delay
+  // served at blocking: then the thread's wait ended later in effective time than in real time.
+  void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
+              Nanoseconds global) noexcept {
+    const Nanoseconds most = before.local + (now - before.since);
+    set_local(std::min({most, waker_local.value_or(global), global}));
+  }
+
+ private:
+  void set_local(Nanoseconds value) noexcept { local_.store(value, std::memory_order_relaxed); }
+
+  std::atomic<Nanoseconds> local_{0};
+  Nanoseconds excess_ = 0;
+};
+
+// Below this a pause would mostly measure the cost of sleeping.
+inline constexpr Nanoseconds kLeastPause = 20 * kMicrosecond;
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_DELAY_LEDGER_H

@@ -1,0 +1,77 @@
+// The rules of blocking and waking (method: dissertation §5.2.5.4, with credit taken from the
+// waker), applied to one thread's state.
+//
+// Called by the thread that owns the state, from wrappers (interpose/) and marks; `sampled` also
+// from its signal handler. Nothing allocates or locks; errno is kept.
+//
+//   before waking another   drain what is deferred, pay until settled, record what was served
+//   before blocking         drain and publish; remember where we stood
+//   after blocking          woken by a thread of the program: take the waker's delays as served;
+//                           by anything else (I/O, a time-out, a stranger): pay everything
+#ifndef LIBCOZ_DELAY_THREAD_DELAYS_H
+#define LIBCOZ_DELAY_THREAD_DELAYS_H
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "delay/delay_ledger.h"
+#include "delay/thread_state.h"
+#include "delay/waker_table.h"
+
+namespace coz {
+
+// What the rules work on, and how they sleep: replaced in tests by a simulated clock.
+struct DelayEnvironment {
+  GlobalDelay& global;
+  WakerTable& wakers;
+  Nanoseconds (*now)() noexcept;
+  Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
+};
+
+enum class WokenBy {
+  kThread,    // a thread of the program: credit
+  kStranger,  // I/O, a time-out, another process: no credit
+  kNobody,    // the call did not block
+};
+
+class ThreadDelays {
+ public:
+  ThreadDelays(ThreadState& thread, DelayEnvironment environment) noexcept
+      : thread_(thread), environment_(environment) {}
+
+  // A sample in the selected line (`delay` > 0) or elsewhere (0). In a signal handler.
+  void sampled(Nanoseconds delay) noexcept;
+
+  // The thread may wake another by releasing `object`.
+  void before_waking(std::uintptr_t object) noexcept;
+
+  void before_blocking() noexcept;
+  // `wakers`: the objects whose last release may have woken the thread. All of them came before
+  // the thread went on, so the least of what they had served counts.
+  void after_blocking(WokenBy woken_by, std::initializer_list<std::uintptr_t> wakers) noexcept;
+
+  // Makes what the thread was charged known to the others, without pausing.
+  void publish() noexcept;
+
+  // Serves all that is due.
+  void catch_up() noexcept;
+
+  // Effective time of the thread now.
+  Nanoseconds effective_now() const noexcept {
+    return environment_.now() - thread_.clock.local() -
+           thread_.deferred.load(std::memory_order_relaxed);
+  }
+
+ private:
+  class Turn;  // keeps the signal handler out
+
+  void drain() noexcept;
+  void pay_until_settled() noexcept;
+
+  ThreadState& thread_;
+  DelayEnvironment environment_;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_THREAD_DELAYS_H

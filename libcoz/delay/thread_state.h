@@ -1,0 +1,38 @@
+// What the profiler keeps for one thread of the program.
+//
+// A slot is owned by its thread from registration to exit. The owner's signal handler and the
+// owner's wrappers take turns by `busy`: while it is set, the handler only notes what is to be
+// charged, and the wrapper (ThreadDelays, thread_delays.h) takes it up before it goes on. Other
+// threads read `clock`, `blocked` and `tid` only.
+#ifndef LIBCOZ_DELAY_THREAD_STATE_H
+#define LIBCOZ_DELAY_THREAD_STATE_H
+
+#include <atomic>
+#include <cstdint>
+
+#include "delay/delay_ledger.h"
+
+namespace coz {
+
+struct alignas(64) ThreadState {
+  ThreadClock clock;
+  ThreadClock::Blocked blocked_at{};
+
+  // Set by the owner around its own bookkeeping; read by its signal handler.
+  std::atomic<bool> busy{false};
+  // In a call that may block: the handler must not pause, and nobody waits for us to settle.
+  std::atomic<bool> blocked{false};
+  // Inside the sample handler: calls that the unwinder makes are not the program's.
+  std::atomic<bool> in_handler{false};
+  // Charges that came while the thread was busy or blocked, ns.
+  std::atomic<Nanoseconds> deferred{0};
+
+  std::atomic<int> tid{0};       // 0: the slot is free
+  std::uint32_t slot = 0;        // index in the registry
+  int event = -1;                // perf descriptor, in the mode that needs one a thread
+  Nanoseconds next_tick = 0;     // processor time of the next sample, for the timer (its thread)
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_THREAD_STATE_H

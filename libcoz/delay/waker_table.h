@@ -1,0 +1,70 @@
+// How much delay a waker had served when it released an object (mutex, condition, barrier,
+// thread): `credit` in delay_ledger.h asks for it.
+//
+// A lossy, direct-mapped table keyed by the object's address: a newer object may take an older
+// one's place, and then the reader falls back to G. Writers and readers need no lock: an entry
+// carries its key mixed with its data, so that a torn one is not recognised. Any thread, also in
+// signal handlers.
+#ifndef LIBCOZ_DELAY_WAKER_TABLE_H
+#define LIBCOZ_DELAY_WAKER_TABLE_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "os/clock.h"
+
+namespace coz {
+
+class WakerTable {
+ public:
+  struct Waker {
+    Nanoseconds local;
+    std::uint32_t thread;  // index of the waker's slot
+  };
+
+  void record(std::uintptr_t object, Waker waker) noexcept {
+    Entry& entry = entry_of(object);
+    const auto local = static_cast<std::uint64_t>(waker.local);
+    const std::uint64_t thread = waker.thread;
+    entry.local.store(local, std::memory_order_relaxed);
+    entry.thread.store(thread, std::memory_order_relaxed);
+    entry.check.store(mix(object, local, thread), std::memory_order_release);
+  }
+
+  std::optional<Waker> find(std::uintptr_t object) const noexcept {
+    const Entry& entry = entry_of(object);
+    const std::uint64_t check = entry.check.load(std::memory_order_acquire);
+    const std::uint64_t local = entry.local.load(std::memory_order_relaxed);
+    const std::uint64_t thread = entry.thread.load(std::memory_order_relaxed);
+    if (check != mix(object, local, thread)) return std::nullopt;
+    return Waker{static_cast<Nanoseconds>(local), static_cast<std::uint32_t>(thread)};
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 4096;
+  struct Entry {
+    std::atomic<std::uint64_t> local{0};
+    std::atomic<std::uint64_t> thread{0};
+    std::atomic<std::uint64_t> check{0};
+  };
+
+  static std::uint64_t mix(std::uintptr_t object, std::uint64_t local,
+                           std::uint64_t thread) noexcept {
+    // Odd multipliers keep each argument's bits apart; an all-zero entry matches no object.
+    return (object * 0x9e3779b97f4a7c15U) ^ (local * 0xc2b2ae3d27d4eb4fU) ^
+           (thread * 0x165667b19e3779f9U) ^ 0x27d4eb2f165667c5U;
+  }
+  static std::size_t index_of(std::uintptr_t object) noexcept {
+    return (object * 0x9e3779b97f4a7c15U) >> 52;
+  }
+  Entry& entry_of(std::uintptr_t object) noexcept { return entries_[index_of(object)]; }
+  const Entry& entry_of(std::uintptr_t object) const noexcept { return entries_[index_of(object)]; }
+
+  std::array<Entry, kEntries> entries_{};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_WAKER_TABLE_H

@@ -1,0 +1,259 @@
+#include "experiment/experimenter.h"
+
+#include <algorithm>
+
+namespace coz {
+namespace {
+
+constexpr Nanoseconds kNap = 20 * kMillisecond;
+constexpr Nanoseconds kFirstCheckpoint = 2 * kSecond;
+// A line is drawn only once this many samples are in: the first few say little.
+constexpr std::uint64_t kSamplesToStart = 10;
+// For --end-to-end: how long to look for a line before the experiment begins.
+constexpr Nanoseconds kLookAround = 100 * kMillisecond;
+
+}  // namespace
+
+Experimenter::Experimenter(const Config& config, SharedState& shared, const Modules& modules,
+                           const Histogram& histogram, ProfileWriter& log)
+    : config_(config),
+      shared_(shared),
+      modules_(modules),
+      histogram_(histogram),
+      log_(log),
+      random_(config.seed),
+      plan_(config.fixed_speedup),
+      meter_(shared.points),
+      start_(now()),
+      next_checkpoint_(start_ + kFirstCheckpoint) {}
+
+void Experimenter::run() {
+  if (config_.end_to_end) {
+    run_whole();
+  } else {
+    run_blocks();
+  }
+}
+
+void Experimenter::run_blocks() {
+  while (!stop_.is_stopped()) {
+    const auto line = next_line();
+    if (!line) {
+      checkpoint_if_due();
+      stop_.sleep_for(kNap);
+      continue;
+    }
+    ++block_;
+    for (const int speedup : plan_.next_block(*line, random_)) {
+      if (!run_window(*line, speedup)) return;
+      checkpoint_if_due();
+    }
+  }
+}
+
+std::optional<std::uint32_t> Experimenter::next_line() {
+  if (!config_.fixed_line.empty()) return modules_.find_line(config_.fixed_line);
+  if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
+  std::vector<LineSamples> lines;
+  const std::uint32_t seen = histogram_.seen_count();
+  lines.reserve(seen);
+  for (std::uint32_t i = 0; i < seen; ++i) {
+    const std::uint32_t line = histogram_.seen(i);
+    if (line != kNoLine) lines.push_back({line, histogram_.of_line(line)});
+  }
+  return draw_line(lines, random_);
+}
+
+bool Experimenter::run_window(std::uint32_t line, int speedup) {
+  select(line, speedup);
+  if (!stop_.sleep_for(window_.settling())) return false;
+  const Opening opening = open_window(line);
+  meter_.open(effective_now());
+  if (!measure(window_.get())) {
+    shared_.selection.clear();
+    ++discarded_.shutdown;
+    return false;
+  }
+  ExperimentRecord record = describe(line, speedup, opening);
+  record.unsettled = is_unsettled();
+  shared_.selection.clear();
+  keep_or_discard(std::move(record));
+  return true;
+}
+
+bool Experimenter::measure(Nanoseconds length) {
+  const Nanoseconds interval = poll_interval(length);
+  const Nanoseconds close_at = now() + length;
+  for (Nanoseconds time = now(); time < close_at; time = now()) {
+    if (!stop_.sleep_until(std::min(time + interval, close_at))) return false;
+    meter_.poll(effective_now());
+  }
+  meter_.close(effective_now());
+  // A point that was visited in this window should be visited again within another.
+  const Nanoseconds give_up = close_at + length;
+  while (!meter_.done() && now() < give_up) {
+    if (!stop_.sleep_for(interval)) return false;
+    meter_.poll(effective_now());
+  }
+  return true;
+}
+
+Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
+  // Where the program only counts, an edge is as exact as this: 0.2 % of the window.
+  if (meter_.needs_fine_polls()) {
+    return std::clamp(length / 500, 300 * kMicrosecond, 5 * kMillisecond);
+  }
+  return std::clamp(length / 50, 3 * kMillisecond, 50 * kMillisecond);
+}
+
+void Experimenter::select(std::uint32_t line, int speedup) {
+  shared_.selection.select(line, config_.period * speedup / 100);
+}
+
+Experimenter::Opening Experimenter::open_window(std::uint32_t line) const {
+  return {now(), shared_.global_delay.get(), histogram_.total(), histogram_.of_line(line)};
+}
+
+ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,
+                                        const Opening& opening) const {
+  const Nanoseconds time = now();
+  const Nanoseconds delay = shared_.global_delay.get();
+  ExperimentRecord record;
+  record.block = block_;
+  record.location = modules_.location(line);
+  record.function = function_of(line);
+  record.speedup = speedup;
+  record.start = opening.time - start_;
+  record.duration = time - opening.time;
+  record.delay = delay - opening.global_delay;
+  record.line_samples = histogram_.of_line(line);
+  record.hits = record.line_samples - opening.line_samples;
+  record.samples = histogram_.total() - opening.samples;
+  record.run_time = time - start_ - delay;
+  record.points = meter_.results(time - delay);
+  return record;
+}
+
+void Experimenter::keep_or_discard(ExperimentRecord record) {
+  std::vector<double> visits;
+  for (const PointResult& point : record.points) {
+    visits.push_back(static_cast<double>(point.kind == PointKind::kBegin ? point.arrivals
+                                                                         : point.visits));
+  }
+  window_.observe(visits, record.duration);
+  if (std::none_of(visits.begin(), visits.end(), [](double count) { return count > 0; })) {
+    ++discarded_.few_visits;
+    return;
+  }
+  log_.append(record);
+  ++experiments_;
+}
+
+bool Experimenter::is_unsettled() {
+  const Nanoseconds global = shared_.global_delay.get();
+  // A thread pays at its next sample, so that it may be behind by what the others were charged
+  // within a period or two.
+  const Nanoseconds tolerated = 4 * config_.period;
+  bool unsettled = false;
+  shared_.threads.for_each([&](const ThreadState& thread) {
+    if (thread.blocked.load(std::memory_order_relaxed)) return;
+    // While it pauses, a thread is settling; what it owes is being served.
+    if (thread.busy.load(std::memory_order_relaxed)) return;
+    if (global - thread.clock.local() > tolerated) unsettled = true;
+  });
+  return unsettled;
+}
+
+void Experimenter::run_whole() {
+  const Nanoseconds look_until = now() + kLookAround;
+  std::optional<std::uint32_t> line;
+  while (!line || (config_.fixed_line.empty() && now() < look_until)) {
+    line = next_line();
+    if (!config_.fixed_line.empty()) break;
+    if (!stop_.sleep_for(kNap)) break;
+  }
+  if (!line) return;
+  whole_line_ = *line;
+  whole_speedup_ = plan_.for_whole_run(random_);
+  block_ = 1;
+  whole_opening_ = open_window(whole_line_);
+  // Visits before this moment belong to the run as well: it is counted from its start.
+  whole_opening_.time = start_;
+  select(whole_line_, whole_speedup_);
+  while (stop_.sleep_for(kNap)) checkpoint_if_due();
+}
+
+void Experimenter::finish_whole() {
+  if (whole_line_ == kNoLine) return;
+  ExperimentRecord record = describe(whole_line_, whole_speedup_, whole_opening_);
+  shared_.selection.clear();
+  const Nanoseconds elapsed = record.duration - record.delay;
+  record.points.clear();
+  for (PointResult& point : samples_record(true).points) {
+    if (point.kind == PointKind::kBegin) continue;  // its time average was not followed
+    if (point.visits == 0) continue;
+    point.elapsed = elapsed;
+    record.points.push_back(std::move(point));
+  }
+  PointResult whole;
+  whole.name = "end-to-end";
+  whole.visits = 1;
+  whole.elapsed = elapsed;
+  record.points.push_back(whole);
+  log_.append(record);
+  ++experiments_;
+}
+
+void Experimenter::finish() {
+  if (config_.end_to_end) finish_whole();
+  log_.append(samples_record(true));
+}
+
+void Experimenter::checkpoint_if_due() {
+  const Nanoseconds time = now();
+  if (time < next_checkpoint_) return;
+  log_.append(samples_record(false));
+  // Ever rarer: a killed program loses at most half of its histogram, and the log stays small.
+  next_checkpoint_ = time + (time - start_);
+}
+
+std::string Experimenter::function_of(std::uint32_t line) const {
+  if (histogram_.of_line(line) == 0) return {};
+  const char* name = modules_.function_name({line, histogram_.function_of(line)});
+  return name == nullptr ? std::string() : std::string(name);
+}
+
+SamplesRecord Experimenter::samples_record(bool final) {
+  const Nanoseconds time = now();
+  SamplesRecord record;
+  record.run_time = time - start_ - shared_.global_delay.get();
+  record.duration = time - start_;
+  record.total = histogram_.total();
+  record.in_scope = histogram_.in_scope();
+  const std::uint32_t seen = histogram_.seen_count();
+  for (std::uint32_t i = 0; i < seen; ++i) {
+    const std::uint32_t line = histogram_.seen(i);
+    if (line == kNoLine) continue;
+    record.lines.push_back({modules_.location(line), function_of(line), histogram_.of_line(line)});
+  }
+  for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
+    Point& point = shared_.points[i];
+    if (point.kind == PointKind::kEnd) continue;
+    PointResult result;
+    result.name = point.name;
+    result.kind = point.kind;
+    result.visits = result.arrivals = point.visits();
+    if (point.kind == PointKind::kBegin) {
+      const Point* end = shared_.points.find(PointKind::kEnd, point.name);
+      result.departures = end == nullptr ? 0 : end->visits();
+    }
+    record.points.push_back(std::move(result));
+  }
+  record.experiments = experiments_;
+  record.discarded = discarded_;
+  record.threads = shared_.threads.threads_seen();
+  record.final = final;
+  return record;
+}
+
+}  // namespace coz

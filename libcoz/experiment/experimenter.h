@@ -1,0 +1,95 @@
+// Runs the experiments: the loop of dissertation §5.2.2, in a thread of its own.
+//
+//   wait until lines in scope have been sampled
+//   draw a line; for each speedup of its block:
+//     select line and speedup; let threads settle and queues reach their new level
+//     open the window; wait; close it at the points' next visits
+//     log the result
+//
+// run() belongs to the profiler's thread; stop() may be called by any thread and makes it return
+// soon, discarding a window that is under way. finish() writes the closing records, after run()
+// has returned. With end_to_end the whole run is one window, which finish() closes.
+#ifndef LIBCOZ_EXPERIMENT_EXPERIMENTER_H
+#define LIBCOZ_EXPERIMENT_EXPERIMENTER_H
+
+#include <vector>
+
+#include "config.h"
+#include "experiment/line_selector.h"
+#include "experiment/random.h"
+#include "experiment/speedup_plan.h"
+#include "experiment/window_length.h"
+#include "experiment/window_meter.h"
+#include "line/modules.h"
+#include "os/stop_signal.h"
+#include "profile_log/profile_writer.h"
+#include "sample/histogram.h"
+#include "shared_state.h"
+
+namespace coz {
+
+class Experimenter {
+ public:
+  Experimenter(const Config& config, SharedState& shared, const Modules& modules,
+               const Histogram& histogram, ProfileWriter& log);
+
+  void run();
+  void stop() noexcept { stop_.stop(); }
+  void finish();
+
+ private:
+  // What a window starts from.
+  struct Opening {
+    Nanoseconds time;
+    Nanoseconds global_delay;
+    std::uint64_t samples;
+    std::uint64_t line_samples;
+  };
+
+  void run_blocks();
+  void run_whole();
+  void finish_whole();
+  std::optional<std::uint32_t> next_line();
+  // False when stopped.
+  bool run_window(std::uint32_t line, int speedup);
+  bool measure(Nanoseconds length);
+  Nanoseconds poll_interval(Nanoseconds length) const;
+
+  void select(std::uint32_t line, int speedup);
+  Opening open_window(std::uint32_t line) const;
+  ExperimentRecord describe(std::uint32_t line, int speedup, const Opening& opening) const;
+  void keep_or_discard(ExperimentRecord record);
+  void checkpoint_if_due();
+  SamplesRecord samples_record(bool final);
+
+  // Some running thread owes more than it could have paid by now.
+  bool is_unsettled();
+  Nanoseconds effective_now() const { return now() - shared_.global_delay.get(); }
+  std::string function_of(std::uint32_t line) const;
+
+  const Config& config_;
+  SharedState& shared_;
+  const Modules& modules_;
+  const Histogram& histogram_;
+  ProfileWriter& log_;
+
+  StopSignal stop_;
+  Random random_;
+  SpeedupPlan plan_;
+  WindowLength window_;
+  WindowMeter meter_;
+  Nanoseconds start_;
+  Nanoseconds next_checkpoint_;
+  std::uint64_t block_ = 0;
+  std::uint64_t experiments_ = 0;
+  Discarded discarded_;
+
+  // end_to_end: what is sped up.
+  std::uint32_t whole_line_ = kNoLine;
+  int whole_speedup_ = 0;
+  Opening whole_opening_{};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_EXPERIMENT_EXPERIMENTER_H

@@ -1,0 +1,37 @@
+// How long a window is: long enough for the points that are alive to be visited several times.
+//
+// A point counts as alive by its visits in the windows just measured; an idle one asks for
+// nothing, and a slow one beside a fast one asks for no more than kMostForSlow. When even the
+// fastest is slow, windows grow up to kMost for it. Plain logic; one thread.
+#ifndef LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H
+#define LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H
+
+#include <span>
+
+#include "os/clock.h"
+
+namespace coz {
+
+class WindowLength {
+ public:
+  static constexpr Nanoseconds kLeast = 150 * kMillisecond;
+  static constexpr Nanoseconds kMostForSlow = 1 * kSecond;
+  static constexpr Nanoseconds kMost = 10 * kSecond;
+  static constexpr int kVisitsWanted = 10;
+
+  Nanoseconds get() const noexcept { return length_; }
+
+  // Real time for which a new speedup is held before its window opens: transients (queues that
+  // fill or drain) take a part of the window's own scale.
+  Nanoseconds settling() const noexcept;
+
+  // After a window of real length `measured`: the visits of each point in it.
+  void observe(std::span<const double> visits, Nanoseconds measured) noexcept;
+
+ private:
+  Nanoseconds length_ = kLeast;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H

@@ -1,0 +1,71 @@
+// What the progress points did during one window.
+//
+// The experimenter calls open(), then poll() every now and then, close(), poll() until done(),
+// and results(). `effective` is the experimenter's effective time, now − G. Points that are
+// visited through our own header bound the window by two visits that took their own times
+// (progress/point.h); for points that a program merely counts, poll() watches the counters, and
+// the times are as exact as polls are close together.
+//
+// One thread; allocates. Reads points that other threads visit meanwhile.
+#ifndef LIBCOZ_EXPERIMENT_WINDOW_METER_H
+#define LIBCOZ_EXPERIMENT_WINDOW_METER_H
+
+#include <optional>
+#include <vector>
+
+#include "profile_log/records.h"
+#include "progress/point_registry.h"
+
+namespace coz {
+
+class WindowMeter {
+ public:
+  explicit WindowMeter(PointRegistry& points) : points_(points) {}
+
+  void open(Nanoseconds effective);
+  void poll(Nanoseconds effective);
+  void close(Nanoseconds effective);
+  // Every point that was visited in the window has been visited once more.
+  bool done() const noexcept;
+  // Some point is only counted, so that polls near the edges should be frequent.
+  bool needs_fine_polls() const noexcept;
+
+  // `effective`: when polling ended.
+  std::vector<PointResult> results(Nanoseconds effective) const;
+
+ private:
+  struct Edges {
+    Point* point;
+    bool marks_visits;
+    std::uint64_t watched;  // count when the edge in hand was asked for
+    std::optional<Visit> first;
+    std::optional<Visit> last;
+  };
+  // The number of operations between a begin and an end point.
+  struct Progress {
+    Point* begin;
+    Point* end;
+    std::uint64_t arrivals_at_open, departures_at_open;
+    std::uint64_t begin_sum_at_open, end_sum_at_open;
+    bool marks_visits;
+    double polled_integral;  // of the number in progress over effective time, ns
+    Nanoseconds last_poll;
+    PointResult result;      // filled by close()
+  };
+
+  static double in_progress(const Progress& progress) noexcept;
+  void take_edge(Edges& edges, Nanoseconds effective) noexcept;
+  void finish(Progress& progress, Nanoseconds effective) noexcept;
+  PointResult throughput(const Edges& edges, Nanoseconds effective) const;
+
+  PointRegistry& points_;
+  std::vector<Edges> edges_;
+  std::vector<Progress> progress_;
+  Nanoseconds opened_ = 0;
+  Nanoseconds last_poll_ = 0;
+  bool closing_ = false;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_EXPERIMENT_WINDOW_METER_H

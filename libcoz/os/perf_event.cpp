@@ -1,0 +1,63 @@
+#include "os/perf_event.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+
+#include <cerrno>
+
+#include "os/raw_syscall.h"
+
+namespace coz {
+namespace {
+
+long open_event(perf_event_attr& attributes) noexcept {
+  const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attributes), 0,
+                                      -1, -1, static_cast<long>(PERF_FLAG_FD_CLOEXEC));
+  if (descriptor < 0) return descriptor;
+  // Out of the way of programs that count on the lowest descriptors.
+  const long high = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 512);
+  if (high < 0) return descriptor;
+  raw_syscall(SYS_close, descriptor);
+  return high;
+}
+
+perf_event_attr task_clock(Nanoseconds period) noexcept {
+  perf_event_attr attributes = {};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.size = sizeof attributes;
+  attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+  attributes.sample_period = static_cast<__u64>(period);
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  return attributes;
+}
+
+}  // namespace
+
+long open_trap_event(Nanoseconds period) noexcept {
+  perf_event_attr attributes = task_clock(period);
+  attributes.inherit = 1;
+  attributes.inherit_thread = 1;
+  attributes.remove_on_exec = 1;
+  attributes.sigtrap = 1;
+  return open_event(attributes);
+}
+
+long open_signal_event(Nanoseconds period, int signal, int tid) noexcept {
+  perf_event_attr attributes = task_clock(period);
+  attributes.wakeup_events = 1;
+  attributes.disabled = 1;
+  const long descriptor = open_event(attributes);
+  if (descriptor < 0) return descriptor;
+  const f_owner_ex owner = {F_OWNER_TID, tid};
+  if (raw_syscall(SYS_fcntl, descriptor, F_SETFL, O_ASYNC) < 0 ||
+      raw_syscall(SYS_fcntl, descriptor, F_SETSIG, signal) < 0 ||
+      raw_syscall(SYS_fcntl, descriptor, F_SETOWN_EX, reinterpret_cast<long>(&owner)) < 0 ||
+      raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ENABLE, 0) < 0) {
+    raw_syscall(SYS_close, descriptor);
+    return -EIO;
+  }
+  return descriptor;
+}
+
+}  // namespace coz

@@ -1,0 +1,21 @@
+// Samples of processor time from the kernel, by perf's software task clock.
+//
+// Not for signal handlers. Results are descriptors, or -errno.
+#ifndef LIBCOZ_OS_PERF_EVENT_H
+#define LIBCOZ_OS_PERF_EVENT_H
+
+#include "os/clock.h"
+
+namespace coz {
+
+// One event for the calling thread and all threads created after it: each period of a thread's
+// time in user mode raises SIGTRAP in it (Linux 5.13 and later). No ring, one descriptor for the
+// process; ends with exec. The cheaper of the two modes.
+long open_trap_event(Nanoseconds period) noexcept;
+
+// An event for the calling thread alone, which raises `signal` in it.
+long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
+
+}  // namespace coz
+
+#endif  // LIBCOZ_OS_PERF_EVENT_H

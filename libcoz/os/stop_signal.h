@@ -1,0 +1,48 @@
+// A sleep that another thread can end for good: how the profiler's own threads are stopped.
+//
+// Any thread; nothing allocates or fails.
+#ifndef LIBCOZ_OS_STOP_SIGNAL_H
+#define LIBCOZ_OS_STOP_SIGNAL_H
+
+#include <linux/futex.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "os/clock.h"
+#include "os/raw_syscall.h"
+
+namespace coz {
+
+class StopSignal {
+ public:
+  void stop() noexcept {
+    stopped_.store(1, std::memory_order_release);
+    raw_syscall(SYS_futex, address(), FUTEX_WAKE_PRIVATE, 1 << 30);
+  }
+
+  bool is_stopped() const noexcept { return stopped_.load(std::memory_order_acquire) != 0; }
+
+  // True when the time came, false when stop() did.
+  bool sleep_until(Nanoseconds deadline) noexcept {
+    const timespec t = {deadline / kSecond, deadline % kSecond};
+    while (!is_stopped()) {
+      if (now() >= deadline) return true;
+      raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,
+                  static_cast<long>(FUTEX_BITSET_MATCH_ANY));
+    }
+    return false;
+  }
+
+  bool sleep_for(Nanoseconds duration) noexcept { return sleep_until(now() + duration); }
+
+ private:
+  long address() noexcept { return reinterpret_cast<long>(&stopped_); }
+
+  std::atomic<std::uint32_t> stopped_{0};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_OS_STOP_SIGNAL_H

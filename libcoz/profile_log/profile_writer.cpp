@@ -1,0 +1,164 @@
+#include "profile_log/profile_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "os/raw_syscall.h"
+#include "support/json.h"
+#include "support/message.h"
+
+namespace coz {
+namespace {
+
+const char* kind_name(PointKind kind) {
+  switch (kind) {
+    case PointKind::kThroughput:
+      return "throughput";
+    case PointKind::kArrival:
+      return "arrival";
+    case PointKind::kBegin:
+    case PointKind::kEnd:
+      return "latency";
+  }
+  return "throughput";
+}
+
+void write_point(JsonWriter& json, const PointResult& point, bool totals) {
+  json.begin_object();
+  json.field("name", point.name);
+  json.field("kind", kind_name(point.kind));
+  if (point.kind == PointKind::kBegin) {
+    json.field("arrivals", point.arrivals);
+    json.field("departures", point.departures);
+    if (!totals) json.field("in_progress", point.in_progress);
+  } else {
+    json.field("visits", point.visits);
+  }
+  if (!totals) json.field("elapsed", point.elapsed);
+  json.end_object();
+}
+
+void write_points(JsonWriter& json, const std::vector<PointResult>& points, bool totals) {
+  json.key("points").begin_array();
+  for (const PointResult& point : points) write_point(json, point, totals);
+  json.end_array();
+}
+
+void write_list(JsonWriter& json, const char* name, const std::vector<std::string>& texts) {
+  json.key(name).begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
+}  // namespace
+
+std::string to_json(const RunRecord& record) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("type", "run");
+  json.field("format", "coz-profile");
+  json.field("version", 1);
+  json.field("coz", record.coz_version);
+  json.field("time", record.time);
+  json.field("program", record.program);
+  write_list(json, "arguments", record.arguments);
+  json.field("build_id", record.build_id);
+  json.field("sampling", record.sampling);
+  json.field("period", record.period);
+  json.field("seed", record.seed);
+  json.field("cores", record.cores);
+  write_list(json, "scope", record.scope);
+  json.field("end_to_end", record.end_to_end);
+  json.end_object();
+  return json.text();
+}
+
+std::string to_json(const ExperimentRecord& record) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("type", "experiment");
+  json.field("block", record.block);
+  json.field("location", record.location);
+  if (!record.function.empty()) json.field("function", record.function);
+  json.field("speedup", record.speedup / 100.0);
+  json.field("start", record.start);
+  json.field("duration", record.duration);
+  json.field("effective_duration", record.duration - record.delay);
+  json.field("delay", record.delay);
+  json.field("hits", record.hits);
+  json.field("samples", record.samples);
+  json.field("line_samples", record.line_samples);
+  json.field("run_time", record.run_time);
+  json.key("flags").begin_array();
+  if (record.unsettled) json.value("unsettled");
+  json.end_array();
+  write_points(json, record.points, false);
+  json.end_object();
+  return json.text();
+}
+
+std::string to_json(const SamplesRecord& record) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("type", "samples");
+  json.field("run_time", record.run_time);
+  json.field("duration", record.duration);
+  json.field("total", record.total);
+  json.field("in_scope", record.in_scope);
+  json.key("lines").begin_array();
+  for (const LineCount& line : record.lines) {
+    json.begin_object();
+    json.field("location", line.location);
+    if (!line.function.empty()) json.field("function", line.function);
+    json.field("count", line.count);
+    json.end_object();
+  }
+  json.end_array();
+  write_points(json, record.points, true);
+  json.field("experiments", record.experiments);
+  json.key("discarded").begin_object();
+  json.field("few_visits", record.discarded.few_visits);
+  json.field("shutdown", record.discarded.shutdown);
+  json.end_object();
+  json.field("threads", record.threads);
+  json.field("final", record.final);
+  json.end_object();
+  return json.text();
+}
+
+bool ProfileWriter::open(const char* path) noexcept {
+  descriptor_ = ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) return false;
+  // Out of the way of programs that count on the lowest descriptors, or close the low ones.
+  const int high = fcntl(descriptor_, F_DUPFD_CLOEXEC, 512);
+  if (high >= 0) {
+    close(descriptor_);
+    descriptor_ = high;
+  }
+  return true;
+}
+
+void ProfileWriter::write_line(std::string line) {
+  if (failed_) return;
+  line += '\n';
+  std::size_t written = 0;
+  while (written < line.size()) {
+    const long result =
+        raw_syscall(SYS_write, descriptor_, reinterpret_cast<long>(line.data() + written),
+                    static_cast<long>(line.size() - written));
+    if (result == -EINTR) continue;
+    if (result <= 0) {
+      failed_ = true;
+      message("the profile cannot be written: %s. The program runs on; the experiments from here on "
+              "are lost, those before are kept",
+              std::strerror(static_cast<int>(-result)));
+      return;
+    }
+    written += static_cast<std::size_t>(result);
+  }
+}
+
+}  // namespace coz

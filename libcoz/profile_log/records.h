@@ -1,0 +1,81 @@
+// The records of the profile: docs/profile_format.md, as types. cozcli/profile/records.py reads
+// what is written from these.
+#ifndef LIBCOZ_PROFILE_LOG_RECORDS_H
+#define LIBCOZ_PROFILE_LOG_RECORDS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "progress/point.h"
+
+namespace coz {
+
+struct RunRecord {
+  std::string coz_version;
+  Nanoseconds time = 0;  // since 1970
+  std::string program;
+  std::vector<std::string> arguments;
+  std::string build_id;
+  std::string sampling;
+  Nanoseconds period = 0;
+  std::uint64_t seed = 0;
+  long cores = 0;
+  std::vector<std::string> scope;
+  bool end_to_end = false;
+};
+
+// kThroughput and kArrival: visits and elapsed. kBegin: a latency point, all but visits.
+struct PointResult {
+  std::string name;
+  PointKind kind = PointKind::kThroughput;
+  std::uint64_t visits = 0;
+  std::uint64_t arrivals = 0;
+  std::uint64_t departures = 0;
+  Nanoseconds elapsed = 0;  // effective
+  double in_progress = 0;   // on average
+};
+
+struct ExperimentRecord {
+  std::uint64_t block = 0;
+  std::string location;
+  std::string function;  // empty if unknown
+  int speedup = 0;       // percent; written as a fraction
+  Nanoseconds start = 0;
+  Nanoseconds duration = 0;
+  Nanoseconds delay = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t line_samples = 0;
+  Nanoseconds run_time = 0;  // effective
+  bool unsettled = false;
+  std::vector<PointResult> points;
+};
+
+struct LineCount {
+  std::string location;
+  std::string function;
+  std::uint64_t count = 0;
+};
+
+struct Discarded {
+  std::uint64_t few_visits = 0;
+  std::uint64_t shutdown = 0;
+};
+
+struct SamplesRecord {
+  Nanoseconds run_time = 0;  // effective
+  Nanoseconds duration = 0;
+  std::uint64_t total = 0;
+  std::uint64_t in_scope = 0;
+  std::vector<LineCount> lines;
+  std::vector<PointResult> points;  // totals since the start
+  std::uint64_t experiments = 0;
+  Discarded discarded;
+  std::uint64_t threads = 0;
+  bool final = false;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_PROFILE_LOG_RECORDS_H

@@ -1,0 +1,36 @@
+// All progress points of the process, by kind and name.
+//
+// find_or_add() may be called by any thread, not in a signal handler; a spin lock guards it,
+// which is held for a few string comparisons (the calling thread's samples are deferred by the
+// caller meanwhile). Points are never removed, so that a pointer to one stays good.
+#ifndef LIBCOZ_PROGRESS_POINT_REGISTRY_H
+#define LIBCOZ_PROGRESS_POINT_REGISTRY_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "progress/point.h"
+
+namespace coz {
+
+class PointRegistry {
+ public:
+  static constexpr std::uint32_t kMostPoints = 512;
+
+  // nullptr when the registry is full. A longer name is cut at Point::kMostName − 1 bytes.
+  Point* find_or_add(PointKind kind, const char* name) noexcept;
+  Point* find(PointKind kind, const char* name) noexcept;
+
+  std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+  Point& operator[](std::uint32_t index) noexcept { return points_[index]; }
+
+ private:
+  std::array<Point, kMostPoints> points_{};
+  std::atomic<std::uint32_t> size_{0};
+  std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_PROGRESS_POINT_REGISTRY_H

@@ -1,0 +1,228 @@
+#include "runtime.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+
+#include "interpose/real.h"
+#include "interpose/sample_signal.h"
+#include "os/raw_syscall.h"
+#include "sample/call_chain.h"
+#include "support/message.h"
+
+namespace coz {
+namespace {
+
+thread_local ThreadState* thread_state __attribute__((tls_model("initial-exec"))) = nullptr;
+
+int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    if (end > begin) lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// /proc/self/cmdline: arguments, each followed by a NUL.
+std::vector<std::string> command_line() {
+  std::vector<std::string> arguments;
+  FILE* file = fopen("/proc/self/cmdline", "re");
+  if (file == nullptr) return arguments;
+  char* argument = nullptr;
+  size_t room = 0;
+  while (getdelim(&argument, &room, '\0', file) > 0) arguments.emplace_back(argument);
+  free(argument);
+  fclose(file);
+  return arguments;
+}
+
+}  // namespace
+
+std::atomic<Runtime*> Runtime::active_{nullptr};
+
+Runtime::Runtime(Config config, SharedState& shared)
+    : config_(std::move(config)),
+      shared_(shared),
+      sampler_(modules_, histogram_, shared.selection, find_place),
+      samples_(shared.threads, config_.period),
+      experimenter_(config_, shared, modules_, histogram_, log_),
+      process_(getpid()) {}
+
+void Runtime::start() {
+  real::prepare();
+  auto config = Config::from_environment();
+  if (!config) return;
+  void* block = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED) {
+    message("no memory for the profiler (%s); the program runs unprofiled", strerror(errno));
+    return;
+  }
+  // Never destroyed: threads may still run while the process goes down.
+  alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
+  auto* runtime = new (storage) Runtime(std::move(*config), *new (block) SharedState);
+  runtime->begin();
+}
+
+bool Runtime::begin() {
+  if (!log_.open(config_.output.c_str())) {
+    message("cannot write %s (%s); the program runs unprofiled", config_.output.c_str(),
+            strerror(errno));
+    return false;
+  }
+  std::vector<std::string> problems;
+  modules_.load(config_.line_tables, SourceScope(config_.source_scope), problems);
+  for (const std::string& problem : problems) message("%s", problem.c_str());
+  if (!histogram_.reserve(modules_.line_count())) {
+    message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));
+    return false;
+  }
+  prepare_call_chains();
+
+  // Before the trap event, which threads created later inherit, and with all signals blocked: the
+  // profiler's own thread is neither sampled nor does it take the program's signals.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&experiments_thread_, nullptr, run_experiments, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0 || pthread_key_create(&thread_end_key_, thread_ends) != 0) {
+    message("no thread for the experiments could be started (%s); the program runs unprofiled",
+            strerror(error));
+    return false;
+  }
+
+  std::string explanation;
+  install_sample_handler();
+  const bool sampling = samples_.start(config_.sampling, explanation);
+  if (!explanation.empty()) message("%s", explanation.c_str());
+  set_sample_signal(sampling ? samples_.signal() : 0);
+  log_.append(describe_run());
+
+  active_.store(this, std::memory_order_release);
+  thread_begins(0);
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+  atexit(finish);
+  at_quick_exit(finish);
+  return true;
+}
+
+void* Runtime::run_experiments(void* self) {
+  pthread_setname_np(pthread_self(), "coz");
+  tighten_timer_slack();
+  auto& runtime = *static_cast<Runtime*>(self);
+  runtime.experimenter_.run();
+  return nullptr;
+}
+
+RunRecord Runtime::describe_run() const {
+  RunRecord record;
+  record.coz_version = config_.version;
+  record.time = wall_clock();
+  const char* program = getenv("COZ_PROGRAM");
+  record.program = program == nullptr ? "" : program;
+  record.arguments = command_line();
+  if (!record.arguments.empty()) record.arguments.erase(record.arguments.begin());
+  record.build_id = modules_.build_id();
+  record.sampling = samples_.mode_name();
+  record.period = config_.period;
+  record.seed = config_.seed;
+  cpu_set_t cores;
+  record.cores = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
+                                                                 : sysconf(_SC_NPROCESSORS_ONLN);
+  record.scope = lines_of(config_.source_scope);
+  record.end_to_end = config_.end_to_end;
+  return record;
+}
+
+void Runtime::finish() {
+  Runtime* runtime = active();
+  // A child made by vfork shares our memory, but is not the process that is profiled.
+  if (runtime == nullptr || raw_syscall(SYS_getpid) != runtime->process_) return;
+  if (!active_.compare_exchange_strong(runtime, nullptr)) return;
+  runtime->end();
+}
+
+void Runtime::end() {
+  experimenter_.stop();
+  COZ_REAL(pthread_join)(experiments_thread_, nullptr);
+  experimenter_.finish();
+  samples_.stop();
+}
+
+ThreadState* Runtime::current_thread() noexcept {
+  return active() == nullptr ? nullptr : thread_state;
+}
+
+std::optional<ThreadDelays> Runtime::current_delays() noexcept {
+  Runtime* runtime = active();
+  ThreadState* thread = thread_state;
+  if (runtime == nullptr || thread == nullptr) return std::nullopt;
+  if (thread->in_handler.load(std::memory_order_relaxed)) return std::nullopt;
+  return ThreadDelays(*thread, runtime->delay_environment());
+}
+
+DelayEnvironment Runtime::delay_environment() noexcept {
+  return {shared_.global_delay, shared_.wakers, now, pause_until};
+}
+
+void Runtime::thread_begins(Nanoseconds inherited) noexcept {
+  ThreadState* thread = shared_.threads.claim(current_tid());
+  if (thread == nullptr) {
+    if (!told_unsampled_.exchange(true)) {
+      message("more than %u threads at once: the further ones run unprofiled",
+              ThreadRegistry::kSlots);
+    }
+    return;
+  }
+  thread->clock.start_at(inherited);
+  pthread_setspecific(thread_end_key_, thread);
+  thread_state = thread;
+  if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
+    message("no perf event for a further thread (%s): threads like it take no samples. Raise the "
+            "limit with: ulimit -n 65536",
+            strerror(-thread->event));
+  }
+}
+
+// Runs as the thread's last act, whether it returned, called pthread_exit or was cancelled.
+void Runtime::thread_ends(void* self) {
+  auto* thread = static_cast<ThreadState*>(self);
+  Runtime* runtime = active();
+  if (runtime != nullptr && thread == thread_state) {
+    ThreadDelays delays(*thread, runtime->delay_environment());
+    thread->blocked.store(false, std::memory_order_relaxed);
+    delays.before_waking(static_cast<std::uintptr_t>(pthread_self()));
+  }
+  thread_state = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (runtime != nullptr) {
+    runtime->samples_.stop_thread(*thread);
+    runtime->shared_.threads.release(*thread);
+  }
+}
+
+void Runtime::in_forked_child() {
+  Runtime* runtime = active_.exchange(nullptr);
+  thread_state = nullptr;
+  if (runtime == nullptr) return;
+  // The program still counts visits through pointers into the shared block: give the child a
+  // block of its own at the same place.
+  void* block = &runtime->shared_;
+  mmap(block, sizeof(SharedState), PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+}  // namespace coz

@@ -1,0 +1,75 @@
+// Builds the parts, joins them, and takes them down: the only global of the library.
+//
+// start() runs in the library's constructor, before main and before any thread of the program.
+// finish() may be called by any thread, more than once; the first call ends the profiling. Neither
+// may be called in a signal handler. In a process that is not to be profiled nothing is built and
+// every wrapper passes its call on.
+#ifndef LIBCOZ_RUNTIME_H
+#define LIBCOZ_RUNTIME_H
+
+#include <pthread.h>
+
+#include <atomic>
+#include <optional>
+
+#include "config.h"
+#include "delay/thread_delays.h"
+#include "experiment/experimenter.h"
+#include "line/modules.h"
+#include "sample/histogram.h"
+#include "sample/sample_source.h"
+#include "sample/sampler.h"
+#include "shared_state.h"
+
+namespace coz {
+
+class Runtime {
+ public:
+  // The runtime while it profiles, else nullptr. Signal-safe.
+  static Runtime* active() noexcept { return active_.load(std::memory_order_acquire); }
+
+  static void start();
+  static void finish();
+
+  // The calling thread's state, or nullptr when it is not profiled. Signal-safe.
+  static ThreadState* current_thread() noexcept;
+  // Its delays, for wrappers and marks; nullopt also inside the sample handler.
+  static std::optional<ThreadDelays> current_delays() noexcept;
+
+  // In the thread that begins, with the delays its parent had served.
+  void thread_begins(Nanoseconds inherited) noexcept;
+
+  Sampler& sampler() noexcept { return sampler_; }
+  SharedState& shared() noexcept { return shared_; }
+  const SampleSource& samples() const noexcept { return samples_; }
+  DelayEnvironment delay_environment() noexcept;
+
+ private:
+  Runtime(Config config, SharedState& shared);
+
+  bool begin();
+  void end();
+  RunRecord describe_run() const;
+  static void* run_experiments(void* self);
+  static void thread_ends(void* self);
+  static void in_forked_child();
+
+  static std::atomic<Runtime*> active_;
+
+  Config config_;
+  SharedState& shared_;
+  Modules modules_;
+  Histogram histogram_;
+  ProfileWriter log_;
+  Sampler sampler_;
+  SampleSource samples_;
+  Experimenter experimenter_;
+  pthread_t experiments_thread_{};
+  pthread_key_t thread_end_key_{};
+  std::atomic<bool> told_unsampled_{false};
+  int process_ = 0;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_RUNTIME_H

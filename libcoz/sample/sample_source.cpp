@@ -1,0 +1,155 @@
+#include "sample/sample_source.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "os/perf_event.h"
+#include "os/raw_syscall.h"
+#include "support/message.h"
+
+namespace coz {
+namespace {
+
+// SIGSTKFLT is never raised by Linux and hardly used by anyone; being a standard signal, it does
+// not queue up in a thread that blocks it.
+constexpr int kOwnSignal = SIGSTKFLT;
+
+std::string paranoia() {
+  char text[16] = "?";
+  const long descriptor = raw_syscall(
+      SYS_openat, -100, reinterpret_cast<long>("/proc/sys/kernel/perf_event_paranoid"), 0);
+  if (descriptor >= 0) {
+    const long length =
+        raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text - 1);
+    text[length > 0 ? length - 1 : 0] = '\0';
+    raw_syscall(SYS_close, descriptor);
+  }
+  return text;
+}
+
+std::string why_refused(long error) {
+  std::string reason = std::strerror(static_cast<int>(-error));
+  if (error == -EACCES || error == -EPERM) {
+    reason += "; kernel.perf_event_paranoid is " + paranoia();
+  }
+  return reason;
+}
+
+}  // namespace
+
+int sampling_signal(Sampling mode) noexcept {
+  return mode == Sampling::kPerfTrap ? SIGTRAP : kOwnSignal;
+}
+
+int SampleSource::signal() const noexcept { return sampling_signal(mode_); }
+
+const char* SampleSource::mode_name() const noexcept {
+  switch (mode_) {
+    case Sampling::kPerfTrap:
+      return "perf-trap";
+    case Sampling::kPerfSignal:
+      return "perf-signal";
+    case Sampling::kTimer:
+      return "timer";
+    case Sampling::kAuto:
+      break;
+  }
+  return "none";
+}
+
+bool SampleSource::start(Sampling wanted, std::string& explanation) {
+  long error = 0;
+  if (wanted == Sampling::kAuto || wanted == Sampling::kPerfTrap) {
+    mode_ = Sampling::kPerfTrap;
+    trap_event_ = open_trap_event(period_);
+    if (trap_event_ >= 0) return true;
+    error = trap_event_;
+  }
+  if (wanted == Sampling::kAuto || wanted == Sampling::kPerfSignal) {
+    mode_ = Sampling::kPerfSignal;
+    const long probe = open_signal_event(period_, kOwnSignal, static_cast<int>(raw_syscall(SYS_gettid)));
+    if (probe >= 0) {
+      raw_syscall(SYS_close, probe);
+      return true;
+    }
+    error = probe;
+  }
+  if (wanted == Sampling::kAuto || wanted == Sampling::kTimer) {
+    mode_ = Sampling::kTimer;
+    if (error != 0) {
+      explanation = "perf events are refused (" + why_refused(error) +
+                    "); a timer takes the samples instead, which is less precise. To allow perf: "
+                    "sysctl kernel.perf_event_paranoid=2, or in a container, a seccomp profile with "
+                    "perf_event_open";
+    }
+    if (start_timer()) return true;
+    explanation += explanation.empty() ? "" : "; and ";
+    explanation += "no timer thread could be started, so that nothing is sampled";
+    return false;
+  }
+  explanation = std::string("samples by ") + mode_name() + " are refused (" + why_refused(error) +
+                "), so that nothing is sampled; try --sampling auto";
+  return false;
+}
+
+void SampleSource::stop() noexcept {
+  if (trap_event_ >= 0) raw_syscall(SYS_close, trap_event_);
+  trap_event_ = -1;
+  if (timer_runs_) {
+    stop_timer_.stop();
+    pthread_join(timer_, nullptr);
+    timer_runs_ = false;
+  }
+}
+
+bool SampleSource::start_thread(ThreadState& thread) noexcept {
+  const int tid = thread.tid.load(std::memory_order_relaxed);
+  if (mode_ != Sampling::kPerfSignal) return true;
+  const long event = open_signal_event(period_, kOwnSignal, tid);
+  thread.event = static_cast<int>(event);
+  return event >= 0;
+}
+
+void SampleSource::stop_thread(ThreadState& thread) noexcept {
+  if (thread.event >= 0) raw_syscall(SYS_close, thread.event);
+  thread.event = -1;
+}
+
+bool SampleSource::start_timer() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  timer_runs_ = pthread_create(&timer_, nullptr, run_timer, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return timer_runs_;
+}
+
+void* SampleSource::run_timer(void* self) {
+  pthread_setname_np(pthread_self(), "coz-timer");
+  tighten_timer_slack();
+  auto& source = *static_cast<SampleSource*>(self);
+  while (source.stop_timer_.sleep_for(source.period_)) source.tick();
+  return nullptr;
+}
+
+// Signals each thread that has used another period of processor time. A thread that sleeps uses
+// none and is left alone: a timer that fired regardless would interrupt its system call.
+void SampleSource::tick() {
+  const auto process = static_cast<long>(getpid());
+  threads_.for_each([&](ThreadState& thread) {
+    const int tid = thread.tid.load(std::memory_order_acquire);
+    const Nanoseconds used = thread_cpu_time(tid);
+    if (used < 0 || thread.blocked.load(std::memory_order_relaxed)) return;
+    if (thread.next_tick == 0) thread.next_tick = used + period_;
+    if (used < thread.next_tick) return;
+    thread.next_tick += period_;
+    // After a while without ticks (stopped, starved) missed samples are not made up for.
+    if (used - thread.next_tick > 10 * period_) thread.next_tick = used + period_;
+    raw_syscall(SYS_tgkill, process, tid, kOwnSignal);
+  });
+}
+
+}  // namespace coz

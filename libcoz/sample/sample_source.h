@@ -1,0 +1,59 @@
+// Where samples come from: perf's trap event, a perf event for each thread, or, where perf is
+// refused, a timer thread of our own. docs/decisions/sampling.md compares them.
+//
+// start() runs once, in the main thread, before it is profiled. start_thread() and stop_thread()
+// run in the thread that begins or ends, not in a signal handler. All but the handler may
+// allocate. stop() may be called by any thread.
+#ifndef LIBCOZ_SAMPLE_SAMPLE_SOURCE_H
+#define LIBCOZ_SAMPLE_SAMPLE_SOURCE_H
+
+#include <pthread.h>
+
+#include <atomic>
+#include <string>
+
+#include "config.h"
+#include "delay/thread_registry.h"
+#include "os/stop_signal.h"
+
+namespace coz {
+
+class SampleSource {
+ public:
+  SampleSource(ThreadRegistry& threads, Nanoseconds period) noexcept
+      : threads_(threads), period_(period) {}
+
+  // Chooses the mode. Sets `explanation` when it is not the best one, and why. False when no mode
+  // works: then nothing is sampled.
+  bool start(Sampling wanted, std::string& explanation);
+  void stop() noexcept;
+
+  // In perf-trap mode the kernel does this by itself. False, once, when a thread can't be sampled.
+  bool start_thread(ThreadState& thread) noexcept;
+  void stop_thread(ThreadState& thread) noexcept;
+
+  // The signal that carries samples.
+  int signal() const noexcept;
+  const char* mode_name() const noexcept;
+  Sampling mode() const noexcept { return mode_; }
+
+ private:
+  bool start_timer();
+  void tick();
+  static void* run_timer(void* self);
+
+  ThreadRegistry& threads_;
+  Nanoseconds period_;
+  Sampling mode_ = Sampling::kAuto;
+  long trap_event_ = -1;
+  pthread_t timer_{};
+  bool timer_runs_ = false;
+  StopSignal stop_timer_;
+};
+
+// Which signal carries the samples of a mode.
+int sampling_signal(Sampling mode) noexcept;
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SAMPLE_SAMPLE_SOURCE_H

@@ -1,0 +1,49 @@
+// What becomes of one sample: counted, matched against the selection, charged, delays served.
+//
+// sample() runs in the signal handler of the sampled thread: it allocates nothing, takes no lock
+// and keeps errno. The parts it works on are owned by the runtime and outlive all threads.
+#ifndef LIBCOZ_SAMPLE_SAMPLER_H
+#define LIBCOZ_SAMPLE_SAMPLER_H
+
+#include <atomic>
+#include <cstdint>
+
+#include "delay/thread_delays.h"
+#include "experiment/selection.h"
+#include "line/modules.h"
+#include "sample/histogram.h"
+
+namespace coz {
+
+// From an interrupted context to the innermost place in scope (by inline and call chain).
+using FindPlace = std::optional<Place> (*)(const Modules& modules, void* context) noexcept;
+
+class Sampler {
+ public:
+  Sampler(const Modules& modules, Histogram& histogram, const SelectionCell& selection,
+          FindPlace find_place) noexcept
+      : modules_(modules), histogram_(histogram), selection_(selection), find_place_(find_place) {}
+
+  void sample(void* context, ThreadDelays& delays) noexcept {
+    const auto place = find_place_(modules_, context);
+    Nanoseconds delay = 0;
+    if (place) {
+      histogram_.count(place->line, place->function);
+      const Selection selection = selection_.get();
+      if (selection.epoch != 0 && selection.line == place->line) delay = selection.delay;
+    } else {
+      histogram_.count_out_of_scope();
+    }
+    delays.sampled(delay);
+  }
+
+ private:
+  const Modules& modules_;
+  Histogram& histogram_;
+  const SelectionCell& selection_;
+  FindPlace find_place_;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SAMPLE_SAMPLER_H

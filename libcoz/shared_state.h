@@ -1,0 +1,27 @@
+// Everything that the program's threads share through the profiler: one block without pointers,
+// in a MAP_SHARED mapping, so that the processes of a tree can come to share it too.
+//
+// Each part states who may touch it. A forked child gets a private copy in its place
+// (runtime.cpp), so that its visits do not count as the parent's.
+#ifndef LIBCOZ_SHARED_STATE_H
+#define LIBCOZ_SHARED_STATE_H
+
+#include "delay/delay_ledger.h"
+#include "delay/thread_registry.h"
+#include "delay/waker_table.h"
+#include "experiment/selection.h"
+#include "progress/point_registry.h"
+
+namespace coz {
+
+struct SharedState {
+  GlobalDelay global_delay;
+  SelectionCell selection;
+  WakerTable wakers;
+  PointRegistry points;
+  ThreadRegistry threads;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SHARED_STATE_H

@@ -1,0 +1,25 @@
+#include "support/message.h"
+
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "os/raw_syscall.h"
+
+namespace coz {
+
+void message(const char* format, ...) noexcept {
+  char line[1024];
+  int used = std::snprintf(line, sizeof line, "coz: ");
+  va_list arguments;
+  va_start(arguments, format);
+  used += std::vsnprintf(line + used, sizeof line - static_cast<std::size_t>(used) - 1, format,
+                         arguments);
+  va_end(arguments);
+  if (used > static_cast<int>(sizeof line) - 2) used = sizeof line - 2;
+  line[used++] = '\n';
+  raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), used);
+}
+
+}  // namespace coz
