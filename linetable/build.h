@@ -1,0 +1,43 @@
+// `coz-linetable build`: from a binary to its table in the cache.
+#ifndef LINETABLE_BUILD_H
+#define LINETABLE_BUILD_H
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "debug_file.h"
+
+namespace coz::linetable {
+
+struct BuildOptions {
+  std::string binary;
+  std::string cache_dir;  // empty for the default
+  std::vector<std::string> debug_dirs{kSystemDebugDir};
+  bool reuse_cached = true;
+};
+
+enum class BuildError { kNone, kNoDebugInfo, kNotElf, kCache };
+
+struct BuildResult {
+  BuildError error = BuildError::kNone;
+  std::string message;  // for the user, when there is an error
+  std::string table;
+  std::string binary;
+  std::string build_id;
+  std::string debug_file;
+  bool cached = false;
+  std::size_t rows = 0;
+  std::size_t lines = 0;
+  std::size_t files = 0;
+  std::vector<std::string> warnings;
+};
+
+[[nodiscard]] BuildResult build_table(const BuildOptions& options);
+
+// The object that the command prints, a success or an error.
+[[nodiscard]] std::string to_json(const BuildResult& result);
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_BUILD_H

@@ -1,0 +1,179 @@
+// coz-linetable: writes and examines line tables. The commands are described in
+// docs/launch_contract.md; `coz run` is their usual caller.
+#include <getopt.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "build.h"
+#include "json.h"
+#include "queries.h"
+
+#ifndef COZ_VERSION
+#define COZ_VERSION "development"
+#endif
+
+namespace coz::linetable {
+namespace {
+
+enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
+
+constexpr const char* kHelp =
+    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--no-cache] BINARY
+       coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]
+       coz-linetable lines --table T [--source-scope PATTERN]...
+       coz-linetable --help | --version
+
+build  reads the debug information of BINARY and writes its line table into the cache
+  --cache-dir DIR         where tables are kept (default: $XDG_CACHE_HOME/coz or ~/.cache/coz)
+  --debug-dir DIR         where separate debug files are looked for before /usr/lib/debug
+  --no-cache              builds the table anew even if there is a good one
+scope  says which source files and lines are in scope
+lines  lists every line in scope
+  --table T               the table, as build printed it
+  --source-scope PATTERN  files to include; % stands for any characters (default: all but system
+                          headers, standard libraries and downloaded packages)
+  --line FILE:LINE        also says what this names
+)";
+
+struct Arguments {
+  BuildOptions build;
+  std::vector<std::string> debug_dirs;
+  std::string table;
+  std::vector<std::string_view> patterns;
+  std::optional<Location> line;
+};
+
+int usage(const std::string& message) {
+  std::fprintf(stderr, "coz-linetable: %s (see coz-linetable --help)\n", message.c_str());
+  return kUsage;
+}
+
+void print_line(const std::string& text) { std::printf("%s\n", text.c_str()); }
+
+// Output that nobody could be given is an error too (a full disk, a closed pipe).
+int finish(int status) { return std::fflush(stdout) == 0 ? status : int{kCacheFailed}; }
+
+int run_build(const Arguments& arguments) {
+  const BuildResult result = build_table(arguments.build);
+  print_line(to_json(result));
+  switch (result.error) {
+    case BuildError::kNone:
+      return finish(kOk);
+    case BuildError::kNoDebugInfo:
+      return finish(kNoDebugInfo);
+    case BuildError::kNotElf:
+      return finish(kNotElf);
+    case BuildError::kCache:
+      break;
+  }
+  return finish(kCacheFailed);
+}
+
+int run_query(std::string_view command, const Arguments& arguments) {
+  LineTable table;
+  if (const char* error = LineTable::open(arguments.table.c_str(), table)) {
+    JsonWriter json;
+    json.begin_object().key("error").string("cache");
+    json.key("message").string(arguments.table + ": " + error).end_object();
+    print_line(json.text());
+    return finish(kCacheFailed);
+  }
+  const SourceScope scope(arguments.patterns);
+  if (command == "scope") {
+    print_line(describe_scope(table, scope, arguments.line));
+  } else {
+    list_lines(table, scope, print_line);
+  }
+  return finish(kOk);
+}
+
+constexpr option kBuildOptions[] = {
+    {"cache-dir", required_argument, nullptr, 'c'},
+    {"debug-dir", required_argument, nullptr, 'd'},
+    {"no-cache", no_argument, nullptr, 'n'},
+    {},
+};
+constexpr option kScopeOptions[] = {
+    {"table", required_argument, nullptr, 't'},
+    {"source-scope", required_argument, nullptr, 's'},
+    {"line", required_argument, nullptr, 'l'},
+    {},
+};
+constexpr option kLinesOptions[] = {
+    {"table", required_argument, nullptr, 't'},
+    {"source-scope", required_argument, nullptr, 's'},
+    {},
+};
+
+// False when an option makes no sense; getopt_long has then said why, or this has.
+bool parse_options(int argc, char** argv, const option* options, Arguments& out) {
+  int choice = 0;
+  while ((choice = getopt_long(argc, argv, "", options, nullptr)) != -1) {
+    switch (choice) {
+      case 'c':
+        out.build.cache_dir = optarg;
+        break;
+      case 'd':
+        out.debug_dirs.emplace_back(optarg);
+        break;
+      case 'n':
+        out.build.reuse_cached = false;
+        break;
+      case 't':
+        out.table = optarg;
+        break;
+      case 's':
+        out.patterns.emplace_back(optarg);
+        break;
+      case 'l':
+        out.line = parse_location(optarg);
+        if (!out.line) return usage("--line wants FILE:LINE, not " + std::string(optarg)) == kOk;
+        break;
+      default:
+        return false;
+    }
+  }
+  out.build.debug_dirs.insert(out.build.debug_dirs.begin(), out.debug_dirs.begin(),
+                              out.debug_dirs.end());
+  return true;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) return usage("which command?");
+  const std::string_view command = argv[1];
+  if (command == "--help" || command == "-h") {
+    std::fputs(kHelp, stdout);
+    return finish(kOk);
+  }
+  if (command == "--version") {
+    print_line("coz-linetable " COZ_VERSION);
+    return finish(kOk);
+  }
+  // argv[1] takes the place of the program's name, as far as getopt_long is concerned.
+  Arguments arguments;
+  --argc;
+  ++argv;
+  if (command == "build") {
+    if (!parse_options(argc, argv, kBuildOptions, arguments)) return kUsage;
+    if (argc - optind != 1) return usage("build wants one BINARY");
+    arguments.build.binary = argv[optind];
+    return run_build(arguments);
+  }
+  if (command != "scope" && command != "lines") {
+    return usage("there is no command " + std::string(command));
+  }
+  const option* options = command == "scope" ? kScopeOptions : kLinesOptions;
+  if (!parse_options(argc, argv, options, arguments)) return kUsage;
+  if (argc != optind) return usage("unexpected argument " + std::string(argv[optind]));
+  if (arguments.table.empty()) return usage(std::string(command) + " wants --table");
+  return run_query(command, arguments);
+}
+
+}  // namespace
+}  // namespace coz::linetable
+
+int main(int argc, char** argv) { return coz::linetable::run(argc, argv); }

@@ -1,0 +1,26 @@
+#include "unit_files.h"
+
+#include <dwarf.h>
+
+#include "source_path.h"
+
+namespace coz::linetable {
+
+UnitFiles::UnitFiles(Dwarf_Die& unit, TableBuilder& builder) : builder_(builder) {
+  std::size_t count = 0;
+  if (dwarf_getsrcfiles(&unit, &files_, &count) != 0) return;
+  ids_.assign(count, kUnread);
+  Dwarf_Attribute attribute;
+  if (const char* dir = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute))) {
+    compilation_dir_ = dir;
+  }
+}
+
+std::uint32_t UnitFiles::read(std::size_t number) {
+  const char* path = dwarf_filesrc(files_, number, nullptr, nullptr);
+  // "???" is what libdw puts in place of number 0 before DWARF 5, where it means "no file".
+  if (path == nullptr || *path == '\0' || std::string_view(path) == "???") return kNoFile;
+  return builder_.add_file(normalise_source_path(compilation_dir_, path));
+}
+
+}  // namespace coz::linetable
