@@ -53,9 +53,7 @@ def profile_missing(path: str) -> Problem:
 
 def profile_is_directory(path: str) -> Problem:
     """A directory instead of a file."""
-    return Problem(
-        f"{path} is a directory, not a profile.", f"name the file, for example {path}/profile.coz"
-    )
+    return Problem(f"{path} is a directory, not a profile.", f"name the file, for example {path}/profile.coz")
 
 
 def profile_unreadable(path: str, reason: str) -> Problem:
@@ -225,9 +223,7 @@ def windows_discarded(reason: str, number: int, visits: int, duration: int) -> P
                 "let it run longer: a few seconds at least, better a minute.",
             )
         case _:
-            return Problem(
-                f"no experiment: {windows} thrown away ({reason}).", "let the program run longer."
-            )
+            return Problem(f"no experiment: {windows} thrown away ({reason}).", "let the program run longer.")
 
 
 # Analysing
@@ -276,7 +272,7 @@ def too_few_points(min_points: int, best: int, lines: int) -> Problem:
     return Problem(
         f"none of {count(lines, 'line')} has {count(min_points, 'different speedup')} or more "
         f"(the best has {best}).",
-        f"see what there is with --min-points {max(best, 1)}, or run longer: the same -o adds to the profile.",
+        f"see what there is with --min-points {max(best, 1)}, or run longer: the same -o adds to it.",
     )
 
 
@@ -293,6 +289,4 @@ def unknown_picture_format(path: str) -> Problem:
 
 def cannot_write(path: str, reason: str) -> Problem:
     """The system refused to write a file."""
-    return Problem(
-        f"{path} cannot be written ({reason}).", "choose another place with -o FILE."
-    )
+    return Problem(f"{path} cannot be written ({reason}).", "choose another place with -o FILE.")

@@ -36,9 +36,7 @@ def fit_curve(speedups: Floats, weights: Floats, effect: Floats, replicates: Flo
     grid = np.linspace(0.0, float(speedups[-1]), GRID)
     curve = (grid[:, None] ** powers) @ operator
     low, high = percentile_interval(replicates @ curve.T)
-    return Fit(
-        degree, _tuple(grid), _tuple(curve @ effect), _tuple(low), _tuple(high)
-    )
+    return Fit(degree, _tuple(grid), _tuple(curve @ effect), _tuple(low), _tuple(high))
 
 
 def value_at(fit: Fit, speedup: float) -> tuple[float, float, float] | None:

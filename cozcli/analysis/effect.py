@@ -135,9 +135,9 @@ def ratio_terms(
 
 def pool_terms(comparison: Comparison) -> tuple[Floats, Floats]:
     """A and C of the pooled stratum, each (S,)."""
-    sums = [(p.numerator.sum(), p.denominator.sum(), p.weight.sum()) for p in comparison.pools]
-    pairs = [ratio_terms(faster, sums[0], p.size > 0) for faster, p in zip(sums[1:], comparison.pools[1:], strict=True)]
-    return np.array([a for a, _ in pairs], dtype=np.float64), np.array([c for _, c in pairs], dtype=np.float64)
+    baseline, *faster = comparison.pools
+    pairs = [ratio_terms(_pool_sums(pool), _pool_sums(baseline), pool.size > 0) for pool in faster]
+    return np.array([float(a) for a, _ in pairs]), np.array([float(c) for _, c in pairs])
 
 
 def log_ratios(comparison: Comparison) -> Floats:
@@ -157,6 +157,11 @@ def _sum_by_cell(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]
     cells = np.zeros(shape)
     np.add.at(cells, (row, column), values)
     return cells
+
+
+def _pool_sums(pool: Pool) -> tuple[Floats, Floats, Floats]:
+    sums = (pool.numerator.sum(), pool.denominator.sum(), pool.weight.sum())
+    return np.asarray(sums[0]), np.asarray(sums[1]), np.asarray(sums[2])
 
 
 def _pool(series: Series, member: Bools) -> Pool:

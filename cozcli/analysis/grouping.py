@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,12 @@ class Series:
         """The exposure in the Mantel–Haenszel weights: time for throughput, arrivals for latency."""
         return self.numerator if self.kind == THROUGHPUT else self.denominator
 
+    def without(self, excluded: Bools) -> Series:
+        """The series less some of its windows; `excluded` has shape (N,)."""
+        keep = ~excluded
+        arrays = ("speedup", "stratum", "numerator", "denominator", "time")
+        return replace(self, **{name: getattr(self, name)[keep] for name in arrays})
+
 
 @dataclass
 class Windows:
@@ -93,9 +99,7 @@ def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> 
 
     At speedup 0 nothing is delayed whichever line is selected, so it is the same program.
     """
-    whole = {
-        line: [w for w in windows if runs[w.run].record.end_to_end] for line, windows in by_line.items()
-    }
+    whole = {line: [w for w in windows if runs[w.run].record.end_to_end] for line, windows in by_line.items()}
     baselines = [w for windows in whole.values() for w in windows if w.record.speedup == 0]
     for line, windows in whole.items():
         if windows and not any(w.record.speedup == 0 for w in by_line[line]):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cozcli.analysis.effect import Comparison, Pool, log_ratios, pool_terms, ratio_terms, strata_terms
-from cozcli.analysis.grouping import THROUGHPUT, Floats
+from cozcli.analysis.grouping import THROUGHPUT, Bools, Floats
 
 REPLICATES = 2000
 MIN_UNITS = 6
@@ -157,7 +157,7 @@ def draw_replicates(comparison: Comparison, variance: Variance) -> tuple[Floats,
     units = comparison.units
     if units.min() >= MIN_UNITS:
         replicates = _bootstrap(comparison, rng)
-        factor = np.array([small_sample_factor(int(k)) for k in units])
+        factor = np.array([small_sample_factor(int(k)) for k in units], dtype=np.float64)
         spread = np.where(np.isfinite(replicates), replicates, estimate) - estimate
         return estimate + spread * factor, units - 1.0
     covariance = model_covariance(comparison) * variance.phi
@@ -200,15 +200,13 @@ def _redraw(pool: Pool, rng: np.random.Generator) -> tuple[Floats, Floats, Float
     return drawn @ pool.numerator, drawn @ pool.denominator, drawn @ pool.weight
 
 
-def _block_logs(comparison: Comparison) -> tuple[Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
+def _block_logs(comparison: Comparison) -> tuple[Floats, Bools]:
     values, seen = _logs(comparison.series.kind, comparison.numerator, comparison.denominator)
     watched = comparison.paired & seen[:, 1:] & seen[:, :1]
     return np.where(watched, values[:, 1:] - values[:, :1], 0.0), watched
 
 
-def _logs(
-    kind: str, numerator: Floats, denominator: Floats
-) -> tuple[Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
+def _logs(kind: str, numerator: Floats, denominator: Floats) -> tuple[Floats, Bools]:
     """Log of numerator / denominator, and where it can be used."""
     if kind == THROUGHPUT:
         seen = numerator > 0
@@ -216,7 +214,8 @@ def _logs(
     else:
         seen = (numerator > 0) & (denominator > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(seen, np.log(numerator / denominator), 0.0), seen
+        logs = np.where(seen, np.log(numerator / denominator), 0.0)
+    return np.asarray(logs, dtype=np.float64), np.asarray(seen)
 
 
 def _square_root(covariance: Floats) -> Floats:

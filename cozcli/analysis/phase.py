@@ -23,6 +23,9 @@ from cozcli.profile.profile import Run
 
 #: Fewer baseline windows say too little about s_obs / t_obs.
 MIN_WINDOWS = 5
+#: Relative error of T that no statistics show: start-up, time between windows under other speedups,
+#: and, in classic profiles, delays that are computed instead of recorded.
+SYSTEMATIC_ERROR = 0.03
 #: p_s/p_0 below this is noise; it bounds how much time one window may stand for.
 SMALLEST_RATIO = 0.05
 
@@ -50,10 +53,10 @@ def phase_correction(
     if hits.sum() == 0 or samples == 0 or run_time == 0:
         return Phase()
     rate = hits.sum() / time.sum()
-    estimate = (samples / run_time) / rate
+    estimate = float(samples / run_time / rate)
     residuals = hits - rate * time
     n = len(baseline)
-    variance = float(residuals @ residuals) * n / (n - 1) / float(hits.sum()) ** 2 + 1 / samples
+    variance = float(residuals @ residuals) * n / (n - 1) / float(hits.sum()) ** 2 + 1 / samples + SYSTEMATIC_ERROR**2
     error = math.sqrt(variance)
     if math.log(estimate) + t_quantile(0.95, n - 1) * error >= 0:
         return Phase(1.0, estimate, error)

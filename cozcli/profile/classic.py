@@ -96,6 +96,7 @@ class ClassicAssembler:
         self._points: list[Point] = []
         self._lines: list[LineCount] | None = None
         self._run_time = 0
+        self._duration = 0
         self._measured = 0
         self._delays = 0
 
@@ -118,6 +119,7 @@ class ClassicAssembler:
                 # Effective time: less the delays, which are one sample's worth for each hit; and
                 # never less than what was measured, for the records in mid-run (see above).
                 self._run_time = max(time - self._delays, self._measured)
+                self._duration = max(time, self._measured)
                 self._lines = []
             case _:
                 yield from self.finish()
@@ -142,7 +144,7 @@ class ClassicAssembler:
         if self._lines is not None:
             lines, self._lines = tuple(self._lines), None
             in_scope = sum(line.count for line in lines)
-            yield SamplesRecord(run_time=self._run_time, in_scope=in_scope, lines=lines)
+            yield SamplesRecord(self._run_time, self._duration, in_scope=in_scope, lines=lines)
 
     def _begin_experiment(self, fields: Fields) -> None:
         duration = fields.positive("duration")

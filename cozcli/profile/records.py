@@ -236,9 +236,11 @@ def parse_record(values: Mapping[str, object]) -> Record | None:
         case "samples":
             return _samples(fields)
         case "exit":
-            return ExitRecord(fields.natural("status", 0), fields.natural("signal")) if fields.has(
-                "signal"
-            ) else ExitRecord(status=fields.natural("status"))
+            return (
+                ExitRecord(fields.natural("status", 0), fields.natural("signal"))
+                if fields.has("signal")
+                else ExitRecord(status=fields.natural("status"))
+            )
         case _:
             return None
 

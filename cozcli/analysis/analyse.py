@@ -1,0 +1,238 @@
+"""The pipeline: profile → windows → series → effects → one `Analysis`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cozcli import messages
+from cozcli.analysis import curve, ranking
+from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios
+from cozcli.analysis.grouping import THROUGHPUT, Floats, Window, make_series, usable_windows
+from cozcli.analysis.intervals import (
+    LEVEL,
+    Variance,
+    draw_replicates,
+    model_covariance,
+    percentile_interval,
+    residual_variance,
+    shrink,
+    t_quantile,
+    t_tail,
+)
+from cozcli.analysis.phase import phase_correction
+from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
+from cozcli.errors import CozError, Problem
+from cozcli.profile.diagnosis import explain_no_experiments
+from cozcli.profile.profile import Profile, Run
+
+#: Fewer different speedups than this (the dissertation's number) is marked as few data.
+ENOUGH_SPEEDUPS = 5
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a user asked to see. Every line is analysed all the same: intervals draw on all of them."""
+
+    min_points: int = 1
+    line: str | None = None
+    progress_point: str | None = None
+
+
+def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
+    """Estimate the effect of every line on every progress point.
+
+    Returns:
+        The selected results, ranked by impact.
+
+    Raises:
+        CozError: no experiments, nothing that can be estimated, or nothing selected.
+    """
+    if profile.experiments == 0:
+        raise CozError(explain_no_experiments(profile.runs))
+    windows = usable_windows(profile.runs)
+    comparisons, warnings = _compare(windows.by_line, profile.experiments)
+    if windows.clipped:
+        warnings.append(messages.clipped_windows(windows.clipped, profile.experiments))
+    if windows.unsettled:
+        warnings.append(messages.unsettled_windows(windows.unsettled, profile.experiments))
+    if not comparisons:
+        raise CozError(messages.nothing_estimated(profile.experiments))
+    results = select(_estimate(comparisons, windows.by_line, profile.runs), selection or Selection())
+    return Analysis(
+        results=tuple(ranking.by_impact(results)),
+        runs=tuple(_summarize(run) for run in profile.runs),
+        warnings=(*profile.warnings, *warnings),
+    )
+
+
+def select(results: Sequence[LineResult], selection: Selection) -> list[LineResult]:
+    """The results asked for.
+
+    Raises:
+        CozError: none is left; the message says what there is.
+    """
+    left = list(results)
+    if selection.line is not None:
+        pattern = selection.line
+        left = [r for r in left if ranking.matches_line(pattern, r.location, r.function)]
+        if not left:
+            known = sorted({r.location for r in results})
+            raise CozError(messages.nothing_matches("line", pattern, known))
+    if selection.progress_point is not None:
+        before, left = left, [r for r in left if r.point == selection.progress_point]
+        if not left:
+            known = sorted({r.point for r in before})
+            raise CozError(messages.nothing_matches("progress point", selection.progress_point, known))
+    enough = [r for r in left if r.speedups >= selection.min_points]
+    if not enough:
+        best = max(r.speedups for r in left)
+        lines = len({r.location for r in left})
+        raise CozError(messages.too_few_points(selection.min_points, best, lines))
+    return enough
+
+
+def _compare(by_line: dict[str, list[Window]], experiments: int) -> tuple[list[Comparison], list[Problem]]:
+    """All series that can be estimated; speedups whose ratio is not finite are left out."""
+    comparisons: list[Comparison] = []
+    lonely = []
+    for location, windows in by_line.items():
+        if not any(window.record.speedup == 0 for window in windows):
+            lonely.append(location)
+            continue
+        for series in make_series(location, windows):
+            comparison = arrange(series)
+            if comparison is None:
+                continue
+            usable = np.isfinite(log_ratios(comparison))
+            if not usable.all():
+                bad = np.isin(series.speedup, comparison.speedups[~usable])
+                comparison = arrange(series.without(bad))
+            if comparison is not None:
+                comparisons.append(comparison)
+    return comparisons, [messages.no_baseline(sorted(lonely))] if lonely else []
+
+
+def _estimate(
+    comparisons: Sequence[Comparison], by_line: dict[str, list[Window]], runs: Sequence[Run]
+) -> list[LineResult]:
+    ratios = _ratios_by_line(comparisons)
+    phases: dict[str, Phase] = {}
+    residuals = [residual_variance(comparison) for comparison in comparisons]
+    pooled: defaultdict[tuple[str, str], Variance] = defaultdict(Variance)
+    for comparison, own in zip(comparisons, residuals, strict=True):
+        pooled[comparison.series.point, comparison.series.kind] += own
+    results, probabilities = [], []
+    for comparison, own in zip(comparisons, residuals, strict=True):
+        series = comparison.series
+        if series.location not in phases:
+            phases[series.location] = phase_correction(
+                series.location, by_line[series.location], runs, ratios
+            )
+        variance = shrink(own, pooled[series.point, series.kind] - own, comparison)
+        result, probability = _result(comparison, variance, phases[series.location])
+        results.append(result)
+        probabilities.append(probability)
+    marks = ranking.discoveries(probabilities)
+    return [replace(r, contention=mark) for r, mark in zip(results, marks, strict=True)]
+
+
+def _ratios_by_line(comparisons: Sequence[Comparison]) -> dict[tuple[str, float], float]:
+    """p_s/p_0 by line and speedup; of several progress points, the one with most visits counts."""
+    ratios: dict[tuple[str, float], float] = {}
+    ordered = sorted(comparisons, key=lambda c: float(c.series.denominator.sum()))
+    for comparison in (c for c in ordered if c.series.kind == THROUGHPUT):
+        for speedup, ratio in zip(comparison.speedups, log_ratios(comparison), strict=True):
+            ratios[comparison.series.location, float(speedup)] = float(np.exp(ratio))
+    return ratios
+
+
+def _result(comparison: Comparison, variance: Variance, phase: Phase) -> tuple[LineResult, float]:
+    """The result of one series (its contention mark still open), and the probability of contention."""
+    series, speedups = comparison.series, comparison.speedups
+    estimate = log_ratios(comparison)
+    log_replicates, freedom = draw_replicates(comparison, variance)
+    weights = 1.0 / np.diag(model_covariance(comparison))
+    factor = phase.factor * _factor_replicates(phase, len(log_replicates))
+    effect = effects(estimate) * phase.factor
+    replicates = effects(log_replicates) * factor
+    low, high = percentile_interval(replicates)
+    operator = curve.slope_operator(speedups, weights)
+    slopes = replicates @ operator
+    slope_low, slope_high = percentile_interval(slopes)
+    slope = float(operator @ effect)
+    points = [CurvePoint(0.0, 0.0, 0.0, 0.0, int(comparison.windows[0]))] + [
+        CurvePoint(float(s), float(e), float(a), float(b), int(n))
+        for s, e, a, b, n in zip(speedups, effect, low, high, comparison.windows[1:], strict=True)
+    ]
+    result = LineResult(
+        location=series.location,
+        function=series.function,
+        point=series.point,
+        kind=series.kind,
+        slope=slope,
+        slope_low=float(slope_low),
+        slope_high=float(slope_high),
+        contention=False,
+        phase=phase,
+        curve=tuple(points),
+        fit=curve.fit_curve(speedups, weights, effect, replicates),
+        notes=_notes(comparison, phase),
+    )
+    # Contention shows in the slope or at single speedups; the latter are as many chances to err.
+    columns = np.column_stack([slopes, replicates])
+    values = np.concatenate([[slope], effect])
+    degrees = np.concatenate([[freedom.min()], freedom])
+    chances = _probabilities_of_harm(values, columns, degrees)
+    return result, min(1.0, 2 * min(chances[0], len(speedups) * min(chances[1:])))
+
+
+def _factor_replicates(phase: Phase, number: int) -> Floats:
+    """Relative replicates of the phase factor, (number, 1): lognormal, and never above 1 in all."""
+    if phase.factor >= 1:
+        return np.ones((number, 1))
+    rng = np.random.default_rng(number)
+    noise = np.exp(phase.standard_error * rng.standard_normal((number, 1)))
+    return np.minimum(noise, 1 / phase.factor)
+
+
+def _probabilities_of_harm(values: Floats, replicates: Floats, freedom: Floats) -> list[float]:
+    """One-sided p-values of "not below 0", from the upper half of each interval."""
+    _, high = percentile_interval(replicates)
+    found = []
+    for value, bound, degrees in zip(values, high, freedom, strict=True):
+        error = (bound - value) / t_quantile(0.5 + LEVEL / 2, float(degrees))
+        found.append(t_tail(-value / error, float(degrees)) if error > 0 else float(value >= 0))
+    return found
+
+
+def _notes(comparison: Comparison, phase: Phase) -> tuple[Note, ...]:
+    series = comparison.series
+    in_blocks = comparison.paired.any()
+    pooled = any(pool.size for pool in comparison.pools[1:])
+    found = {
+        Note.FEW_DATA: len(comparison.speedups) < ENOUGH_SPEEDUPS,
+        Note.PHASES: phase.factor < 1,
+        Note.UNSETTLED: series.unsettled,
+        Note.UNPAIRED: bool(in_blocks and pooled),
+        Note.BORROWED: series.borrowed,
+    }
+    return tuple(note for note, holds in found.items() if holds)
+
+
+def _summarize(run: Run) -> RunSummary:
+    record = run.record
+    return RunSummary(
+        program=record.program,
+        arguments=record.arguments,
+        time=record.time,
+        sampling=record.sampling,
+        period=record.period,
+        experiments=len(run.experiments),
+        real_time=run.real_time,
+        classic=record.classic,
+        source=run.source,
+    )

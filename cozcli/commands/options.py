@@ -1,0 +1,50 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+
+from cozcli.errors import Problem
+from cozcli.messages import printable
+
+DEFAULT_PROFILE = "profile.coz"
+
+
+def add_analysis_options(parser: argparse.ArgumentParser, min_points: int) -> None:
+    """The files to read and the results to show."""
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help=f"profiles, pooled (default: {DEFAULT_PROFILE})",
+    )
+    parser.add_argument(
+        "--line",
+        metavar="PATTERN",
+        help="only this line: FILE:LINE, FILE, a function, or a pattern with %% for any text",
+    )
+    parser.add_argument("--progress-point", metavar="NAME", help="only effects on this progress point")
+    parser.add_argument(
+        "--min-points",
+        metavar="N",
+        type=natural,
+        default=min_points,
+        help="only lines measured at N or more different speedups above 0 (default: %(default)s)",
+    )
+
+
+def natural(text: str) -> int:
+    """An option's value as an integer from 0."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text[:18])
+
+
+def print_warnings(warnings: Iterable[Problem]) -> None:
+    """Each on standard error, so that a report can be piped."""
+    sys.stdout.flush()
+    for warning in warnings:
+        hint = f" {warning.hint}" if warning.hint else ""
+        print(f"coz: warning: {printable(warning.text + hint)}", file=sys.stderr)

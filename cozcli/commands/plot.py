@@ -1,0 +1,59 @@
+"""`coz plot`: the curves of all lines, as one picture."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from cozcli import messages
+from cozcli.commands import options as shared
+from cozcli.errors import CozError
+from cozcli.profile.profile import load_profile
+
+DEFAULT_OUTPUT = "profile.png"
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "plot",
+        help="draw the curve of each line",
+        description="Draw the effect of speeding up each line, sorted by slope.",
+        allow_abbrev=False,
+    )
+    shared.add_analysis_options(parser, min_points=5)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_OUTPUT,
+        help="picture to write: .png, .svg or .pdf (default: %(default)s)",
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Read, analyse, draw, and print where the picture is."""
+    output = Path(options.output)
+    if output.suffix.lower() not in SUFFIXES:
+        raise CozError(messages.unknown_picture_format(options.output))
+    if output.is_dir():
+        raise CozError(messages.cannot_write(options.output, "it is a directory"))
+    profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
+    if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
+        os.environ["MPLCONFIGDIR"] = "/tmp"
+    # These take half a second to load, which a wrong file name need not wait for.
+    from cozcli.analysis.analyse import Selection, analyse
+    from cozcli.reports.figure import write_figure
+
+    analysis = analyse(profile, Selection(options.min_points, options.line, options.progress_point))
+    try:
+        write_figure(analysis, output)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CozError(messages.cannot_write(options.output, reason)) from None
+    print(messages.printable(str(output)))
+    shared.print_warnings(analysis.warnings)
+    return 0

@@ -1,0 +1,62 @@
+"""What reports share: the protocol, names short enough to read, and numbers as people write them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from cozcli.analysis.result import Analysis
+from cozcli.messages import count, seconds
+
+
+class Report(Protocol):
+    """A report renders one analysis as text. Pictures go to a file instead: see figure.py."""
+
+    def render(self, analysis: Analysis) -> str:
+        """The whole report, ending in a newline."""
+
+
+def common_directory(locations: Sequence[str]) -> str:
+    """The directory, with its final slash, that all locations share; empty if only the root."""
+    folders = {os.path.dirname(location) for location in locations}
+    if not folders or not all(folder.startswith("/") for folder in folders):
+        return ""
+    shared = os.path.commonpath(folders)
+    return shared + "/" if shared not in ("", "/") else ""
+
+
+def shorten(location: str, prefix: str) -> str:
+    """A location without the directory that all share."""
+    return location.removeprefix(prefix)
+
+
+def short_function(function: str) -> str:
+    """A function without its parameters and without a leading return type's spaces."""
+    name = function.partition("(")[0].strip()
+    return name or function.strip()
+
+
+def percent(fraction: float) -> str:
+    """`+12.3 %`; very large slow-downs without decimals."""
+    value = 100 * fraction
+    return f"{value:+.1f}" if abs(value) < 1000 else f"{value:+,.0f}"
+
+
+def describe_runs(analysis: Analysis) -> list[str]:
+    """The header: program, runs, experiments, time."""
+    programs = list(dict.fromkeys(run.program for run in analysis.runs if run.program))
+    if programs:
+        name = ", ".join(programs)
+        if len(analysis.runs) == 1 and analysis.runs[0].arguments:
+            name += " " + " ".join(analysis.runs[0].arguments)
+    else:
+        sources = dict.fromkeys(Path(run.source).name for run in analysis.runs)
+        name = f"unknown (the classic format does not name it), from {', '.join(sources)}"
+    with_data = sum(run.experiments > 0 for run in analysis.runs)
+    runs = count(len(analysis.runs), "run")
+    if with_data < len(analysis.runs):
+        runs += f" ({with_data} with data)"
+    total = f"{count(analysis.experiments, 'experiment')} in {runs}, {seconds(analysis.real_time)} in all"
+    return [f"Program: {name}", f"Profile: {total}"]

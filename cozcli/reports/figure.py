@@ -1,0 +1,238 @@
+"""The causal profile as a picture: one small panel per line and progress point, on shared axes.
+
+Panels are sorted by slope, throughput before latency. Axes are shared by all panels of one kind, so
+that heights can be compared; what lies beyond them is marked by a triangle at the edge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from cozcli.analysis.grouping import THROUGHPUT
+from cozcli.analysis.ranking import by_slope
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.messages import printable
+from cozcli.reports.base import common_directory, describe_runs, short_function, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SUFFIXES = (".png", ".svg", ".pdf")
+#: Panels on one page of a PDF; pictures of the other kinds have one page of any height.
+PDF_PAGE = 12
+DPI = 150
+
+# Okabe and Ito's palette, which readers of any colour vision can tell apart.
+GAIN, HARM = "#0072B2", "#D55E00"
+INK, GREY, PALE = "#222222", "#666666", "#DDDDDD"
+
+STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.8,
+    "axes.labelcolor": INK,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "coz",
+    "pdf.fonttype": 42,
+}
+
+Limits = tuple[float, float]
+
+
+def write_figure(analysis: Analysis, path: Path) -> None:
+    """Draw the results into a file whose suffix is one of `SUFFIXES`.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
+    results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
+    with matplotlib.rc_context(STYLE):
+        if path.suffix.lower() != ".pdf":
+            metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+            figure = draw_page(analysis, results, results)
+            figure.savefig(path, dpi=DPI, metadata=metadata)
+            return
+        with PdfPages(path, metadata={"CreationDate": None}) as pages:
+            for start in range(0, len(results), PDF_PAGE):
+                pages.savefig(draw_page(analysis, results[start : start + PDF_PAGE], results))
+
+
+def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Sequence[LineResult]) -> Figure:
+    """One page of panels; the axes are those of `everything`, so that pages compare."""
+    columns = columns_for(len(shown))
+    rows = math.ceil(len(shown) / columns)
+    panel = {1: (6.4, 3.7), 2: (4.4, 2.9)}.get(columns, (3.25, 2.35))
+    # Inches kept free for the heading above and the axis label below.
+    head, foot = 0.95, 0.5
+    height = rows * panel[1] + head + foot
+    figure = Figure(figsize=(columns * panel[0] + 0.4, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(  # type: ignore[union-attr]
+        rect=(0.0, foot / height, 1.0, 1 - (head + foot) / height), h_pad=0.1, w_pad=0.08
+    )
+    grid = figure.subplots(rows, columns, squeeze=False)
+    kinds = {result.kind for result in everything}
+    limits = {kind: y_limits([r for r in everything if r.kind == kind]) for kind in kinds}
+    right = min(1.0, max(result.curve[-1].speedup for result in everything) + 0.03)
+    prefix = common_directory([result.location for result in everything])
+    several_points = len({(result.point, result.kind) for result in everything}) > 1
+    # About two characters a millimetre at the titles' size.
+    room = int(panel[0] * (13.5 if columns > 2 else 11.5))
+    for index, axes in enumerate(grid.flat):
+        if index >= len(shown):
+            axes.set_axis_off()
+            continue
+        result = shown[index]
+        draw_panel(axes, result, limits[result.kind], right)
+        draw_title(axes, result, prefix, room, several_points)
+        if index + columns >= len(shown):
+            axes.set_xlabel("")
+        else:
+            axes.tick_params(labelbottom=False)
+        if index % columns and len(kinds) == 1:
+            axes.tick_params(labelleft=False)
+    draw_frame(figure, analysis, everything, kinds, height)
+    return figure
+
+
+def columns_for(panels: int) -> int:
+    """How many panels stand side by side."""
+    if panels == 1:
+        return 1
+    if panels <= 4:
+        return 2
+    return 3 if panels <= 15 else 4
+
+
+def y_limits(results: Sequence[LineResult]) -> Limits:
+    """Room for every effect and nearly every interval, but never for a wild one.
+
+    From 15 % at least, and between −100 % and +105 % at most: one very wide interval would flatten
+    all other panels.
+    """
+    effects = [point.effect for result in results for point in result.curve]
+    highs = sorted(point.high for result in results for point in result.curve)
+    lows = sorted(point.low for result in results for point in result.curve)
+    high = max(*effects, highs[int(0.9 * (len(highs) - 1))], 0.15)
+    low = min(*effects, lows[math.ceil(0.1 * (len(lows) - 1))], -0.05)
+    high, low = min(high, 1.0), max(low, -1.0)
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
+
+
+def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> None:
+    """Band, curve, points with intervals, zero line."""
+    colour = HARM if result.contention else GAIN
+    low, high = limits
+    fit = result.fit
+    axes.axhline(0, color=GREY, linewidth=0.9, zorder=1)
+    axes.fill_between(fit.speedup, fit.low, fit.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
+    axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, zorder=3)
+    points = [point for point in result.curve if point.speedup > 0]
+    inside = [point for point in points if low <= point.effect <= high]
+    axes.errorbar(
+        [point.speedup for point in inside],
+        [point.effect for point in inside],
+        yerr=[
+            [max(point.effect - point.low, 0.0) for point in inside],
+            [max(point.high - point.effect, 0.0) for point in inside],
+        ],
+        fmt="o",
+        color=colour,
+        markersize=4.2,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        elinewidth=0.9,
+        ecolor=(*matplotlib.colors.to_rgb(colour), 0.55),
+        capsize=0,
+        zorder=4,
+    )
+    for point in points:
+        if not low <= point.effect <= high:
+            below = point.effect < low
+            axes.plot(
+                [point.speedup],
+                [low if below else high],
+                marker="v" if below else "^",
+                color=colour,
+                markersize=6,
+                clip_on=False,
+                zorder=5,
+            )
+    axes.set_xlim(0, right)
+    axes.set_ylim(low, high)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.grid(color=PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_title(axes: Axes, result: LineResult, prefix: str, room: int, with_point: bool) -> None:
+    """Location in bold, below it function, point and slope; contention said in words, too."""
+    location = elide(printable(shorten(result.location, prefix)), int(room * 0.9))
+    slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
+    if result.contention:
+        slope += ", contention"
+    names = [printable(short_function(result.function))] if result.function else []
+    if with_point:
+        names.append(printable(result.point) + (" (latency)" if result.kind != THROUGHPUT else ""))
+    detail = " → ".join(names)
+    colour = HARM if result.contention else GREY
+    axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=18)
+    small = {"fontsize": 8.0, "transform": axes.transAxes, "va": "bottom"}
+    axes.text(0.0, 1.025, literal(elide(detail, room - len(slope) - 2)), color=GREY, ha="left", **small)
+    axes.text(1.0, 1.025, slope, color=colour, ha="right", **small)
+
+
+def draw_frame(
+    figure: Figure, analysis: Analysis, results: Sequence[LineResult], kinds: set[str], height: float
+) -> None:
+    """Heading, what the axes mean, and how to read the marks."""
+    program, profile = (printable(line) for line in describe_runs(analysis))
+    wide = int(figure.get_figwidth() * 14)
+    left = 0.18 / figure.get_figwidth()
+    heading = elide(f"Causal profile of {program.removeprefix('Program: ')}", int(wide * 0.78))
+    figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=INK)
+    effect = "Effect on throughput" if kinds == {THROUGHPUT} else "Effect"
+    points = list(dict.fromkeys((result.point, result.kind) for result in results))
+    of = f" at “{printable(points[0][0])}”" if len(points) == 1 else ""
+    if kinds == {"latency"}:
+        effect = "Effect on latency"
+    what = f"{effect}{of} if a line were faster; above 0 is better."
+    figure.text(
+        left, 1 - 0.54 / height, literal(elide(what, wide)), fontsize=9, color=INK
+    )
+    detail = f"{profile.removeprefix('Profile: ')}. Points and band: 95 % intervals."
+    figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide)), fontsize=8, color=GREY)
+    figure.text(
+        0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK
+    )
+
+
+def elide(text: str, room: int) -> str:
+    """Shorten from the left, where paths begin: the end of a location or function tells most."""
+    room = max(room, 8)
+    return text if len(text) <= room else "…" + text[len(text) - room + 1 :]
+
+
+def literal(text: str) -> str:
+    """Keep matplotlib from reading `$` as mathematics."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,84 @@
+"""The analysis as JSON: for scripts, and the one form in which other programs get it.
+
+The names of a result's fields are part of the interface; see `render`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from cozcli import __version__
+from cozcli.analysis.result import Analysis, LineResult, RunSummary
+
+FORMAT, VERSION = "coz-report", 1
+
+
+class JsonReport:
+    """`{"format", "version", "coz", "runs": […], "warnings": […], "results": […]}`."""
+
+    def render(self, analysis: Analysis) -> str:
+        """All times in nanoseconds, all speedups, effects and slopes as fractions."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "coz": __version__,
+            "experiments": analysis.experiments,
+            "runs": [_run(run) for run in analysis.runs],
+            "warnings": [f"{w.text} {w.hint}".strip() for w in analysis.warnings],
+            "results": [_result(result) for result in analysis.results],
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _run(run: RunSummary) -> dict[str, Any]:
+    return {
+        "program": run.program,
+        "arguments": list(run.arguments),
+        "time": run.time,
+        "duration": run.real_time,
+        "experiments": run.experiments,
+        "sampling": run.sampling,
+        "period": run.period,
+        "classic": run.classic,
+        "source": run.source,
+    }
+
+
+def _result(result: LineResult) -> dict[str, Any]:
+    return {
+        "location": result.location,
+        "function": result.function,
+        "point": result.point,
+        "kind": result.kind,
+        "slope": _number(result.slope),
+        "slope_low": _number(result.slope_low),
+        "slope_high": _number(result.slope_high),
+        "phase_factor": _number(result.phase.factor),
+        "contention": result.contention,
+        "notes": [note.value for note in result.notes],
+        "experiments": result.experiments,
+        "curve": [
+            {
+                "speedup": point.speedup,
+                "effect": _number(point.effect),
+                "low": _number(point.low),
+                "high": _number(point.high),
+                "experiments": point.experiments,
+            }
+            for point in result.curve
+        ],
+        "fit": {
+            "degree": result.fit.degree,
+            **{
+                name: [_number(value) for value in getattr(result.fit, name)]
+                for name in ("speedup", "effect", "low", "high")
+            },
+        },
+    }
+
+
+def _number(value: float) -> float | None:
+    """Six significant digits: more is noise, and would differ between machines' libraries."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None

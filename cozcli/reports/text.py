@@ -1,0 +1,137 @@
+"""The analysis as a table for a terminal, or for a file or pipe: then without colour and never cut."""
+
+from __future__ import annotations
+
+import io
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cozcli.analysis import curve
+from cozcli.analysis.result import Analysis, LineResult, Note
+from cozcli.messages import printable
+from cozcli.reports.base import (
+    common_directory,
+    describe_runs,
+    percent,
+    short_function,
+    shorten,
+)
+
+#: The virtual speedups of a line whose effects are shown.
+SHOWN = (0.25, 0.50, 0.75)
+#: Wide enough that nothing is ever folded; tables do not grow to fill it.
+UNLIMITED = 100_000
+CONTENTION = "contention"
+
+
+class TextReport:
+    """A ranked table. `width` is the terminal's, or None for a pipe or file."""
+
+    def __init__(self, width: int | None = None) -> None:
+        self._width = width
+
+    def render(self, analysis: Analysis) -> str:
+        """Header, table, and what its columns and marks mean."""
+        stream = io.StringIO()
+        terminal = self._width is not None
+        console = Console(
+            file=stream,
+            width=self._width or UNLIMITED,
+            force_terminal=terminal,
+            color_system="standard" if terminal else None,
+            highlight=False,
+            legacy_windows=False,
+        )
+        for line in describe_runs(analysis):
+            console.print(Text(printable(line)), soft_wrap=True)
+        prefix = common_directory([result.location for result in analysis.results])
+        if prefix:
+            console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
+        console.print(_table(analysis, prefix, terminal))
+        for line in _legend(analysis):
+            console.print(Text(line), soft_wrap=not terminal)
+        text = stream.getvalue()
+        return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _table(analysis: Analysis, prefix: str, terminal: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    latency = any(result.kind != "throughput" for result in analysis.results)
+    table.add_column("Line", overflow="fold", no_wrap=not terminal)
+    table.add_column("Function", overflow="fold", no_wrap=not terminal)
+    table.add_column("Progress point", overflow="fold", no_wrap=not terminal)
+    for speedup in SHOWN:
+        table.add_column(f"at {speedup:.0%}", justify="right", no_wrap=True)
+    table.add_column("Slope (95 %)", justify="right", no_wrap=True)
+    table.add_column("Exp.", justify="right", no_wrap=True)
+    table.add_column("Marks", overflow="fold", no_wrap=not terminal)
+    for result in analysis.results:
+        point = f"{result.point} (latency)" if latency and result.kind != "throughput" else result.point
+        table.add_row(
+            Text(printable(shorten(result.location, prefix)), style="bold"),
+            Text(printable(short_function(result.function)) or "-"),
+            Text(printable(point)),
+            *(_effect(result, speedup) for speedup in SHOWN),
+            _slope(result),
+            Text(str(result.experiments)),
+            _marks(result),
+        )
+    return table
+
+
+def _effect(result: LineResult, speedup: float) -> Text:
+    """The measured effect if there is one at just this speedup, else the fitted curve's."""
+    for point in result.curve:
+        if point.speedup == speedup:
+            return _plus_minus(point.effect, point.low, point.high, "")
+    fitted = curve.value_at(result.fit, speedup)
+    return Text("-", style="dim") if fitted is None else _plus_minus(*fitted, "~")
+
+
+def _plus_minus(effect: float, low: float, high: float, prefix: str) -> Text:
+    half = 50 * (high - low)
+    shown = f"{half:.1f}" if half < 100 else f"{half:,.0f}"
+    style = "green" if low > 0 else "red" if high < 0 else ""
+    return Text(f"{prefix}{percent(effect)} ±{shown}", style=style)
+
+
+def _slope(result: LineResult) -> Text:
+    style = "green" if result.slope_low > 0 else "red" if result.slope_high < 0 else ""
+    interval = f"[{result.slope_low:+.2f}, {result.slope_high:+.2f}]"
+    return Text(f"{result.slope:+.2f} {interval}", style=style)
+
+
+def _marks(result: LineResult) -> Text:
+    marks = Text()
+    if result.contention:
+        marks.append(CONTENTION, style="bold red")
+    for note in result.notes:
+        text = note.value
+        if note is Note.PHASES:
+            text += f" ×{result.phase.factor:.2f}"
+        marks.append((", " if marks else "") + text)
+    return marks
+
+
+def _legend(analysis: Analysis) -> list[str]:
+    lines = [
+        "Effects are changes in per cent if the line were 25, 50 or 75 % faster, ± half of a 95 % interval: "
+        "above 0 is faster (throughput) or shorter (latency); ~ is read from the fitted curve.",
+    ]
+    if any(result.contention for result in analysis.results):
+        lines.append(
+            "contention: making this line faster makes the program slower; look for what it contends for."
+        )
+    notes = {note for result in analysis.results for note in result.notes}
+    explained = {
+        Note.FEW_DATA: "few data: measured at fewer than 5 speedups; run longer for a curve.",
+        Note.PHASES: "runs in phases: the line runs only part of the time; effects are scaled to the "
+        "whole run.",
+        Note.UNSETTLED: "delays owed: some windows closed before all delays were served.",
+        Note.UNPAIRED: "pooled baseline: some speedups had no baseline measured beside them.",
+        Note.BORROWED: "baseline of another line: whole-run experiments at speedup 0 of other lines.",
+    }
+    return lines + [text for note, text in explained.items() if note in notes]
