@@ -16,6 +16,11 @@ ifeq (,$(filter -j% --jobserver%,$(MAKEFLAGS)))
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-print-directory
+
+# One short line for each step; V=1 shows the commands.
+Q := $(if $(V),,@)
+show = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
@@ -67,7 +72,6 @@ help:                                 ## explain the targets
 
 # --- libcoz.so: loaded into foreign programs, so it brings its own C++ runtime and exports only what it must.
 LIBCOZ_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -ftls-model=initial-exec
-# Static libraries for libcoz.so only, such as -l:libunwind.a
 LIBCOZ_LIBS  ?=
 LIBCOZ_MAP   := $(wildcard libcoz/libcoz.map)
 LIBCOZ_LINK  := -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now \
@@ -76,12 +80,14 @@ LIBCOZ_OBJECTS := $(LIBCOZ_SOURCES:%.cpp=$(BUILD)/obj/libcoz/%.o)
 
 $(LIBCOZ_OBJECTS): $(BUILD)/obj/libcoz/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LIBCOZ_FLAGS) $(CXXFLAGS) -c $< -o $@
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(LIBCOZ_FLAGS) $(CXXFLAGS) -c $< -o $@
 
 # Put in place by a rename: a running program may have the old one mapped.
 $(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBCOZ_LINK) -o $@.new $(LIBCOZ_OBJECTS) $(LIBCOZ_LIBS) -ldl -lpthread
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBCOZ_LINK) -o $@.new $(LIBCOZ_OBJECTS) $(LIBCOZ_LIBS) -ldl -lpthread
 	@mv -f $@.new $@
 
 # --- coz-linetable: an ordinary program
@@ -90,11 +96,13 @@ HELPER_OBJECTS := $(HELPER_SOURCES:%.cpp=$(BUILD)/obj/helper/%.o)
 
 $(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(HELPER_FLAGS) $(CXXFLAGS) -c $< -o $@
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(HELPER_FLAGS) $(CXXFLAGS) -c $< -o $@
 
 $(HELPER): $(HELPER_OBJECTS)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf
 
 $(COZ): packaging/coz_checkout.sh
 	@mkdir -p $(@D)
@@ -125,20 +133,24 @@ examples: $(EXAMPLES)                 ## build the example programs (but for SQL
 
 $(BUILD)/examples/two_threads: examples/two_threads/two_threads.cpp include/coz.h
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
 $(BUILD)/examples/serial: examples/serial/serial.cpp include/coz.h
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
 $(BUILD)/examples/queue: examples/c_program/queue.c include/coz.h
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -g -Iinclude -o $@ $< -lpthread
+	$(call show,CC,$@)
+	$(Q)$(CC) -std=gnu11 -O2 -g -Iinclude -o $@ $< -lpthread
 
 AMALGAMATION := $(BUILD)/sqlite/sqlite3.c
 $(AMALGAMATION): | examples/sqlite/fetch.sh
 	@examples/sqlite/fetch.sh $(BUILD)/sqlite
 $(SQLITE_EXAMPLE): examples/sqlite/insert.c $(AMALGAMATION) include/coz.h
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -DSQLITE_OMIT_LOAD_EXTENSION -I$(BUILD)/sqlite -Iinclude -o $@ $< $(AMALGAMATION) -lpthread -lm
+	$(call show,CC,$@)
+	$(Q)$(CC) -O2 -g -DSQLITE_OMIT_LOAD_EXTENSION -I$(BUILD)/sqlite -Iinclude -o $@ $< $(AMALGAMATION) -lpthread -lm
 
 demo: dependencies                    ## install what is missing, build, profile two programs, draw pictures
 	@$(MAKE) all $(BUILD)/examples/two_threads $(SQLITE_EXAMPLE)
@@ -162,10 +174,12 @@ define unit_tests
 $(1)_OBJECTS := $$(patsubst %.cpp,$$(BUILD)/obj/$(1)/%.o,$$(sort $$(TEST_SOURCES) $$(TESTED_SOURCES)))
 $$($(1)_OBJECTS): $$(BUILD)/obj/$(1)/%.o: %.cpp Makefile
 	@mkdir -p $$(@D)
-	$$(CXX) $$(TEST_FLAGS) $(2) -c $$< -o $$@
+	$$(call show,CXX,$$@)
+	$$(Q)$$(CXX) $$(TEST_FLAGS) $(2) -c $$< -o $$@
 $(3): $$($(1)_OBJECTS)
 	@mkdir -p $$(@D)
-	$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -ldl -lpthread
+	$$(call show,CXX,$$@)
+	$$(Q)$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -ldl -lpthread
 -include $$($(1)_OBJECTS:.o=.d)
 endef
 $(eval $(call unit_tests,unit,-O1 -g,$(UNIT)))

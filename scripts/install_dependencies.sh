@@ -6,7 +6,6 @@ set -euo pipefail
 packages=(
   g++ make pkg-config binutils     # compiler and linker
   libdw-dev libelf-dev             # coz-linetable reads debug information with them
-  libunwind-dev                    # call chains
   catch2                           # unit tests
   python3 python3-venv             # the command line tool
   ca-certificates                  # pip

@@ -10,14 +10,16 @@
 
 namespace {
 
+// 30 %
 __attribute__((noinline)) void minor(std::size_t steps) {
   for (volatile std::size_t x = 0; x < steps; x = x + 1) {
-  }  // 30 %
+  }
 }
 
+// 70 %
 __attribute__((noinline)) void major(std::size_t steps) {
   for (volatile std::size_t y = 0; y < steps; y = y + 1) {
-  }  // 70 %
+  }
 }
 
 }  // namespace

@@ -21,14 +21,16 @@ std::size_t a_iterations = 27'000'000;
 std::size_t b_iterations = 0;
 
 // Each loop is one line of source, and that line is all the work there is.
+// 6.7 parts
 __attribute__((noinline)) void a() {
   for (volatile std::size_t x = 0; x < a_iterations; x = x + 1) {
-  }  // 6.7 parts
+  }
 }
 
+// 6.4 parts
 __attribute__((noinline)) void b() {
   for (volatile std::size_t y = 0; y < b_iterations; y = y + 1) {
-  }  // 6.4 parts
+  }
 }
 
 void run_rounds(void (*work)(), bool marks_progress, std::chrono::steady_clock::time_point end) {
