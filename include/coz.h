@@ -93,22 +93,22 @@ __attribute__((unused)) static inline void coz_visit_(size_t* site, size_t addre
 
 COZ_EXTERN_C_END_
 
-#define COZ_VISIT_(kind, name)                                                         \
-  do {                                                                                 \
-    static size_t coz_site_ = COZ_SITE_NEW_;                                           \
-    const size_t coz_address_ = __atomic_load_n(&coz_site_, __ATOMIC_ACQUIRE);         \
-    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                        \
-      coz_visit_(&coz_site_, coz_address_, kind, name);                                \
-    }                                                                                  \
+#define COZ_VISIT_(kind, name)                                                 \
+  do {                                                                         \
+    static size_t coz_site_ = COZ_SITE_NEW_;                                   \
+    const size_t coz_address_ = __atomic_load_n(&coz_site_, __ATOMIC_ACQUIRE); \
+    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                \
+      coz_visit_(&coz_site_, coz_address_, kind, name);                        \
+    }                                                                          \
   } while (0)
 
-#define COZ_CALL_(symbol, type, arguments)                                             \
-  do {                                                                                 \
-    static size_t coz_site_ = COZ_SITE_NEW_;                                           \
-    const size_t coz_address_ = coz_function_site_(&coz_site_, symbol);                \
-    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                        \
-      ((type)coz_address_) arguments;                                                  \
-    }                                                                                  \
+#define COZ_CALL_(symbol, type, arguments)                              \
+  do {                                                                  \
+    static size_t coz_site_ = COZ_SITE_NEW_;                            \
+    const size_t coz_address_ = coz_function_site_(&coz_site_, symbol); \
+    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {         \
+      ((type)coz_address_) arguments;                                   \
+    }                                                                   \
   } while (0)
 
 #define COZ_TEXT_OF_(x) #x

@@ -191,9 +191,10 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
   pthread_setspecific(thread_end_key_, thread);
   thread_state = thread;
   if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
-    message("no perf event for a further thread (%s): threads like it take no samples. Raise the "
-            "limit with: ulimit -n 65536",
-            strerror(-thread->event));
+    message(
+        "no perf event for a further thread (%s): threads like it take no samples. Raise the "
+        "limit with: ulimit -n 65536",
+        strerror(-thread->event));
   }
 }
 

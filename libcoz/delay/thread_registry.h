@@ -62,9 +62,8 @@ class ThreadRegistry {
 
   void raise_high_water(std::uint32_t value) noexcept {
     std::uint32_t seen = high_water_.load(std::memory_order_relaxed);
-    while (seen < value && !high_water_.compare_exchange_weak(seen, value,
-                                                              std::memory_order_release,
-                                                              std::memory_order_relaxed)) {
+    while (seen < value && !high_water_.compare_exchange_weak(
+                               seen, value, std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
 

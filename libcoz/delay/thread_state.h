@@ -27,10 +27,10 @@ struct alignas(64) ThreadState {
   // Charges that came while the thread was busy or blocked, ns.
   std::atomic<Nanoseconds> deferred{0};
 
-  std::atomic<int> tid{0};       // 0: the slot is free
-  std::uint32_t slot = 0;        // index in the registry
-  int event = -1;                // perf descriptor, in the mode that needs one a thread
-  Nanoseconds next_tick = 0;     // processor time of the next sample, for the timer (its thread)
+  std::atomic<int> tid{0};    // 0: the slot is free
+  std::uint32_t slot = 0;     // index in the registry
+  int event = -1;             // perf descriptor, in the mode that needs one a thread
+  Nanoseconds next_tick = 0;  // processor time of the next sample, for the timer (its thread)
 };
 
 }  // namespace coz

@@ -137,8 +137,8 @@ ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,
 void Experimenter::keep_or_discard(ExperimentRecord record) {
   std::vector<double> visits;
   for (const PointResult& point : record.points) {
-    visits.push_back(static_cast<double>(point.kind == PointKind::kBegin ? point.arrivals
-                                                                         : point.visits));
+    visits.push_back(
+        static_cast<double>(point.kind == PointKind::kBegin ? point.arrivals : point.visits));
   }
   window_.observe(visits, record.duration);
   if (std::none_of(visits.begin(), visits.end(), [](double count) { return count > 0; })) {

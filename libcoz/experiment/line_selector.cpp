@@ -19,8 +19,8 @@ std::optional<std::uint32_t> draw_line(std::span<const LineSamples> lines, Rando
     up_to.push_back(sum);
   }
   const auto drawn = std::upper_bound(up_to.begin(), up_to.end(), random.fraction() * sum);
-  const auto index = std::min<std::size_t>(static_cast<std::size_t>(drawn - up_to.begin()),
-                                           lines.size() - 1);
+  const auto index =
+      std::min<std::size_t>(static_cast<std::size_t>(drawn - up_to.begin()), lines.size() - 1);
   return lines[index].line;
 }
 

@@ -28,11 +28,16 @@ void WindowMeter::open(Nanoseconds effective) {
     } else if (point.kind == PointKind::kBegin) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
-      progress_.push_back({&point, end, point.visits(), end->visits(),
+      progress_.push_back({&point,
+                           end,
+                           point.visits(),
+                           end->visits(),
                            point.time_sum.load(std::memory_order_relaxed),
                            end->time_sum.load(std::memory_order_relaxed),
-                           marks && end->marks_visits.load(std::memory_order_relaxed), 0.0,
-                           effective, {}});
+                           marks && end->marks_visits.load(std::memory_order_relaxed),
+                           0.0,
+                           effective,
+                           {}});
     }
   }
 }

@@ -50,7 +50,7 @@ class WindowMeter {
     bool marks_visits;
     double polled_integral;  // of the number in progress over effective time, ns
     Nanoseconds last_poll;
-    PointResult result;      // filled by close()
+    PointResult result;  // filled by close()
   };
 
   static double in_progress(const Progress& progress) noexcept;

@@ -57,9 +57,8 @@ COZ_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mut
 
 COZ_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                       const timespec* time) {
-  return wait_for_condition(condition, mutex, [=] {
-    return COZ_REAL(pthread_cond_timedwait)(condition, mutex, time);
-  });
+  return wait_for_condition(
+      condition, mutex, [=] { return COZ_REAL(pthread_cond_timedwait)(condition, mutex, time); });
 }
 
 COZ_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,

@@ -12,8 +12,8 @@
 #else
 #define COZ_FIRST_GLIBC "GLIBC_2.17"
 #endif
-#define COZ_LIBC_ENTRY(name)                                           \
-  extern "C" int coz_libc_##name(pthread_mutex_t*);                    \
+#define COZ_LIBC_ENTRY(name)                        \
+  extern "C" int coz_libc_##name(pthread_mutex_t*); \
   __asm__(".symver coz_libc_" #name ", __" #name "@" COZ_FIRST_GLIBC)
 COZ_LIBC_ENTRY(pthread_mutex_lock);
 COZ_LIBC_ENTRY(pthread_mutex_trylock);

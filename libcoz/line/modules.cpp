@@ -1,7 +1,7 @@
 #include "line/modules.h"
 
-#include <link.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
   std::uintptr_t begin = UINTPTR_MAX;
   std::uintptr_t end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    const ElfW(Phdr) & segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
     begin = std::min<std::uintptr_t>(begin, info->dlpi_addr + segment.p_vaddr);
     end = std::max<std::uintptr_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);

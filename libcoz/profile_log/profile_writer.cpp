@@ -152,9 +152,10 @@ void ProfileWriter::write_line(std::string line) {
     if (result == -EINTR) continue;
     if (result <= 0) {
       failed_ = true;
-      message("the profile cannot be written: %s. The program runs on; the experiments from here on "
-              "are lost, those before are kept",
-              std::strerror(static_cast<int>(-result)));
+      message(
+          "the profile cannot be written: %s. The program runs on; the experiments from here on "
+          "are lost, those before are kept",
+          std::strerror(static_cast<int>(-result)));
       return;
     }
     written += static_cast<std::size_t>(result);

@@ -70,7 +70,8 @@ bool SampleSource::start(Sampling wanted, std::string& explanation) {
   }
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfSignal) {
     mode_ = Sampling::kPerfSignal;
-    const long probe = open_signal_event(period_, kOwnSignal, static_cast<int>(raw_syscall(SYS_gettid)));
+    const long probe =
+        open_signal_event(period_, kOwnSignal, static_cast<int>(raw_syscall(SYS_gettid)));
     if (probe >= 0) {
       raw_syscall(SYS_close, probe);
       return true;
@@ -80,10 +81,11 @@ bool SampleSource::start(Sampling wanted, std::string& explanation) {
   if (wanted == Sampling::kAuto || wanted == Sampling::kTimer) {
     mode_ = Sampling::kTimer;
     if (error != 0) {
-      explanation = "perf events are refused (" + why_refused(error) +
-                    "); a timer takes the samples instead, which is less precise. To allow perf: "
-                    "sysctl kernel.perf_event_paranoid=2, or in a container, a seccomp profile with "
-                    "perf_event_open";
+      explanation =
+          "perf events are refused (" + why_refused(error) +
+          "); a timer takes the samples instead, which is less precise. To allow perf: "
+          "sysctl kernel.perf_event_paranoid=2, or in a container, a seccomp profile with "
+          "perf_event_open";
     }
     if (start_timer()) return true;
     explanation += explanation.empty() ? "" : "; and ";

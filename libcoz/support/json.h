@@ -43,7 +43,7 @@ class JsonWriter {
   void quote(std::string_view text);
 
   std::string text_;
-  bool first_ = true;      // nothing stands in the innermost bracket yet
+  bool first_ = true;  // nothing stands in the innermost bracket yet
   bool after_key_ = false;
 };
 
