@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 
 #include "code_space.h"
@@ -70,19 +71,29 @@ class RowReader {
     Dwarf_Addr begin;
     Dwarf_Addr end;
   };
+  struct Row {
+    Dwarf_Addr address = 0;
+    std::uint32_t file = kNoFile;
+    std::uint32_t line = 0;
+  };
 
   bool has_removed_code(Dwarf_Lines* lines, std::size_t count) const;
   std::vector<Extent> kept_code(Dwarf_Die& unit) const;
   void add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& files);
   void add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<Extent>& kept,
                 UnitFiles& files);
-  void add_gap(Dwarf_Addr address);
-  void add_line_row(Dwarf_Line* row, Dwarf_Addr address, UnitFiles& files);
+  void add_row(Dwarf_Line* row, Dwarf_Addr address, UnitFiles& files);
+  void flush_row();
+  void end_sequence(Dwarf_Addr address);
 
   const CodeSpace& code_;
   TableBuilder& builder_;
   std::unordered_set<const Dwarf_Lines*> done_;  // several units may share a line program
   std::size_t rows_with_lines_ = 0;
+  // Most rows repeat their predecessor's line or address. Only the last of an address, and the first
+  // of a line, reach the builder.
+  std::optional<Row> pending_;
+  std::optional<Row> added_;  // the last in this sequence
 };
 
 bool RowReader::read(Dwarf_Die& unit, UnitFiles& files) {
@@ -91,6 +102,8 @@ bool RowReader::read(Dwarf_Die& unit, UnitFiles& files) {
   std::size_t count = 0;
   if (dwarf_getsrclines(&unit, &lines, &count) != 0) return false;
   if (!done_.insert(lines).second) return true;
+  pending_.reset();
+  added_.reset();
   if (has_removed_code(lines, count)) {
     add_kept(lines, count, kept_code(unit), files);
   } else {
@@ -138,51 +151,62 @@ void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& 
     if (end) {
       if (!in_sequence) empty_at = address;
       in_sequence = false;
-      add_gap(address);
+      end_sequence(address);
     } else if (address != empty_at) {
       in_sequence = true;
-      add_line_row(row, address, files);
+      add_row(row, address, files);
     }
   }
+  if (pending_) flush_row();
 }
 
 // In libdw's sorted rows a removed sequence, which seems to begin at 0, may be mixed up with code
 // that was kept. Then the unit's own ranges say which rows, and which ends, are real.
 void RowReader::add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<Extent>& kept,
                          UnitFiles& files) {
-  for (const Extent& extent : kept) add_gap(extent.end);
-  auto extent = kept.begin();
-  for (std::size_t i = 0; i < count; ++i) {
-    Dwarf_Line* row = dwarf_onesrcline(lines, i);
-    Dwarf_Addr address = 0;
-    bool end = false;
-    if (dwarf_lineaddr(row, &address) != 0 || dwarf_lineendsequence(row, &end) != 0) continue;
-    while (extent != kept.end() && extent->end <= address) ++extent;
-    if (extent == kept.end()) return;
-    if (!end && extent->begin <= address) add_line_row(row, address, files);
+  std::size_t i = 0;
+  for (const Extent& extent : kept) {
+    for (; i < count; ++i) {
+      Dwarf_Line* row = dwarf_onesrcline(lines, i);
+      Dwarf_Addr address = 0;
+      bool end = false;
+      if (dwarf_lineaddr(row, &address) != 0 || dwarf_lineendsequence(row, &end) != 0) continue;
+      if (address >= extent.end) break;
+      if (!end && address >= extent.begin) add_row(row, address, files);
+    }
+    end_sequence(extent.end);
   }
 }
 
-void RowReader::add_gap(Dwarf_Addr address) {
-  if (code_.fits(address)) builder_.add_row(code_.relative(address), kNoLine);
-}
-
-void RowReader::add_line_row(Dwarf_Line* row, Dwarf_Addr address, UnitFiles& files) {
-  if (!code_.is_code(address)) return;
+void RowReader::add_row(Dwarf_Line* row, Dwarf_Addr address, UnitFiles& files) {
   int line = 0;
   std::size_t file_number = 0;
   Dwarf_Files* file_table = nullptr;
-  std::uint32_t file = kNoFile;
+  if (pending_ && pending_->address != address) flush_row();
+  pending_ = Row{address};
   if (dwarf_lineno(row, &line) == 0 && line > 0 &&
       dwarf_line_file(row, &file_table, &file_number) == 0) {
-    file = files.id(file_number);
+    pending_->file = files.id(file_number);
+    pending_->line = static_cast<std::uint32_t>(line);
   }
-  std::uint32_t line_id = kNoLine;
-  if (file != kNoFile) {
-    line_id = builder_.add_line(file, static_cast<std::uint32_t>(line));
-    ++rows_with_lines_;
-  }
-  builder_.add_row(code_.relative(address), line_id);
+}
+
+void RowReader::flush_row() {
+  const Row row = *pending_;
+  pending_.reset();
+  if (!code_.is_code(row.address)) return;
+  if (added_ && added_->file == row.file && added_->line == row.line) return;
+  added_ = row;
+  const bool has_line = row.file != kNoFile;
+  if (has_line) ++rows_with_lines_;
+  builder_.add_row(code_.relative(row.address),
+                   has_line ? builder_.add_line(row.file, row.line) : kNoLine);
+}
+
+void RowReader::end_sequence(Dwarf_Addr address) {
+  if (pending_) flush_row();
+  added_.reset();
+  if (code_.fits(address)) builder_.add_row(code_.relative(address), kNoLine);
 }
 
 std::string unit_name(Dwarf_Die& unit) {

@@ -68,10 +68,7 @@ std::uint32_t TableBuilder::add_file(std::string_view path) { return files_.add(
 std::uint32_t TableBuilder::add_function(std::string_view name) { return functions_.add(name); }
 
 std::uint32_t TableBuilder::add_line(std::uint32_t file, std::uint32_t line) {
-  const auto next = static_cast<std::uint32_t>(lines_.size());
-  const std::uint32_t id = line_ids_.find_or_insert({file, line}, next);
-  if (id == next) lines_.push_back({file, line});
-  return id;
+  return line_ids_.find_or_append(lines_, {file, line});
 }
 
 void TableBuilder::add_row(std::uint32_t address, std::uint32_t line) {
@@ -101,11 +98,7 @@ void TableBuilder::add_range(std::uint32_t begin, std::uint32_t end, std::uint32
 
 std::uint32_t TableBuilder::add_node(std::uint32_t line, std::uint32_t function,
                                      std::uint32_t outer) {
-  const auto next = static_cast<std::uint32_t>(nodes_.size());
-  const std::uint64_t frame = (std::uint64_t{line} << 32) | function;
-  const std::uint32_t id = node_ids_.find_or_insert({frame, outer}, next);
-  if (id == next) nodes_.push_back({{line, function}, outer});
-  return id;
+  return node_ids_.find_or_append(nodes_, {{line, function}, outer});
 }
 
 void TableBuilder::sort_input() {

@@ -65,6 +65,20 @@ class TableBuilder {
   struct Node {
     LineTableFrame frame;
     std::uint32_t outer;
+    bool operator==(const Node& other) const {
+      return frame.line == other.frame.line && frame.function == other.frame.function &&
+             outer == other.outer;
+    }
+    [[nodiscard]] std::uint64_t hash() const {
+      return ((std::uint64_t{frame.line} << 32) | frame.function) ^
+             (std::uint64_t{outer} * 0xc2b2ae3d27d4eb4fULL);
+    }
+  };
+  struct Line {
+    std::uint32_t file;
+    std::uint32_t line;
+    bool operator==(const Line&) const = default;
+    [[nodiscard]] std::uint64_t hash() const { return (std::uint64_t{file} << 32) | line; }
   };
   struct OutputRow {
     std::uint32_t start;
@@ -84,7 +98,7 @@ class TableBuilder {
 
   StringPool files_;
   StringPool functions_;
-  std::vector<LineTableLine> lines_;
+  std::vector<Line> lines_;
   HashIndex line_ids_;
   std::vector<Row> rows_;
   std::vector<Scope> scopes_;
