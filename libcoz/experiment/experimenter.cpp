@@ -77,7 +77,7 @@ bool Experimenter::run_window(std::uint32_t line, int speedup) {
   ExperimentRecord record = describe(line, speedup, opening);
   record.unsettled = is_unsettled();
   shared_.selection.clear();
-  keep_or_discard(std::move(record));
+  keep_or_discard(record);
   return true;
 }
 
@@ -134,8 +134,9 @@ ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,
   return record;
 }
 
-void Experimenter::keep_or_discard(ExperimentRecord record) {
+void Experimenter::keep_or_discard(const ExperimentRecord& record) {
   std::vector<double> visits;
+  visits.reserve(record.points.size());
   for (const PointResult& point : record.points) {
     visits.push_back(
         static_cast<double>(point.kind == PointKind::kBegin ? point.arrivals : point.visits));

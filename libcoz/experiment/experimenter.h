@@ -58,7 +58,7 @@ class Experimenter {
   void select(std::uint32_t line, int speedup);
   Opening open_window(std::uint32_t line) const;
   ExperimentRecord describe(std::uint32_t line, int speedup, const Opening& opening) const;
-  void keep_or_discard(ExperimentRecord record);
+  void keep_or_discard(const ExperimentRecord& record);
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
 

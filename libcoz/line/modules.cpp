@@ -95,7 +95,8 @@ std::string Modules::location(std::uint32_t line) const {
   const Module* module = module_of_line(line);
   if (module == nullptr) return "?";
   const auto found = module->table.line(line - module->first_line);
-  const char* path = found ? module->table.file_path(found->file) : nullptr;
+  if (!found) return "?";
+  const char* path = module->table.file_path(found->file);
   if (path == nullptr) return "?";
   return std::string(path) + ":" + std::to_string(found->line);
 }

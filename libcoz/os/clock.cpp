@@ -17,13 +17,13 @@ Nanoseconds in_nanoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv
 Nanoseconds now() noexcept {
   // libc's version goes to the vdso: 24 ns where a system call takes several hundred. It cannot
   // fail for this clock, so errno stays as it was.
-  timespec t;
+  timespec t = {};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return in_nanoseconds(t);
 }
 
 Nanoseconds wall_clock() noexcept {
-  timespec t;
+  timespec t = {};
   clock_gettime(CLOCK_REALTIME, &t);
   return in_nanoseconds(t);
 }
@@ -31,7 +31,7 @@ Nanoseconds wall_clock() noexcept {
 Nanoseconds thread_cpu_time(int tid) noexcept {
   // The kernel's encoding of a thread's scheduler clock (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED).
   const long clock = static_cast<long>((~static_cast<unsigned>(tid) << 3) | 6U);
-  timespec t;
+  timespec t = {};
   if (raw_syscall(SYS_clock_gettime, static_cast<int>(clock), reinterpret_cast<long>(&t)) != 0) {
     return -1;
   }
