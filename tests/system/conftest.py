@@ -1,0 +1,145 @@
+"""Builds the programs in tests/programs and runs them under build/bin/coz."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COZ = ROOT / "build/bin/coz"
+PROGRAMS = ROOT / "tests/programs"
+
+
+@dataclass
+class Run:
+    """What one `coz` command did."""
+
+    status: int
+    out: str
+    err: str
+    profile: Path = field(default_factory=Path)
+
+    def records(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """The profile's records; each line of it must be a JSON object."""
+        records = [json.loads(line) for line in self.profile.read_text().splitlines()]
+        return [record for record in records if kind is None or record["type"] == kind]
+
+
+class Coz:
+    """`coz`, with a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.profile = folder / "profile.coz"
+        self.environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+
+    def __call__(self, *arguments: object, **options: Any) -> Run:
+        """Any coz command, to its end."""
+        done = subprocess.run(
+            [COZ, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=options.pop("timeout", 60),
+            cwd=options.pop("cwd", self.folder),
+            env=self.environment | options.pop("env", {}),
+            **options,
+        )
+        return Run(done.returncode, done.stdout, done.stderr, self.profile)
+
+    def run(self, program: Sequence[object], *arguments: object, **options: Any) -> Run:
+        """`coz run` with a profile in the folder."""
+        return self("run", "-o", self.profile, *arguments, "---", *program, **options)
+
+    def start(self, program: Sequence[object], *arguments: object) -> subprocess.Popen[str]:
+        """`coz run` in a process group of its own, as a shell starts it."""
+        return subprocess.Popen(
+            [COZ, "run", "-o", self.profile, *map(str, arguments), "---", *map(str, program)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=self.environment,
+            start_new_session=True,
+        )
+
+    def finished(self, process: subprocess.Popen[str], timeout: float = 20) -> Run:
+        out, err = process.communicate(timeout=timeout)
+        return Run(process.returncode, out, err, self.profile)
+
+    def results(self) -> list[dict[str, Any]]:
+        """`results` of `coz report --json`."""
+        report = self("report", "--json", self.profile)
+        assert report.status == 0, report.err
+        return json.loads(report.out)["results"]  # type: ignore[no-any-return]
+
+    def wait_for_experiments(self, count: int, timeout: float = 30) -> None:
+        """Until the profile of a running program has so many windows."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if self.profile.exists() and self.profile.read_text().count('"experiment"') >= count:
+                return
+            time.sleep(0.1)
+        pytest.fail(f"no {count} experiments in {timeout} s")
+
+
+@pytest.fixture
+def coz(tmp_path: Path) -> Coz:
+    return Coz(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """build(SOURCE, FLAG...): compiles a program of tests/programs or examples, once a session."""
+    folder = tmp_path_factory.mktemp("programs")
+    made: dict[tuple[str, ...], Path] = {}
+
+    def compile_program(source: str, *flags: str, debug: str = "-g") -> Path:
+        key = (source, debug, *flags)
+        if key not in made:
+            path = (ROOT if source.startswith("examples/") else PROGRAMS) / source
+            program = folder / f"{len(made)}" / path.stem
+            program.parent.mkdir()
+            compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++17"]
+            command = [*compiler, "-O2", debug, "-I", str(ROOT / "include"), "-o", str(program), str(path)]
+            subprocess.run([*command, *flags, "-lpthread"], check=True)
+            made[key] = program
+        return made[key]
+
+    return compile_program
+
+
+def program_below(coz_process: subprocess.Popen[str], program: Path, timeout: float = 10) -> int:
+    """The process id of the profiled program."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdigit() or int(folder.name) == coz_process.pid:
+                continue
+            try:
+                same = os.readlink(folder / "exe") == str(program.resolve())
+                session = os.getsid(int(folder.name))
+            except OSError:
+                continue
+            if same and session == coz_process.pid:
+                return int(folder.name)
+        time.sleep(0.05)
+    pytest.fail("the program was not started")
+
+
+@pytest.fixture
+def pid_of() -> Callable[..., int]:
+    return program_below
+
+
+def pytest_configure() -> None:
+    if not COZ.exists() or not shutil.which("gcc"):
+        pytest.exit("the system tests need build/bin/coz: run them by `make test`", 1)

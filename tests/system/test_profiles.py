@@ -1,0 +1,122 @@
+"""Short profiles of programs with known answers. The bounds are wide: accuracy is for benchmarks/."""
+
+import pytest
+
+
+def line_of(results, name, point):
+    """The result for the line of a file that ends like this."""
+    found = [r for r in results if r["location"].endswith(name) and r["point"] == point]
+    assert found, [(r["location"], r["point"]) for r in results]
+    return found[0]
+
+
+def effects(result, at_least=0.25):
+    return [(p["speedup"], p["effect"]) for p in result["curve"] if p["speedup"] >= at_least]
+
+
+def line_number(path, text):
+    return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if text in line)
+
+
+@pytest.fixture
+def examples(request):
+    return request.config.rootpath / "examples"
+
+
+def test_serial(coz, build, examples):
+    run = coz.run([build("examples/serial/serial.cpp"), 25], "--seed", 7)
+    assert run.status == 0, run.err
+    assert run.records("run")[0]["seed"] == 7
+    source = examples / "serial/serial.cpp"
+    results = coz.results()
+    for text, share in (("size_t x = 0", 0.3), ("size_t y = 0", 0.7)):
+        result = line_of(results, f"serial.cpp:{line_number(source, text)}", "iteration")
+        assert result["slope"] == pytest.approx(share, abs=0.15)
+        for speedup, effect in effects(result):
+            if speedup <= 0.75:
+                assert effect == pytest.approx(speedup * share, abs=0.15)
+
+
+def test_two_threads(coz, build, examples):
+    run = coz.run([build("examples/two_threads/two_threads.cpp"), 25])
+    assert run.status == 0, run.err
+    source = examples / "two_threads/two_threads.cpp"
+    results = coz.results()
+    for text in ("size_t x = 0", "size_t y = 0"):
+        result = line_of(results, f"two_threads.cpp:{line_number(source, text)}", "round")
+        for _, effect in effects(result):
+            assert -0.15 < effect < 0.15
+
+
+def test_latency_in_c(coz, build):
+    run = coz.run([build("examples/c_program/queue.c"), 10])
+    assert run.status == 0, run.err
+    assert {r["kind"] for r in coz.results()} == {"latency"}
+
+
+@pytest.mark.parametrize("position", ["-pie", "-no-pie"])
+def test_position_independent_or_not(coz, build, position):
+    flags = ("-fPIE", "-pie") if position == "-pie" else ("-fno-pie", "-no-pie")
+    run = coz.run([build("loop.c", *flags), 3])
+    assert run.records("experiment")
+    assert any("loop.c:" in r["location"] for r in run.records("experiment"))
+
+
+def test_classic_header(coz, build):
+    """A program that counts by itself, in counters that it asks the runtime for."""
+    run = coz.run([build("loop.c", "-DCLASSIC"), 5])
+    assert run.status == 0, run.err
+    points = {(p["name"], p["kind"]) for e in run.records("experiment") for p in e["points"]}
+    assert points == {("loop", "throughput"), ("request", "latency")}
+    assert coz.results()
+
+
+def test_end_to_end_is_one_experiment(coz, build):
+    run = coz.run([build("loop.c"), 2], "--end-to-end", "--fixed-speedup", 40)
+    (experiment,) = run.records("experiment")
+    assert experiment["speedup"] == pytest.approx(0.4)
+    assert experiment["duration"] > 1.5e9
+    assert run.records("run")[0]["end_to_end"] is True
+
+
+def test_fixed_speedup_0_delays_nothing(coz, build):
+    run = coz.run([build("loop.c"), 3], "--fixed-speedup", 0)
+    experiments = run.records("experiment")
+    assert experiments
+    assert {e["speedup"] for e in experiments} == {0}
+    assert {e["delay"] for e in experiments} == {0}
+
+
+def test_fixed_line_and_scope(coz, build, request):
+    loop = request.config.rootpath / "tests/programs/loop.c"
+    line = line_number(loop, "volatile int i")
+    run = coz.run([build("loop.c"), 3], "--fixed-line", f"loop.c:{line}", "-s", "%/loop.c")
+    assert {e["location"] for e in run.records("experiment")} == {f"{loop}:{line}"}
+    assert run.records("run")[0]["scope"] == ["%/loop.c"]
+
+
+def test_a_file_takes_several_runs(coz, build):
+    coz.run([build("loop.c"), 2])
+    run = coz.run([build("loop.c"), 2])
+    assert len(run.records("run")) == 2
+    assert coz("report", coz.profile).status == 0
+
+
+@pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
+def test_every_way_of_sampling(coz, build, sampling):
+    run = coz.run([build("loop.c"), 3], env={"COZ_SAMPLING": sampling})
+    assert run.status == 0, run.err
+    if run.records("run")[0]["sampling"] != sampling:
+        pytest.skip(f"{sampling} is refused on this machine")
+    samples = run.records("samples")[-1]
+    assert samples["total"] > 1000
+    assert samples["in_scope"] > 0.9 * samples["total"]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_plot(coz, build, suffix):
+    coz.run([build("loop.c"), 6])
+    picture = coz.folder / f"plot.{suffix}"
+    run = coz("plot", coz.profile, "--output", picture)
+    assert run.status == 0, run.err
+    assert picture.stat().st_size > 1000
