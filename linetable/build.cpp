@@ -77,7 +77,11 @@ BuildResult build_table(const BuildOptions& options) {
   const timespec started = file_clock();
   result.binary = real_path(options.binary);
   ElfFile binary;
-  if (const char* error = binary.open(result.binary)) {
+  const char* error = binary.open(result.binary);
+  if (error == nullptr && !binary.is_loadable()) {
+    error = "is neither an executable nor a shared library";
+  }
+  if (error != nullptr) {
     fail(result, BuildError::kNotElf, result.binary + " " + error);
     return result;
   }
@@ -96,10 +100,10 @@ BuildResult build_table(const BuildOptions& options) {
 
   const std::string dir = options.cache_dir.empty() ? default_cache_dir() : options.cache_dir;
   TableCache cache;
-  if (const char* error = cache.open(dir)) {
+  if (const char* unusable = cache.open(dir)) {
     fail(result, BuildError::kCache,
          dir.empty() ? "there is no folder for line tables: HOME and XDG_CACHE_HOME are not set"
-                     : "the folder for line tables " + dir + " cannot be used: " + error);
+                     : "the folder for line tables " + dir + " cannot be used: " + unusable);
     return result;
   }
   const std::string name = table_name(binary);

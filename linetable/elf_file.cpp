@@ -28,6 +28,7 @@ ElfFile& ElfFile::operator=(ElfFile&& other) noexcept {
   std::swap(debug_link_, other.debug_link_);
   std::swap(base_address_, other.base_address_);
   std::swap(code_, other.code_);
+  std::swap(is_loadable_, other.is_loadable_);
   return *this;
 }
 
@@ -42,9 +43,7 @@ const char* ElfFile::open(const std::string& path) {
   if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF) return "is not an ELF file";
   GElf_Ehdr header;
   if (gelf_getehdr(elf_, &header) == nullptr) return "is a damaged ELF file";
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
-    return "is neither an executable nor a shared library";
-  }
+  is_loadable_ = header.e_type == ET_EXEC || header.e_type == ET_DYN;
   read_segments();
   read_code_sections();
   read_notes();

@@ -37,6 +37,9 @@ class ElfFile {
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
   [[nodiscard]] const std::optional<DebugLink>& debug_link() const { return debug_link_; }
 
+  // An executable or a shared library; not an object file, nor a file of shared debug information.
+  [[nodiscard]] bool is_loadable() const { return is_loadable_; }
+
   // The lowest address at which the file is loaded, in its own address space.
   [[nodiscard]] std::uint64_t base_address() const { return base_address_; }
 
@@ -64,6 +67,7 @@ class ElfFile {
   std::vector<std::uint8_t> build_id_;
   std::optional<DebugLink> debug_link_;
   std::uint64_t base_address_ = 0;
+  bool is_loadable_ = false;
   std::vector<Extent> code_;
 };
 

@@ -1,0 +1,45 @@
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace shop {
+
+template <typename T>
+struct Basket {
+  std::vector<T> items;
+  std::map<std::string, T> by_name;
+
+  __attribute__((noinline)) explicit Basket(int n) {
+    for (int i = 0; i < n; ++i) add(std::to_string(i), static_cast<T>(i));
+  }
+
+  void add(const std::string& name, T item) {
+    items.push_back(item);
+    by_name[name] = item;
+  }
+
+  __attribute__((noinline)) T total() const {
+    T sum{};
+    for (const T& item : items) sum += item;
+    for (const auto& [name, item] : by_name) sum += item * static_cast<T>(name.size());
+    return sum;
+  }
+};
+
+template <typename T>
+__attribute__((noinline)) void arrange(Basket<T>& basket) {
+  std::sort(basket.items.begin(), basket.items.end(), [](T a, T b) { return b < a; });
+}
+
+}  // namespace shop
+
+int main(int argc, char**) {
+  shop::Basket<int> whole(argc * 10);
+  shop::Basket<double> broken(argc * 20);
+  shop::arrange(whole);
+  shop::arrange(broken);
+  std::printf("%d %f\n", whole.total(), broken.total());
+  return 0;
+}
