@@ -9,7 +9,7 @@ packages=(
   catch2                           # unit tests
   python3 python3-venv             # the command line tool
   ca-certificates                  # pip
-  tcl                              # examples/sqlite: makes the amalgamation from Debian's source package
+  tcl xz-utils                     # examples/sqlite: makes the amalgamation from Debian's source package
   util-linux procps                # tests: setarch, kill
 )
 
