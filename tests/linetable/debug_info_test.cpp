@@ -15,6 +15,10 @@ using coz::LineTable;
 
 namespace {
 
+// Under DWARF 5, addr2line 2.40 names the wrong file where a sequence begins without setting one. The
+// code is the same whatever the version, so a program with DWARF 4 answers for it.
+constexpr const char* kOracleVersion = "-gdwarf-4";
+
 LineTable table_of(const std::string& binary, const std::string& cache,
                    const std::vector<std::string>& debug_dirs = {}) {
   BuildOptions options;
@@ -87,7 +91,12 @@ TEST_CASE("every address of a compiled program has addr2line's lines", "[linetab
   const TemporaryFolder folder;
   const std::string binary = folder / "program";
   REQUIRE(compile_c(version + " " + flags, "main.c second.c", binary));
-  const std::size_t inlined = check_against_addr2line(table_of(binary, folder / "cache"), binary);
+  std::string oracle = binary;
+  if (version == "-gdwarf-5") {
+    oracle = folder / "oracle";
+    REQUIRE(compile_c(std::string(kOracleVersion) + " " + flags, "main.c second.c", oracle));
+  }
+  const std::size_t inlined = check_against_addr2line(table_of(binary, folder / "cache"), oracle);
   // DWARF 2 has no way to say where a call was inlined.
   const bool can_tell_inlines = version != "-gdwarf-2" || flags != "-O2 -gstrict-dwarf";
   CHECK((inlined > 50) == can_tell_inlines);
@@ -101,9 +110,7 @@ TEST_CASE("templates and constructors have addr2line's names", "[linetable][comp
   const std::string binary = folder / "program";
   const std::string oracle = folder / "oracle";
   REQUIRE(compile_cpp("-std=c++20 " + flags, "templates.cc", binary));
-  // The code is the same, but addr2line 2.40 names the wrong file under DWARF 5, where a sequence
-  // begins without setting its file.
-  REQUIRE(compile_cpp("-std=c++20 " + flags + " -gdwarf-4", "templates.cc", oracle));
+  REQUIRE(compile_cpp("-std=c++20 " + flags + " " + kOracleVersion, "templates.cc", oracle));
   CHECK(check_against_addr2line(table_of(binary, folder / "cache"), oracle) > 50);
 }
 
