@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: the command's own, or that of the `CozError` which ended it.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    options = build_parser().parse_args(run.separate_program(arguments))
+    own, program = run.separate_program(arguments)
+    options = build_parser().parse_args(own)
+    options.program = program
     try:
         status: int = options.execute(options)
         sys.stdout.flush()

@@ -1,6 +1,7 @@
 """Every text about a problem that a user can see: what happened, what follows, what to do.
 
-Functions return a `Problem`; they are grouped by the stage at which the problem shows.
+Functions return a `Problem`; they are grouped by the stage at which the problem shows. Those of
+`coz run`, before and around the program, are in `cozcli.launch.messages`.
 """
 
 from __future__ import annotations

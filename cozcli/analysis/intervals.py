@@ -24,8 +24,12 @@ from cozcli.analysis.grouping import THROUGHPUT, Bools, Floats
 REPLICATES = 2000
 MIN_UNITS = 6
 LEVEL = 0.95
+#: Ratios beyond e^±20 all say the same: nothing is known.
+LARGEST_LOG = 20.0
 #: A line's own residuals count fully; those of other lines as this many degrees of freedom at most.
 PRIOR_FREEDOM = 6.0
+#: With fewer residuals than this, none can be called extreme.
+FEW_RESIDUALS = 20
 #: Degrees of freedom granted to the Poisson variance, when not one residual can be computed.
 POISSON_FREEDOM = 4.0
 
@@ -96,18 +100,27 @@ def residual_variance(comparison: Comparison) -> Variance:
         precision = np.where(watched, 1.0 / (1.0 / t[:, 1:] + 1.0 / t[:, :1]), 0.0)
     total = np.where(precision.sum(axis=0) > 0, precision.sum(axis=0), 1.0)
     mean = (precision * logs).sum(axis=0) / total
-    squares = float((precision * (logs - mean) ** 2).sum())
+    squares = [(precision * (logs - mean) ** 2)[watched]]
     freedom = float(np.maximum(watched.sum(axis=0) - 1, 0).sum())
     for pool in comparison.pools:
-        if pool.size < 2:
-            continue
         values, seen = _logs(comparison.series.kind, pool.numerator, pool.denominator)
+        if seen.sum() < 2:
+            continue
         precise = np.where(seen, pool.time, 0.0)
-        if seen.sum() >= 2:
-            centre = float(precise @ values) / float(precise.sum())
-            squares += float(precise @ (values - centre) ** 2)
-            freedom += float(seen.sum() - 1)
-    return Variance(squares, freedom)
+        centre = float(precise @ values) / float(precise.sum())
+        squares.append((precise * (values - centre) ** 2)[seen])
+        freedom += float(seen.sum() - 1)
+    return Variance(_winsorized_sum(np.concatenate(squares)), freedom)
+
+
+def _winsorized_sum(squares: Floats) -> float:
+    """Sum of squared residuals, the largest 5 % cut to the next: one freak window widens only itself.
+
+    The factor makes the sum right for normal residuals: E[min(z², 1.96²)] = 0.913.
+    """
+    if len(squares) < FEW_RESIDUALS:
+        return float(squares.sum())
+    return float(np.minimum(squares, np.quantile(squares, 0.95)).sum()) / 0.913
 
 
 def shrink(own: Variance, others: Variance, comparison: Comparison) -> Variance:
@@ -159,12 +172,12 @@ def draw_replicates(comparison: Comparison, variance: Variance) -> tuple[Floats,
         replicates = _bootstrap(comparison, rng)
         factor = np.array([small_sample_factor(int(k)) for k in units], dtype=np.float64)
         spread = np.where(np.isfinite(replicates), replicates, estimate) - estimate
-        return estimate + spread * factor, units - 1.0
+        return _bounded(estimate + spread * factor), np.asarray(units - 1, dtype=np.float64)
     covariance = model_covariance(comparison) * variance.phi
-    root = _square_root(covariance)
     normal = rng.standard_normal((REPLICATES, len(estimate)))
     chi = rng.chisquare(variance.freedom, (REPLICATES, 1)) / variance.freedom
-    return estimate + (normal @ root.T) / np.sqrt(chi), np.full(len(estimate), variance.freedom)
+    noise: Floats = normal @ _square_root(covariance).T / np.sqrt(chi)
+    return _bounded(estimate + noise), np.full(len(estimate), variance.freedom)
 
 
 def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
@@ -219,6 +232,11 @@ def _logs(kind: str, numerator: Floats, denominator: Floats) -> tuple[Floats, Bo
 
 
 def _square_root(covariance: Floats) -> Floats:
-    """A matrix whose product with its transpose is `covariance`, also if that is singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=np.float64)
+    """The Cholesky factor: unlike eigenvectors it is the same whichever library computes it."""
+    ridge = 1e-12 * float(np.trace(covariance)) * np.eye(len(covariance))
+    return np.asarray(np.linalg.cholesky(covariance + ridge), dtype=np.float64)
+
+
+def _bounded(log_replicates: Floats) -> Floats:
+    """Keep the tails of t with hardly a degree of freedom within what a float can exponentiate."""
+    return np.asarray(np.clip(log_replicates, -LARGEST_LOG, LARGEST_LOG), dtype=np.float64)

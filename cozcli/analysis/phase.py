@@ -56,7 +56,11 @@ def phase_correction(
     estimate = float(samples / run_time / rate)
     residuals = hits - rate * time
     n = len(baseline)
-    variance = float(residuals @ residuals) * n / (n - 1) / float(hits.sum()) ** 2 + 1 / samples + SYSTEMATIC_ERROR**2
+    variance = (
+        float(residuals @ residuals) * n / (n - 1) / float(hits.sum()) ** 2
+        + 1 / samples
+        + SYSTEMATIC_ERROR**2
+    )
     error = math.sqrt(variance)
     if math.log(estimate) + t_quantile(0.95, n - 1) * error >= 0:
         return Phase(1.0, estimate, error)

@@ -15,6 +15,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cozcli.analysis.grouping import THROUGHPUT
@@ -35,7 +36,8 @@ DPI = 150
 GAIN, HARM = "#0072B2", "#D55E00"
 INK, GREY, PALE = "#222222", "#666666", "#DDDDDD"
 
-STYLE: dict[str, Any] = {
+#: `Any`, because the stubs of some versions of matplotlib list every key as a literal.
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9.0,
     "axes.edgecolor": GREY,
@@ -78,17 +80,17 @@ def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Seque
     rows = math.ceil(len(shown) / columns)
     panel = {1: (6.4, 3.7), 2: (4.4, 2.9)}.get(columns, (3.25, 2.35))
     # Inches kept free for the heading above and the axis label below.
-    head, foot = 0.95, 0.5
+    head, foot = 0.95, 0.42
     height = rows * panel[1] + head + foot
-    figure = Figure(figsize=(columns * panel[0] + 0.4, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.get_layout_engine().set(  # type: ignore[union-attr]
+    layout = ConstrainedLayoutEngine(
         rect=(0.0, foot / height, 1.0, 1 - (head + foot) / height), h_pad=0.1, w_pad=0.08
     )
+    figure = Figure(figsize=(columns * panel[0] + 0.4, height), layout=layout)
+    FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False)
     kinds = {result.kind for result in everything}
     limits = {kind: y_limits([r for r in everything if r.kind == kind]) for kind in kinds}
-    right = min(1.0, max(result.curve[-1].speedup for result in everything) + 0.03)
+    right = 1.03 * max(result.curve[-1].speedup for result in everything)
     prefix = common_directory([result.location for result in everything])
     several_points = len({(result.point, result.kind) for result in everything}) > 1
     # About two characters a millimetre at the titles' size.
@@ -189,15 +191,14 @@ def draw_title(axes: Axes, result: LineResult, prefix: str, room: int, with_poin
     """Location in bold, below it function, point and slope; contention said in words, too."""
     location = elide(printable(shorten(result.location, prefix)), int(room * 0.9))
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
-    if result.contention:
-        slope += ", contention"
+    slope = slope.replace("-", "\N{MINUS SIGN}") + (", contention" if result.contention else "")
     names = [printable(short_function(result.function))] if result.function else []
     if with_point:
         names.append(printable(result.point) + (" (latency)" if result.kind != THROUGHPUT else ""))
     detail = " → ".join(names)
     colour = HARM if result.contention else GREY
     axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=18)
-    small = {"fontsize": 8.0, "transform": axes.transAxes, "va": "bottom"}
+    small: Any = {"fontsize": 8.0, "transform": axes.transAxes, "va": "bottom"}
     axes.text(0.0, 1.025, literal(elide(detail, room - len(slope) - 2)), color=GREY, ha="left", **small)
     axes.text(1.0, 1.025, slope, color=colour, ha="right", **small)
 
@@ -207,9 +208,10 @@ def draw_frame(
 ) -> None:
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
+    program = program.removeprefix("Program: ")
     wide = int(figure.get_figwidth() * 14)
     left = 0.18 / figure.get_figwidth()
-    heading = elide(f"Causal profile of {program.removeprefix('Program: ')}", int(wide * 0.78))
+    heading = elide(f"Causal profile of {program}", int(wide * 0.78))
     figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=INK)
     effect = "Effect on throughput" if kinds == {THROUGHPUT} else "Effect"
     points = list(dict.fromkeys((result.point, result.kind) for result in results))
@@ -217,14 +219,10 @@ def draw_frame(
     if kinds == {"latency"}:
         effect = "Effect on latency"
     what = f"{effect}{of} if a line were faster; above 0 is better."
-    figure.text(
-        left, 1 - 0.54 / height, literal(elide(what, wide)), fontsize=9, color=INK
-    )
+    figure.text(left, 1 - 0.54 / height, literal(elide(what, wide)), fontsize=9, color=INK)
     detail = f"{profile.removeprefix('Profile: ')}. Points and band: 95 % intervals."
     figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide)), fontsize=8, color=GREY)
-    figure.text(
-        0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK
-    )
+    figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK)
 
 
 def elide(text: str, room: int) -> str:

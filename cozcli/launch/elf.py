@@ -1,0 +1,75 @@
+"""Just enough of ELF to know, before the start, whether a program can be profiled."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+_PT_INTERP = 3
+_CLASS_64 = 2
+_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 22: "s390x"}
+#: No interpreter's path is longer than this (PATH_MAX).
+_LONGEST_PATH = 4096
+
+
+@dataclass(frozen=True)
+class ElfFile:
+    """What the header of an ELF file says. `interpreter` is empty in a static binary."""
+
+    machine: str
+    bits: int
+    interpreter: str
+
+
+def read_elf(path: Path) -> ElfFile | None:
+    """Read the header and the program headers.
+
+    Returns:
+        None if this is not an ELF file, or a broken one.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as stream:
+        identity = stream.read(64)
+        if len(identity) < 52 or identity[:4] != b"\x7fELF":
+            return None
+        wide = identity[4] == _CLASS_64
+        order = "<" if identity[5] == 1 else ">"
+        try:
+            (machine,) = struct.unpack_from(order + "H", identity, 18)
+            if wide:
+                (offset,) = struct.unpack_from(order + "Q", identity, 32)
+                size, number = struct.unpack_from(order + "HH", identity, 54)
+            else:
+                (offset,) = struct.unpack_from(order + "I", identity, 28)
+                size, number = struct.unpack_from(order + "HH", identity, 42)
+            interpreter = ""
+            for index in range(number):
+                stream.seek(offset + index * size)
+                header = stream.read(size)
+                (kind,) = struct.unpack_from(order + "I", header, 0)
+                if kind == _PT_INTERP:
+                    fields = (8, 32, "Q") if wide else (4, 16, "I")
+                    (start,) = struct.unpack_from(order + fields[2], header, fields[0])
+                    (length,) = struct.unpack_from(order + fields[2], header, fields[1])
+                    stream.seek(start)
+                    raw = stream.read(min(length, _LONGEST_PATH))
+                    interpreter = raw.split(b"\0")[0].decode(errors="surrogateescape")
+        except (struct.error, OverflowError, ValueError):
+            return None
+    return ElfFile(_MACHINES.get(machine, f"machine {machine}"), 64 if wide else 32, interpreter)
+
+
+def read_shebang(path: Path) -> str | None:
+    """The interpreter of a script, or None if the file is not one.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as stream:
+        head = stream.read(256)
+    if not head.startswith(b"#!"):
+        return None
+    return head[2:].split(b"\n")[0].strip().decode(errors="replace")

@@ -1,0 +1,74 @@
+"""The environment of the profiled program (docs/launch_contract.md)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cozcli import __version__
+from cozcli.launch.line_tables import LineTable
+
+#: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
+VARIABLES = (
+    "COZ_PROCESS",
+    "COZ_PROGRAM",
+    "COZ_OUTPUT",
+    "COZ_LINE_TABLES",
+    "COZ_SOURCE_SCOPE",
+    "COZ_FIXED_LINE",
+    "COZ_FIXED_SPEEDUP",
+    "COZ_END_TO_END",
+    "COZ_PERIOD",
+    "COZ_SAMPLING",
+    "COZ_SEED",
+    "COZ_VERSION",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A run, as decided before its start. `period` in nanoseconds; None leaves it to the runtime."""
+
+    library: Path
+    program: Path
+    output: Path
+    tables: tuple[LineTable, ...]
+    seed: int
+    source_scope: Sequence[str] = ()
+    fixed_line: str = ""
+    fixed_speedup: int | None = None
+    end_to_end: bool = False
+    period: int | None = None
+    sampling: str = "auto"
+
+
+def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
+    """The inherited environment with the runtime's variables; COZ_PROCESS is left to the child."""
+    environment = {key: value for key, value in inherited.items() if key not in VARIABLES}
+    preload = [environment["LD_PRELOAD"]] if environment.get("LD_PRELOAD") else []
+    environment["LD_PRELOAD"] = ":".join([*preload, str(settings.library)])
+    environment["COZ_PROGRAM"] = str(settings.program)
+    environment["COZ_OUTPUT"] = str(settings.output)
+    environment["COZ_LINE_TABLES"] = "\n".join(f"{entry.binary}\t{entry.table}" for entry in settings.tables)
+    environment["COZ_SAMPLING"] = settings.sampling
+    environment["COZ_SEED"] = str(settings.seed)
+    environment["COZ_VERSION"] = __version__
+    if settings.source_scope:
+        environment["COZ_SOURCE_SCOPE"] = "\n".join(settings.source_scope)
+    if settings.fixed_line:
+        environment["COZ_FIXED_LINE"] = settings.fixed_line
+    # 0 is a speedup like any other: only None means "not given".
+    if settings.fixed_speedup is not None:
+        environment["COZ_FIXED_SPEEDUP"] = str(settings.fixed_speedup)
+    if settings.end_to_end:
+        environment["COZ_END_TO_END"] = "1"
+    if settings.period is not None:
+        environment["COZ_PERIOD"] = str(settings.period)
+    return environment
+
+
+def random_seed() -> int:
+    """A seed when none is given; it is recorded in the profile, so the run can be repeated."""
+    return int.from_bytes(os.urandom(8), "little")

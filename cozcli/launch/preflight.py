@@ -1,0 +1,131 @@
+"""What can be known to fail before the program starts, and is therefore refused before it starts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.launch import messages
+from cozcli.launch.elf import ElfFile, read_elf, read_shebang
+from cozcli.messages import cannot_write
+from cozcli.profile.reader import looks_like_profile
+
+#: As much of an existing output as is looked at before appending to it.
+_HEAD = 1 << 16
+
+
+def find_program(name: str) -> Path:
+    """The real path of the executable that a shell would run.
+
+    Raises:
+        CozError: not found (status 127), a directory or not executable (126).
+    """
+    if not name:
+        raise CozError(messages.program_not_found(name), STATUS_NOT_FOUND)
+    if "/" in name:
+        candidates = [Path(name)]
+    else:
+        folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+        candidates = [Path(folder or ".") / name for folder in folders]
+    existing = [path for path in candidates if path.exists() and ("/" in name or path.is_file())]
+    for path in existing:
+        if path.is_file() and os.access(path, os.X_OK):
+            return Path(os.path.realpath(path))
+    if not existing:
+        here = "/" not in name and Path(name).is_file()
+        raise CozError(messages.program_not_found(name, here), STATUS_NOT_FOUND)
+    problem = messages.program_is_directory(name) if existing[0].is_dir() else messages.not_executable(name)
+    raise CozError(problem, STATUS_NOT_EXECUTABLE)
+
+
+def check_program(path: Path) -> ElfFile:
+    """Refuse what the runtime library could not be loaded into.
+
+    Raises:
+        CozError: a script, no ELF file, another architecture, static, or running with privileges.
+    """
+    try:
+        elf = read_elf(path)
+        script = None if elf else read_shebang(path)
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise CozError(
+            messages.program_unreadable(str(path), error.strerror or str(error)), STATUS_NOT_EXECUTABLE
+        ) from None
+    if script is not None:
+        raise CozError(messages.program_is_script(str(path), script))
+    if elf is None:
+        raise CozError(messages.not_elf(str(path)), STATUS_NOT_EXECUTABLE)
+    here = os.uname().machine
+    if elf.bits != 64 or elf.machine != here:
+        raise CozError(messages.wrong_architecture(str(path), elf.machine, elf.bits, here))
+    if not elf.interpreter:
+        raise CozError(messages.static_binary(str(path)))
+    if mode & (stat.S_ISUID | stat.S_ISGID) or _has_capabilities(path):
+        raise CozError(messages.privileged_binary(str(path)))
+    return elf
+
+
+class Output:
+    """The profile to append to. Made by `open_output`; `discard_if_empty` undoes that."""
+
+    def __init__(self, path: Path, created: bool, size: int, ends_in_newline: bool) -> None:
+        self.path = path
+        self.appends = size > 0
+        self._created = created
+        self._ends_in_newline = ends_in_newline
+
+    def discard_if_empty(self) -> None:
+        """Remove the file if it was made only for this run and nothing came of it."""
+        with contextlib.suppress(OSError):
+            if self._created and self.path.stat().st_size == 0:
+                self.path.unlink()
+
+    def begin(self) -> int:
+        """Close a line that a killed program left open, and return where this run's records start."""
+        with self.path.open("ab") as stream:
+            if not self._ends_in_newline:
+                stream.write(b"\n")
+            return stream.tell()
+
+
+def open_output(name: str) -> Output:
+    """See that the profile can be written, without changing what it holds.
+
+    Raises:
+        CozError: a directory, unwritable, or a file that is not a profile.
+    """
+    path = Path(name).absolute()
+    try:
+        if path.is_dir():
+            raise CozError(messages.output_is_directory(name))
+        if path.exists() and not path.is_file():
+            raise CozError(messages.output_not_a_file(name))
+        created = not path.exists()
+        with path.open("ab") as stream:
+            size = stream.tell()
+        if size == 0:
+            return Output(path, created, 0, True)
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD)
+            stream.seek(-1, os.SEEK_END)
+            last = stream.read(1)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CozError(cannot_write(name, reason)) from None
+    if not looks_like_profile(head):
+        raise CozError(messages.output_not_a_profile(name))
+    return Output(path, created, size, last == b"\n")
+
+
+def _has_capabilities(path: Path) -> bool:
+    """File capabilities make the dynamic linker ignore LD_PRELOAD, except for root."""
+    if os.geteuid() == 0:
+        return False
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except OSError:
+        return False

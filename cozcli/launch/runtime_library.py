@@ -1,0 +1,44 @@
+"""Where the runtime library and the helper are: in a checkout, installed, or where a test says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cozcli.errors import CozError
+from cozcli.launch import messages
+
+#: The library and the helper, relative to a checkout and to an installation's prefix.
+_LAYOUTS = (
+    ("build/lib/libcoz.so", "build/libexec/coz-linetable"),
+    ("lib/coz/libcoz.so", "libexec/coz/coz-linetable"),
+    ("lib/libcoz.so", "libexec/coz-linetable"),
+)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The two native parts."""
+
+    library: Path
+    helper: Path
+
+
+def find_installation() -> Installation:
+    """Look below COZ_HOME if it is set, else below each folder above this package.
+
+    Raises:
+        CozError: they are not there, or the dynamic linker could not be given the library's path.
+    """
+    home = os.environ.get("COZ_HOME")
+    roots = [Path(home)] if home else list(Path(__file__).resolve().parents[2:])
+    for root in roots:
+        for library, helper in _LAYOUTS:
+            found = Installation(root / library, root / helper)
+            if found.library.is_file() and found.helper.is_file():
+                # LD_PRELOAD is a list separated by colons or spaces, without any quoting.
+                if any(c in str(found.library) for c in ": \t\n"):
+                    raise CozError(messages.library_path_unusable(str(found.library)))
+                return Installation(found.library.resolve(), found.helper.resolve())
+    raise CozError(messages.runtime_missing(str(roots[0])))
