@@ -26,6 +26,8 @@ def count(number: int, noun: str) -> str:
 
 def seconds(nanoseconds: int) -> str:
     """A duration as a person would say it."""
+    if nanoseconds < 1_000_000:
+        return "less than 1 ms"
     if nanoseconds < 1_000_000_000:
         return f"{nanoseconds / 1e6:.0f} ms"
     if nanoseconds < 120_000_000_000:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cozcli import messages
 from cozcli.errors import Problem
 from cozcli.profile.profile import Run
+from cozcli.profile.records import RunRecord
 
 #: Below this, a run cannot hold a block of windows, whatever the program does.
 SHORT_RUN = 1_000_000_000
@@ -18,11 +19,15 @@ def explain_no_experiments(runs: Sequence[Run]) -> Problem:
         return messages.runtime_not_started()
     run = max(runs, key=lambda run: run.samples.total if run.samples else -1)
     samples = run.samples
+    if run.record == RunRecord():
+        return messages.runtime_not_started()
     if samples is None:
         return messages.ended_before_counting()
     visits = sum(point.visits for point in samples.points)
     if run.record.classic:
         return messages.classic_without_experiments()
+    if samples.total == 0 and run.real_time < SHORT_RUN:
+        return messages.run_too_short(run.real_time)
     if samples.total == 0:
         return messages.no_samples(samples.duration or samples.run_time)
     if samples.in_scope == 0:

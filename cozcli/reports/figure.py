@@ -15,10 +15,12 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.textpath import TextToPath
+from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
-from cozcli.analysis.grouping import THROUGHPUT
+from cozcli.analysis.grouping import LATENCY, THROUGHPUT
 from cozcli.analysis.ranking import by_slope
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
@@ -54,6 +56,8 @@ STYLE: Any = {
 
 Limits = tuple[float, float]
 
+Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
+
 
 def write_figure(analysis: Analysis, path: Path) -> None:
     """Draw the results into a file whose suffix is one of `SUFFIXES`.
@@ -83,7 +87,7 @@ def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Seque
     head, foot = 0.95, 0.42
     height = rows * panel[1] + head + foot
     layout = ConstrainedLayoutEngine(
-        rect=(0.0, foot / height, 1.0, 1 - (head + foot) / height), h_pad=0.1, w_pad=0.08
+        rect=(0.005, foot / height, 0.985, 1 - (head + foot) / height), h_pad=0.1, w_pad=0.08
     )
     figure = Figure(figsize=(columns * panel[0] + 0.4, height), layout=layout)
     FigureCanvasAgg(figure)
@@ -93,8 +97,8 @@ def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Seque
     right = 1.03 * max(result.curve[-1].speedup for result in everything)
     prefix = common_directory([result.location for result in everything])
     several_points = len({(result.point, result.kind) for result in everything}) > 1
-    # About two characters a millimetre at the titles' size.
-    room = int(panel[0] * (13.5 if columns > 2 else 11.5))
+    # Points along the top of a panel's axes, next to which its tick labels stand.
+    room = 72 * (panel[0] - 0.85)
     for index, axes in enumerate(grid.flat):
         if index >= len(shown):
             axes.set_axis_off()
@@ -102,12 +106,12 @@ def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Seque
         result = shown[index]
         draw_panel(axes, result, limits[result.kind], right)
         draw_title(axes, result, prefix, room, several_points)
-        if index + columns >= len(shown):
-            axes.set_xlabel("")
-        else:
+        if index + columns < len(shown):
             axes.tick_params(labelbottom=False)
         if index % columns and len(kinds) == 1:
             axes.tick_params(labelleft=False)
+        if index % columns == 0 or result.kind != shown[index - 1].kind:
+            axes.set_ylabel(Y_LABELS[result.kind], fontsize=8.5)
     draw_frame(figure, analysis, everything, kinds, height)
     return figure
 
@@ -178,7 +182,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
             )
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -187,9 +191,9 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def draw_title(axes: Axes, result: LineResult, prefix: str, room: int, with_point: bool) -> None:
+def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_point: bool) -> None:
     """Location in bold, below it function, point and slope; contention said in words, too."""
-    location = elide(printable(shorten(result.location, prefix)), int(room * 0.9))
+    location = elide(printable(shorten(result.location, prefix)), room, 9.5, "bold")
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
     slope = slope.replace("-", "\N{MINUS SIGN}") + (", contention" if result.contention else "")
     names = [printable(short_function(result.function))] if result.function else []
@@ -199,7 +203,14 @@ def draw_title(axes: Axes, result: LineResult, prefix: str, room: int, with_poin
     colour = HARM if result.contention else GREY
     axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=18)
     small: Any = {"fontsize": 8.0, "transform": axes.transAxes, "va": "bottom"}
-    axes.text(0.0, 1.025, literal(elide(detail, room - len(slope) - 2)), color=GREY, ha="left", **small)
+    axes.text(
+        0.0,
+        1.025,
+        literal(elide(detail, room - text_width(slope, 8.0) - 8, 8.0)),
+        color=GREY,
+        ha="left",
+        **small,
+    )
     axes.text(1.0, 1.025, slope, color=colour, ha="right", **small)
 
 
@@ -209,9 +220,9 @@ def draw_frame(
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
     program = program.removeprefix("Program: ")
-    wide = int(figure.get_figwidth() * 14)
+    wide = 72 * figure.get_figwidth() - 26
     left = 0.18 / figure.get_figwidth()
-    heading = elide(f"Causal profile of {program}", int(wide * 0.78))
+    heading = elide(f"Causal profile of {program}", wide, 12, "bold")
     figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=INK)
     effect = "Effect on throughput" if kinds == {THROUGHPUT} else "Effect"
     points = list(dict.fromkeys((result.point, result.kind) for result in results))
@@ -219,16 +230,25 @@ def draw_frame(
     if kinds == {"latency"}:
         effect = "Effect on latency"
     what = f"{effect}{of} if a line were faster; above 0 is better."
-    figure.text(left, 1 - 0.54 / height, literal(elide(what, wide)), fontsize=9, color=INK)
+    figure.text(left, 1 - 0.54 / height, literal(elide(what, wide, 9)), fontsize=9, color=INK)
     detail = f"{profile.removeprefix('Profile: ')}. Points and band: 95 % intervals."
-    figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide)), fontsize=8, color=GREY)
+    figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide, 8)), fontsize=8, color=GREY)
     figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK)
 
 
-def elide(text: str, room: int) -> str:
-    """Shorten from the left, where paths begin: the end of a location or function tells most."""
-    room = max(room, 8)
-    return text if len(text) <= room else "…" + text[len(text) - room + 1 :]
+def elide(text: str, room: float, size: float, weight: str = "normal") -> str:
+    """Shorten to `room` points, from the left: the end of a path or function tells most."""
+    if text_width(text, size, weight) <= room:
+        return text
+    while len(text) > 4 and text_width("…" + text, size, weight) > room:
+        text = text[1:]
+    return "…" + text
+
+
+def text_width(text: str, size: float, weight: str = "normal") -> float:
+    """Width in points."""
+    font = FontProperties(family="sans-serif", size=size, weight=weight)
+    return float(TextToPath().get_text_width_height_descent(text, font, False)[0])
 
 
 def literal(text: str) -> str:

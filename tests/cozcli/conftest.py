@@ -1,0 +1,18 @@
+"""Paths and the switch that renews golden reports."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+for folder in (ROOT, Path(__file__).resolve().parent):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+@pytest.fixture
+def golden() -> Path:
+    return ROOT / "tests" / "golden"
