@@ -10,8 +10,13 @@ def line_of(results, name, point):
     return found[0]
 
 
-def effects(result, at_least=0.25):
-    return [(p["speedup"], p["effect"]) for p in result["curve"] if p["speedup"] >= at_least]
+def assert_compatible(result, truth):
+    """The 95 % intervals, made a little wider, hold truth(speedup). A busy machine widens them by itself."""
+    assert result["curve"]
+    for point in result["curve"]:
+        speedup = point["speedup"]
+        if 0 < speedup <= 0.75:
+            assert point["low"] - 0.1 <= truth(speedup) <= point["high"] + 0.1, point
 
 
 def line_number(path, text):
@@ -24,28 +29,25 @@ def examples(request):
 
 
 def test_serial(coz, build, examples):
-    run = coz.run([build("examples/serial/serial.cpp"), 25], "--seed", 7)
+    run = coz.run([build("examples/serial/serial.cpp"), 15], "--seed", 7)
     assert run.status == 0, run.err
     assert run.records("run")[0]["seed"] == 7
     source = examples / "serial/serial.cpp"
     results = coz.results()
     for text, share in (("size_t x = 0", 0.3), ("size_t y = 0", 0.7)):
         result = line_of(results, f"serial.cpp:{line_number(source, text)}", "iteration")
-        assert result["slope"] == pytest.approx(share, abs=0.15)
-        for speedup, effect in effects(result):
-            if speedup <= 0.75:
-                assert effect == pytest.approx(speedup * share, abs=0.15)
+        assert_compatible(result, lambda speedup, share=share: share * speedup)
 
 
 def test_two_threads(coz, build, examples):
-    run = coz.run([build("examples/two_threads/two_threads.cpp"), 25])
+    """In shorter rounds than the example's, so that 20 s are enough."""
+    run = coz.run([build("examples/two_threads/two_threads.cpp"), 20, 5_000_000])
     assert run.status == 0, run.err
     source = examples / "two_threads/two_threads.cpp"
     results = coz.results()
     for text in ("size_t x = 0", "size_t y = 0"):
         result = line_of(results, f"two_threads.cpp:{line_number(source, text)}", "round")
-        for _, effect in effects(result):
-            assert -0.15 < effect < 0.15
+        assert_compatible(result, lambda speedup: 0)
 
 
 def test_latency_in_c(coz, build):

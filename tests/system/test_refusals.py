@@ -72,7 +72,7 @@ def test_scope_that_matches_nothing_names_what_exists(coz, build):
 
 
 def test_line_not_found_names_the_nearest(coz, build):
-    refused(coz.run([build("loop.c"), 0.2], "--fixed-line", "loop.c:1"), "loop.c:1", "loop.c:3")
+    refused(coz.run([build("loop.c"), 0.2], "--fixed-line", "loop.c:1"), "loop.c:1", "loop.c:2")
 
 
 def test_output_that_cannot_be_written(coz, build):
