@@ -10,13 +10,12 @@ import numpy as np
 
 from cozcli import messages
 from cozcli.analysis import curve, ranking
-from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios
+from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios, ratio_sums
 from cozcli.analysis.grouping import THROUGHPUT, Floats, Window, make_series, usable_windows
 from cozcli.analysis.intervals import (
     LEVEL,
     Variance,
     draw_replicates,
-    model_covariance,
     percentile_interval,
     residual_variance,
     shrink,
@@ -155,7 +154,7 @@ def _result(comparison: Comparison, variance: Variance, phase: Phase) -> tuple[L
     series, speedups = comparison.series, comparison.speedups
     estimate = log_ratios(comparison)
     log_replicates, freedom = draw_replicates(comparison, variance)
-    weights = 1.0 / np.diag(model_covariance(comparison))
+    weights = ratio_sums(comparison)[1]
     factor = phase.factor * _factor_replicates(phase, len(log_replicates))
     effect = effects(estimate) * phase.factor
     replicates = effects(log_replicates) * factor

@@ -11,6 +11,8 @@ from cozcli.analysis.result import Fit
 #: A parabola needs this many speedups; with fewer the curve is a line.
 POINTS_FOR_PARABOLA = 4
 GRID = 41
+#: Effects below this are fitted as log(1 − effect).
+STEEP = -1.0
 
 
 def slope_operator(speedups: Floats, weights: Floats) -> Floats:
@@ -22,7 +24,7 @@ def fit_curve(speedups: Floats, weights: Floats, effect: Floats, replicates: Flo
     """Weighted least-squares polynomial without constant, with the band of its replicates.
 
     Args:
-        speedups: (S,). weights: inverse variances, (S,).
+        speedups: (S,). weights: visits, as `effect.ratio_sums` counts them, (S,).
         effect: (S,). replicates: effects as they might have come out, (B, S).
 
     Returns:
@@ -35,8 +37,14 @@ def fit_curve(speedups: Floats, weights: Floats, effect: Floats, replicates: Flo
     operator = np.linalg.pinv(design * root) * root.T
     grid = np.linspace(0.0, float(speedups[-1]), GRID)
     curve = (grid[:, None] ** powers) @ operator
-    low, high = percentile_interval(replicates @ curve.T)
-    return Fit(degree, _tuple(grid), _tuple(curve @ effect), _tuple(low), _tuple(high))
+    # A slow-down of several times (a queue that grows) is no parabola; its logarithm nearly is.
+    steep = bool(effect.min() < STEEP)
+    if steep:
+        effect, replicates = np.log1p(-effect), np.log1p(-replicates)
+    fitted, (low, high) = curve @ effect, percentile_interval(replicates @ curve.T)
+    if steep:
+        fitted, low, high = -np.expm1(fitted), -np.expm1(high), -np.expm1(low)
+    return Fit(degree, _tuple(grid), _tuple(fitted), _tuple(low), _tuple(high))
 
 
 def value_at(fit: Fit, speedup: float) -> tuple[float, float, float] | None:

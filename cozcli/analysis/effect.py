@@ -140,12 +140,22 @@ def pool_terms(comparison: Comparison) -> tuple[Floats, Floats]:
     return np.array([float(a) for a, _ in pairs]), np.array([float(c) for _, c in pairs])
 
 
-def log_ratios(comparison: Comparison) -> Floats:
-    """log(p_s / p_0) for each speedup, (S,); not finite where nothing was visited on one side."""
+def ratio_sums(comparison: Comparison) -> tuple[Floats, Floats]:
+    """ΣA and ΣC over all strata, each (S,). ΣC is also the weight that a speedup deserves in a fit:
+
+    a line through effects 1 − A/C weighted by C is a ratio of sums, Σs(C − A) / Σs²C, so that a
+    speedup with hardly a visit, whose own ratio says nothing, cannot bend it.
+    """
     a, c = strata_terms(comparison)
     pool_a, pool_c = pool_terms(comparison)
+    return a.sum(axis=0) + pool_a, c.sum(axis=0) + pool_c
+
+
+def log_ratios(comparison: Comparison) -> Floats:
+    """log(p_s / p_0) for each speedup, (S,); not finite where nothing was visited on one side."""
+    a, c = ratio_sums(comparison)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.log((a.sum(axis=0) + pool_a) / (c.sum(axis=0) + pool_c)), dtype=np.float64)
+        return np.asarray(np.log(a / c), dtype=np.float64)
 
 
 def effects(log_ratio: Floats) -> Floats:

@@ -53,7 +53,7 @@ def describe_runs(analysis: Analysis) -> list[str]:
             name += " " + " ".join(analysis.runs[0].arguments)
     else:
         sources = dict.fromkeys(Path(run.source).name for run in analysis.runs)
-        name = f"not named in {', '.join(sources)}"
+        name = f"unnamed program in {', '.join(sources)}"
     with_data = sum(run.experiments > 0 for run in analysis.runs)
     runs = count(len(analysis.runs), "run")
     if with_data < len(analysis.runs):
