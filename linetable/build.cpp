@@ -52,8 +52,9 @@ void build_anew(const ElfFile& binary, const ElfFile& debug_file, const BuildOpt
   TableBuilder builder;
   if (read_debug_info(binary, debug_file, options.debug_dirs, builder, result.warnings) == 0) {
     return fail(result, BuildError::kNoDebugInfo,
-                debug_file.path() + " has debug information, but no line of source for any code: "
-                                    "compile with -g");
+                debug_file.path() +
+                    " has debug information, but no line of source for any code: "
+                    "compile with -g");
   }
   const std::string bytes = builder.finish(binary.base_address(), binary.build_id());
   if (bytes.empty()) {

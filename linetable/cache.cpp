@@ -29,7 +29,7 @@ bool make_folders(const std::string& dir) {
     const std::string part = dir.substr(0, slash);
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
       // A parent that may not be written to, but exists, is as good (EROFS, EACCES).
-      struct stat status {};
+      struct stat status{};
       if (stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
     }
     if (slash == std::string::npos) return true;
@@ -37,7 +37,7 @@ bool make_folders(const std::string& dir) {
 }
 
 bool is_private_file(int fd) {
-  struct stat status {};
+  struct stat status{};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -128,7 +128,7 @@ std::optional<LineTable> TableCache::find(const std::string& name, const ElfFile
   const int fd = openat(fd_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return std::nullopt;
   LineTable table;
-  struct stat status {};
+  struct stat status{};
   const bool usable = is_private_file(fd) && fstat(fd, &status) == 0 &&
                       earlier(younger_than, status.st_mtim) &&
                       LineTable::open_descriptor(fd, table) == nullptr;
@@ -146,8 +146,8 @@ std::optional<LineTable> TableCache::find(const std::string& name, const ElfFile
 const char* TableCache::store(const std::string& name, std::string_view bytes,
                               timespec made_from) const {
   const std::string temporary = "." + name + unique_suffix();
-  const int fd = openat(fd_, temporary.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int fd =
+      openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return std::strerror(errno);
   // The table is as old as what was read, not as its last byte: a binary that was replaced in the
   // meantime has to look younger.

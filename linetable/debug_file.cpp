@@ -67,8 +67,7 @@ std::vector<std::string> candidate_paths(const ElfFile& binary,
 
 }  // namespace
 
-std::string build_id_path(const std::string& debug_dir,
-                          const std::vector<std::uint8_t>& build_id) {
+std::string build_id_path(const std::string& debug_dir, const std::vector<std::uint8_t>& build_id) {
   const std::string hex = to_hex(build_id);
   return debug_dir + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
 }

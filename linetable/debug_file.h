@@ -15,9 +15,9 @@ namespace coz::linetable {
 
 inline constexpr const char* kSystemDebugDir = "/usr/lib/debug";
 
-// The separate file for `binary`, by build-id under the debug folders, else by .gnu_debuglink beside
-// the binary, in its .debug folder and under the debug folders. A file that belongs to another
-// build is passed over, with a warning.
+// The separate file for `binary`, by build-id under the debug folders, else by .gnu_debuglink
+// beside the binary, in its .debug folder and under the debug folders. A file that belongs to
+// another build is passed over, with a warning.
 [[nodiscard]] std::optional<ElfFile> find_separate_debug_file(
     const ElfFile& binary, const std::vector<std::string>& debug_dirs,
     std::vector<std::string>& warnings);

@@ -90,8 +90,8 @@ class RowReader {
   TableBuilder& builder_;
   std::unordered_set<const Dwarf_Lines*> done_;  // several units may share a line program
   std::size_t rows_with_lines_ = 0;
-  // Most rows repeat their predecessor's line or address. Only the last of an address, and the first
-  // of a line, reach the builder.
+  // Most rows repeat their predecessor's line or address. Only the last of an address, and the
+  // first of a line, reach the builder.
   std::optional<Row> pending_;
   std::optional<Row> added_;  // the last in this sequence
 };

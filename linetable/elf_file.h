@@ -61,7 +61,7 @@ class ElfFile {
   void read_code_sections();
 
   std::string path_;
-  struct ::stat status_ {};
+  struct ::stat status_{};
   int fd_ = -1;
   Elf* elf_ = nullptr;
   std::vector<std::uint8_t> build_id_;

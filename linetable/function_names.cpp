@@ -14,11 +14,10 @@ FunctionNames::~FunctionNames() { std::free(buffer_); }
 std::uint32_t FunctionNames::id(Dwarf_Die& function) {
   Dwarf_Attribute attribute;
   Dwarf_Die origin;
-  const bool has_origin =
-      dwarf_attr(&function, DW_AT_abstract_origin, &attribute) != nullptr &&
-      dwarf_formref_die(&attribute, &origin) != nullptr;
-  // An instance may have a linkage name of its own (one of the several bodies of a constructor), but
-  // to the user it is the same function.
+  const bool has_origin = dwarf_attr(&function, DW_AT_abstract_origin, &attribute) != nullptr &&
+                          dwarf_formref_die(&attribute, &origin) != nullptr;
+  // An instance may have a linkage name of its own (one of the several bodies of a constructor),
+  // but to the user it is the same function.
   Dwarf_Die& named = has_origin ? origin : function;
   const auto [known, is_new] = by_origin_.try_emplace(named.addr, kNoFunction);
   if (!is_new) return known->second;
@@ -37,8 +36,7 @@ std::uint32_t FunctionNames::read(Dwarf_Die& function) {
     return demangled(linkage_name);
   }
   // Other manglings, Rust's newer one among them, say less to a user than the plain name.
-  const char* name =
-      dwarf_formstring(dwarf_attr_integrate(&function, DW_AT_name, &attribute));
+  const char* name = dwarf_formstring(dwarf_attr_integrate(&function, DW_AT_name, &attribute));
   if (name == nullptr) name = linkage_name;
   return name == nullptr ? kNoFunction : builder_.add_function(name);
 }

@@ -85,8 +85,8 @@ std::uint32_t TableBuilder::add_inlined_scope(std::uint32_t function, std::uint3
   std::uint32_t outer = kNoNode;
   if (parent != kNoScope) {
     const Scope around = scopes_[parent];
-    outer = call_line == kNoLine ? around.outer
-                                 : add_node(call_line, around.function, around.outer);
+    outer =
+        call_line == kNoLine ? around.outer : add_node(call_line, around.function, around.outer);
   }
   scopes_.push_back({function, outer});
   return static_cast<std::uint32_t>(scopes_.size() - 1);
@@ -176,9 +176,8 @@ void TableBuilder::write_names(TableContent& content) const {
     files.use(lines_[frame.line].file);
     if (frame.function != kNoFunction) functions.use(frame.function);
   }
-  files.number([this](std::uint32_t a, std::uint32_t b) {
-    return files_.strings[a] < files_.strings[b];
-  });
+  files.number(
+      [this](std::uint32_t a, std::uint32_t b) { return files_.strings[a] < files_.strings[b]; });
   lines.number([&](std::uint32_t a, std::uint32_t b) {
     return std::pair(files.new_id(lines_[a].file), lines_[a].line) <
            std::pair(files.new_id(lines_[b].file), lines_[b].line);

@@ -29,9 +29,9 @@ class TableBuilder {
   std::uint32_t add_function(std::string_view name);
   std::uint32_t add_line(std::uint32_t file, std::uint32_t line);
 
-  // From `address` to the next row the code belongs to `line`; kNoLine begins a gap. Of several rows
-  // at an address the last one added counts, but a gap yields to any line: where one sequence ends,
-  // another may begin.
+  // From `address` to the next row the code belongs to `line`; kNoLine begins a gap. Of several
+  // rows at an address the last one added counts, but a gap yields to any line: where one sequence
+  // ends, another may begin.
   void add_row(std::uint32_t address, std::uint32_t line);
 
   // A function, or with a parent, a call that was inlined into it: `call_line` is the line of the
@@ -43,7 +43,8 @@ class TableBuilder {
   // Code of the scope. Parents' ranges have to be added before their children's.
   void add_range(std::uint32_t begin, std::uint32_t end, std::uint32_t scope);
 
-  // The finished table. The builder is used up. Empty when the table would outgrow its 32-bit indices.
+  // The finished table. The builder is used up. Empty when the table would outgrow its 32-bit
+  // indices.
   [[nodiscard]] std::string finish(std::uint64_t base_address,
                                    std::span<const std::uint8_t> build_id);
 

@@ -90,7 +90,7 @@ const char* LineTable::open(const char* path, LineTable& out) noexcept {
 }
 
 const char* LineTable::open_descriptor(int fd, LineTable& out) noexcept {
-  struct stat status {};
+  struct stat status{};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return kNotATable;
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size < sizeof(LineTableHeader)) return kNotATable;

@@ -11,8 +11,10 @@ using std::string_view_literals::operator""sv;
 
 // Code that the user of the profiler cannot change.
 constexpr std::array kForeignTrees = {
-    "/usr/include/"sv, "/usr/lib/"sv, "/usr/lib32/"sv,           "/usr/lib64/"sv,          "/usr/libx32/"sv,
-    "/rustc/"sv,       "/usr/src/rustc-"sv, "/usr/local/include/c++/"sv, "/usr/local/go/src/"sv,
+    "/usr/include/"sv,      "/usr/lib/"sv,       "/usr/lib32/"sv,
+    "/usr/lib64/"sv,        "/usr/libx32/"sv,    "/rustc/"sv,
+    "/rust/deps/"sv,        "/usr/src/rustc-"sv, "/usr/local/include/c++/"sv,
+    "/usr/local/go/src/"sv,
 };
 
 // The same, wherever it is installed.

@@ -1,9 +1,9 @@
 #include "cache.h"
 
-#include <catch2/catch.hpp>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -52,7 +52,7 @@ TEST_CASE("a table is built once, and anew when it is no good", "[linetable][cac
   const BuildResult first = build(binary, cache);
   CHECK_FALSE(first.cached);
   CHECK(files_in(cache) == 1);
-  struct stat status {};
+  struct stat status{};
   REQUIRE(stat(cache.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
 

@@ -17,8 +17,8 @@ std::string compiler(const char* variable, const char* otherwise) {
   return value == nullptr || *value == '\0' ? otherwise : value;
 }
 
-bool compile(const std::string& compiler_name, const std::string& flags,
-             const std::string& sources, const std::string& binary) {
+bool compile(const std::string& compiler_name, const std::string& flags, const std::string& sources,
+             const std::string& binary) {
   std::string command = compiler_name + " " + flags + " -o " + binary;
   std::istringstream names(sources);
   for (std::string name; names >> name;) command += " " + programs_folder() + "/" + name;
@@ -56,8 +56,8 @@ bool compile_cpp(const std::string& flags, const std::string& sources, const std
   return compile(compiler("CXX", "g++"), flags, sources, binary);
 }
 
-std::vector<std::vector<ExpectedFrame>> ask_addr2line(
-    const std::string& binary, const std::vector<std::uint64_t>& addresses) {
+std::vector<std::vector<ExpectedFrame>> ask_addr2line(const std::string& binary,
+                                                      const std::vector<std::uint64_t>& addresses) {
   const TemporaryFolder folder;
   {
     std::ofstream list(folder / "addresses");

@@ -1,6 +1,6 @@
 // Real compilations: what the table says of every address must be what addr2line says.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +15,8 @@ using coz::LineTable;
 
 namespace {
 
-// Under DWARF 5, addr2line 2.40 names the wrong file where a sequence begins without setting one. The
-// code is the same whatever the version, so a program with DWARF 4 answers for it.
+// Under DWARF 5, addr2line 2.40 names the wrong file where a sequence begins without setting one.
+// The code is the same whatever the version, so a program with DWARF 4 answers for it.
 constexpr const char* kOracleVersion = "-gdwarf-4";
 
 LineTable table_of(const std::string& binary, const std::string& cache,
@@ -53,8 +53,8 @@ std::string describe(const std::vector<ExpectedFrame>& chain) {
   return text;
 }
 
-// Compares the table with what addr2line reads from `oracle`, a program of the same code. Returns at
-// how many addresses there is inlined code.
+// Compares the table with what addr2line reads from `oracle`, a program of the same code. Returns
+// at how many addresses there is inlined code.
 std::size_t check_against_addr2line(const LineTable& table, const std::string& oracle) {
   const std::vector<std::uint64_t> addresses = addresses_of_functions(oracle);
   const auto expected = ask_addr2line(oracle, addresses);
@@ -73,7 +73,8 @@ std::size_t check_against_addr2line(const LineTable& table, const std::string& o
       first_difference = std::to_string(addresses[i]) + "\nours:\n" + ours + "theirs:\n" + theirs;
     }
   }
-  INFO(addresses.size() << " addresses, " << different << " differ, the first: " << first_difference);
+  INFO(addresses.size() << " addresses, " << different
+                        << " differ, the first: " << first_difference);
   CHECK(different == 0);
   CHECK(with_lines > 100);
   return inlined;
@@ -83,10 +84,11 @@ std::size_t check_against_addr2line(const LineTable& table, const std::string& o
 
 TEST_CASE("every address of a compiled program has addr2line's lines", "[linetable][compile]") {
   const std::string version = GENERATE("-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5");
-  const std::string flags = GENERATE("-O2 -pie -fPIE", "-O2 -no-pie", "-O0 -pie -fPIE",
-                                     "-O2 -ffunction-sections -Wl,--gc-sections",
-                                     "-O2 -Wl,--gc-sections -ffunction-sections -Wl,-z,noseparate-code",
-                                     "-O3 -gz=zlib", "-O2 -flto", "-O2 -gstrict-dwarf");
+  const std::string flags =
+      GENERATE("-O2 -pie -fPIE", "-O2 -no-pie", "-O0 -pie -fPIE",
+               "-O2 -ffunction-sections -Wl,--gc-sections",
+               "-O2 -Wl,--gc-sections -ffunction-sections -Wl,-z,noseparate-code", "-O3 -gz=zlib",
+               "-O2 -flto", "-O2 -gstrict-dwarf");
   INFO(version << " " << flags);
   const TemporaryFolder folder;
   const std::string binary = folder / "program";
@@ -137,7 +139,8 @@ TEST_CASE("separate debug files are found", "[linetable][compile]") {
     REQUIRE(shell("cd " + folder.path() +
                   " && objcopy --add-gnu-debuglink=program.debug program && mkdir -p debug/" +
                   folder.path() + " && mv program.debug debug/" + folder.path()));
-    CHECK(check_against_addr2line(table_of(program, folder / "cache", {folder / "debug"}), full) > 50);
+    CHECK(check_against_addr2line(table_of(program, folder / "cache", {folder / "debug"}), full) >
+          50);
   }
   SECTION("but not one of another build") {
     REQUIRE(shell("cd " + folder.path() + " && objcopy --add-gnu-debuglink=program.debug program"));
@@ -160,7 +163,8 @@ TEST_CASE("a debug file is found by its build-id", "[linetable][compile]") {
   REQUIRE(shell("mkdir -p " + (folder / "debug/.build-id/ab")));
   REQUIRE(shell("objcopy --only-keep-debug " + full + " " +
                 (folder / "debug/.build-id/ab/12cd34.debug")));
-  CHECK(check_against_addr2line(table_of(program, folder / "cache", {folder / "debug"}), full) > 50);
+  CHECK(check_against_addr2line(table_of(program, folder / "cache", {folder / "debug"}), full) >
+        50);
 }
 
 TEST_CASE("names that dwz moved to a shared file are found", "[linetable][compile]") {
@@ -204,8 +208,9 @@ TEST_CASE("damaged debug information costs no more than itself", "[linetable][co
   const std::string binary = folder / "program";
   REQUIRE(compile_c("-g -O2", "main.c second.c", binary));
   // The second unit's line program gets a version that no one knows.
-  const std::string line_offset = output_of(
-      "readelf -SW " + binary + " | awk '{for (i = 1; i < NF; ++i) if ($i == \".debug_line\") print $(i+3)}'");
+  const std::string line_offset =
+      output_of("readelf -SW " + binary +
+                " | awk '{for (i = 1; i < NF; ++i) if ($i == \".debug_line\") print $(i+3)}'");
   std::string bytes = read_whole(binary);
   const std::size_t section = std::stoul(line_offset, nullptr, 16);
   std::uint32_t first_length = 0;

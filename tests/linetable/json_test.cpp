@@ -31,9 +31,9 @@ TEST_CASE("JSON strings are escaped", "[linetable][json]") {
 TEST_CASE("what is not UTF-8 becomes U+FFFD", "[linetable][json]") {
   const std::string bad = "\xef\xbf\xbd";
   CHECK(quoted("a\xff z") == "\"a" + bad + " z\"");
-  CHECK(quoted("\xc3") == "\"" + bad + "\"");                          // cut short
-  CHECK(quoted("\xc0\x80") == "\"" + bad + bad + "\"");                // too long
-  CHECK(quoted("\xed\xa0\x80") == "\"" + bad + bad + bad + "\"");      // a surrogate
+  CHECK(quoted("\xc3") == "\"" + bad + "\"");                      // cut short
+  CHECK(quoted("\xc0\x80") == "\"" + bad + bad + "\"");            // too long
+  CHECK(quoted("\xed\xa0\x80") == "\"" + bad + bad + bad + "\"");  // a surrogate
   CHECK(quoted("\xf4\x90\x80\x80") == "\"" + bad + bad + bad + bad + "\"");
 }
 

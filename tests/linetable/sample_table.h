@@ -11,8 +11,8 @@
 inline constexpr std::uint64_t kSampleBase = 0x400000;
 inline constexpr std::array<std::uint8_t, 4> kSampleBuildId = {0xab, 0x12, 0xcd, 0x34};
 
-// outer() is [0x10, 0x40) in /src/a.c; inlined into it, [0x20, 0x30), is inner() of /src/b.h, called at
-// line 11. [0x40, 0x50) is a gap; other(), [0x50, 0x60), is in /usr/include/c.h.
+// outer() is [0x10, 0x40) in /src/a.c; inlined into it, [0x20, 0x30), is inner() of /src/b.h,
+// called at line 11. [0x40, 0x50) is a gap; other(), [0x50, 0x60), is in /usr/include/c.h.
 inline std::string sample_table() {
   coz::linetable::TableBuilder builder;
   const auto a = builder.add_file("/src/a.c");
@@ -20,8 +20,8 @@ inline std::string sample_table() {
   const auto c = builder.add_file("/usr/include/c.h");
   const auto outer = builder.add_function_scope(builder.add_function("outer"));
   builder.add_range(0x10, 0x40, outer);
-  const auto inner = builder.add_inlined_scope(builder.add_function("inner"), outer,
-                                               builder.add_line(a, 11));
+  const auto inner =
+      builder.add_inlined_scope(builder.add_function("inner"), outer, builder.add_line(a, 11));
   builder.add_range(0x20, 0x30, inner);
   const auto other = builder.add_function_scope(builder.add_function("other"));
   builder.add_range(0x50, 0x60, other);

@@ -40,7 +40,8 @@ inline std::string read_whole(const std::string& path) {
 }
 
 inline void write_whole(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 #endif  // TESTS_LINETABLE_TEMPORARY_FOLDER_H
