@@ -31,17 +31,34 @@ class WithoutSamples {
   sigset_t copy_{};
 };
 
-// `wait` returns the signal that came, or 0.
+// `wait` returns the signal that came, or a value below 1. errno is as `wait` left it.
 template <typename Wait>
-void wait_for_signal(siginfo_t* info, Wait wait) {
+int wait_for_signal(const siginfo_t* info, Wait wait) {
   auto delays = coz::Runtime::current_delays();
-  if (delays) delays->before_blocking();
+  if (!delays) return wait();
+  delays->before_blocking();
   const int came = wait();
-  if (!delays) return;
   const int saved = errno;
   const bool from_here = came > 0 && info != nullptr && info->si_pid == getpid();
   delays->after_blocking(from_here ? WokenBy::kThread : WokenBy::kStranger, {key(came)});
   errno = saved;
+  return came;
+}
+
+// sigwaitinfo, and sigtimedwait with a `timeout`. A signal that was pending already is taken
+// without waiting: whoever sent it did not wake us, so there is nothing to be credited.
+int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  const WithoutSamples wanted(set);
+  siginfo_t own = {};
+  siginfo_t* out = info != nullptr ? info : &own;
+  constexpr timespec kAtOnce = {0, 0};
+  const int saved = errno;
+  if (const int came = COZ_REAL(sigtimedwait)(wanted.get(), out, &kAtOnce); came > 0) return came;
+  errno = saved;
+  return wait_for_signal(out, [&] {
+    return timeout == nullptr ? COZ_REAL(sigwaitinfo)(wanted.get(), out)
+                              : COZ_REAL(sigtimedwait)(wanted.get(), out, timeout);
+  });
 }
 
 void before_signalling(int signal) {
@@ -62,50 +79,32 @@ COZ_EXPORT int kill(pid_t process, int signal) noexcept {
 }
 
 COZ_EXPORT int sigwait(const sigset_t* set, int* signal) {
-  const WithoutSamples wanted(set);
-  int error = 0;
-  siginfo_t info = {};
-  wait_for_signal(&info, [&] {
-    // sigwait does not say who sent the signal; sigwaitinfo does. It alone may fail with EINTR.
-    int came;
-    do {
-      came = COZ_REAL(sigwaitinfo)(wanted.get(), &info);
-    } while (came < 0 && errno == EINTR);
-    if (came < 0) error = errno;
-    return came;
-  });
-  if (error == 0) *signal = info.si_signo;
+  // sigwait does not say who sent the signal, so sigwaitinfo stands in for it; which may fail
+  // with EINTR, where sigwait goes on, and says so in errno.
+  const int saved = errno;
+  int came;
+  do {
+    came = take_signal(set, nullptr, nullptr);
+  } while (came < 0 && errno == EINTR);
+  const int error = came < 0 ? errno : 0;
+  errno = saved;
+  if (error == 0) *signal = came;
   return error;
 }
 
 COZ_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  const WithoutSamples wanted(set);
-  siginfo_t own = {};
-  siginfo_t* out = info != nullptr ? info : &own;
-  int result = -1;
-  wait_for_signal(out, [&] { return result = COZ_REAL(sigwaitinfo)(wanted.get(), out); });
-  return result;
+  return take_signal(set, info, nullptr);
 }
 
 COZ_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  const WithoutSamples wanted(set);
-  siginfo_t own = {};
-  siginfo_t* out = info != nullptr ? info : &own;
-  int result = -1;
-  wait_for_signal(out, [&] { return result = COZ_REAL(sigtimedwait)(wanted.get(), out, timeout); });
-  return result;
+  return take_signal(set, info, timeout);
 }
 
 COZ_EXPORT int sigsuspend(const sigset_t* mask) {
   // A sample must not end the wait.
   sigset_t with_samples = *mask;
   if (const int signal = coz::sample_signal()) sigaddset(&with_samples, signal);
-  int result = -1;
-  wait_for_signal(nullptr, [&] {
-    result = COZ_REAL(sigsuspend)(&with_samples);
-    return 0;
-  });
-  return result;
+  return wait_for_signal(nullptr, [&] { return COZ_REAL(sigsuspend)(&with_samples); });
 }
 
 COZ_EXPORT int sigaction(int signal, const struct sigaction* action,

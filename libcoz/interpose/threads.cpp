@@ -48,6 +48,8 @@ COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 COZ_EXPORT int pthread_join(pthread_t thread, void** result) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return COZ_REAL(pthread_join)(thread, result);
+  // A thread that has ended long ago did not wake us: its delays of then are not ours of now.
+  if (const int tried = pthread_tryjoin_np(thread, result); tried == 0) return tried;
   delays->before_blocking();
   const int error = COZ_REAL(pthread_join)(thread, result);
   delays->after_blocking(error == 0 ? coz::WokenBy::kThread : coz::WokenBy::kNobody,
