@@ -1,0 +1,375 @@
+#include "delay/thread_delays.h"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <memory>
+
+using coz::kMicrosecond;
+using coz::kMillisecond;
+using coz::Nanoseconds;
+using coz::ThreadDelays;
+using coz::WokenBy;
+
+namespace {
+
+// A simulated clock: only sleeping and the tests advance it.
+Nanoseconds clock_now;
+Nanoseconds slept;
+Nanoseconds overshoot;
+int sleeps;
+void (*during_sleep)();
+
+Nanoseconds simulated_now() noexcept { return clock_now; }
+
+Nanoseconds simulated_sleep_until(Nanoseconds deadline) noexcept {
+  ++sleeps;
+  if (during_sleep != nullptr) during_sleep();
+  const Nanoseconds woken = deadline + overshoot;
+  slept += woken - clock_now;
+  clock_now = woken;
+  return clock_now;
+}
+
+constexpr Nanoseconds kDelay = 100 * kMicrosecond;
+constexpr std::uintptr_t kMutex = 0x1000;
+constexpr std::uintptr_t kCondition = 0x2000;
+
+struct World {
+  World() {
+    clock_now = 1000 * kMillisecond;
+    slept = 0;
+    overshoot = 0;
+    sleeps = 0;
+    during_sleep = nullptr;
+  }
+  coz::DelayEnvironment environment() {
+    return {global, *wakers, simulated_now, simulated_sleep_until};
+  }
+
+  coz::GlobalDelay global;
+  std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
+};
+
+struct Thread {
+  Thread(World& world, std::uint32_t slot) : delays(state, world.environment()) {
+    state.slot = slot;
+  }
+  Nanoseconds local() const { return state.clock.local(); }
+
+  coz::ThreadState state;
+  ThreadDelays delays;
+};
+
+}  // namespace
+
+TEST_CASE("a sample in the line charges its thread and delays the others at their next sample") {
+  World world;
+  Thread a(world, 1);
+  Thread b(world, 2);
+  a.delays.sampled(kDelay);
+  CHECK(a.local() == kDelay);
+  CHECK(world.global.get() == kDelay);
+  CHECK(slept == 0);
+  b.delays.sampled(0);
+  CHECK(b.local() == kDelay);
+  CHECK(slept == kDelay);
+}
+
+TEST_CASE("a sample in the line pays what the thread owes beside its charge") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  a.delays.sampled(kDelay);
+  CHECK(slept == 4 * kDelay);
+  CHECK(a.local() == 5 * kDelay);
+  CHECK(world.global.get() == 5 * kDelay);
+}
+
+TEST_CASE("while a thread is busy or blocked its samples are deferred, and it does not pause") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(10 * kDelay);
+  auto& in_the_way = GENERATE(true, false) ? a.state.busy : a.state.blocked;
+  in_the_way = true;
+  a.delays.sampled(kDelay);
+  a.delays.sampled(kDelay);
+  a.delays.sampled(0);
+  CHECK(a.state.deferred == 2 * kDelay);
+  CHECK(a.local() == 0);
+  CHECK(sleeps == 0);
+  CHECK(world.global.get() == 10 * kDelay);
+  CHECK(in_the_way);
+}
+
+TEST_CASE("effective time is real time less delays, those not yet booked included") {
+  World world;
+  Thread a(world, 1);
+  a.state.clock.start_at(300);
+  a.state.deferred = 40;
+  CHECK(a.delays.effective_now() == clock_now - 340);
+}
+
+TEST_CASE("publishing books what was deferred, and does not pause") {
+  World world;
+  Thread a(world, 1);
+  a.state.deferred = 3 * kDelay;
+  a.delays.publish();
+  CHECK(a.state.deferred == 0);
+  CHECK(a.local() == 3 * kDelay);
+  CHECK(world.global.get() == 3 * kDelay);
+  world.global.raise_to(9 * kDelay);
+  a.delays.publish();
+  CHECK(sleeps == 0);
+}
+
+TEST_CASE("catching up books what was deferred and pays the rest") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  a.state.deferred = 2 * kDelay;
+  a.delays.catch_up();
+  CHECK(slept == 3 * kDelay);
+  CHECK(a.local() == 5 * kDelay);
+}
+
+TEST_CASE("before waking another: drain, pay, and leave on record what was served") {
+  World world;
+  Thread a(world, 7);
+  world.global.raise_to(5 * kDelay);
+  a.state.deferred = 2 * kDelay;
+  a.delays.before_waking(kMutex);
+  CHECK(a.state.deferred == 0);
+  CHECK(slept == 3 * kDelay);
+  const auto waker = world.wakers->find(kMutex);
+  REQUIRE(waker);
+  CHECK(waker->local == 5 * kDelay);
+  CHECK(waker->thread == 7);
+  CHECK_FALSE(a.state.busy);
+}
+
+TEST_CASE("before waking, a thread pays until settled even when G grows as it sleeps") {
+  static World* grows = nullptr;
+  World world;
+  grows = &world;
+  during_sleep = []() {
+    if (sleeps < 4) grows->global.raise_to(grows->global.get() + kDelay);
+  };
+  world.global.raise_to(kDelay);
+  Thread a(world, 1);
+  a.delays.before_waking(kMutex);
+  CHECK(sleeps == 4);
+  CHECK(a.local() == 4 * kDelay);
+  REQUIRE(world.wakers->find(kMutex));
+  CHECK(world.wakers->find(kMutex)->local == 4 * kDelay);
+}
+
+TEST_CASE("oversleeping is made up for at the next pause and does not raise G") {
+  World world;
+  Thread a(world, 1);
+  overshoot = 30 * kMicrosecond;
+  world.global.raise_to(kDelay);
+  a.delays.catch_up();
+  CHECK(a.local() == kDelay);
+  CHECK(world.global.get() == kDelay);
+  overshoot = 0;
+  world.global.raise_to(2 * kDelay);
+  a.delays.catch_up();
+  CHECK(slept == 2 * kDelay);
+  CHECK(a.local() == 2 * kDelay);
+}
+
+TEST_CASE("debts too small for a pause are kept, not forgiven") {
+  World world;
+  Thread a(world, 1);
+  for (int i = 1; i <= 5; ++i) {
+    world.global.raise_to(i * 6 * kMicrosecond);
+    a.delays.sampled(0);
+    CHECK(sleeps == (i < 4 ? 0 : 1));
+  }
+  CHECK(slept == 24 * kMicrosecond);
+  CHECK(a.local() == 24 * kMicrosecond);
+}
+
+TEST_CASE("samples that come during a pause of its own are booked before the thread goes on") {
+  static Thread* sleeper = nullptr;
+  World world;
+  Thread a(world, 1);
+  sleeper = &a;
+  during_sleep = []() {
+    if (sleeps == 1) sleeper->delays.sampled(kDelay);
+  };
+  world.global.raise_to(3 * kDelay);
+  a.delays.sampled(0);
+  CHECK(sleeps == 1);
+  CHECK(a.state.deferred == kDelay);
+  a.delays.before_blocking();
+  CHECK(a.state.blocked_at.local == 4 * kDelay);
+  CHECK(world.global.get() == 4 * kDelay);
+}
+
+TEST_CASE("before blocking: drain and publish, without a pause, and remember the place") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  a.state.deferred = 2 * kDelay;
+  a.delays.before_blocking();
+  CHECK(a.state.blocked);
+  CHECK_FALSE(a.state.busy);
+  CHECK(a.state.deferred == 0);
+  CHECK(sleeps == 0);
+  CHECK(a.state.blocked_at.local == 2 * kDelay);
+  CHECK(a.state.blocked_at.since == clock_now);
+}
+
+TEST_CASE("a thread woken by a thread takes over the waker's delays, then pays what is left") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  CHECK_FALSE(waits.state.blocked);
+  CHECK(slept == 3 * kDelay);
+  CHECK(waits.local() == 7 * kDelay);
+}
+
+TEST_CASE("a thread is not credited more than it was blocked for") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.global.raise_to(4 * kDelay);
+  clock_now += kDelay;
+  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  CHECK(slept == 3 * kDelay);
+}
+
+TEST_CASE("of several objects the one whose waker had served least counts") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.wakers->record(kCondition, {6 * kDelay, 2});
+  world.wakers->record(kMutex, {4 * kDelay, 3});
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  waits.delays.after_blocking(WokenBy::kThread, {kCondition, kMutex});
+  CHECK(slept == 3 * kDelay);
+}
+
+TEST_CASE("the mutex that a waiter released itself gives way to the condition") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_waking(kMutex);  // cond_wait releases the mutex
+  waits.delays.before_blocking();
+  world.wakers->record(kCondition, {6 * kDelay, 2});
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  waits.delays.after_blocking(WokenBy::kThread, {kCondition, kMutex});
+  CHECK(slept == kDelay);
+}
+
+TEST_CASE("without a record of the waker, what G had reached is credited") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  CHECK(sleeps == 0);
+  CHECK(waits.local() == 7 * kDelay);
+}
+
+TEST_CASE("samples taken while blocked are booked on top of the credit") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  waits.delays.sampled(kDelay);
+  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.global.raise_to(4 * kDelay);
+  clock_now += 10 * kMillisecond;
+  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  CHECK(waits.local() == 5 * kDelay);
+  CHECK(world.global.get() == 5 * kDelay);
+  CHECK(sleeps == 0);
+}
+
+TEST_CASE("woken by I/O, a time-out or a stranger, a thread pays everything") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  waits.delays.after_blocking(WokenBy::kStranger, {kMutex});
+  CHECK(slept == 7 * kDelay);
+  CHECK(waits.local() == 7 * kDelay);
+}
+
+TEST_CASE("a call that did not block earns no credit and costs no pause") {
+  World world;
+  Thread tries(world, 1);
+  tries.delays.before_blocking();
+  tries.delays.sampled(kDelay);
+  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  tries.delays.after_blocking(WokenBy::kNobody, {kMutex});
+  CHECK(sleeps == 0);
+  CHECK(tries.local() == kDelay);
+  CHECK(tries.state.deferred == 0);
+  CHECK_FALSE(tries.state.blocked);
+}
+
+TEST_CASE("errno is the program's, with the real clock and real pauses too") {
+  World world;
+  coz::ThreadState state;
+  ThreadDelays delays(state, {world.global, *world.wakers, coz::now, coz::pause_until});
+  errno = ENOTTY;
+  world.global.raise_to(50 * kMicrosecond);
+  delays.sampled(kMicrosecond);
+  world.global.raise_to(100 * kMicrosecond);
+  delays.before_waking(kMutex);
+  delays.before_blocking();
+  world.global.raise_to(150 * kMicrosecond);
+  delays.after_blocking(WokenBy::kStranger, {});
+  delays.publish();
+  delays.catch_up();
+  CHECK(errno == ENOTTY);
+  CHECK(state.clock.local() == 150 * kMicrosecond);
+}
+
+TEST_CASE("two threads in turn take as long, in effective time, as if the line were faster") {
+  const Nanoseconds period = 250 * kMicrosecond;
+  const int speedup = GENERATE(0, 25, 50, 100);
+  const Nanoseconds delay = period * speedup / 100;
+  World world;
+  Thread line(world, 1);
+  Thread rest(world, 2);
+  const Nanoseconds line_start = line.delays.effective_now();
+  rest.delays.before_blocking();
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    // 2 ms in the line, sampled each period ...
+    for (int sample = 0; sample < 8; ++sample) {
+      clock_now += period;
+      line.delays.sampled(delay);
+    }
+    line.delays.before_waking(kMutex);
+    line.delays.before_blocking();
+    rest.delays.after_blocking(WokenBy::kThread, {kMutex});
+    // ... and 3 ms elsewhere, in the other thread.
+    for (int sample = 0; sample < 12; ++sample) {
+      clock_now += period;
+      rest.delays.sampled(0);
+    }
+    rest.delays.before_waking(kCondition);
+    rest.delays.before_blocking();
+    line.delays.after_blocking(WokenBy::kThread, {kCondition});
+  }
+  const Nanoseconds expected =
+      kRounds * (2 * kMillisecond * (100 - speedup) / 100 + 3 * kMillisecond);
+  const Nanoseconds took = line.delays.effective_now() - line_start;
+  CHECK(took == expected);
+  CHECK(sleeps == 0);  // all was credited: they never run side by side
+}

@@ -1,0 +1,241 @@
+#include "profile_log/profile_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+using coz::ExperimentRecord;
+using coz::PointKind;
+using coz::ProfileWriter;
+using coz::RunRecord;
+using coz::SamplesRecord;
+using coz::to_json;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    const int descriptor = mkstemp(path_.data());
+    REQUIRE(descriptor >= 0);
+    close(descriptor);
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/coz_profile_XXXXXX";
+};
+
+// What is written to standard error meanwhile.
+template <typename Action>
+std::string messages_of(Action action) {
+  const TemporaryFile file;
+  const int saved = dup(STDERR_FILENO);
+  const int target = open(file.path().c_str(), O_WRONLY | O_TRUNC);
+  dup2(target, STDERR_FILENO);
+  action();
+  dup2(saved, STDERR_FILENO);
+  close(target);
+  close(saved);
+  return contents(file.path());
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+RunRecord run_record() {
+  RunRecord run;
+  run.coz_version = "1.0.0";
+  run.time = 1700000000123456789;
+  run.program = "/usr/bin/app";
+  run.arguments = {"-n", "a \"b\""};
+  run.build_id = "8f3c";
+  run.sampling = "perf-trap";
+  run.period = 250000;
+  run.seed = 18446744073709551615U;
+  run.cores = 2;
+  run.scope = {"src/%"};
+  return run;
+}
+
+ExperimentRecord experiment_record() {
+  ExperimentRecord experiment;
+  experiment.block = 12;
+  experiment.location = "/src/app.cpp:42";
+  experiment.function = "work";
+  experiment.speedup = 25;
+  experiment.start = 1000;
+  experiment.duration = 500;
+  experiment.delay = 120;
+  experiment.hits = 7;
+  experiment.samples = 90;
+  experiment.line_samples = 33;
+  experiment.run_time = 1380;
+  return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("a run record") {
+  CHECK(to_json(run_record()) ==
+        R"({"type":"run","format":"coz-profile","version":1,"coz":"1.0.0",)"
+        R"("time":1700000000123456789,"program":"/usr/bin/app","arguments":["-n","a \"b\""],)"
+        R"("build_id":"8f3c","sampling":"perf-trap","period":250000,)"
+        R"("seed":18446744073709551615,"cores":2,"scope":["src/%"],"end_to_end":false})");
+}
+
+TEST_CASE("an experiment, without points and without flags") {
+  CHECK(to_json(experiment_record()) ==
+        R"({"type":"experiment","block":12,"location":"/src/app.cpp:42","function":"work",)"
+        R"("speedup":0.25,"start":1000,"duration":500,"effective_duration":380,"delay":120,)"
+        R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"flags":[],"points":[]})");
+}
+
+TEST_CASE("an experiment with a point of each kind") {
+  ExperimentRecord experiment = experiment_record();
+  experiment.points = {
+      {.name = "item", .kind = PointKind::kThroughput, .visits = 5, .elapsed = 300},
+      {.name = "request",
+       .kind = PointKind::kBegin,
+       .arrivals = 4,
+       .departures = 3,
+       .elapsed = 380,
+       .in_progress = 1.5},
+      {.name = "in", .kind = PointKind::kArrival, .visits = 9, .elapsed = 370},
+  };
+  const std::string json = to_json(experiment);
+  CHECK(json.substr(json.find(R"("points")")) ==
+        R"("points":[{"name":"item","kind":"throughput","visits":5,"elapsed":300},)"
+        R"({"name":"request","kind":"latency","arrivals":4,"departures":3,"in_progress":1.5,)"
+        R"("elapsed":380},{"name":"in","kind":"arrival","visits":9,"elapsed":370}]})");
+}
+
+TEST_CASE("an experiment that was unsettled says so, and an unknown function is left out") {
+  ExperimentRecord experiment = experiment_record();
+  experiment.unsettled = true;
+  experiment.function.clear();
+  const std::string json = to_json(experiment);
+  CHECK(json.find(R"("flags":["unsettled"])") != std::string::npos);
+  CHECK(json.find(R"("location":"/src/app.cpp:42","speedup":0.25)") != std::string::npos);
+}
+
+TEST_CASE("speedups are written as exact fractions") {
+  const int speedup = GENERATE(0, 10, 35, 90, 100);
+  const char* fraction = speedup == 0    ? "0"
+                         : speedup == 10 ? "0.1"
+                         : speedup == 35 ? "0.35"
+                         : speedup == 90 ? "0.9"
+                                         : "1";
+  ExperimentRecord experiment;
+  experiment.speedup = speedup;
+  CHECK(to_json(experiment).find(std::string(R"("speedup":)") + fraction + ",") !=
+        std::string::npos);
+}
+
+TEST_CASE("a samples record has totals, of which latency points have no visits") {
+  SamplesRecord samples;
+  samples.run_time = 900;
+  samples.duration = 1000;
+  samples.total = 50;
+  samples.in_scope = 40;
+  samples.lines = {{"/src/a.c:1", "f", 30}, {"/src/a.c:2", "", 10}};
+  samples.points = {
+      {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
+      {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
+  };
+  samples.experiments = 3;
+  samples.discarded = {.few_visits = 2, .shutdown = 1};
+  samples.threads = 8;
+  samples.final = true;
+  CHECK(to_json(samples) ==
+        R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
+        R"("lines":[{"location":"/src/a.c:1","function":"f","count":30},)"
+        R"({"location":"/src/a.c:2","count":10}],)"
+        R"("points":[{"name":"item","kind":"throughput","visits":5},)"
+        R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
+        R"("experiments":3,"discarded":{"few_visits":2,"shutdown":1},"threads":8,)"
+        R"("final":true})");
+}
+
+TEST_CASE("a name with line breaks or broken bytes still makes one line of valid text") {
+  ExperimentRecord experiment;
+  experiment.location = "/src/a\n\xff.c:1";
+  CHECK(to_json(experiment).find("\"location\":\"/src/a\\u000a\xef\xbf\xbd.c:1\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("records are appended, one a line, to what stands in the file") {
+  const TemporaryFile file;
+  std::ofstream(file.path()) << "before\n";
+  {
+    ProfileWriter writer;
+    REQUIRE(writer.open(file.path().c_str()));
+    writer.append(run_record());
+    writer.append(experiment_record());
+  }
+  ProfileWriter second_run;
+  REQUIRE(second_run.open(file.path().c_str()));
+  second_run.append(run_record());
+  const std::string run = to_json(run_record()) + "\n";
+  const std::string experiment = to_json(experiment_record()) + "\n";
+  CHECK(contents(file.path()) == "before\n" + run + experiment + run);
+}
+
+TEST_CASE("a record can be read as soon as it is written") {
+  const TemporaryFile file;
+  ProfileWriter writer;
+  REQUIRE(writer.open(file.path().c_str()));
+  writer.append(run_record());
+  CHECK(contents(file.path()) == to_json(run_record()) + "\n");
+}
+
+TEST_CASE("the profile's descriptor stays out of the program's way") {
+  const TemporaryFile file;
+  const int lowest = dup(0);
+  close(lowest);
+  ProfileWriter writer;
+  REQUIRE(writer.open(file.path().c_str()));
+  const int lowest_now = dup(0);
+  close(lowest_now);
+  CHECK(lowest_now == lowest);
+}
+
+TEST_CASE("a file that cannot be opened is reported to the caller") {
+  ProfileWriter writer;
+  errno = 0;
+  CHECK_FALSE(writer.open("/nowhere/at/all/profile.coz"));
+  CHECK(errno == ENOENT);
+}
+
+TEST_CASE("on a full disk the user is told once, and the program runs on") {
+  ProfileWriter writer;
+  REQUIRE(writer.open("/dev/full"));
+  const std::string messages = messages_of([&] {
+    for (int i = 0; i < 5; ++i) writer.append(experiment_record());
+  });
+  CHECK(count_of(messages, "coz: ") == 1);
+  CHECK(count_of(messages, "\n") == 1);
+  CHECK(messages.find("No space left") != std::string::npos);
+}

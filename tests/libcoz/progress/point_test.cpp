@@ -1,0 +1,178 @@
+#include "progress/point.h"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "progress/point_registry.h"
+
+using coz::Nanoseconds;
+using coz::Point;
+using coz::PointKind;
+using coz::PointRegistry;
+using coz::VisitMark;
+
+namespace {
+
+std::unique_ptr<PointRegistry> make_registry() { return std::make_unique<PointRegistry>(); }
+
+auto at(Nanoseconds time) {
+  return [time] { return time; };
+}
+
+}  // namespace
+
+TEST_CASE("a point begins with the classic counter {count, backoff}") {
+  Point point;
+  auto* classic = reinterpret_cast<std::size_t*>(&point);
+  classic[0] += 3;
+  CHECK(point.visits() == 3);
+  CHECK(sizeof(Point::Counter) == 2 * sizeof(std::size_t));
+}
+
+TEST_CASE("the clock is not read at a visit that nobody asked for") {
+  Point point;
+  int reads = 0;
+  for (int i = 0; i < 10; ++i) point.visit([&]() -> Nanoseconds { return ++reads; });
+  CHECK(point.visits() == 10);
+  CHECK(reads == 0);
+}
+
+TEST_CASE("a request takes the number and the time of the next visit only") {
+  Point point;
+  point.visit(at(10));
+  point.visit(at(20));
+  point.mark.request();
+  CHECK_FALSE(point.mark.is_taken());
+  point.visit(at(30));
+  point.visit(at(40));
+  REQUIRE(point.mark.is_taken());
+  CHECK(point.mark.visit().number == 3);
+  CHECK(point.mark.visit().time == 30);
+}
+
+TEST_CASE("a new request drops what was taken") {
+  Point point;
+  point.mark.request();
+  point.visit(at(10));
+  point.mark.request();
+  CHECK_FALSE(point.mark.is_taken());
+  point.visit(at(20));
+  REQUIRE(point.mark.is_taken());
+  CHECK(point.mark.visit().number == 2);
+  CHECK(point.mark.visit().time == 20);
+}
+
+TEST_CASE("a request may be withdrawn until it is taken") {
+  Point point;
+  point.mark.request();
+  SECTION("before") {
+    point.mark.withdraw();
+    CHECK_FALSE(point.mark.is_wanted());
+    point.visit(at(10));
+    CHECK_FALSE(point.mark.is_taken());
+  }
+  SECTION("after") {
+    point.visit(at(10));
+    point.mark.withdraw();
+    CHECK(point.mark.is_taken());
+    CHECK(point.mark.visit().time == 10);
+  }
+}
+
+TEST_CASE("latency points sum the times of their visits, others don't") {
+  Point point;
+  point.kind = GENERATE(PointKind::kBegin, PointKind::kEnd);
+  point.visit(at(10));
+  point.visit(at(25));
+  CHECK(point.time_sum == 35);
+  Point throughput;
+  throughput.visit(at(10));
+  CHECK(throughput.time_sum == 0);
+}
+
+TEST_CASE("of threads that visit at once exactly one takes a mark", "[threads]") {
+  Point point;
+  constexpr int kRequests = 2000;
+  std::atomic<bool> stop{false};
+  std::atomic<int> reads{0};  // of the clock
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        point.visit([&]() -> Nanoseconds { return ++reads; });
+      }
+    });
+  }
+  int wrong = 0;
+  for (int i = 1; i <= kRequests; ++i) {
+    point.mark.request();
+    while (!point.mark.is_taken()) std::this_thread::yield();
+    const coz::Visit visit = point.mark.visit();
+    if (visit.time != i || visit.number == 0 || visit.number > point.visits()) ++wrong;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  CHECK(reads == kRequests);
+}
+
+TEST_CASE("a point is found by its kind and name, and added once") {
+  const auto registry = make_registry();
+  CHECK(registry->find(PointKind::kThroughput, "a") == nullptr);
+  Point* a = registry->find_or_add(PointKind::kThroughput, "a");
+  REQUIRE(a != nullptr);
+  CHECK(a->kind == PointKind::kThroughput);
+  CHECK(std::string(a->name) == "a");
+  CHECK(registry->find_or_add(PointKind::kThroughput, "a") == a);
+  CHECK(registry->find(PointKind::kThroughput, "a") == a);
+  CHECK(registry->find_or_add(PointKind::kBegin, "a") != a);
+  CHECK(registry->find_or_add(PointKind::kThroughput, "ab") != a);
+  CHECK(registry->size() == 3);
+}
+
+TEST_CASE("long names are cut, and those that differ only beyond the cut are one point") {
+  const auto registry = make_registry();
+  const std::string longest(Point::kMostName - 1, 'x');
+  Point* point = registry->find_or_add(PointKind::kThroughput, (longest + "tail").c_str());
+  REQUIRE(point != nullptr);
+  CHECK(std::string(point->name) == longest);
+  CHECK(registry->find(PointKind::kThroughput, longest.c_str()) == point);
+  CHECK(registry->find(PointKind::kThroughput, (longest + "other").c_str()) == point);
+}
+
+TEST_CASE("a full registry still finds what it has, and adds no more") {
+  const auto registry = make_registry();
+  for (std::uint32_t i = 0; i < PointRegistry::kMostPoints; ++i) {
+    REQUIRE(registry->find_or_add(PointKind::kThroughput, std::to_string(i).c_str()) != nullptr);
+  }
+  CHECK(registry->find_or_add(PointKind::kThroughput, "one more") == nullptr);
+  CHECK(registry->find_or_add(PointKind::kThroughput, "0") == &(*registry)[0]);
+  CHECK(registry->size() == PointRegistry::kMostPoints);
+}
+
+TEST_CASE("threads that add the same points agree on them", "[threads]") {
+  const auto registry = make_registry();
+  constexpr int kThreads = 4;
+  constexpr int kNames = 100;
+  std::vector<std::vector<Point*>> found(kThreads);
+  std::vector<std::thread> threads;
+  for (std::size_t id = 0; id < kThreads; ++id) {
+    threads.emplace_back([&, id] {
+      for (int i = 0; i < kNames; ++i) {
+        const std::string name = std::to_string(i);
+        found[id].push_back(registry->find_or_add(PointKind::kThroughput, name.c_str()));
+        found[id].back()->visit(at(1));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(registry->size() == kNames);
+  CHECK(
+      std::all_of(found.begin(), found.end(), [&](const auto& list) { return list == found[0]; }));
+  for (Point* point : found[0]) CHECK(point->visits() == kThreads);
+}
