@@ -1,0 +1,104 @@
+"""Each statistic against a known value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.curve import fit_curve, slope_operator, value_at
+from cozcli.analysis.effect import arrange, log_ratios
+from cozcli.analysis.grouping import make_series, usable_windows
+from cozcli.analysis.intervals import (
+    model_covariance,
+    residual_variance,
+    small_sample_factor,
+    t_quantile,
+    t_tail,
+)
+from cozcli.analysis.ranking import discoveries, matches_line
+from cozcli.profile.profile import collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"), [(1, 12.7062), (2, 4.30265), (4, 2.77645), (10, 2.22814), (100, 1.98397)]
+)
+def test_student(freedom: float, quantile: float) -> None:
+    assert t_quantile(0.975, freedom) == pytest.approx(quantile, rel=1e-4)
+    assert t_tail(quantile, freedom) == pytest.approx(0.025, rel=1e-3)
+    assert t_tail(-quantile, freedom) == pytest.approx(0.975, rel=1e-3)
+
+
+def test_small_sample_factor_falls_to_one() -> None:
+    assert small_sample_factor(6) == pytest.approx(np.sqrt(6 / 5) * 2.5706 / 1.96, rel=1e-3)
+    assert small_sample_factor(500) == pytest.approx(1, abs=0.01)
+
+
+def test_false_discovery_rate() -> None:
+    assert discoveries([0.001, 0.9, 0.02, 0.5]) == [True, False, False, False]
+    assert discoveries([0.001, 0.01, 0.018, 0.024]) == [True] * 4
+    assert discoveries([]) == []
+
+
+def comparison_of(model: Model, blocks: int):  # type: ignore[no-untyped-def]
+    lines = to_bytes(model.records(blocks)).splitlines(keepends=True)
+    windows = usable_windows(collect_runs(read_records(lines, ReadProblems()), "x"))
+    return arrange(make_series("/a.c:1", windows.by_line["/a.c:1"])[0])
+
+
+def test_one_block_gives_the_plain_ratio() -> None:
+    comparison = comparison_of(Model([Line("/a.c:1", lambda s: 0.4 * s)], noise=0, per_block=20), 1)
+    expected = np.log(1 - 0.4 * comparison.speedups)
+    assert log_ratios(comparison) == pytest.approx(expected, abs=1e-6)
+
+
+def test_covariance_of_the_model_is_that_of_its_estimates() -> None:
+    """φ is noise²·t for a window of length t: check against many simulated series."""
+    estimates = []
+    for seed in range(400):
+        model = Model([Line("/a.c:1", lambda s: 0.0)], speedups=(0.25, 0.5), noise=0.05, seed=seed)
+        comparison = comparison_of(model, 4)
+        estimates.append(log_ratios(comparison))
+    expected = model_covariance(comparison) * 0.05**2 * 0.4e9 * 0.85
+    assert np.cov(np.array(estimates).T) == pytest.approx(expected, rel=0.25)
+    assert residual_variance(comparison).freedom == 6
+
+
+def test_fit_passes_through_the_origin_and_is_not_extended() -> None:
+    speedups = np.array([0.1, 0.2, 0.4, 0.6])
+    effect = 0.5 * speedups - 0.2 * speedups**2
+    fit = fit_curve(speedups, np.ones(4), effect, np.tile(effect, (10, 1)))
+    assert fit.degree == 2
+    assert fit.effect[0] == 0
+    middle = value_at(fit, 0.5)
+    assert middle is not None
+    assert middle[0] == pytest.approx(0.2, abs=1e-3)
+    assert value_at(fit, 0.75) is None
+    assert fit_curve(speedups[:3], np.ones(3), effect[:3], np.tile(effect[:3], (9, 1))).degree == 1
+
+
+def test_slope_is_weighted_least_squares() -> None:
+    speedups, weights = np.array([0.5, 1.0]), np.array([1.0, 3.0])
+    slope = slope_operator(speedups, weights) @ np.array([0.2, 0.1])
+    assert slope == pytest.approx((0.1 + 0.3) / (0.25 + 3))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("queue.cpp:10", True),
+        ("src/queue.cpp:10", True),
+        ("/src/queue.cpp:10", True),
+        ("queue.cpp", True),
+        ("ueue.cpp:10", False),
+        ("queue.cpp:1", False),
+        ("%queue%", True),
+        ("queue%", False),
+        ("%:10", True),
+        ("produce", True),
+        ("prod", False),
+    ],
+)
+def test_line_patterns(pattern: str, matches: bool) -> None:
+    assert matches_line(pattern, "/src/queue.cpp:10", "produce(int)") is matches

@@ -1,0 +1,113 @@
+"""The command line from outside: output, messages and statuses of report and plot."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def coz(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [sys.executable, "-m", "cozcli", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    lines = [Line("/src/a.c:1", lambda s: 0.5 * s), Line("/src/a.c:2", lambda s: 0.0)]
+    (tmp_path / "profile.coz").write_bytes(to_bytes(Model(lines).records(40)))
+    return tmp_path
+
+
+def test_report_reads_profile_coz_by_default(profile: Path) -> None:
+    done = coz("report", cwd=profile)
+    assert done.returncode == 0
+    assert "a.c:1" in done.stdout
+    assert done.stderr == ""
+
+
+def test_report_json_and_filters(profile: Path) -> None:
+    done = coz("report", "--json", "--line", "a.c:2", "--progress-point", "request", cwd=profile)
+    results = json.loads(done.stdout)["results"]
+    assert [result["location"] for result in results] == ["/src/a.c:2"]
+
+
+def test_warnings_go_to_standard_error(profile: Path) -> None:
+    with (profile / "profile.coz").open("ab") as stream:
+        stream.write(b"rubbish\n")
+    done = coz("report", "--json", cwd=profile)
+    assert json.loads(done.stdout)["warnings"]
+    assert "coz: warning: profile.coz: 1 line skipped" in done.stderr
+
+
+def test_plot_prints_the_path(profile: Path) -> None:
+    done = coz("plot", "-o", "out.svg", cwd=profile)
+    assert (done.returncode, done.stdout) == (0, "out.svg\n")
+    assert (profile / "out.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "none.coz"], "no profile none.coz"),
+        (["report", "."], "directory"),
+        (["report", "empty"], "empty"),
+        (["report", "text"], "not a coz profile"),
+        (["report", "unfinished"], "no experiment"),
+        (["report", "--min-points", "30"], "--min-points"),
+        (["report", "--line", "zzz"], "no line"),
+        (["plot", "-o", "x.gif"], ".png, .svg or .pdf"),
+        (["plot", "-o", "x"], ".png, .svg or .pdf"),
+        (["plot", "-o", "no/such/dir/x.png"], "cannot be written"),
+        (["plot", "-o", "dir.png"], "directory"),
+        (["plot", "--min-points", "30"], "--min-points"),
+    ],
+)
+def test_bad_input_has_a_message_a_hint_and_a_status(profile: Path, arguments: list[str], words: str) -> None:
+    (profile / "empty").touch()
+    (profile / "text").write_text("hello\n")
+    (profile / "unfinished").write_text('{"type":"run","format":"coz-profile","version":1,"program":"/p"}\n')
+    (profile / "dir.png").mkdir()
+    done = coz(*arguments, cwd=profile)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("coz: error: ")
+    assert "coz: hint: " in done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(profile: Path) -> None:
+    command = f"{sys.executable} -m cozcli report --json | head -c 1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=profile,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "{"
+    assert done.stderr == ""
+
+
+def test_a_locale_without_unicode_still_gets_its_report(profile: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-m", "cozcli", "report"], cwd=profile, env=environment, check=False
+    )
+    assert done.returncode == 0

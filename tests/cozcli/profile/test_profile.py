@@ -1,0 +1,95 @@
+"""Files: what cannot be read, and why a profile is empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.errors import CozError
+from cozcli.profile.diagnosis import explain_no_experiments
+from cozcli.profile.profile import Run, load_profile
+from cozcli.profile.records import PointCount, RunRecord, SamplesRecord
+
+
+def error_text(path: Path) -> str:
+    with pytest.raises(CozError) as caught:
+        load_profile([str(path)])
+    assert caught.value.status != 0
+    assert caught.value.problem.hint
+    return caught.value.problem.text
+
+
+def test_missing(tmp_path: Path) -> None:
+    assert "no profile" in error_text(tmp_path / "none.coz")
+
+
+def test_directory(tmp_path: Path) -> None:
+    assert "directory" in error_text(tmp_path)
+
+
+def test_empty(tmp_path: Path) -> None:
+    (tmp_path / "p").write_bytes(b"")
+    assert "empty" in error_text(tmp_path / "p")
+
+
+def test_something_else(tmp_path: Path) -> None:
+    (tmp_path / "p").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)))
+    assert "not a coz profile" in error_text(tmp_path / "p")
+
+
+def test_files_are_pooled_and_problems_named(tmp_path: Path) -> None:
+    raw = to_bytes(Model([Line("/a.c:1", lambda s: 0.5 * s)]).records(4))
+    (tmp_path / "a").write_bytes(raw)
+    (tmp_path / "b").write_bytes(b"junk\n" + raw + b'{"type": "expe')
+    profile = load_profile([str(tmp_path / "a"), str(tmp_path / "b")])
+    assert len(profile.runs) == 2
+    assert profile.experiments == 24
+    texts = [warning.text for warning in profile.warnings]
+    assert any("1 line skipped" in text and "line 1" in text for text in texts)
+    assert any("incomplete" in text for text in texts)
+
+
+def test_runs_of_different_programs_are_said(tmp_path: Path) -> None:
+    models = [Model([Line("/a.c:1", lambda s: s / 2)], program=p) for p in ("/x", "/y")]
+    (tmp_path / "a").write_bytes(b"".join(to_bytes(m.records(2)) for m in models))
+    assert any("different programs" in w.text for w in load_profile([str(tmp_path / "a")]).warnings)
+
+
+VISITED = (PointCount("p", "throughput", 40),)
+LONG = 9_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("samples", "words"),
+    [
+        (None, "ended or was killed"),
+        (SamplesRecord(9_000_000, 9_000_000, total=0), "too soon"),
+        (SamplesRecord(LONG, LONG, total=0), "no sample"),
+        (SamplesRecord(LONG, LONG, total=50, in_scope=0), "in scope"),
+        (SamplesRecord(LONG, LONG, total=50, in_scope=9), "no progress point"),
+        (SamplesRecord(9_000, 9_000, total=50, in_scope=9, points=VISITED), "too soon"),
+        (SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED), "no window"),
+        (
+            SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"few_visits": 3}),
+            "too few visits",
+        ),
+        (
+            SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"no_hits": 3}),
+            "did not run",
+        ),
+        (
+            SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"shutdown": 1}),
+            "before a window",
+        ),
+    ],
+)
+def test_each_cause_of_an_empty_profile_is_told(samples: SamplesRecord | None, words: str) -> None:
+    problem = explain_no_experiments([Run(RunRecord(program="/p"), "x", samples=samples)])
+    assert words in problem.text
+    assert problem.hint
+
+
+def test_no_run_at_all() -> None:
+    assert "did not start" in explain_no_experiments([]).text

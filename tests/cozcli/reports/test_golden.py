@@ -1,0 +1,40 @@
+"""Golden profiles to golden reports. Renew them with COZ_UPDATE_GOLDEN=1, and read the difference.
+
+Words must agree exactly, numbers to a thousandth: numerical libraries may differ in the last digits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from cozcli.analysis.analyse import analyse
+from cozcli.profile.profile import load_profile
+from cozcli.reports.json_report import JsonReport
+from cozcli.reports.text import TextReport
+
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+PROFILES = ("classic-0.2.2.tab", "classic-0.2.5.jsonl", "four-lines", "few-blocks")
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("form", ["txt", "json"])
+def test_report(golden: Path, name: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(golden)
+    analysis = analyse(load_profile([f"{name}.coz"]))
+    text = (TextReport() if form == "txt" else JsonReport()).render(analysis)
+    expected = golden / f"{name}.report.{form}"
+    if os.environ.get("COZ_UPDATE_GOLDEN"):
+        expected.write_text(text, encoding="utf-8")
+    wanted = expected.read_text(encoding="utf-8")
+    assert re.sub(" +", " ", NUMBER.sub("#", text)) == re.sub(" +", " ", NUMBER.sub("#", wanted))
+    # A table rounds to a tenth of a per cent, which may fall either way.
+    step = 0.11 if form == "txt" else 1e-6
+    assert numbers(text) == pytest.approx(numbers(wanted), rel=1e-3, abs=step)
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number.replace(",", "").rstrip(".")) for number in NUMBER.findall(text)]

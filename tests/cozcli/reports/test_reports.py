@@ -1,0 +1,96 @@
+"""What each report promises beside its numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from synthetic import Line, Model, many_lines, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.result import Analysis
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.base import common_directory, short_function, shorten
+from cozcli.reports.figure import columns_for, literal, write_figure, y_limits
+from cozcli.reports.json_report import JsonReport
+from cozcli.reports.text import TextReport
+
+
+def analysis_of(lines: list[Line], blocks: int) -> Analysis:
+    raw = to_bytes(Model(lines).records(blocks)).splitlines(keepends=True)
+    return analyse(Profile(collect_runs(read_records(raw, ReadProblems()), "x"), ["x"]))
+
+
+def test_json_has_the_promised_names() -> None:
+    document = json.loads(JsonReport().render(analysis_of(many_lines(4), 40)))
+    assert document["format"] == "coz-report"
+    entry = document["results"][0]
+    for name in ("location", "function", "point", "kind", "slope", "slope_low", "slope_high"):
+        assert name in entry
+    assert entry["kind"] in ("throughput", "latency")
+    assert set(entry["curve"][0]) == {"speedup", "effect", "low", "high", "experiments"}
+    assert entry["curve"][0]["speedup"] == 0
+    pairs = [(e["location"], e["point"], e["kind"]) for e in document["results"]]
+    assert len(pairs) == len(set(pairs))
+
+
+def test_piped_text_is_plain_and_never_cut() -> None:
+    location = "/" + "/".join(f"directory-{i:03}" for i in range(60)) + "/file.cpp:123456"
+    text = TextReport().render(
+        analysis_of([Line(location, lambda s: s / 2), Line("/z.c:1", lambda s: 0.0)], 40)
+    )
+    assert "\x1b" not in text
+    assert location in text
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_terminal_text_keeps_to_its_width() -> None:
+    text = TextReport(width=100).render(analysis_of(many_lines(4), 40))
+    assert "\x1b" in text
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    text = TextReport().render(analysis_of([Line("/a\x1b[31m.c:1", lambda s: s / 2, "f\a[red]")], 20))
+    assert "\x1b" not in text
+    assert "\a" not in text
+    assert "[red]" in text
+
+
+def test_contention_is_marked_and_explained() -> None:
+    text = TextReport().render(analysis_of([Line("/a.c:1", lambda s: -0.4 * s)], 60))
+    assert text.count("contention") >= 2
+
+
+@pytest.mark.parametrize("lines", [1, 4, 30])
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_pictures_of_few_and_many_lines(tmp_path: Path, lines: int, suffix: str) -> None:
+    path = tmp_path / f"p{suffix}"
+    write_figure(analysis_of(many_lines(lines), 4 * lines), path)
+    start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix]
+    assert path.read_bytes().startswith(start)
+
+
+def test_svg_names_every_line_in_order_of_slope(tmp_path: Path) -> None:
+    lines = [Line(f"/src/a.c:{i}", lambda s, i=i: 0.2 * i * s) for i in (1, 3, 2)]
+    write_figure(analysis_of(lines, 60), tmp_path / "p.svg")
+    svg = (tmp_path / "p.svg").read_text()
+    places = [svg.index(f">a.c:{i}<") for i in (3, 2, 1)]
+    assert places == sorted(places)
+
+
+def test_a_wild_interval_does_not_flatten_the_axes() -> None:
+    analysis = analysis_of([Line("/a.c:1", lambda s: -30 * s), Line("/b.c:1", lambda s: 0.1 * s)], 40)
+    low, high = y_limits(analysis.results)
+    assert -1.2 < low < high <= 1.1
+
+
+def test_names() -> None:
+    assert common_directory(["/src/a/x.c:1", "/src/b/y.c:2"]) == "/src/"
+    assert common_directory(["/src/x.c:1", "/usr/y.c:2"]) == ""
+    assert common_directory(["x.c:1"]) == ""
+    assert shorten("/src/a/x.c:1", "/src/") == "a/x.c:1"
+    assert short_function("ns::f(int, char)") == "ns::f"
+    assert literal("$HOME$") == r"\$HOME\$"
+    assert [columns_for(n) for n in (1, 2, 4, 5, 30)] == [1, 2, 2, 3, 4]
