@@ -96,7 +96,7 @@ def test_what_programs_rely_on(coz, build):
 
 def test_ctrl_c_leaves_a_profile(coz, build):
     process = coz.start([build("loop.c"), 60])
-    coz.wait_for_experiments(2)
+    coz.wait_for_experiments(12)
     os.killpg(process.pid, signal.SIGINT)
     run = coz.finished(process)
     assert run.status in (-signal.SIGINT, 130)
@@ -121,11 +121,10 @@ def test_sigterm_reaches_the_program(coz, build, pid_of):
 def test_kill_9_leaves_a_readable_profile(coz, build, pid_of):
     program = build("loop.c")
     process = coz.start([program, 60])
-    coz.wait_for_experiments(2)
+    coz.wait_for_experiments(12)
     os.kill(pid_of(process, program), signal.SIGKILL)
     run = coz.finished(process)
     assert run.status in (-signal.SIGKILL, 137)
-    kept = len(run.records("experiment"))
-    assert kept >= 2
+    assert len(run.records("experiment")) >= 12
     report = coz("report", coz.profile)
     assert report.status == 0, report.err
