@@ -1,0 +1,143 @@
+"""What is refused before the start, on ELF files made by the compiler."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cozcli.errors import CozError
+from cozcli.launch.elf import read_elf, read_shebang
+from cozcli.launch.preflight import check_program, find_program, open_output
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+RUN = b'{"type":"run","format":"coz-profile","version":1}\n'
+
+
+@pytest.fixture(scope="module")
+def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("elf")
+    (folder / "p.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-g", "p.c", "-o", "p"], cwd=folder, check=True)
+    return folder / "p"
+
+
+def refusal(path: Path) -> CozError:
+    with pytest.raises(CozError) as caught:
+        check_program(path)
+    assert caught.value.problem.hint
+    return caught.value
+
+
+def test_a_usual_program_passes(binary: Path) -> None:
+    assert check_program(binary).interpreter.startswith("/")
+
+
+def test_static_binaries(binary: Path, tmp_path: Path) -> None:
+    for option in ("-static", "-static-pie"):
+        command = ["gcc", option, str(binary.with_suffix(".c")), "-o", str(tmp_path / "s")]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            assert "statically" in refusal(tmp_path / "s").problem.text
+
+
+def test_setuid_and_setgid(binary: Path, tmp_path: Path) -> None:
+    for bit in (0o4755, 0o2755):
+        copy = Path(shutil.copy(binary, tmp_path / f"p{bit}"))
+        copy.chmod(bit)
+        assert "setuid" in refusal(copy).problem.text
+
+
+def test_script(tmp_path: Path) -> None:
+    script = tmp_path / "s.sh"
+    script.write_text("#!/bin/sh -e\nexit 0\n")
+    assert read_shebang(script) == "/bin/sh -e"
+    assert "script" in refusal(script).problem.text
+
+
+def test_other_architecture_and_width(binary: Path, tmp_path: Path) -> None:
+    raw = bytearray(binary.read_bytes())
+    raw[18:20] = (183 if os.uname().machine != "aarch64" else 62).to_bytes(2, "little")
+    other = tmp_path / "other"
+    other.write_bytes(raw)
+    assert "64-bit" in refusal(other).problem.text
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"hello", b"\x7fELF", b"\x7fELF" + b"\xff" * 200, b"\x7fELF" + bytes(60)]
+)
+def test_no_file_breaks_the_elf_reader(tmp_path: Path, raw: bytes) -> None:
+    (tmp_path / "f").write_bytes(raw)
+    read_elf(tmp_path / "f")
+    assert refusal(tmp_path / "f").status != 0
+
+
+def test_truncated_elf_files(binary: Path, tmp_path: Path) -> None:
+    raw = binary.read_bytes()
+    for size in range(0, 1000, 37):
+        (tmp_path / "t").write_bytes(raw[:size])
+        read_elf(tmp_path / "t")
+
+
+def test_finding_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tool").write_text("#!/bin/sh\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    with pytest.raises(CozError) as caught:
+        find_program("tool")
+    assert (caught.value.status, caught.value.problem.hint) == (127, "did you mean ./tool?")
+    with pytest.raises(CozError) as caught:
+        find_program("./tool")
+    assert caught.value.status == 126
+    with pytest.raises(CozError) as caught:
+        find_program(str(tmp_path))
+    assert caught.value.status == 126
+    for name in ("", "./none", "none"):
+        with pytest.raises(CozError) as caught:
+            find_program(name)
+        assert caught.value.status == 127
+    (tmp_path / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_program("tool") == tmp_path / "tool"
+
+
+def test_output_is_only_ever_appended_to(tmp_path: Path) -> None:
+    path = tmp_path / "p.coz"
+    output = open_output(str(path))
+    assert path.exists()
+    output.discard_if_empty()
+    assert not path.exists()
+
+    path.write_bytes(RUN + b'{"type": "expe')
+    output = open_output(str(path))
+    assert output.appends
+    assert path.read_bytes() == RUN + b'{"type": "expe'
+    beginning = output.begin()
+    assert path.read_bytes()[beginning - 1 :] == b"\n"
+    output.discard_if_empty()
+    assert path.exists()
+
+
+def test_outputs_that_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "source.c").write_text("int main;\n")
+    os.mkfifo(tmp_path / "fifo")
+    for name, words in (
+        (tmp_path, "directory"),
+        (tmp_path / "source.c", "not a coz profile"),
+        (tmp_path / "no" / "p.coz", "cannot be written"),
+        (tmp_path / "fifo", "regular"),
+        (tmp_path / ("x" * 300), "cannot be written"),
+    ):
+        with pytest.raises(CozError) as caught:
+            open_output(str(name))
+        assert words in caught.value.problem.text
+    assert (tmp_path / "source.c").read_text() == "int main;\n"
+
+
+def test_existing_empty_file_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "p.coz").touch()
+    open_output(str(tmp_path / "p.coz")).discard_if_empty()
+    assert (tmp_path / "p.coz").exists()

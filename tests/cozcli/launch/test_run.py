@@ -1,0 +1,290 @@
+"""`coz run` with a stand-in for the runtime and the helper: launching, signals, statuses, summaries."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+ROOT = Path(__file__).resolve().parents[3]
+
+RUNTIME = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+/* Writes what a test wants written, as the runtime would: only in the process that is profiled. */
+__attribute__((constructor)) static void begin(void) {
+  const char* process = getenv("COZ_PROCESS");
+  if (!process || atoi(process) != getpid()) return;
+  FILE* f = fopen(getenv("COZ_OUTPUT"), "a");
+  if (f && getenv("FAKE_RECORDS")) fputs(getenv("FAKE_RECORDS"), f);
+  if (f) fclose(f);
+}
+"""
+
+HELPER = r"""#!{python}
+import json, os, sys
+answers = json.loads(os.environ.get("FAKE_HELPER", "{{}}"))
+if sys.argv[1] == "build":
+    status, answer = answers.get("build", [0, {{"table": "/t", "binary": sys.argv[-1], "warnings": []}}])
+else:
+    status, answer = answers.get("scope", [0, {{"lines": 3, "files": [], "all_files": ["/src/a.c"],
+                                               "line": {{"location": "/src/a.c:3"}}, "nearest": []}}])
+print(json.dumps(answer))
+sys.exit(status)
+"""
+
+PROGRAM = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void say(const char* text) { if (write(1, text, strlen(text)) < 0) _exit(9); }
+static void on(int n) {
+  say(n == SIGTERM ? "got 15\n" : n == SIGUSR1 ? "got 10\n" : "got 2\n");
+  if (n == SIGTERM) _exit(33);
+}
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  if (!strcmp(what, "exit")) return atoi(argv[2]);
+  if (!strcmp(what, "raise")) { raise(atoi(argv[2])); return 0; }
+  if (!strcmp(what, "cat")) { int c; while ((c = getchar()) != EOF) putchar(c); return 0; }
+  if (!strcmp(what, "environment")) { puts(getenv(argv[2]) ? getenv(argv[2]) : "(none)"); return 0; }
+  if (!strcmp(what, "dispositions")) {
+    struct sigaction a; sigset_t m;
+    for (int n = 1; n < 32; n++)
+      if (!sigaction(n, 0, &a) && a.sa_handler != SIG_DFL) printf("%d changed\n", n);
+    sigprocmask(SIG_BLOCK, 0, &m);
+    for (int n = 1; n < 32; n++) if (sigismember(&m, n)) printf("%d blocked\n", n);
+    return 0;
+  }
+  if (!strcmp(what, "wait")) {
+    signal(SIGTERM, on); signal(SIGUSR1, on); signal(SIGINT, on);
+    say("ready\n");
+    for (;;) pause();
+  }
+  return 0;
+}
+"""
+
+RECORDS = (
+    '{"type":"run","format":"coz-profile","version":1,"program":"/p"}\n'
+    '{"type":"experiment","block":0,"location":"/src/a.c:3","speedup":0,"effective_duration":9,"points":[]}\n'
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "lib" / "coz").mkdir(parents=True)
+    (folder / "libexec" / "coz").mkdir(parents=True)
+    (folder / "runtime.c").write_text(RUNTIME)
+    (folder / "program.c").write_text(PROGRAM)
+    library = str(folder / "lib" / "coz" / "libcoz.so")
+    subprocess.run(["gcc", "-shared", "-fPIC", "runtime.c", "-o", library], cwd=folder, check=True)
+    subprocess.run(["gcc", "-g", "program.c", "-o", "program"], cwd=folder, check=True)
+    helper = folder / "libexec" / "coz" / "coz-linetable"
+    helper.write_text(HELPER.format(python=sys.executable))
+    helper.chmod(0o755)
+    return folder
+
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(home: Path, tmp_path: Path) -> Start:
+    def starter(*arguments: str, options: tuple[str, ...] = (), **extra: str) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "COZ_HOME": str(home), **extra}
+        command = [sys.executable, "-m", "cozcli", "run", *options, "---", str(home / "program")]
+        return subprocess.Popen(
+            [*command, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return starter
+
+
+def finish(process: subprocess.Popen[str], text: str = "") -> tuple[int, str, str]:
+    out, error = process.communicate(text, timeout=60)
+    return process.returncode, out, error
+
+
+def test_status_passes_through_and_one_line_says_what_came_of_it(start: Start, tmp_path: Path) -> None:
+    status, out, error = finish(start("exit", "42", FAKE_RECORDS=RECORDS))
+    assert (status, out) == (42, "")
+    assert error == "coz: 1 experiment on 1 line in profile.coz; see them with: coz report profile.coz\n"
+    last = (tmp_path / "profile.coz").read_text().splitlines()[-1]
+    assert json.loads(last) == {"type": "exit", "status": 42}
+
+
+def test_an_empty_run_is_never_silent(start: Start, tmp_path: Path) -> None:
+    _, _, error = finish(start("exit", "0", FAKE_RECORDS=RECORDS.splitlines()[0] + "\n"))
+    assert error.startswith("coz: no experiment: ")
+    assert error.count("\n") == 1
+    _, _, error = finish(start("exit", "0", options=("-o", "other.coz")))
+    assert "did not start" in error
+    assert not (tmp_path / "other.coz").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
+def test_death_by_a_signal_passes_through(start: Start, tmp_path: Path, number: int) -> None:
+    status, _, _ = finish(start("raise", str(int(number)), FAKE_RECORDS=RECORDS))
+    assert status == -number
+    last = (tmp_path / "profile.coz").read_text().splitlines()[-1]
+    assert json.loads(last) == {"type": "exit", "signal": number}
+
+
+def test_a_broken_last_record_is_closed(start: Start, tmp_path: Path) -> None:
+    finish(start("raise", "9", FAKE_RECORDS=RECORDS + '{"type":"exp'))
+    lines = (tmp_path / "profile.coz").read_text().splitlines()
+    assert lines[-2:] == ['{"type":"exp', '{"type": "exit", "signal": 9}']
+
+
+def test_streams_are_the_programs_own(start: Start) -> None:
+    status, out, _ = finish(start("cat"), "one\ntwo\n")
+    assert (status, out) == (0, "one\ntwo\n")
+
+
+def test_dispositions_and_mask_are_a_shells(start: Start) -> None:
+    _, out, _ = finish(start("dispositions"))
+    assert out == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGINT])
+def test_signals_to_the_launcher_reach_the_program_once(start: Start, number: int) -> None:
+    process = start("wait", FAKE_RECORDS=RECORDS)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    assert process.stdout.readline() == f"got {int(number)}\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    status, out, error = finish(process)
+    assert (status, out) == (33, "got 15\n")
+    assert "1 experiment" in error
+
+
+def test_ctrl_c_reaches_the_program_once(home: Path, tmp_path: Path) -> None:
+    """From a terminal the kernel signals the whole foreground group; the launcher must not add one."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(tmp_path)
+        os.environ.update(PYTHONPATH=str(ROOT), COZ_HOME=str(home), FAKE_RECORDS=RECORDS)
+        command = [sys.executable, "-m", "cozcli", "run", "---", str(home / "program"), "wait"]
+        os.execv(sys.executable, command)
+    seen = b""
+    while b"ready" not in seen:
+        seen += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    while b"got 2" not in seen:
+        seen += os.read(terminal, 1000)
+    time.sleep(0.3)
+    os.kill(process, signal.SIGTERM)
+    with contextlib.suppress(OSError):  # a terminal whose last user has left reads as an error
+        while chunk := os.read(terminal, 1000):
+            seen += chunk
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 33
+    assert seen.count(b"got 2") == 1
+
+
+def test_environment_of_the_program(start: Start, tmp_path: Path) -> None:
+    options = ("--fixed-line", "a.c:3", "--fixed-speedup", "0", "--period", "500us", "--seed", "7")
+    for name, value in (
+        ("COZ_FIXED_LINE", "/src/a.c:3"),
+        ("COZ_FIXED_SPEEDUP", "0"),
+        ("COZ_PERIOD", "500000"),
+        ("COZ_SEED", "7"),
+        ("COZ_OUTPUT", str(tmp_path / "profile.coz")),
+        ("COZ_END_TO_END", "(none)"),
+    ):
+        _, out, _ = finish(start("environment", name, options=options))
+        assert out == value + "\n"
+
+
+def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None:
+    finish(start("exit", "0", FAKE_RECORDS=RECORDS))
+    _, _, error = finish(start("exit", "0", FAKE_RECORDS=RECORDS))
+    assert "profile.coz holds earlier runs" in error
+    assert "coz: 1 experiment on" in error
+    assert (tmp_path / "profile.coz").read_text().count('"experiment"') == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "words"),
+    [
+        ({"build": [3, {"error": "no-debug-info", "message": "m"}]}, (), "compile it with -g"),
+        ({"build": [5, {"error": "cache", "message": "disk full"}]}, (), "disk full"),
+        ({"scope": [0, {"lines": 0, "all_files": ["/src/a.c"]}]}, ("-s", "%zzz%"), "/src/a.c"),
+        (
+            {"scope": [0, {"lines": 9, "line": None, "nearest": ["/src/a.c:9"]}]},
+            ("--fixed-line", "a.c:10"),
+            "/src/a.c:9",
+        ),
+        ({}, ("-b", "%nothing%"), "libc.so"),
+        ({}, ("-o", "/"), "directory"),
+    ],
+)
+def test_refusals_before_the_start(
+    start: Start, tmp_path: Path, answers: object, options: tuple[str, ...], words: str
+) -> None:
+    status, out, error = finish(start("cat", options=options, FAKE_HELPER=json.dumps(answers)))
+    assert status == 2
+    assert out == ""
+    assert words in error
+    assert "coz: error: " in error
+    assert "coz: hint: " in error
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--fixed-speedup", "101"),
+        ("--fixed-speedup", "0.5"),
+        ("--fixed-speedup", "-1"),
+        ("--period", "1us"),
+        ("--period", "1s"),
+        ("--period", "soon"),
+        ("--seed", "-1"),
+        ("--fixed-line", "a.c"),
+        ("--sampling", "magic"),
+    ],
+)
+def test_options_that_make_no_sense(start: Start, options: tuple[str, ...]) -> None:
+    status, _, error = finish(start("exit", "0", options=options))
+    assert status == 2
+    assert options[0] in error
+
+
+def test_no_program(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words in ([], ["---"], ["./prog", "x"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "cozcli", "run", *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "coz run --- ./prog" in done.stderr
