@@ -33,7 +33,7 @@ COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -Iinclude $(WARNINGS) -M
 ## Sources
 
 LIBCOZ_SOURCES := $(sort $(shell find libcoz -name '*.cpp' 2>/dev/null))
-HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) $(wildcard libcoz/line/scope.cpp libcoz/line/line_table.cpp)
+HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) libcoz/line/scope.cpp libcoz/line/line_table.cpp libcoz/support/json.cpp
 TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
 # What the unit tests are linked with: everything that does not take over the process it is loaded into.
 TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp linetable/main.cpp, \
@@ -91,7 +91,7 @@ $(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP)
 	@mv -f $@.new $@
 
 # --- coz-linetable: an ordinary program
-HELPER_FLAGS   := $(COMMON) -Ilinetable
+HELPER_FLAGS   := $(COMMON) -Ilinetable -DCOZ_VERSION='"$(VERSION)"'
 HELPER_OBJECTS := $(HELPER_SOURCES:%.cpp=$(BUILD)/obj/helper/%.o)
 
 $(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile

@@ -8,8 +8,8 @@
 
 #include "cache.h"
 #include "debug_info.h"
-#include "json.h"
 #include "line/line_table.h"
+#include "support/json.h"
 #include "table_builder.h"
 
 namespace coz::linetable {
@@ -125,16 +125,16 @@ std::string to_json(const BuildResult& result) {
   JsonWriter json;
   json.begin_object();
   if (result.error != BuildError::kNone) {
-    json.key("error").string(kErrorNames[static_cast<int>(result.error)]);
-    json.key("message").string(result.message);
+    json.key("error").value(kErrorNames[static_cast<int>(result.error)]);
+    json.key("message").value(result.message);
   } else {
-    json.key("table").string(result.table).key("binary").string(result.binary);
-    json.key("build_id").string(result.build_id).key("debug_file").string(result.debug_file);
-    json.key("cached").boolean(result.cached).key("rows").number(result.rows);
-    json.key("lines").number(result.lines).key("files").number(result.files);
+    json.key("table").value(result.table).key("binary").value(result.binary);
+    json.key("build_id").value(result.build_id).key("debug_file").value(result.debug_file);
+    json.key("cached").value(result.cached).key("rows").value(result.rows);
+    json.key("lines").value(result.lines).key("files").value(result.files);
   }
   json.key("warnings").begin_array();
-  for (const std::string& warning : result.warnings) json.string(warning);
+  for (const std::string& warning : result.warnings) json.value(warning);
   json.end_array().end_object();
   return json.text();
 }

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "build.h"
-#include "json.h"
 #include "queries.h"
 
 #ifndef COZ_VERSION
 #define COZ_VERSION "development"
 #endif
+
+#include "support/json.h"
 
 namespace coz::linetable {
 namespace {
@@ -77,8 +78,8 @@ int run_query(std::string_view command, const Arguments& arguments) {
   LineTable table;
   if (const char* error = LineTable::open(arguments.table.c_str(), table)) {
     JsonWriter json;
-    json.begin_object().key("error").string("cache");
-    json.key("message").string(arguments.table + ": " + error).end_object();
+    json.begin_object().key("error").value("cache");
+    json.key("message").value(arguments.table + ": " + error).end_object();
     print_line(json.text());
     return finish(kCacheFailed);
   }

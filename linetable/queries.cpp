@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "json.h"
 #include "source_path.h"
 #include "table_builder.h"
+
+#include "support/json.h"
 
 namespace coz::linetable {
 namespace {
@@ -35,8 +36,8 @@ void write_line(JsonWriter& json, const LineTable& table, LineTableLine line,
                 std::uint32_t function) {
   const char* name = table.function_name(function);
   json.begin_object();
-  json.key("location").string(location_of(table, line));
-  json.key("function").string(name == nullptr ? "" : name);
+  json.key("location").value(location_of(table, line));
+  json.key("function").value(name == nullptr ? "" : name);
   json.end_object();
 }
 
@@ -92,7 +93,7 @@ void write_wanted(JsonWriter& json, const LineTable& table, const std::optional<
   json.key("nearest").begin_array();
   if (wanted && found == kNoLine) {
     for (const LineTableLine line : nearest_lines(table, *wanted)) {
-      json.string(location_of(table, line));
+      json.value(location_of(table, line));
     }
   }
   json.end_array();
@@ -123,11 +124,11 @@ std::string describe_scope(const LineTable& table, const SourceScope& scope,
 
   JsonWriter json;
   json.begin_object();
-  json.key("lines").number(lines);
+  json.key("lines").value(lines);
   json.key("files").begin_array();
   for (const FileLines& file : files) {
     const char* path = table.file_path(file.file);
-    if (in_scope[file.file] != 0 && path != nullptr) json.string(path);
+    if (in_scope[file.file] != 0 && path != nullptr) json.value(path);
   }
   json.end_array();
 
@@ -136,7 +137,7 @@ std::string describe_scope(const LineTable& table, const SourceScope& scope,
   files.resize(std::min(files.size(), kMaxListedFiles));
   json.key("all_files").begin_array();
   for (const FileLines& file : files) {
-    if (const char* path = table.file_path(file.file)) json.string(path);
+    if (const char* path = table.file_path(file.file)) json.value(path);
   }
   json.end_array();
   write_wanted(json, table, wanted);

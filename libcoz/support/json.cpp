@@ -31,15 +31,23 @@ void JsonWriter::separate() {
   after_key_ = false;
 }
 
-void JsonWriter::open(char bracket) {
+JsonWriter& JsonWriter::open(char bracket) {
   separate();
   text_ += bracket;
   first_ = true;
+  return *this;
 }
 
-void JsonWriter::close(char bracket) {
+JsonWriter& JsonWriter::close(char bracket) {
   text_ += bracket;
   first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view text) {
+  separate();
+  text_ += text;
+  return *this;
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
@@ -50,23 +58,18 @@ JsonWriter& JsonWriter::key(std::string_view name) {
   return *this;
 }
 
-void JsonWriter::value(std::string_view text) {
+JsonWriter& JsonWriter::value(std::string_view text) {
   separate();
   quote(text);
+  return *this;
 }
 
-void JsonWriter::value(bool truth) {
-  separate();
-  text_ += truth ? "true" : "false";
-}
-
-void JsonWriter::value(double number) {
-  separate();
+JsonWriter& JsonWriter::value(double number) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.9g", number);
   // The program may have set a locale whose decimal point is a comma.
   std::replace(digits, digits + sizeof digits, ',', '.');
-  text_ += digits;
+  return raw(digits);
 }
 
 void JsonWriter::quote(std::string_view text) {

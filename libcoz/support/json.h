@@ -14,31 +14,30 @@ namespace coz {
 
 class JsonWriter {
  public:
-  void begin_object() { open('{'); }
-  void end_object() { close('}'); }
-  void begin_array() { open('['); }
-  void end_array() { close(']'); }
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return close('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return close(']'); }
 
   JsonWriter& key(std::string_view name);
-  void value(std::string_view text);
-  void value(const char* text) { value(std::string_view(text)); }
-  void value(bool truth);
-  void value(double number);  // finite
-  void value(std::integral auto number) {
-    separate();
-    text_ += std::to_string(number);
-  }
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
+  JsonWriter& value(double number);  // finite
+  JsonWriter& value(std::integral auto number) { return raw(std::to_string(number)); }
+  JsonWriter& null() { return raw("null"); }
 
   template <typename Value>
-  void field(std::string_view name, const Value& v) {
-    key(name).value(v);
+  JsonWriter& field(std::string_view name, const Value& v) {
+    return key(name).value(v);
   }
 
   const std::string& text() const noexcept { return text_; }
 
  private:
-  void open(char bracket);
-  void close(char bracket);
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  JsonWriter& raw(std::string_view text);
   void separate();
   void quote(std::string_view text);
 
