@@ -10,12 +10,11 @@
 
 #include "build.h"
 #include "queries.h"
+#include "support/json.h"
 
 #ifndef COZ_VERSION
 #define COZ_VERSION "development"
 #endif
-
-#include "support/json.h"
 
 namespace coz::linetable {
 namespace {
