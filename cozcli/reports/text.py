@@ -24,6 +24,8 @@ from cozcli.reports.base import (
 SHOWN = (0.25, 0.50, 0.75)
 #: Wide enough that nothing is ever folded; tables do not grow to fill it.
 UNLIMITED = 100_000
+#: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
+WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 CONTENTION = "contention"
 
 
@@ -50,58 +52,72 @@ class TextReport:
         prefix = common_directory([result.location for result in analysis.results])
         if prefix:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
-        console.print(_table(analysis, prefix, terminal))
+        console.print(_table(analysis, prefix, self._width))
         for line in _legend(analysis):
             console.print(Text(line), soft_wrap=not terminal)
         text = stream.getvalue()
         return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def _table(analysis: Analysis, prefix: str, terminal: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
+    """The table; a terminal of few columns gets fewer details, so that marks are never cut off."""
+    terminal = width is not None
+    room = UNLIMITED if width is None else width
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
     latency = any(result.kind != "throughput" for result in analysis.results)
-    table.add_column("Line", overflow="fold", no_wrap=not terminal)
-    table.add_column("Function", overflow="fold", no_wrap=not terminal)
-    table.add_column("Progress point", overflow="fold", no_wrap=not terminal)
+    longest = max(len(shorten(result.location, prefix)) for result in analysis.results)
+    least = 20 if room >= WITH_INTERVALS else 14
+    table.add_column("Line", overflow="fold", no_wrap=not terminal, min_width=min(longest, least))
+    if room >= WITH_FUNCTION:
+        cut = (14 if room < WITH_SLOPE_INTERVAL else 30) if terminal else None
+        table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=cut)
+    table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
     for speedup in SHOWN:
         table.add_column(f"at {speedup:.0%}", justify="right", no_wrap=True)
-    table.add_column("Slope (95 %)", justify="right", no_wrap=True)
-    table.add_column("Exp.", justify="right", no_wrap=True)
-    table.add_column("Marks", overflow="fold", no_wrap=not terminal)
+    slope = "Slope (95 %)" if room >= WITH_SLOPE_INTERVAL else "Slope"
+    table.add_column(slope, justify="right", no_wrap=True)
+    if room >= WITH_INTERVALS:
+        table.add_column("Exp.", justify="right", no_wrap=True)
+    table.add_column("Marks", overflow="fold", no_wrap=not terminal, min_width=len(CONTENTION))
     for result in analysis.results:
-        point = f"{result.point} (latency)" if latency and result.kind != "throughput" else result.point
-        table.add_row(
-            Text(printable(shorten(result.location, prefix)), style="bold"),
-            Text(printable(short_function(result.function)) or "-"),
-            Text(printable(point)),
-            *(_effect(result, speedup) for speedup in SHOWN),
-            _slope(result),
-            Text(str(result.experiments)),
-            _marks(result),
-        )
+        table.add_row(*_row(result, prefix, latency, room))
     return table
 
 
-def _effect(result: LineResult, speedup: float) -> Text:
+def _row(result: LineResult, prefix: str, latency: bool, room: int) -> list[Text]:
+    point = f"{result.point} (latency)" if latency and result.kind != "throughput" else result.point
+    row = [Text(printable(shorten(result.location, prefix)), style="bold")]
+    if room >= WITH_FUNCTION:
+        row.append(Text(printable(short_function(result.function)) or "-"))
+    row.append(Text(printable(point)))
+    row += [_effect(result, speedup, room >= WITH_INTERVALS) for speedup in SHOWN]
+    row.append(_slope(result, room >= WITH_SLOPE_INTERVAL))
+    if room >= WITH_INTERVALS:
+        row.append(Text(str(result.experiments)))
+    row.append(_marks(result))
+    return row
+
+
+def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
     """The measured effect if there is one at just this speedup, else the fitted curve's."""
     for point in result.curve:
         if point.speedup == speedup:
-            return _plus_minus(point.effect, point.low, point.high, "")
+            return _plus_minus(point.effect, point.low, point.high, "", interval)
     fitted = curve.value_at(result.fit, speedup)
-    return Text("-", style="dim") if fitted is None else _plus_minus(*fitted, "~")
+    return Text("-", style="dim") if fitted is None else _plus_minus(*fitted, "~", interval)
 
 
-def _plus_minus(effect: float, low: float, high: float, prefix: str) -> Text:
+def _plus_minus(effect: float, low: float, high: float, prefix: str, interval: bool) -> Text:
     half = 50 * (high - low)
     shown = f"{half:.1f}" if half < 100 else f"{half:,.0f}"
     style = "green" if low > 0 else "red" if high < 0 else ""
-    return Text(f"{prefix}{percent(effect)} ±{shown}", style=style)
+    return Text(f"{prefix}{percent(effect)}" + (f" ±{shown}" if interval else ""), style=style)
 
 
-def _slope(result: LineResult) -> Text:
+def _slope(result: LineResult, interval: bool) -> Text:
     style = "green" if result.slope_low > 0 else "red" if result.slope_high < 0 else ""
-    interval = f"[{result.slope_low:+.2f}, {result.slope_high:+.2f}]"
-    return Text(f"{result.slope:+.2f} {interval}", style=style)
+    shown = f" [{result.slope_low:+.2f}, {result.slope_high:+.2f}]" if interval else ""
+    return Text(f"{result.slope:+.2f}{shown}", style=style)
 
 
 def _marks(result: LineResult) -> Text:

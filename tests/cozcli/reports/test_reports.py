@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,13 @@ def test_piped_text_is_plain_and_never_cut() -> None:
     assert not any(line.endswith(" ") for line in text.splitlines())
 
 
-def test_terminal_text_keeps_to_its_width() -> None:
-    text = TextReport(width=100).render(analysis_of(many_lines(4), 40))
+@pytest.mark.parametrize("width", [80, 100, 110, 130, 160])
+def test_terminal_text_keeps_to_its_width_and_its_marks(width: int) -> None:
+    text = TextReport(width=width).render(analysis_of(many_lines(4), 120))
     assert "\x1b" in text
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert all(len(line) <= width for line in plain.splitlines())
+    assert re.search(r"queue.*contention", plain)
 
 
 def test_control_characters_never_reach_the_terminal() -> None:
