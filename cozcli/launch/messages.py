@@ -125,7 +125,8 @@ def source_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Prob
     given = f"-s {listed(patterns)}" if patterns else "the default scope"
     return Problem(
         f"no source line matches {given}, so there is nothing to profile.",
-        f"% stands for any text. There are: {listed(existing, 8) or 'no source files at all'}",
+        f"choose source files with -s PATTERN, % stands for any text; there are: "
+        f"{listed(existing, 8) or 'no source files at all'}",
     )
 
 
