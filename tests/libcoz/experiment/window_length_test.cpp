@@ -50,6 +50,7 @@ TEST_CASE("a busy point needs no more than the shortest window") {
 TEST_CASE("an idle point asks for nothing") {
   WindowLength window;
   CHECK(settle(window, {20, 0, 0}) == Approx(0.5 * kSecond).epsilon(0.01));
+  CHECK(settle(window, {1000, 0, 10, 0}) == Approx(1.0 * kSecond).epsilon(0.01));
 }
 
 TEST_CASE("the slower of two points is waited for, within the cap") {

@@ -165,6 +165,7 @@ TEST_CASE("an idle point neither holds up the others nor hides them") {
   program.every(4 * kMillisecond, kMillisecond, [&] { program.visit(busy); });
   const auto results = program.measure(20 * kMillisecond, 80 * kMillisecond, kMillisecond);
   CHECK(program.meter.done());
+  CHECK_FALSE(idle.mark.is_wanted());
   // What was never visited is no news; what was visited before has no visits here.
   REQUIRE(results.size() == 2);
   CHECK(results[0].name == "idle");
