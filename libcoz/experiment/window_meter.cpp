@@ -23,18 +23,18 @@ void WindowMeter::open(Nanoseconds effective) {
     Point& point = points_[i];
     const bool marks = point.marks_visits.load(std::memory_order_relaxed);
     if (point.kind == PointKind::kThroughput || point.kind == PointKind::kArrival) {
-      edges_.push_back({&point, marks, point.visits(), std::nullopt, std::nullopt});
-      if (marks) point.mark.request();
+      const bool usable = !marks || point.mark.request();
+      edges_.push_back({&point, marks, usable, point.visits(), std::nullopt, std::nullopt});
     } else if (point.kind == PointKind::kBegin) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
+      const bool times = marks && end->marks_visits.load(std::memory_order_relaxed);
       progress_.push_back({&point,
                            end,
                            point.visits(),
                            end->visits(),
-                           point.time_sum.load(std::memory_order_relaxed),
-                           end->time_sum.load(std::memory_order_relaxed),
-                           marks && end->marks_visits.load(std::memory_order_relaxed),
+                           times ? point.times.get() : std::nullopt,
+                           times ? end->times.get() : std::nullopt,
                            0.0,
                            effective,
                            {}});
@@ -44,7 +44,7 @@ void WindowMeter::open(Nanoseconds effective) {
 
 void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
   std::optional<Visit>& edge = closing_ ? edges.last : edges.first;
-  if (edge) return;
+  if (edge || !edges.usable) return;
   if (edges.marks_visits) {
     if (edges.point->mark.is_taken()) edge = edges.point->mark.visit();
     return;
@@ -72,19 +72,22 @@ void WindowMeter::close(Nanoseconds effective) {
     edges.watched = edges.point->visits();
     if (!edges.marks_visits) continue;
     edges.point->mark.withdraw();
-    if (edges.first) edges.point->mark.request();
+    if (edges.first && !edges.point->mark.request()) edges.usable = false;
   }
   for (Progress& progress : progress_) finish(progress, effective);
 }
 
 bool WindowMeter::done() const noexcept {
-  return std::all_of(edges_.begin(), edges_.end(),
-                     [](const Edges& edges) { return !edges.first || edges.last; });
+  return std::all_of(edges_.begin(), edges_.end(), [](const Edges& edges) {
+    return !edges.usable || !edges.first || edges.last;
+  });
 }
 
 bool WindowMeter::needs_fine_polls() const noexcept {
   return std::any_of(edges_.begin(), edges_.end(),
-                     [](const Edges& edges) { return !edges.marks_visits; });
+                     [](const Edges& edges) { return !edges.marks_visits; }) ||
+         std::any_of(progress_.begin(), progress_.end(),
+                     [](const Progress& progress) { return !progress.begun || !progress.ended; });
 }
 
 double WindowMeter::in_progress(const Progress& progress) noexcept {
@@ -93,32 +96,33 @@ double WindowMeter::in_progress(const Progress& progress) noexcept {
   return std::max(0.0, arrivals - departures);
 }
 
-void WindowMeter::finish(Progress& progress, Nanoseconds effective) noexcept {
-  const std::uint64_t arrivals = progress.begin->visits() - progress.arrivals_at_open;
-  const std::uint64_t departures = progress.end->visits() - progress.departures_at_open;
+// ∫L de: those in progress at the opening count throughout; each arrival counts from its own time
+// to the end, and each departure no longer counts from its own. Sums are modulo 2^64, their
+// differences fit.
+std::optional<double> WindowMeter::exact_integral(const Progress& progress,
+                                                  Nanoseconds effective) const {
+  if (!progress.begun || !progress.ended) return std::nullopt;
+  const auto begun = progress.begin->times.get();
+  const auto ended = progress.end->times.get();
+  if (!begun || !ended) return std::nullopt;
+  const auto close = static_cast<std::uint64_t>(effective);
+  const auto until_close = [close](const VisitTimes::Sum& from, const VisitTimes::Sum& to) {
+    const std::uint64_t sum = (to.visits - from.visits) * close - (to.times - from.times);
+    return static_cast<double>(static_cast<std::int64_t>(sum));
+  };
+  const double at_open =
+      static_cast<double>(progress.begun->visits) - static_cast<double>(progress.ended->visits);
+  return at_open * static_cast<double>(effective - opened_) + until_close(*progress.begun, *begun) -
+         until_close(*progress.ended, *ended);
+}
+
+void WindowMeter::finish(Progress& progress, Nanoseconds effective) const {
   const Nanoseconds elapsed = effective - opened_;
-  double integral = progress.polled_integral;
-  if (progress.marks_visits) {
-    // ∫L de: those in progress at the opening, and from then on each arrival counts from its own
-    // time to the end, less what each departure no longer counts. Sums are modulo 2^64, their
-    // differences fit.
-    const auto close = static_cast<std::uint64_t>(effective);
-    const std::uint64_t begun =
-        arrivals * close -
-        (progress.begin->time_sum.load(std::memory_order_relaxed) - progress.begin_sum_at_open);
-    const std::uint64_t ended =
-        departures * close -
-        (progress.end->time_sum.load(std::memory_order_relaxed) - progress.end_sum_at_open);
-    const double at_open = static_cast<double>(progress.arrivals_at_open) -
-                           static_cast<double>(progress.departures_at_open);
-    integral = at_open * static_cast<double>(elapsed) +
-               static_cast<double>(static_cast<std::int64_t>(begun)) -
-               static_cast<double>(static_cast<std::int64_t>(ended));
-  }
+  const double integral = exact_integral(progress, effective).value_or(progress.polled_integral);
   progress.result.name = progress.begin->name;
   progress.result.kind = PointKind::kBegin;
-  progress.result.arrivals = arrivals;
-  progress.result.departures = departures;
+  progress.result.arrivals = progress.begin->visits() - progress.arrivals_at_open;
+  progress.result.departures = progress.end->visits() - progress.departures_at_open;
   progress.result.elapsed = elapsed;
   progress.result.in_progress =
       elapsed > 0 ? std::max(0.0, integral / static_cast<double>(elapsed)) : 0.0;
@@ -130,10 +134,10 @@ PointResult WindowMeter::throughput(const Edges& edges, Nanoseconds effective) c
   result.kind = edges.point->kind;
   result.elapsed = effective - opened_;
   if (!edges.first) return result;
-  if (edges.last) {
+  if (edges.last && edges.last->number > edges.first->number) {
     result.visits = edges.last->number - edges.first->number;
     result.elapsed = edges.last->time - edges.first->time;
-  } else if (edges.watched - edges.first->number >= kVisitsWithoutEdge) {
+  } else if (!edges.last && edges.watched >= edges.first->number + kVisitsWithoutEdge) {
     result.visits = edges.watched - edges.first->number;
     result.elapsed = effective - edges.first->time;
   }
@@ -143,7 +147,7 @@ PointResult WindowMeter::throughput(const Edges& edges, Nanoseconds effective) c
 std::vector<PointResult> WindowMeter::results(Nanoseconds effective) const {
   std::vector<PointResult> results;
   for (const Edges& edges : edges_) {
-    if (edges.point->visits() > 0) results.push_back(throughput(edges, effective));
+    if (edges.usable && edges.point->visits() > 0) results.push_back(throughput(edges, effective));
   }
   for (const Progress& progress : progress_) {
     if (progress.result.arrivals > 0 || progress.result.in_progress > 0) {

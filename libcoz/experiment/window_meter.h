@@ -37,17 +37,19 @@ class WindowMeter {
   struct Edges {
     Point* point;
     bool marks_visits;
+    bool usable;            // false: the mark is still being written for an earlier window
     std::uint64_t watched;  // count when the edge in hand was asked for
     std::optional<Visit> first;
     std::optional<Visit> last;
   };
-  // The number of operations between a begin and an end point.
+  // The number of operations between a begin and an end point. `begun` and `ended` are what their
+  // visits had come to at the opening; without them (the program only counts, or visits were under
+  // way all the time) the polled integral stands in.
   struct Progress {
     Point* begin;
     Point* end;
     std::uint64_t arrivals_at_open, departures_at_open;
-    std::uint64_t begin_sum_at_open, end_sum_at_open;
-    bool marks_visits;
+    std::optional<VisitTimes::Sum> begun, ended;
     double polled_integral;  // of the number in progress over effective time, ns
     Nanoseconds last_poll;
     PointResult result;  // filled by close()
@@ -55,7 +57,8 @@ class WindowMeter {
 
   static double in_progress(const Progress& progress) noexcept;
   void take_edge(Edges& edges, Nanoseconds effective) noexcept;
-  void finish(Progress& progress, Nanoseconds effective) noexcept;
+  std::optional<double> exact_integral(const Progress& progress, Nanoseconds effective) const;
+  void finish(Progress& progress, Nanoseconds effective) const;
   PointResult throughput(const Edges& edges, Nanoseconds effective) const;
 
   PointRegistry& points_;

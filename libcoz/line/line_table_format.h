@@ -43,9 +43,9 @@ struct LineTableSection {
 struct LineTableHeader {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t header_size;  // sizeof(LineTableHeader)
-  std::uint64_t file_size;    // of the whole table, bytes
-  std::uint64_t base_address; // lowest virtual address in the ELF file's own address space
+  std::uint32_t header_size;    // sizeof(LineTableHeader)
+  std::uint64_t file_size;      // of the whole table, bytes
+  std::uint64_t base_address;   // lowest virtual address in the ELF file's own address space
   std::uint32_t build_id_size;  // 0 when the binary has none
   std::uint8_t build_id[kMaxBuildIdSize];
   std::uint32_t reserved;

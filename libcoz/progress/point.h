@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "os/clock.h"
 
@@ -22,7 +23,7 @@ namespace coz {
 
 enum class PointKind : int { kThroughput = 1, kBegin = 2, kEnd = 3, kArrival = 4 };
 
-// One visit: its number, counted from 1, and its effective time.
+// One visit: how many there were up to it, and its effective time.
 struct Visit {
   std::uint64_t number = 0;
   Nanoseconds time = 0;
@@ -31,18 +32,23 @@ struct Visit {
 // The first visit after a request.
 class VisitMark {
  public:
-  void request() noexcept {
-    state_.store(kFree, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    state_.store(kWanted, std::memory_order_release);
+  // False when a visitor that was held up is still writing the mark asked for before.
+  bool request() noexcept {
+    std::uint32_t seen = state_.load(std::memory_order_relaxed);
+    do {
+      if (seen == kTaking) return false;
+    } while (!state_.compare_exchange_weak(seen, kWanted, std::memory_order_acq_rel));
+    return true;
   }
   bool is_wanted() const noexcept { return state_.load(std::memory_order_relaxed) == kWanted; }
 
+  // `visits` is read here, beside the clock, not when the visit began: a thread that is held up in
+  // between must not pair an old number with a new time.
   template <typename EffectiveNow>
-  void take(std::uint64_t number, EffectiveNow effective_now) noexcept {
+  void take(const std::atomic<std::size_t>& visits, EffectiveNow effective_now) noexcept {
     std::uint32_t wanted = kWanted;
     if (!state_.compare_exchange_strong(wanted, kTaking, std::memory_order_acquire)) return;
-    visit_ = {number, effective_now()};
+    visit_ = {visits.load(std::memory_order_relaxed), effective_now()};
     state_.store(kTaken, std::memory_order_release);
   }
   bool is_taken() const noexcept { return state_.load(std::memory_order_acquire) == kTaken; }
@@ -58,6 +64,40 @@ class VisitMark {
   Visit visit_{};
 };
 
+// How many visits there were, and the sum of their effective times: of the same visits.
+//
+// Two numbers can't be raised at once; a visitor may be held up between them. So the beginning and
+// the end of each entry are counted too, and a reader that finds an entry under way tries again.
+class VisitTimes {
+ public:
+  struct Sum {
+    std::uint64_t visits = 0;
+    std::uint64_t times = 0;  // modulo 2^64
+  };
+
+  void add(Nanoseconds time) noexcept {
+    begun_.fetch_add(1, std::memory_order_relaxed);
+    times_.fetch_add(static_cast<std::uint64_t>(time), std::memory_order_acq_rel);
+    ended_.fetch_add(1, std::memory_order_release);
+  }
+
+  // nullopt when every try met an entry under way.
+  std::optional<Sum> get() const noexcept {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
+      const std::uint64_t ended = ended_.load(std::memory_order_acquire);
+      const std::uint64_t times = times_.load(std::memory_order_acquire);
+      if (begun_.load(std::memory_order_acquire) == ended) return Sum{ended, times};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::atomic<std::uint64_t> begun_{0};
+  std::atomic<std::uint64_t> times_{0};
+  std::atomic<std::uint64_t> ended_{0};
+};
+
 struct alignas(64) Point {
   struct Counter {  // the classic coz_counter_t
     std::atomic<std::size_t> count{0};
@@ -68,8 +108,7 @@ struct alignas(64) Point {
 
   Counter counter;
   VisitMark mark;
-  // Sum of the effective times of all visits (kBegin and kEnd), modulo 2^64.
-  std::atomic<std::uint64_t> time_sum{0};
+  VisitTimes times;  // kBegin and kEnd
   // Visits come through visit(), so that marks are taken; else the program only counts.
   std::atomic<bool> marks_visits{false};
   PointKind kind = PointKind::kThroughput;
@@ -79,11 +118,9 @@ struct alignas(64) Point {
 
   template <typename EffectiveNow>
   void visit(EffectiveNow effective_now) noexcept {
-    const std::uint64_t number = counter.count.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (kind == PointKind::kBegin || kind == PointKind::kEnd) {
-      time_sum.fetch_add(static_cast<std::uint64_t>(effective_now()), std::memory_order_relaxed);
-    }
-    if (mark.is_wanted()) mark.take(number, effective_now);
+    counter.count.fetch_add(1, std::memory_order_relaxed);
+    if (kind == PointKind::kBegin || kind == PointKind::kEnd) times.add(effective_now());
+    if (mark.is_wanted()) mark.take(counter.count, effective_now);
   }
 };
 

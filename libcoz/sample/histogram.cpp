@@ -26,9 +26,8 @@ Histogram::~Histogram() {
 bool Histogram::reserve(std::uint32_t line_count) noexcept {
   cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * std::max(line_count, 1U)));
   seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMostSeen));
-  if (cells_ == nullptr || seen_ == nullptr) return false;
   line_count_ = line_count;
-  return true;
+  return cells_ != nullptr && seen_ != nullptr;
 }
 
 void Histogram::count(std::uint32_t line, std::uint32_t function) noexcept {

@@ -66,9 +66,9 @@ JsonWriter& JsonWriter::value(std::string_view text) {
 
 JsonWriter& JsonWriter::value(double number) {
   char digits[32];
-  std::snprintf(digits, sizeof digits, "%.9g", number);
+  const int length = std::snprintf(digits, sizeof digits, "%.9g", number);
   // The program may have set a locale whose decimal point is a comma.
-  std::replace(digits, digits + sizeof digits, ',', '.');
+  std::replace(digits, digits + length, ',', '.');
   return raw(digits);
 }
 

@@ -39,32 +39,32 @@ TEST_CASE("the scope of a table is described", "[linetable][queries]") {
   const LineTable table = sample();
   CHECK(
       describe_scope(table, SourceScope(), {}) ==
-      R"({"lines": 4, "files": ["/src/a.c", "/src/b.h"], )"
-      R"("all_files": ["/src/a.c", "/src/b.h", "/usr/include/c.h"], "line": null, "nearest": []})");
+      R"({"lines":4,"files":["/src/a.c","/src/b.h"],)"
+      R"("all_files":["/src/a.c","/src/b.h","/usr/include/c.h"],"line":null,"nearest":[]})");
   CHECK(describe_scope(table, SourceScope("c.h"), {})
-            .starts_with(R"({"lines": 1, "files": ["/usr/include/c.h"],)"));
+            .starts_with(R"({"lines":1,"files":["/usr/include/c.h"],)"));
 }
 
 TEST_CASE("a line is found, or its neighbours are", "[linetable][queries]") {
   const LineTable table = sample();
   const auto answer = [&](const char* line) {
     const std::string text = describe_scope(table, SourceScope(), parse_location(line));
-    return text.substr(text.find("\"line\": "));
+    return text.substr(text.find("\"line\":"));
   };
   CHECK(answer("a.c:10") ==
-        R"("line": {"location": "/src/a.c:10", "function": "outer"}, "nearest": []})");
-  CHECK(answer("a.c:500") == R"("line": null, "nearest": ["/src/a.c:12"]})");
-  CHECK(answer("b.h:1") == R"("line": null, "nearest": ["/src/b.h:5"]})");
-  CHECK(answer("none.c:1") == R"("line": null, "nearest": []})");
+        R"("line":{"location":"/src/a.c:10","function":"outer"},"nearest":[]})");
+  CHECK(answer("a.c:500") == R"("line":null,"nearest":["/src/a.c:12"]})");
+  CHECK(answer("b.h:1") == R"("line":null,"nearest":["/src/b.h:5"]})");
+  CHECK(answer("none.c:1") == R"("line":null,"nearest":[]})");
 }
 
 TEST_CASE("the lines in scope are listed in order", "[linetable][queries]") {
   std::vector<std::string> printed;
   list_lines(sample(), SourceScope(), [&](const std::string& line) { printed.push_back(line); });
   CHECK(printed == std::vector<std::string>{
-                       R"({"location": "/src/a.c:10", "function": "outer"})",
-                       R"({"location": "/src/a.c:11", "function": "outer"})",
-                       R"({"location": "/src/a.c:12", "function": "outer"})",
-                       R"({"location": "/src/b.h:5", "function": "inner"})",
+                       R"({"location":"/src/a.c:10","function":"outer"})",
+                       R"({"location":"/src/a.c:11","function":"outer"})",
+                       R"({"location":"/src/a.c:12","function":"outer"})",
+                       R"({"location":"/src/b.h:5","function":"inner"})",
                    });
 }

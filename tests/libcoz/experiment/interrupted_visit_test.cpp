@@ -1,0 +1,83 @@
+// Visits that are held up half-way (by preemption, or a pause in the sample handler) while the
+// experimenter opens or closes a window.
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "experiment/window_meter.h"
+
+using namespace coz;
+
+namespace {
+
+constexpr Nanoseconds kStart = 100'000 * kSecond;
+constexpr Nanoseconds kLength = 100 * kMillisecond;
+
+struct Latency {
+  std::unique_ptr<PointRegistry> points = std::make_unique<PointRegistry>();
+  Point& begin = *points->find_or_add(PointKind::kBegin, "request");
+  Point& end = *points->find_or_add(PointKind::kEnd, "request");
+  WindowMeter meter{*points};
+
+  Latency() { begin.marks_visits = end.marks_visits = true; }
+  double in_progress() const { return meter.results(kStart + kLength).at(0).in_progress; }
+};
+
+}  // namespace
+
+TEST_CASE("a window that closes in the middle of an arrival does not count its absolute time") {
+  Latency latency;
+  latency.meter.open(kStart);
+  latency.begin.visit([&] {
+    latency.meter.close(kStart + kLength);
+    return kStart + kLength;
+  });
+  CHECK(latency.in_progress() <= 1.0);
+}
+
+TEST_CASE("a window that opens in the middle of an arrival does not count its absolute time") {
+  Latency latency;
+  latency.begin.visit([&] {
+    latency.meter.open(kStart);
+    return kStart;
+  });
+  latency.meter.poll(kStart + kLength / 2);
+  latency.end.visit([] { return kStart + kLength / 2; });
+  latency.meter.close(kStart + kLength);
+  CHECK(latency.in_progress() <= 1.0);
+}
+
+TEST_CASE("times and visits of a point are read together, or not at all") {
+  VisitTimes times;
+  times.add(5);
+  times.add(7);
+  REQUIRE(times.get());
+  CHECK(times.get()->visits == 2);
+  CHECK(times.get()->times == 12);
+}
+
+TEST_CASE("a visitor that was held up marks the window with the number of that moment") {
+  auto points = std::make_unique<PointRegistry>();
+  Point& point = *points->find_or_add(PointKind::kThroughput, "request");
+  point.marks_visits = true;
+  WindowMeter meter(*points);
+  meter.open(0);
+  point.counter.count.fetch_add(1);  // counted, and then held up
+  for (int i = 1; i <= 3; ++i) point.visit([i] { return Nanoseconds{i}; });
+  meter.close(10);
+  point.mark.take(point.counter.count, [] { return Nanoseconds{11}; });  // it goes on
+  meter.poll(12);
+  CHECK(meter.results(12).at(0).visits == 2);  // from the second visit to the fourth
+  CHECK(meter.results(12).at(0).elapsed == 10);
+}
+
+TEST_CASE("a mark that is still being written is not asked for again") {
+  VisitMark mark;
+  REQUIRE(mark.request());
+  const std::atomic<std::size_t> visits{1};
+  mark.take(visits, [&] {
+    CHECK_FALSE(mark.request());
+    return Nanoseconds{1};
+  });
+  CHECK(mark.is_taken());
+  CHECK(mark.request());
+}
