@@ -16,14 +16,12 @@ std::size_t major_steps = 0;
 
 // 30 %
 __attribute__((noinline)) void minor() {
-  for (volatile std::size_t x = 0; x < minor_steps; x = x + 1) {
-  }
+  for (std::size_t x = 0; x < minor_steps; ++x) asm volatile("" : "+r"(x));
 }
 
 // 70 %
 __attribute__((noinline)) void major() {
-  for (volatile std::size_t y = 0; y < major_steps; y = y + 1) {
-  }
+  for (std::size_t y = 0; y < major_steps; ++y) asm volatile("" : "+r"(y));
 }
 
 }  // namespace

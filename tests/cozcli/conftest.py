@@ -16,3 +16,11 @@ for folder in (ROOT, Path(__file__).resolve().parent):
 @pytest.fixture
 def golden() -> Path:
     return ROOT / "tests" / "golden"
+
+
+@pytest.fixture(autouse=True)
+def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of the terminal's look must not depend on the terminal they are started from."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
