@@ -37,10 +37,9 @@ TEST_CASE("FILE:LINE is told from what it is not", "[linetable][queries]") {
 
 TEST_CASE("the scope of a table is described", "[linetable][queries]") {
   const LineTable table = sample();
-  CHECK(
-      describe_scope(table, SourceScope(), {}) ==
-      R"({"lines":4,"files":["/src/a.c","/src/b.h"],)"
-      R"("all_files":["/src/a.c","/src/b.h","/usr/include/c.h"],"line":null,"nearest":[]})");
+  CHECK(describe_scope(table, SourceScope(), {}) ==
+        R"({"lines":4,"files":["/src/a.c","/src/b.h"],)"
+        R"("all_files":["/src/a.c","/src/b.h","/usr/include/c.h"],"line":null,"nearest":[]})");
   CHECK(describe_scope(table, SourceScope("c.h"), {})
             .starts_with(R"({"lines":1,"files":["/usr/include/c.h"],)"));
 }
