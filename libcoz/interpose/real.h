@@ -14,15 +14,17 @@
 
 #include <atomic>
 
-#define COZ_REAL_FUNCTIONS(X)                                                                     \
-  X(pthread_create)                                                                               \
-  X(pthread_join)                                                                                 \
-  X(pthread_mutex_lock)                                                                           \
-  X(pthread_mutex_trylock) X(pthread_mutex_unlock) X(pthread_cond_wait) X(pthread_cond_timedwait) \
-      X(pthread_cond_clockwait) X(pthread_cond_signal) X(pthread_cond_broadcast)                  \
-          X(pthread_barrier_wait) X(pthread_kill) X(kill) X(sigwait) X(sigwaitinfo)               \
-              X(sigtimedwait) X(sigsuspend) X(sigaction) X(signal) X(sigprocmask)                 \
-                  X(pthread_sigmask) X(_exit)
+// clang-format off
+#define COZ_REAL_FUNCTIONS(X) \
+  X(pthread_create) X(pthread_join) \
+  X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_unlock) \
+  X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait) \
+  X(pthread_cond_signal) X(pthread_cond_broadcast) \
+  X(pthread_barrier_wait) \
+  X(pthread_kill) X(kill) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) \
+  X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) \
+  X(_exit)
+// clang-format on
 
 namespace coz::real {
 
