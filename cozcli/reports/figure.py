@@ -219,7 +219,9 @@ def draw_frame(
 ) -> None:
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
-    program = program.removeprefix("Program: ")
+    # The folder is long, and says more about the machine than about the program.
+    path, blank, arguments = program.removeprefix("Program: ").partition(" ")
+    program = path.rsplit("/", 1)[-1] + blank + arguments
     wide = 72 * figure.get_figwidth() - 26
     left = 0.18 / figure.get_figwidth()
     heading = elide(f"Causal profile of {program}", wide, 12, "bold")
