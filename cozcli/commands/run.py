@@ -47,7 +47,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         usage="coz run [options] --- PROGRAM [ARGUMENTS]",
         description="Run a program and measure which of its lines are worth optimizing. The program keeps "
         "its terminal, its signals and its exit status.",
-        epilog="In patterns %% stands for any text.",
+        epilog="In patterns % stands for any text.",
         allow_abbrev=False,
     )
     parser.add_argument(
