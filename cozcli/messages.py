@@ -256,6 +256,16 @@ def unsettled_windows(number: int, total: int) -> Problem:
     )
 
 
+def slow_machine(slow: int, total: int) -> Problem:
+    """Many windows were measured while something else slowed the processors."""
+    return Problem(
+        f"in {slow:,} of {count(total, 'experiment')} the machine was over 10 % slower than at its best; the "
+        "effects are corrected for it, and such experiments count less.",
+        "other programs, or other guests of the same host, cause this; on a quieter machine the intervals "
+        "are narrower.",
+    )
+
+
 def nothing_estimated(experiments: int) -> Problem:
     """Experiments, but not one line with a baseline and a speedup."""
     return Problem(

@@ -55,9 +55,9 @@ std::atomic<Runtime*> Runtime::active_{nullptr};
 Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
       shared_(shared),
-      sampler_(modules_, histogram_, shared.selection, find_place),
+      sampler_(modules_, histogram_, speed_probe_, shared.selection, find_place),
       samples_(shared.threads, config_.period),
-      experimenter_(config_, shared, modules_, histogram_, log_),
+      experimenter_(config_, shared, modules_, {histogram_, speed_probe_}, log_),
       process_(getpid()) {}
 
 void Runtime::start() {

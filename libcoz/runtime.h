@@ -60,6 +60,7 @@ class Runtime {
   SharedState& shared_;
   Modules modules_;
   Histogram histogram_;
+  SpeedProbe speed_probe_;
   ProfileWriter log_;
   Sampler sampler_;
   SampleSource samples_;

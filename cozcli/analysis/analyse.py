@@ -11,7 +11,7 @@ import numpy as np
 from cozcli import messages
 from cozcli.analysis import curve, ranking
 from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios, ratio_sums
-from cozcli.analysis.grouping import THROUGHPUT, Floats, Window, make_series, usable_windows
+from cozcli.analysis.grouping import THROUGHPUT, Floats, Series, Window, make_series, usable_windows
 from cozcli.analysis.intervals import (
     LEVEL,
     Variance,
@@ -24,6 +24,7 @@ from cozcli.analysis.intervals import (
 )
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
+from cozcli.analysis.speed import correct_for_speed, slow_machine
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
 from cozcli.profile.profile import Profile, Run
@@ -58,6 +59,9 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         warnings.append(messages.clipped_windows(windows.clipped, profile.experiments))
     if windows.unsettled:
         warnings.append(messages.unsettled_windows(windows.unsettled, profile.experiments))
+    slowness = [window.slowness for windows_of in windows.by_line.values() for window in windows_of]
+    if slow := slow_machine(slowness):
+        warnings.append(messages.slow_machine(slow, len(slowness)))
     if not comparisons:
         raise CozError(messages.nothing_estimated(profile.experiments))
     results = select(_estimate(comparisons, windows.by_line, profile.runs), selection or Selection())
@@ -96,23 +100,26 @@ def select(results: Sequence[LineResult], selection: Selection) -> list[LineResu
 
 def _compare(by_line: dict[str, list[Window]], experiments: int) -> tuple[list[Comparison], list[Problem]]:
     """All series that can be estimated; speedups whose ratio is not finite are left out."""
-    comparisons: list[Comparison] = []
+    all_series: list[Series] = []
     lonely = []
     for location, windows in by_line.items():
         if not any(window.record.speedup == 0 for window in windows):
             lonely.append(location)
             continue
-        for series in make_series(location, windows):
-            comparison = arrange(series)
-            if comparison is None:
-                continue
-            usable = np.isfinite(log_ratios(comparison))
-            if not usable.all():
-                bad = np.isin(series.speedup, comparison.speedups[~usable])
-                comparison = arrange(series.without(bad))
-            if comparison is not None:
-                comparisons.append(comparison)
-    return comparisons, [messages.no_baseline(sorted(lonely))] if lonely else []
+        all_series += make_series(location, windows)
+    arranged = [_arrange_finite(series) for series in correct_for_speed(all_series)]
+    warnings = [messages.no_baseline(sorted(lonely))] if lonely else []
+    return [comparison for comparison in arranged if comparison is not None], warnings
+
+
+def _arrange_finite(series: Series) -> Comparison | None:
+    comparison = arrange(series)
+    if comparison is None:
+        return None
+    usable = np.isfinite(log_ratios(comparison))
+    if usable.all():
+        return comparison
+    return arrange(series.without(np.isin(series.speedup, comparison.speedups[~usable])))
 
 
 def _estimate(

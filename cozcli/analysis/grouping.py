@@ -6,6 +6,7 @@ throughput `elapsed / visits` (the period), latency `in_progress·elapsed / arri
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,15 +25,23 @@ Bools = NDArray[np.bool_]
 THROUGHPUT, LATENCY = "throughput", "latency"
 #: Stratum of windows that were not measured in blocks: classic profiles, whole-run experiments.
 POOL = -1
+#: The quantile of probe times that counts as undisturbed: windows at the machine's full speed are no rarity.
+UNDISTURBED = 0.1
+#: Twenty times slower or faster: beyond that a probe says no more.
+MOST_SLOWNESS = 3.0
 
 
 @dataclass(frozen=True)
 class Window:
-    """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline."""
+    """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline.
+
+    slowness: log of the time that the machine took for a fixed piece of work, against its best.
+    """
 
     run: int
     stratum: int
     record: ExperimentRecord
+    slowness: float = 0.0
     borrowed: bool = False
 
 
@@ -41,7 +50,7 @@ class Series:
     """All windows of one line at one point. Arrays have one entry per window, shape (N,).
 
     speedup: fraction. stratum: block index, or `POOL`. numerator / denominator: see the module.
-    time: effective nanoseconds watched.
+    time: effective nanoseconds watched. slowness: of the machine (speed.py), 0 where unknown.
     """
 
     location: str
@@ -53,6 +62,7 @@ class Series:
     numerator: Floats
     denominator: Floats
     time: Floats
+    slowness: Floats
     borrowed: bool
     unsettled: bool
 
@@ -64,7 +74,7 @@ class Series:
     def without(self, excluded: Bools) -> Series:
         """The series less some of its windows; `excluded` has shape (N,)."""
         keep = ~excluded
-        arrays = ("speedup", "stratum", "numerator", "denominator", "time")
+        arrays = ("speedup", "stratum", "numerator", "denominator", "time", "slowness")
         return replace(self, **{name: getattr(self, name)[keep] for name in arrays})
 
 
@@ -81,6 +91,7 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
     """Sort windows by line. Clipped ones are left out: the speedup they claim was not applied."""
     windows = Windows(defaultdict(list))
     strata: dict[tuple[int, int], int] = {}
+    references = _reference_probe_times(runs)
     for number, run in enumerate(runs):
         pooled = run.record.classic or run.record.end_to_end
         for record in run.experiments:
@@ -89,9 +100,30 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
                 continue
             windows.unsettled += "unsettled" in record.flags
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
-            windows.by_line[record.location].append(Window(number, stratum, record))
+            slowness = _slowness(record.probe_time, references[number])
+            windows.by_line[record.location].append(Window(number, stratum, record, slowness))
     _borrow_baselines(runs, windows.by_line)
     return windows
+
+
+def _reference_probe_times(runs: Sequence[Run]) -> list[float]:
+    """What the probe takes while nothing disturbs the machine, for each run; inf if it has no probes.
+
+    Runs that are one window each are compared with each other.
+    """
+    whole = [r.probe_time for run in runs if run.record.end_to_end for r in run.experiments]
+    references = []
+    for run in runs:
+        times = whole if run.record.end_to_end else [record.probe_time for record in run.experiments]
+        known = [time for time in times if time > 0]
+        references.append(float(np.quantile(known, UNDISTURBED)) if known else math.inf)
+    return references
+
+
+def _slowness(probe_time: float, reference: float) -> float:
+    if probe_time <= 0:
+        return 0.0
+    return min(max(math.log(probe_time / reference), -MOST_SLOWNESS), MOST_SLOWNESS)
 
 
 def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
@@ -103,7 +135,7 @@ def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> 
     baselines = [w for windows in whole.values() for w in windows if w.record.speedup == 0]
     for line, windows in whole.items():
         if windows and not any(w.record.speedup == 0 for w in by_line[line]):
-            by_line[line] += [Window(w.run, POOL, w.record, borrowed=True) for w in baselines]
+            by_line[line] += [replace(w, stratum=POOL, borrowed=True) for w in baselines]
 
 
 def make_series(location: str, windows: Sequence[Window]) -> list[Series]:
@@ -130,6 +162,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         numerator=terms[:, 0],
         denominator=terms[:, 1],
         time=terms[:, 2],
+        slowness=np.array([window.slowness for window in windows]),
         borrowed=any(window.borrowed for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
     )

@@ -78,7 +78,7 @@ def t_quantile(probability: float, freedom: float) -> float:
     return high
 
 
-def small_sample_factor(units: int) -> float:
+def small_sample_factor(units: float) -> float:
     """How much too narrow a percentile interval from `units` blocks is.
 
     Drawing k blocks from k understates their variance by (k − 1)/k, and its percentiles are those of
@@ -170,9 +170,10 @@ def draw_replicates(comparison: Comparison, variance: Variance) -> tuple[Floats,
     units = comparison.units
     if units.min() >= MIN_UNITS:
         replicates = _bootstrap(comparison, rng)
-        factor = np.array([small_sample_factor(int(k)) for k in units], dtype=np.float64)
+        effective = effective_units(comparison)
+        factor = np.array([small_sample_factor(k) for k in effective], dtype=np.float64)
         spread = np.where(np.isfinite(replicates), replicates, estimate) - estimate
-        return _bounded(estimate + spread * factor), np.asarray(units - 1, dtype=np.float64)
+        return _bounded(estimate + spread * factor), effective - 1
     covariance = model_covariance(comparison) * variance.phi
     normal = rng.standard_normal((REPLICATES, len(estimate)))
     chi = rng.chisquare(variance.freedom, (REPLICATES, 1)) / variance.freedom
@@ -185,6 +186,18 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
     tail = 50 * (1 - LEVEL)
     low, high = np.percentile(replicates, [tail, 100 - tail], axis=0)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+
+
+def effective_units(comparison: Comparison) -> Floats:
+    """How many equally heavy comparisons each speedup rests on, (S,): (Σq)² / Σq² (Kish 1965), at least 2.
+
+    Blocks measured on a slow machine weigh less; where a few weigh most, there are only those few.
+    """
+    _, weights = strata_terms(comparison)
+    squares = (weights**2).sum(axis=0)
+    kish = np.where(squares > 0, weights.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1.0), 0.0)
+    pooled = [min(pool.size, comparison.pools[0].size) for pool in comparison.pools[1:]]
+    return np.asarray(np.clip(kish + pooled, 2.0, comparison.units), dtype=np.float64)
 
 
 def _bootstrap(comparison: Comparison, rng: np.random.Generator) -> Floats:

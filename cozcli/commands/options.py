@@ -46,5 +46,6 @@ def print_warnings(warnings: Iterable[Problem]) -> None:
     """Each on standard error, so that a report can be piped."""
     sys.stdout.flush()
     for warning in warnings:
-        hint = f" {warning.hint}" if warning.hint else ""
-        print(f"coz: warning: {printable(warning.text + hint)}", file=sys.stderr)
+        print(f"coz: warning: {printable(warning.text)}", file=sys.stderr)
+        if warning.hint:
+            print(f"coz: hint: {printable(warning.hint)}", file=sys.stderr)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 #: 292 years of nanoseconds: no honest time or count is larger (an unsigned underflow is).
 LARGEST = 2**63 - 1
+#: Nanoseconds; the runtime's probe of the machine's speed takes less than one microsecond.
+LONGEST_PROBE = 1e9
 FORMAT = "coz-profile"
 VERSION = 1
 
@@ -73,7 +75,10 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRecord:
-    """One measured window. `line_samples` and `run_time` are -1 where the format has none."""
+    """One measured window.
+
+    `line_samples` and `run_time` are -1, `probe_time` is 0, where the format has none.
+    """
 
     location: str
     speedup: float
@@ -87,6 +92,7 @@ class ExperimentRecord:
     samples: int = 0
     line_samples: int = -1
     run_time: int = -1
+    probe_time: float = 0.0
     flags: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
 
@@ -281,6 +287,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         samples=fields.natural("samples", 0),
         line_samples=fields.natural("line_samples") if fields.has("line_samples") else -1,
         run_time=fields.natural("run_time") if fields.has("run_time") else -1,
+        probe_time=fields.real("probe_time", LONGEST_PROBE) if fields.has("probe_time") else 0.0,
         flags=fields.texts("flags"),
         points=tuple(p for p in map(_point, fields.objects("points")) if p is not None),
     )

@@ -15,11 +15,12 @@ constexpr Nanoseconds kLookAround = 100 * kMillisecond;
 }  // namespace
 
 Experimenter::Experimenter(const Config& config, SharedState& shared, const Modules& modules,
-                           const Histogram& histogram, ProfileWriter& log)
+                           Samples samples, ProfileWriter& log)
     : config_(config),
       shared_(shared),
       modules_(modules),
-      histogram_(histogram),
+      histogram_(samples.histogram),
+      speed_probe_(samples.speed_probe),
       log_(log),
       random_(config.seed),
       plan_(config.fixed_speedup),
@@ -44,7 +45,7 @@ void Experimenter::run_blocks() {
       continue;
     }
     ++block_;
-    for (const int speedup : plan_.next_block(*line, random_)) {
+    for (const int speedup : plan_.next_block(random_)) {
       if (!run_window(*line, speedup)) return;
       checkpoint_if_due();
     }
@@ -61,7 +62,7 @@ std::optional<std::uint32_t> Experimenter::next_line() {
     const std::uint32_t line = histogram_.seen(i);
     if (line != kNoLine) lines.push_back({line, histogram_.of_line(line)});
   }
-  return draw_line(lines, random_);
+  return selector_.draw(lines, random_);
 }
 
 bool Experimenter::run_window(std::uint32_t line, int speedup) {
@@ -111,7 +112,8 @@ void Experimenter::select(std::uint32_t line, int speedup) {
 }
 
 Experimenter::Opening Experimenter::open_window(std::uint32_t line) const {
-  return {now(), shared_.global_delay.get(), histogram_.total(), histogram_.of_line(line)};
+  return {now(), shared_.global_delay.get(), histogram_.total(), histogram_.of_line(line),
+          speed_probe_.get()};
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,
@@ -129,6 +131,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,
   record.line_samples = histogram_.of_line(line);
   record.hits = record.line_samples - opening.line_samples;
   record.samples = histogram_.total() - opening.samples;
+  record.probe_time = mean_probe_time(opening.probes, speed_probe_.get());
   record.run_time = time - start_ - delay;
   record.points = meter_.results(time - delay);
   return record;

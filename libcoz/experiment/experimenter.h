@@ -24,14 +24,21 @@
 #include "os/stop_signal.h"
 #include "profile_log/profile_writer.h"
 #include "sample/histogram.h"
+#include "sample/speed_probe.h"
 #include "shared_state.h"
 
 namespace coz {
 
 class Experimenter {
  public:
-  Experimenter(const Config& config, SharedState& shared, const Modules& modules,
-               const Histogram& histogram, ProfileWriter& log);
+  // What the sampler fills.
+  struct Samples {
+    const Histogram& histogram;
+    const SpeedProbe& speed_probe;
+  };
+
+  Experimenter(const Config& config, SharedState& shared, const Modules& modules, Samples samples,
+               ProfileWriter& log);
 
   void run();
   void stop() noexcept { stop_.stop(); }
@@ -44,6 +51,7 @@ class Experimenter {
     Nanoseconds global_delay;
     std::uint64_t samples;
     std::uint64_t line_samples;
+    SpeedProbe::Sum probes;
   };
 
   void run_blocks();
@@ -71,10 +79,12 @@ class Experimenter {
   SharedState& shared_;
   const Modules& modules_;
   const Histogram& histogram_;
+  const SpeedProbe& speed_probe_;
   ProfileWriter& log_;
 
   StopSignal stop_;
   Random random_;
+  LineSelector selector_;
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;

@@ -4,8 +4,17 @@
 #include <vector>
 
 namespace coz {
+namespace {
 
-std::optional<std::uint32_t> draw_line(std::span<const LineSamples> lines, Random& random) {
+// Draws ahead for which a line's share is owed to it: with fewer the order would hardly be random.
+constexpr double kAhead = 2;
+// A line that has had its share, or more, keeps this part of its chance.
+constexpr double kLeast = 0.05;
+
+}  // namespace
+
+std::optional<std::uint32_t> LineSelector::draw(std::span<const LineSamples> lines,
+                                                Random& random) {
   double all = 0;
   for (const LineSamples& line : lines) all += static_cast<double>(line.samples);
   if (all <= 0) return std::nullopt;
@@ -13,15 +22,23 @@ std::optional<std::uint32_t> draw_line(std::span<const LineSamples> lines, Rando
   std::vector<double> up_to;
   up_to.reserve(lines.size());
   double sum = 0;
-  for (const LineSamples& line : lines) {
-    const double share = static_cast<double>(line.samples) / all;
-    sum += share >= kFloorFrom ? std::max(share, kFloor) : share;
-    up_to.push_back(sum);
-  }
-  const auto drawn = std::upper_bound(up_to.begin(), up_to.end(), random.fraction() * sum);
+  for (const LineSamples& line : lines) up_to.push_back(sum += chance(line, all));
+  const auto found = std::upper_bound(up_to.begin(), up_to.end(), random.fraction() * sum);
   const auto index =
-      std::min<std::size_t>(static_cast<std::size_t>(drawn - up_to.begin()), lines.size() - 1);
+      std::min<std::size_t>(static_cast<std::size_t>(found - up_to.begin()), lines.size() - 1);
+  ++drawn_[lines[index].line];
+  ++draws_;
   return lines[index].line;
+}
+
+double LineSelector::chance(const LineSamples& line, double all) const {
+  double share = static_cast<double>(line.samples) / all;
+  if (share >= kFloorFrom) share = std::max(share, kFloor);
+  const auto drawn = drawn_.find(line.line);
+  const double had = drawn == drawn_.end() ? 0 : static_cast<double>(drawn->second);
+  const double lacks = share * (static_cast<double>(draws_) + kAhead) - had;
+  // A line that turns up late is owed much, but must not keep the others waiting until it is paid.
+  return std::clamp(lacks, kLeast * share, kAhead);
 }
 
 }  // namespace coz

@@ -1,23 +1,21 @@
 #include "experiment/speedup_plan.h"
 
+#include <algorithm>
+
 namespace coz {
 
-std::vector<int> SpeedupPlan::next_block(std::uint32_t line, Random& random) {
-  std::vector<int> block(kBaselinesPerBlock, 0);
-  std::vector<int>& deck = decks_[line];
-  for (int i = 0; i < kTreatmentsPerBlock; ++i) {
-    if (fixed_) {
-      block.push_back(*fixed_);
-      continue;
-    }
-    if (deck.empty()) {
-      deck.assign(kSpeedups.begin(), kSpeedups.end());
-      random.shuffle(deck);
-    }
-    block.push_back(deck.back());
-    deck.pop_back();
+std::vector<int> SpeedupPlan::next_block(Random& random) const {
+  std::array<int, kSpeedups.size()> speedups = kSpeedups;
+  if (fixed_) speedups.fill(*fixed_);
+  random.shuffle(speedups);
+  constexpr std::size_t kInHalf = speedups.size() / kHalves;
+  std::vector<int> block;
+  for (std::size_t first = 0; first < speedups.size(); first += kInHalf) {
+    std::array<int, kInHalf + 1> half = {0};
+    std::copy_n(speedups.begin() + first, kInHalf, half.begin() + 1);
+    random.shuffle(half);
+    block.insert(block.end(), half.begin(), half.end());
   }
-  random.shuffle(block);
   return block;
 }
 

@@ -1,19 +1,18 @@
 // Which speedups the windows of a block try, and in which order.
 //
-// A block stays on one line. It holds baselines (speedup 0) and treatments in random order, so
-// that each treatment can be compared with baselines measured within a second or two of it: what
-// drifts more slowly, such as the machine's speed or the program's phase, cancels. The treatments
-// are dealt from a deck of the line's own that is shuffled anew when it is used up, so that a
-// curve has points over its whole range after few blocks.
+// A block stays on one line and is complete: it tries every speedup once, and so allows each to be
+// compared with baselines (speedup 0) measured within seconds of it. What drifts more slowly, such
+// as the machine's speed or the program's phase, cancels, and all speedups are measured equally
+// often. It is dealt in halves, each with a baseline and one half of the speedups in random order,
+// so that no speedup is ever far from a baseline, and a block cut short by the end still has one.
 //
 // One thread; allocates. Speedups are percent.
 #ifndef LIBCOZ_EXPERIMENT_SPEEDUP_PLAN_H
 #define LIBCOZ_EXPERIMENT_SPEEDUP_PLAN_H
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "experiment/random.h"
@@ -21,24 +20,23 @@
 namespace coz {
 
 // Few enough for each to be measured well, and dense enough to show where a curve bends.
-inline constexpr std::array<int, 8> kSpeedups = {10, 25, 40, 50, 60, 75, 90, 100};
-inline constexpr int kBaselinesPerBlock = 2;
-inline constexpr int kTreatmentsPerBlock = 3;
+inline constexpr std::array<int, 6> kSpeedups = {10, 25, 40, 50, 75, 100};
+inline constexpr std::size_t kHalves = 2;
+inline constexpr std::size_t kWindowsPerBlock = kSpeedups.size() + kHalves;
 
 class SpeedupPlan {
  public:
   // `fixed`: the only treatment (--fixed-speedup); 0 means baselines alone.
   explicit SpeedupPlan(std::optional<int> fixed) : fixed_(fixed) {}
 
-  // The speedups of the next block on `line`.
-  std::vector<int> next_block(std::uint32_t line, Random& random);
+  // The speedups of a block, one for each of its windows.
+  std::vector<int> next_block(Random& random) const;
 
   // One speedup for a whole run: 0 with probability one half (§5.2.2.1), else any treatment.
   int for_whole_run(Random& random) const;
 
  private:
   std::optional<int> fixed_;
-  std::unordered_map<std::uint32_t, std::vector<int>> decks_;
 };
 
 }  // namespace coz

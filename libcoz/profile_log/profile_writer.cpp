@@ -92,6 +92,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("samples", record.samples);
   json.field("line_samples", record.line_samples);
   json.field("run_time", record.run_time);
+  if (record.probe_time > 0) json.field("probe_time", record.probe_time);
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");
   json.end_array();

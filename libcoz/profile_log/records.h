@@ -48,6 +48,7 @@ struct ExperimentRecord {
   std::uint64_t samples = 0;
   std::uint64_t line_samples = 0;
   Nanoseconds run_time = 0;  // effective
+  double probe_time = 0;     // ns; 0: unknown
   bool unsettled = false;
   std::vector<PointResult> points;
 };

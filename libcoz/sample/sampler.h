@@ -12,6 +12,7 @@
 #include "experiment/selection.h"
 #include "line/modules.h"
 #include "sample/histogram.h"
+#include "sample/speed_probe.h"
 
 namespace coz {
 
@@ -20,11 +21,16 @@ using FindPlace = std::optional<Place> (*)(const Modules& modules, void* context
 
 class Sampler {
  public:
-  Sampler(const Modules& modules, Histogram& histogram, const SelectionCell& selection,
-          FindPlace find_place) noexcept
-      : modules_(modules), histogram_(histogram), selection_(selection), find_place_(find_place) {}
+  Sampler(const Modules& modules, Histogram& histogram, SpeedProbe& speed_probe,
+          const SelectionCell& selection, FindPlace find_place) noexcept
+      : modules_(modules),
+        histogram_(histogram),
+        speed_probe_(speed_probe),
+        selection_(selection),
+        find_place_(find_place) {}
 
   void sample(void* context, ThreadDelays& delays) noexcept {
+    speed_probe_.take();
     const auto place = find_place_(modules_, context);
     Nanoseconds delay = 0;
     if (place) {
@@ -40,6 +46,7 @@ class Sampler {
  private:
   const Modules& modules_;
   Histogram& histogram_;
+  SpeedProbe& speed_probe_;
   const SelectionCell& selection_;
   FindPlace find_place_;
 };

@@ -33,7 +33,11 @@ class Line:
 
 @dataclass
 class Model:
-    """Noise is relative: `drift` between blocks, `noise` between windows; `period` p0 in ns."""
+    """Noise is relative: `drift` between blocks, `noise` between windows; `period` p0 in ns.
+
+    In a part `disturbed` of all windows the machine is slower by up to half, which its probe shows; the
+    program feels it with the exponent `sensitivity`. Without disturbances windows have no probes.
+    """
 
     lines: Sequence[Line]
     period: float = 2_000_000.0
@@ -45,6 +49,8 @@ class Model:
     point: str = "request"
     program: str = "/src/server"
     poisson: bool = False
+    disturbed: float = 0.0
+    sensitivity: float = 1.0
     _rng: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +110,11 @@ class Model:
         rng = self._rng
         period = self.period * drift * (1 - line.effect(speedup))
         period *= float(np.exp(self.noise * rng.standard_normal()))
+        probe = 300 * float(np.exp(0.01 * rng.standard_normal()))
+        if self.disturbed and rng.random() < self.disturbed:
+            slowness = float(rng.uniform(1, 2))
+            probe *= slowness
+            period *= slowness**self.sensitivity
         effective = WINDOW * (1 - 0.3 * speedup)
         visits = effective / period
         n = int(rng.poisson(visits)) if self.poisson else int(visits)
@@ -128,7 +139,7 @@ class Model:
             "type": "experiment", "block": block, "location": line.location, "function": line.function,
             "speedup": speedup, "start": int(now), "duration": int(effective) + delay,
             "effective_duration": int(effective), "delay": delay, "hits": hits, "samples": 2 * hits,
-            "flags": [], "points": points,
+            "flags": [], "points": points, **({"probe_time": probe} if self.disturbed else {}),
         }  # fmt: skip
 
 

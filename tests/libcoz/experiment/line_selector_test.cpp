@@ -1,11 +1,12 @@
 #include "experiment/line_selector.h"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <map>
 #include <vector>
 
-using coz::draw_line;
 using coz::LineSamples;
+using coz::LineSelector;
 using coz::Random;
 
 namespace {
@@ -14,9 +15,10 @@ constexpr int kDraws = 100000;
 
 std::map<std::uint32_t, double> shares(const std::vector<LineSamples>& lines, std::uint64_t seed) {
   Random random(seed);
+  LineSelector selector;
   std::map<std::uint32_t, double> drawn;
   for (int i = 0; i < kDraws; ++i) {
-    const auto line = draw_line(lines, random);
+    const auto line = selector.draw(lines, random);
     REQUIRE(line);
     drawn[*line] += 1.0 / kDraws;
   }
@@ -30,8 +32,9 @@ constexpr double kMargin = 0.008;
 
 TEST_CASE("no line is drawn where none has samples") {
   Random random(1);
-  CHECK_FALSE(draw_line({}, random));
-  CHECK_FALSE(draw_line(std::vector<LineSamples>{{1, 0}, {2, 0}}, random));
+  LineSelector selector;
+  CHECK_FALSE(selector.draw({}, random));
+  CHECK_FALSE(selector.draw(std::vector<LineSamples>{{1, 0}, {2, 0}}, random));
 }
 
 TEST_CASE("the only line with samples is always drawn") {
@@ -64,16 +67,57 @@ TEST_CASE("the floor begins at its bound") {
   CHECK(drawn[3] == Approx(0.0039).margin(0.001));
 }
 
+TEST_CASE("equal lines are drawn about equally often from the beginning") {
+  const std::vector<LineSamples> lines = {{1, 1000}, {2, 1000}};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    LineSelector selector;
+    int first = 0;
+    for (int i = 0; i < 20; ++i) first += *selector.draw(lines, random) == 1;
+    REQUIRE(std::abs(first - 10) <= 2);
+  }
+}
+
+TEST_CASE("the order of draws is not fixed") {
+  const std::vector<LineSamples> lines = {{1, 1000}, {2, 1000}};
+  Random random(5);
+  LineSelector selector;
+  int same_as_before = 0;
+  std::uint32_t before = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint32_t line = *selector.draw(lines, random);
+    same_as_before += line == before;
+    before = line;
+  }
+  CHECK(same_as_before > 150);
+  CHECK(same_as_before < 500);
+}
+
+TEST_CASE("a line that turns up late does not keep the others waiting") {
+  Random random(6);
+  LineSelector selector;
+  for (int i = 0; i < 1000; ++i) selector.draw(std::vector<LineSamples>{{1, 1000}}, random);
+  std::map<std::uint32_t, int> drawn;
+  for (int i = 0; i < 100; ++i) {
+    ++drawn[*selector.draw(std::vector<LineSamples>{{1, 1000}, {2, 800}, {3, 800}}, random)];
+  }
+  CHECK(drawn[2] > 30);
+  CHECK(drawn[3] > 30);
+}
+
 TEST_CASE("the same seed draws the same lines") {
   const std::vector<LineSamples> lines = {{1, 10}, {2, 20}, {3, 30}};
   Random a(7);
   Random b(7);
   Random c(8);
+  LineSelector from_a;
+  LineSelector from_b;
+  LineSelector from_c;
   int same_as_c = 0;
   for (int i = 0; i < 200; ++i) {
-    const auto line = draw_line(lines, a);
-    REQUIRE(line == draw_line(lines, b));
-    same_as_c += line == draw_line(lines, c);
+    const auto line = from_a.draw(lines, a);
+    REQUIRE(line == from_b.draw(lines, b));
+    same_as_c += line == from_c.draw(lines, c);
   }
   CHECK(same_as_c < 150);
 }

@@ -38,7 +38,7 @@ TEST_CASE("without visits windows double, up to a bound") {
 
 TEST_CASE("a window settles where its point is visited as often as wanted") {
   WindowLength window;
-  CHECK(settle(window, {20}) == Approx(0.5 * kSecond).epsilon(0.01));
+  CHECK(settle(window, {20}) == Approx(0.3 * kSecond).epsilon(0.01));
 }
 
 TEST_CASE("a busy point needs no more than the shortest window") {
@@ -49,25 +49,25 @@ TEST_CASE("a busy point needs no more than the shortest window") {
 
 TEST_CASE("an idle point asks for nothing") {
   WindowLength window;
-  CHECK(settle(window, {20, 0, 0}) == Approx(0.5 * kSecond).epsilon(0.01));
-  CHECK(settle(window, {1000, 0, 10, 0}) == Approx(1.0 * kSecond).epsilon(0.01));
+  CHECK(settle(window, {20, 0, 0}) == Approx(0.3 * kSecond).epsilon(0.01));
+  CHECK(settle(window, {1000, 0, 10, 0}) == Approx(0.6 * kSecond).epsilon(0.01));
 }
 
 TEST_CASE("the slower of two points is waited for, within the cap") {
   WindowLength window;
-  CHECK(settle(window, {1000, 20}) == Approx(0.5 * kSecond).epsilon(0.01));
+  CHECK(settle(window, {1000, 20}) == Approx(0.3 * kSecond).epsilon(0.01));
   CHECK(settle(window, {1000, 0.5}) == Approx(1.0 * kSecond).epsilon(0.01));
 }
 
 TEST_CASE("where even the fastest point is slow, windows grow for it, up to a bound") {
   WindowLength window;
-  CHECK(settle(window, {4, 0.1}) == Approx(2.5 * kSecond).epsilon(0.01));
+  CHECK(settle(window, {4, 0.1}) == Approx(1.5 * kSecond).epsilon(0.01));
   CHECK(settle(window, {0.2}) == WindowLength::kMost);
 }
 
 TEST_CASE("one odd window moves the length half the way only") {
   WindowLength window;
-  settle(window, {5});
+  settle(window, {3});
   REQUIRE(window.get() == Approx(2.0 * kSecond).epsilon(0.01));
   const Nanoseconds before = window.get();
   window.observe(std::vector<double>{1e6}, before);

@@ -90,6 +90,7 @@ ExperimentRecord experiment_record() {
   experiment.duration = 500;
   experiment.delay = 120;
   experiment.hits = 7;
+  experiment.probe_time = 310.25;
   experiment.samples = 90;
   experiment.line_samples = 33;
   experiment.run_time = 1380;
@@ -107,10 +108,11 @@ TEST_CASE("a run record") {
 }
 
 TEST_CASE("an experiment, without points and without flags") {
-  CHECK(to_json(experiment_record()) ==
-        R"({"type":"experiment","block":12,"location":"/src/app.cpp:42","function":"work",)"
-        R"("speedup":0.25,"start":1000,"duration":500,"effective_duration":380,"delay":120,)"
-        R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"flags":[],"points":[]})");
+  CHECK(
+      to_json(experiment_record()) ==
+      R"({"type":"experiment","block":12,"location":"/src/app.cpp:42","function":"work",)"
+      R"("speedup":0.25,"start":1000,"duration":500,"effective_duration":380,"delay":120,)"
+      R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"probe_time":310.25,"flags":[],"points":[]})");
 }
 
 TEST_CASE("an experiment with a point of each kind") {

@@ -1,0 +1,107 @@
+"""The machine's speed, taken out: against profiles whose machine was slow and whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli import messages
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.grouping import make_series, usable_windows
+from cozcli.analysis.result import Analysis
+from cozcli.analysis.speed import exponent, window_weights
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+
+LINES = [Line("/a.c:1", lambda s: 0.4 * s), Line("/a.c:2", lambda s: 0.05 * s)]
+SPEEDUPS = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
+
+
+def profile_of(records: list[dict[str, Any]]) -> Profile:
+    read = read_records(to_bytes(records).splitlines(keepends=True), ReadProblems())
+    return Profile(collect_runs(read, "x"), ["x"])
+
+
+def profile(disturbed: float, sensitivity: float = 1.0, seed: int = 1) -> list[dict[str, Any]]:
+    model = Model(
+        LINES, disturbed=disturbed, sensitivity=sensitivity, seed=seed, speedups=SPEEDUPS, per_block=6
+    )
+    return model.records(24)
+
+
+def errors_of(analysis: Analysis) -> list[float]:
+    truth = {line.location: line.effect for line in LINES}
+    return [p.effect - truth[r.location](p.speedup) for r in analysis.results for p in r.curve[1:]]
+
+
+def without_probes(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in record.items() if k != "probe_time"} for record in records]
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.4])
+def test_disturbances_are_taken_out(sensitivity: float) -> None:
+    corrected, plain = [], []
+    for seed in range(8):
+        records = profile(0.5, sensitivity, seed)
+        corrected += errors_of(analyse(profile_of(records)))
+        plain += errors_of(analyse(profile_of(without_probes(records))))
+    assert np.mean(np.abs(corrected)) < 0.02
+    assert np.mean(np.abs(corrected)) < 0.4 * np.mean(np.abs(plain))
+    assert abs(np.mean(corrected)) < 0.005
+
+
+def test_intervals_keep_their_coverage() -> None:
+    covered = []
+    for seed in range(30):
+        for result in analyse(profile_of(profile(0.4, seed=seed))).results:
+            truth = next(line.effect for line in LINES if line.location == result.location)
+            covered += [p.low <= truth(p.speedup) <= p.high for p in result.curve[1:]]
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
+@pytest.mark.parametrize("sensitivity", [0.0, 0.4, 1.0])
+def test_the_exponent_is_found(sensitivity: float) -> None:
+    windows = usable_windows(profile_of(profile(0.5, sensitivity)).runs).by_line
+    group = [series for line, of_line in windows.items() for series in make_series(line, of_line)]
+    assert exponent(group) == pytest.approx(sensitivity, abs=0.1)
+
+
+def test_a_program_that_is_slow_by_itself_is_not_corrected() -> None:
+    """Rare slow windows whose probe is as fast as ever are the program's: they count in full."""
+    records = profile(0.0)
+    for index, record in enumerate(r for r in records if r["type"] == "experiment"):
+        record["probe_time"] = 300.0
+        if index % 7 == 0:
+            record["points"][0]["elapsed"] *= 2
+    assert analyse(profile_of(records)).results == analyse(profile_of(without_probes(records))).results
+
+
+def test_a_profile_without_probes_is_left_as_it_is() -> None:
+    windows = usable_windows(profile_of(profile(0.0)).runs).by_line
+    series = make_series("/a.c:1", windows["/a.c:1"])[0]
+    assert not series.slowness.any()
+    assert exponent([series]) == 0
+    assert (window_weights(series.slowness) == 1).all()
+
+
+def test_few_windows_correct_nothing() -> None:
+    model = Model(LINES[:1], disturbed=0.5, speedups=(0.5,), per_block=1)
+    windows = usable_windows(profile_of(model.records(3)).runs).by_line
+    assert exponent(make_series("/a.c:1", windows["/a.c:1"])) == 0
+
+
+def test_a_slow_machine_is_mentioned() -> None:
+    slow = messages.slow_machine(1, 2).text.partition(" of ")[2]
+    assert any("over 10 % slower" in warning.text for warning in analyse(profile_of(profile(0.5))).warnings)
+    assert slow
+    assert not any("slower" in warning.text for warning in analyse(profile_of(profile(0.05))).warnings)
+
+
+@pytest.mark.parametrize("probe", [0, 1e-300, 1e9])
+def test_odd_probe_times_do_no_harm(probe: float) -> None:
+    records = profile(0.3)
+    next(r for r in records if r["type"] == "experiment")["probe_time"] = probe
+    assert np.mean(np.abs(errors_of(analyse(profile_of(records))))) < 0.05
