@@ -31,6 +31,9 @@ from cozcli.profile.profile import Profile, Run
 
 #: Fewer different speedups than this (the dissertation's number) is marked as few data.
 ENOUGH_SPEEDUPS = 5
+#: Fewer comparisons with a baseline than this are few data too, and prove no contention: one odd moment of
+#: the machine can be all that they saw.
+ENOUGH_GROUPS = 3
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,10 @@ def _estimate(
         results.append(result)
         probabilities.append(probability)
     marks = ranking.discoveries(probabilities)
-    return [replace(r, contention=mark) for r, mark in zip(results, marks, strict=True)]
+    return [
+        replace(r, contention=mark and c.groups >= ENOUGH_GROUPS)
+        for r, mark, c in zip(results, marks, comparisons, strict=True)
+    ]
 
 
 def _ratios_by_line(comparisons: Sequence[Comparison]) -> dict[tuple[str, float], float]:
@@ -220,7 +226,7 @@ def _notes(comparison: Comparison, phase: Phase) -> tuple[Note, ...]:
     in_blocks = comparison.paired.any()
     pooled = any(pool.size for pool in comparison.pools[1:])
     found = {
-        Note.FEW_DATA: len(comparison.speedups) < ENOUGH_SPEEDUPS,
+        Note.FEW_DATA: len(comparison.speedups) < ENOUGH_SPEEDUPS or comparison.groups < ENOUGH_GROUPS,
         Note.PHASES: phase.factor < 1,
         Note.UNSETTLED: series.unsettled,
         Note.UNPAIRED: bool(in_blocks and pooled),

@@ -60,6 +60,12 @@ class Comparison:
         pooled = [min(pool.size, self.pools[0].size) for pool in self.pools[1:]]
         return np.asarray(self.paired.sum(axis=0) + np.array(pooled, dtype=np.int64), dtype=np.int64)
 
+    @property
+    def groups(self) -> int:
+        """Independent comparisons of any speedup with a baseline: blocks, and windows of the pool."""
+        pooled = min(self.pools[0].size, sum(pool.size for pool in self.pools[1:]))
+        return int(self.paired.any(axis=1).sum()) + pooled
+
 
 def arrange(series: Series) -> Comparison | None:
     """Sum windows by block and speedup, and decide which speedups need the pool.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cozcli.analysis.result import LineResult
+from cozcli.analysis.result import LineResult, Note
 
 #: Rate of false discoveries among the lines marked for contention (one-sided).
 FALSE_DISCOVERIES = 0.025
@@ -22,8 +22,18 @@ def impact(result: LineResult) -> float:
 
 
 def by_impact(results: Sequence[LineResult]) -> list[LineResult]:
-    """Largest certain impact first; where nothing is certain, steepest first."""
-    return sorted(results, key=lambda r: (-max(impact(r), 0.0), -abs(r.slope), r.location, r.point, r.kind))
+    """Largest certain impact first; where nothing is certain, steepest first; few data after the rest."""
+    return sorted(
+        results,
+        key=lambda r: (
+            Note.FEW_DATA in r.notes,
+            -max(impact(r), 0.0),
+            -abs(r.slope),
+            r.location,
+            r.point,
+            r.kind,
+        ),
+    )
 
 
 def by_slope(results: Sequence[LineResult]) -> list[LineResult]:

@@ -33,7 +33,7 @@ std::optional<std::uint32_t> LineSelector::draw(std::span<const LineSamples> lin
 
 double LineSelector::chance(const LineSamples& line, double all) const {
   double share = static_cast<double>(line.samples) / all;
-  if (share >= kFloorFrom) share = std::max(share, kFloor);
+  share = share >= kFloorFrom ? std::max(share, kFloor) : share * share / kFloorFrom;
   const auto drawn = drawn_.find(line.line);
   const double had = drawn == drawn_.end() ? 0 : static_cast<double>(drawn->second);
   const double lacks = share * (static_cast<double>(draws_) + kAhead) - had;

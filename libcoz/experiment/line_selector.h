@@ -27,9 +27,11 @@ struct LineSamples {
   std::uint64_t samples;
 };
 
-// A line with at least kFloorFrom of all samples is drawn as if it had kFloor.
+// A line with at least kFloorFrom of all samples is drawn as if it had kFloor. Lines below that can
+// hardly have an effect that could be measured, but there are often hundreds: their chance falls
+// with the square of their share, so that they don't use up a third of all experiments.
 inline constexpr double kFloorFrom = 0.004;
-inline constexpr double kFloor = 0.015;
+inline constexpr double kFloor = 0.01;
 
 class LineSelector {
  public:

@@ -231,3 +231,21 @@ def test_classic_truth(golden: Path) -> None:
     fit = result_for(analysis, "/src/queue.cpp:10")
     assert effect_at(fit, 0.75) == pytest.approx(0.17, abs=0.04)
     assert result_for(analysis, "/src/queue.cpp:15").slope == pytest.approx(0, abs=0.03)
+
+
+def test_few_blocks_prove_no_contention_and_rank_last() -> None:
+    """Two blocks may both have met an odd moment of the machine, however steep they look."""
+    bad = Line("/a.c:1", lambda s: -0.6 * s)
+    speedups = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
+
+    def records(line: Line, blocks: int) -> list[dict[str, Any]]:
+        return Model([line], speedups=speedups, per_block=6, drift=0.0).records(blocks)
+
+    few = analyse_records(records(bad, 2))
+    assert not few.results[0].contention
+    assert Note.FEW_DATA in few.results[0].notes
+    enough = analyse_records(records(bad, 3))
+    assert enough.results[0].contention
+    assert Note.FEW_DATA not in enough.results[0].notes
+    both = analyse_records(records(bad, 2), records(Line("/a.c:2", lambda s: 0.1 * s), 6))
+    assert [r.location for r in both.results] == ["/a.c:2", "/a.c:1"]

@@ -56,15 +56,23 @@ TEST_CASE("lines are drawn in proportion to their samples, in whatever order the
 
 TEST_CASE("a line that is rare, but not mere noise, is drawn as often as the floor says") {
   auto drawn = shares({{1, 9949}, {2, 50}, {3, 1}}, 3);
-  const double all = 0.9949 + coz::kFloor + 0.0001;
+  const double all = 0.9949 + coz::kFloor;
   CHECK(drawn[2] == Approx(coz::kFloor / all).margin(0.002));  // 0.5 % of the samples
   CHECK(drawn[3] < 0.0005);                                    // noise has no floor
 }
 
-TEST_CASE("the floor begins at its bound") {
-  auto drawn = shares({{1, 99210}, {2, 400}, {3, 390}}, 4);
-  CHECK(drawn[2] == Approx(0.015).margin(0.002));
-  CHECK(drawn[3] == Approx(0.0039).margin(0.001));
+TEST_CASE("the floor begins at its bound, and below it chances fall with the square") {
+  auto drawn = shares({{1, 99100}, {2, 400}, {3, 390}, {4, 110}}, 4);
+  CHECK(drawn[2] == Approx(0.01).margin(0.002));
+  CHECK(drawn[3] == Approx(0.0038).margin(0.001));
+  CHECK(drawn[4] == Approx(0.0003).margin(0.0003));
+}
+
+TEST_CASE("many small lines do not use up the experiments of the few large ones") {
+  std::vector<LineSamples> lines = {{1, 4000}, {2, 3000}};
+  for (std::uint32_t small = 10; small < 310; ++small) lines.push_back({small, 10});
+  auto drawn = shares(lines, 5);
+  CHECK(drawn[1] + drawn[2] > 0.85);  // 0.7 of the samples
 }
 
 TEST_CASE("equal lines are drawn about equally often from the beginning") {
