@@ -175,7 +175,8 @@ std::optional<ThreadDelays> Runtime::current_delays() noexcept {
 }
 
 DelayEnvironment Runtime::delay_environment() noexcept {
-  return {shared_.global_delay, shared_.wakers, now, pause_until};
+  return {shared_.global_delay, shared_.wakers, now, pause_until,
+          kMostSavedPeriods * config_.period};
 }
 
 void Runtime::thread_begins(Nanoseconds inherited) noexcept {

@@ -52,6 +52,7 @@ class ThreadClock {
   void start_at(Nanoseconds local) noexcept {
     set_local(local);
     excess_ = 0;
+    saved_wait_ = 0;
   }
 
   // The thread ran the selected line: `delay` for each sample.
@@ -86,13 +87,21 @@ class ThreadClock {
   Blocked block(Nanoseconds now) const noexcept { return {local(), now}; }
 
   // The thread was woken by another that had served `waker_local` when it did so. The waker's
-  // effective time is carried over; a thread cannot have served more than it was blocked for.
-  // Without a record of the waker, G stands in for it. The result may lie below the delay
-  // served at blocking: then the thread's wait ended later in effective time than in real time.
+  // effective time is carried over; without a record of the waker, G stands in for it. The result
+  // may lie below the delay served at blocking: then the thread's wait ended later in effective
+  // time than in real time.
+  //
+  // A thread cannot have served more than it was blocked for, in all its waits together: a sample
+  // charges at once what accrued over a period, during which a thread may have waited many times,
+  // each time for less than d. So time waited without need of credit is saved, up to `most_saved`,
+  // and spent when a wait is too short for the credit it earns (docs/decisions/saved_wait.md).
   void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
-              Nanoseconds global) noexcept {
-    const Nanoseconds most = before.local + (now - before.since);
-    set_local(std::min({most, waker_local.value_or(global), global}));
+              Nanoseconds global, Nanoseconds most_saved) noexcept {
+    const Nanoseconds waited = saved_wait_ + (now - before.since);
+    const Nanoseconds earned = std::min(waker_local.value_or(global), global) - before.local;
+    const Nanoseconds credit = std::min(earned, waited);
+    saved_wait_ = std::min(waited - std::max<Nanoseconds>(credit, 0), most_saved);
+    set_local(before.local + credit);
   }
 
  private:
@@ -100,10 +109,15 @@ class ThreadClock {
 
   std::atomic<Nanoseconds> local_{0};
   Nanoseconds excess_ = 0;
+  Nanoseconds saved_wait_ = 0;
 };
 
 // Below this a pause would mostly measure the cost of sleeping.
 inline constexpr Nanoseconds kLeastPause = 20 * kMicrosecond;
+
+// How much wait a thread may save, in sampling periods. More would let what it waited in one window
+// count in another.
+inline constexpr int kMostSavedPeriods = 5;
 
 }  // namespace coz
 

@@ -60,7 +60,8 @@ void ThreadDelays::after_blocking(WokenBy woken_by,
       if (!waker || waker->thread == thread_.slot) continue;
       least = least ? std::min(*least, waker->local) : waker->local;
     }
-    thread_.clock.credit(thread_.blocked_at, environment_.now(), least, environment_.global.get());
+    thread_.clock.credit(thread_.blocked_at, environment_.now(), least, environment_.global.get(),
+                         environment_.most_saved_wait);
   }
   drain();
   if (woken_by != WokenBy::kNobody) pay_until_settled();
@@ -78,6 +79,8 @@ void ThreadDelays::catch_up() noexcept {
 }
 
 void ThreadDelays::drain() noexcept {
+  // Looked at first: this runs at every lock, and an exchange costs as much as the lock itself.
+  if (thread_.deferred.load(std::memory_order_relaxed) == 0) return;
   const Nanoseconds deferred = thread_.deferred.exchange(0, std::memory_order_relaxed);
   if (deferred > 0) thread_.clock.charge(deferred, environment_.global);
 }

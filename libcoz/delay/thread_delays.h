@@ -26,6 +26,7 @@ struct DelayEnvironment {
   WakerTable& wakers;
   Nanoseconds (*now)() noexcept;
   Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
+  Nanoseconds most_saved_wait;
 };
 
 enum class WokenBy {

@@ -1,6 +1,7 @@
 #include "experiment/line_selector.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace coz {
@@ -32,7 +33,9 @@ std::optional<std::uint32_t> LineSelector::draw(std::span<const LineSamples> lin
 }
 
 double LineSelector::chance(const LineSamples& line, double all) const {
-  double share = static_cast<double>(line.samples) / all;
+  // What the line has for certain: at first most lines have a single sample, or none.
+  const auto samples = static_cast<double>(line.samples);
+  double share = std::max(samples - std::sqrt(samples), 0.1 * samples) / all;
   share = share >= kFloorFrom ? std::max(share, kFloor) : share * share / kFloorFrom;
   const auto drawn = drawn_.find(line.line);
   const double had = drawn == drawn_.end() ? 0 : static_cast<double>(drawn->second);

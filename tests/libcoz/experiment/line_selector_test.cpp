@@ -62,10 +62,17 @@ TEST_CASE("a line that is rare, but not mere noise, is drawn as often as the flo
 }
 
 TEST_CASE("the floor begins at its bound, and below it chances fall with the square") {
-  auto drawn = shares({{1, 99100}, {2, 400}, {3, 390}, {4, 110}}, 4);
+  auto drawn = shares({{1, 9910000}, {2, 40400}, {3, 39000}, {4, 11000}}, 4);
   CHECK(drawn[2] == Approx(0.01).margin(0.002));
   CHECK(drawn[3] == Approx(0.0038).margin(0.001));
   CHECK(drawn[4] == Approx(0.0003).margin(0.0003));
+}
+
+TEST_CASE("a single sample proves nothing: in the beginning the lines that recur are drawn") {
+  std::vector<LineSamples> lines = {{1, 12}, {2, 9}};
+  for (std::uint32_t single = 10; single < 40; ++single) lines.push_back({single, 1});
+  auto drawn = shares(lines, 6);
+  CHECK(drawn[1] + drawn[2] > 0.7);  // 0.41 of the samples
 }
 
 TEST_CASE("many small lines do not use up the experiments of the few large ones") {
