@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
 
@@ -34,7 +36,18 @@ perf_event_attr task_clock(Nanoseconds period) noexcept {
 
 }  // namespace
 
+bool is_at_least(const char* release, long major, long minor) noexcept {
+  char* end = nullptr;
+  const long its_major = strtol(release, &end, 10);
+  const long its_minor = *end == '.' ? strtol(end + 1, nullptr, 10) : 0;
+  return its_major > major || (its_major == major && its_minor >= minor);
+}
+
 long open_trap_event(Nanoseconds period) noexcept {
+  // Before 5.19 a sample in a thread that blocks SIGTRAP at that moment, as libc itself does here
+  // and there, killed the program.
+  utsname system = {};
+  if (uname(&system) != 0 || !is_at_least(system.release, 5, 19)) return -EOPNOTSUPP;
   perf_event_attr attributes = task_clock(period);
   attributes.inherit = 1;
   attributes.inherit_thread = 1;

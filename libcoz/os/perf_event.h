@@ -9,12 +9,15 @@
 namespace coz {
 
 // One event for the calling thread and all threads created after it: each period of a thread's
-// time in user mode raises SIGTRAP in it (Linux 5.13 and later). No ring, one descriptor for the
+// time in user mode raises SIGTRAP in it (Linux 5.19 and later). No ring, one descriptor for the
 // process; ends with exec. The cheaper of the two modes.
 long open_trap_event(Nanoseconds period) noexcept;
 
 // An event for the calling thread alone, which raises `signal` in it.
 long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
+
+// Is a kernel release, as uname gives it ("6.1.0-44-amd64"), this one or later?
+bool is_at_least(const char* release, long major, long minor) noexcept;
 
 }  // namespace coz
 

@@ -35,6 +35,7 @@ std::string why_refused(long error) {
   if (error == -EACCES || error == -EPERM) {
     reason += "; kernel.perf_event_paranoid is " + paranoia();
   }
+  if (error == -EOPNOTSUPP) reason += "; Linux 5.19 or later is needed";
   return reason;
 }
 
