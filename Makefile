@@ -124,7 +124,7 @@ dependencies:                         ## install what is missing, by apt
 ## ---------------------------------------------------------------------------------------------------
 ## examples, demo
 
-DEMO_TWO_THREADS ?= 60
+DEMO_TWO_THREADS ?= 120
 DEMO_SQLITE      ?= 180
 EXAMPLES := $(BUILD)/examples/two_threads $(BUILD)/examples/serial $(BUILD)/examples/queue
 SQLITE_EXAMPLE := $(BUILD)/examples/sqlite_insert
