@@ -34,6 +34,8 @@ ENOUGH_SPEEDUPS = 5
 #: Fewer comparisons with a baseline than this are few data too, and prove no contention: one odd moment of
 #: the machine can be all that they saw.
 ENOUGH_GROUPS = 3
+#: Harm up to this is not called contention, however certain: virtual speedup itself is no more exact.
+LEAST_HARM = 0.02
 
 
 @dataclass(frozen=True)
@@ -212,12 +214,13 @@ def _factor_replicates(phase: Phase, number: int) -> Floats:
 
 
 def _probabilities_of_harm(values: Floats, replicates: Floats, freedom: Floats) -> list[float]:
-    """One-sided p-values of "not below 0", from the upper half of each interval."""
+    """One-sided p-values of "not below −LEAST_HARM", from the upper half of each interval."""
     _, high = percentile_interval(replicates)
     found = []
     for value, bound, degrees in zip(values, high, freedom, strict=True):
         error = (bound - value) / t_quantile(0.5 + LEVEL / 2, float(degrees))
-        found.append(t_tail(-value / error, float(degrees)) if error > 0 else float(value >= 0))
+        harm = -value - LEAST_HARM
+        found.append(t_tail(harm / error, float(degrees)) if error > 0 else float(harm <= 0))
     return found
 
 
