@@ -215,12 +215,7 @@ def windows_discarded(reason: str, number: int, visits: int, duration: int) -> P
                 f"{seconds(duration)}).",
                 "put the progress point where it is passed more often, or let the program run longer.",
             )
-        case "no_hits":
-            return Problem(
-                f"no experiment: in {windows} the selected line did not run at all.",
-                "let it run longer, or narrow the scope to the hot files with -s.",
-            )
-        case "shutdown" | "interrupted":
+        case "shutdown":
             return Problem(
                 f"no experiment: the program ended before a window was finished ({windows} broken off).",
                 "let it run longer: a few seconds at least, better a minute.",

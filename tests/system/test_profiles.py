@@ -113,10 +113,11 @@ def test_fixed_line_and_scope(coz, build, request):
     assert run.records("run")[0]["scope"] == ["%/loop.c"]
 
 
-def test_a_join_that_does_not_wait_forgets_no_delays(coz, build, request):
+@pytest.mark.parametrize("program", ["late_join.c", "pending_signal.c"])
+def test_a_call_that_does_not_wait_forgets_no_delays(coz, build, request, program):
     """The only thread at work runs the selected line: it owes nothing, so it must never pause."""
-    line = line_number(request.config.rootpath / "tests/programs/late_join.c", "volatile int i")
-    run = coz.run([build("late_join.c")], "--fixed-line", f"late_join.c:{line}", "--fixed-speedup", 100)
+    line = line_number(request.config.rootpath / "tests/programs" / program, "volatile int i")
+    run = coz.run([build(program)], "--fixed-line", f"{program}:{line}", "--fixed-speedup", 100)
     assert sum(e["hits"] for e in run.records("experiment") if e["speedup"] == 1) > 50
     assert int(run.out) < 6
 

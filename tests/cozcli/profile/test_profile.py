@@ -76,10 +76,6 @@ LONG = 9_000_000_000
             "too few visits",
         ),
         (
-            SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"no_hits": 3}),
-            "did not run",
-        ),
-        (
             SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"shutdown": 1}),
             "before a window",
         ),
