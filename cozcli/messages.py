@@ -261,6 +261,11 @@ def slow_machine(slow: int, total: int) -> Problem:
     )
 
 
+def curves_left_out(shown: int, total: int) -> str:
+    """A picture of the most telling results only."""
+    return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."
+
+
 def nothing_estimated(experiments: int) -> Problem:
     """Experiments, but not one line with a baseline and a speedup."""
     return Problem(

@@ -22,11 +22,16 @@ def impact(result: LineResult) -> float:
 
 
 def by_impact(results: Sequence[LineResult]) -> list[LineResult]:
-    """Largest certain impact first; where nothing is certain, steepest first; few data after the rest."""
+    """Largest certain impact first; where nothing is certain, steepest first.
+
+    Results of few data come after the rest, those with most experiments first: among many of them the
+    most extreme are those that met an odd moment.
+    """
     return sorted(
         results,
         key=lambda r: (
             Note.FEW_DATA in r.notes,
+            -r.experiments if Note.FEW_DATA in r.notes else 0,
             -max(impact(r), 0.0),
             -abs(r.slope),
             r.location,
@@ -34,6 +39,13 @@ def by_impact(results: Sequence[LineResult]) -> list[LineResult]:
             r.kind,
         ),
     )
+
+
+def most_telling(results: Sequence[LineResult], most: int, filled: int) -> tuple[LineResult, ...]:
+    """The first `most` of ranked results; those of few data only as long as there are fewer than `filled`."""
+    sure = [r for r in results if Note.FEW_DATA not in r.notes][:most]
+    unsure = [r for r in results if Note.FEW_DATA in r.notes]
+    return (*sure, *unsure[: max(min(most, filled) - len(sure), 0)])
 
 
 def by_slope(results: Sequence[LineResult]) -> list[LineResult]:

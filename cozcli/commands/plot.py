@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 from cozcli import messages
@@ -13,6 +15,8 @@ from cozcli.profile.profile import load_profile
 
 DEFAULT_OUTPUT = "profile.png"
 SUFFIXES = (".png", ".svg", ".pdf")
+#: Without --top: panels at most, and how far results of few data may fill up what there is.
+MOST_PANELS, FILLED_PANELS = 30, 12
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,6 +35,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=DEFAULT_OUTPUT,
         help="picture to write: .png, .svg or .pdf (default: %(default)s)",
     )
+    parser.add_argument(
+        "--top",
+        metavar="N",
+        type=shared.natural,
+        help=f"draw the N highest-ranking lines (default: up to {MOST_PANELS}; lines of few data "
+        f"only where there are fewer than {FILLED_PANELS} others)",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -46,14 +57,20 @@ def execute(options: argparse.Namespace) -> int:
         os.environ["MPLCONFIGDIR"] = "/tmp"
     # These take half a second to load, which a wrong file name need not wait for.
     from cozcli.analysis.analyse import Selection, analyse
+    from cozcli.analysis.ranking import most_telling
     from cozcli.reports.figure import write_figure
 
     analysis = analyse(profile, Selection(options.min_points, options.line, options.progress_point))
+    number = MOST_PANELS if options.top is None else max(options.top, 1)
+    filled = FILLED_PANELS if options.top is None else number
+    shown = most_telling(analysis.results, number, filled)
     try:
-        write_figure(analysis, output)
+        write_figure(replace(analysis, results=shown), output, left_out=len(analysis.results) - len(shown))
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(messages.cannot_write(options.output, reason)) from None
     print(messages.printable(str(output)))
+    if len(shown) < len(analysis.results):
+        print(f"coz: {messages.curves_left_out(len(shown), len(analysis.results))}", file=sys.stderr)
     shared.print_warnings(analysis.warnings)
     return 0

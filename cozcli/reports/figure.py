@@ -59,8 +59,10 @@ Limits = tuple[float, float]
 Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
 
 
-def write_figure(analysis: Analysis, path: Path) -> None:
+def write_figure(analysis: Analysis, path: Path, left_out: int = 0) -> None:
     """Draw the results into a file whose suffix is one of `SUFFIXES`.
+
+    The heading says how many results were left out.
 
     Raises:
         OSError: the file cannot be written.
@@ -70,15 +72,17 @@ def write_figure(analysis: Analysis, path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         if path.suffix.lower() != ".pdf":
             metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-            figure = draw_page(analysis, results, results)
+            figure = draw_page(analysis, results, results, left_out)
             figure.savefig(path, dpi=DPI, metadata=metadata)
             return
         with PdfPages(path, metadata={"CreationDate": None}) as pages:
             for start in range(0, len(results), PDF_PAGE):
-                pages.savefig(draw_page(analysis, results[start : start + PDF_PAGE], results))
+                pages.savefig(draw_page(analysis, results[start : start + PDF_PAGE], results, left_out))
 
 
-def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Sequence[LineResult]) -> Figure:
+def draw_page(
+    analysis: Analysis, shown: Sequence[LineResult], everything: Sequence[LineResult], left_out: int = 0
+) -> Figure:
     """One page of panels; the axes are those of `everything`, so that pages compare."""
     columns = columns_for(len(shown))
     rows = math.ceil(len(shown) / columns)
@@ -112,7 +116,7 @@ def draw_page(analysis: Analysis, shown: Sequence[LineResult], everything: Seque
             axes.tick_params(labelleft=False)
         if index % columns == 0 or result.kind != shown[index - 1].kind:
             axes.set_ylabel(Y_LABELS[result.kind], fontsize=8.5)
-    draw_frame(figure, analysis, everything, kinds, height)
+    draw_frame(figure, analysis, everything, kinds, height, left_out)
     return figure
 
 
@@ -215,7 +219,12 @@ def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_po
 
 
 def draw_frame(
-    figure: Figure, analysis: Analysis, results: Sequence[LineResult], kinds: set[str], height: float
+    figure: Figure,
+    analysis: Analysis,
+    results: Sequence[LineResult],
+    kinds: set[str],
+    height: float,
+    left_out: int,
 ) -> None:
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
@@ -233,7 +242,8 @@ def draw_frame(
         effect = "Effect on latency"
     what = f"{effect}{of} if a line were faster; above 0 is better."
     figure.text(left, 1 - 0.54 / height, literal(elide(what, wide, 9)), fontsize=9, color=INK)
-    detail = f"{profile.removeprefix('Profile: ')}. Points and band: 95 % intervals."
+    curves = f"; {len(results)} of {len(results) + left_out} curves" if left_out else ""
+    detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals."
     figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide, 8)), fontsize=8, color=GREY)
     figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from synthetic import Line, Model, many_lines, to_bytes
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.ranking import most_telling
 from cozcli.analysis.result import Analysis
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
@@ -83,6 +85,30 @@ def test_svg_names_every_line_in_order_of_slope(tmp_path: Path) -> None:
     svg = (tmp_path / "p.svg").read_text()
     places = [svg.index(f">a.c:{i}<") for i in (3, 2, 1)]
     assert places == sorted(places)
+
+
+def test_a_picture_leaves_out_few_data_and_says_so(tmp_path: Path) -> None:
+    """20 lines, of which the last 12 were measured in one block only."""
+    speedups = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
+    records = []
+    for number in range(20):
+        model = Model(
+            [Line(f"/a.c:{number}", lambda s: 0.3 * s)], speedups=speedups, per_block=6, seed=number
+        )
+        records += model.records(4 if number < 8 else 1)
+    read = read_records(to_bytes(records).splitlines(keepends=True), ReadProblems())
+    analysis = analyse(Profile(collect_runs(read, "x"), ["x"]))
+    well_measured = {f"/a.c:{number}" for number in range(8)}
+    assert {r.location for r in analysis.results[:8]} == well_measured
+    assert {r.location for r in most_telling(analysis.results, 30, 5)} == well_measured
+    assert len(most_telling(analysis.results, 30, 12)) == 12
+    assert len(most_telling(analysis.results, 3, 3)) == 3
+    assert len(most_telling(analysis.results, 100, 100)) == 20
+
+    path = tmp_path / "picture.svg"
+    shown = most_telling(analysis.results, 30, 12)
+    write_figure(replace(analysis, results=shown), path, left_out=8)
+    assert "12 of 20 curves" in path.read_text()
 
 
 def test_a_wild_interval_does_not_flatten_the_axes() -> None:
