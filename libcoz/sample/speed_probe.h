@@ -51,8 +51,8 @@ class SpeedProbe {
  private:
   // Bound by how many turns a core can start, which two threads of a core share; a chain of
   // dependent operations would run at full speed beside another.
-  // Aligned, so that it takes one cycle a turn wherever it comes to lie; a loop across a boundary of
-  // the decoder's windows takes longer when it is cold, that is, after a pause.
+  // Aligned, so that it takes one cycle a turn wherever it comes to lie; a loop across a boundary
+  // of the decoder's windows takes longer when it is cold, that is, after a pause.
   static void work() noexcept {
     long turns = kTurns;
 #if defined(__x86_64__)

@@ -10,7 +10,7 @@ using coz::JsonWriter;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_of(std::string_view text) {
   JsonWriter json;
   json.value(text);
   return json.text();
@@ -93,11 +93,11 @@ TEST_CASE("fractions are written with a point, and as short as they can be read"
 }
 
 TEST_CASE("quotes, backslashes and control characters are escaped") {
-  CHECK(quoted(R"(say "hi")") == R"("say \"hi\"")");
-  CHECK(quoted(R"(C:\path)") == R"("C:\\path")");
-  CHECK(quoted("a\nb\tc") == R"("a\u000ab\u0009c")");
-  CHECK(quoted(std::string_view("\0\x1f", 2)) == R"("\u0000\u001f")");
-  CHECK(quoted("\x7f/") == "\"\x7f/\"");
+  CHECK(json_of(R"(say "hi")") == R"("say \"hi\"")");
+  CHECK(json_of(R"(C:\path)") == R"("C:\\path")");
+  CHECK(json_of("a\nb\tc") == R"("a\u000ab\u0009c")");
+  CHECK(json_of(std::string_view("\0\x1f", 2)) == R"("\u0000\u001f")");
+  CHECK(json_of("\x7f/") == "\"\x7f/\"");
 }
 
 TEST_CASE("keys are escaped as values are") {
@@ -112,7 +112,7 @@ TEST_CASE("valid UTF-8 stays as it is, to the ends of each length") {
   const std::string text =
       GENERATE("é", "€", "😀", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
                "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf");
-  CHECK(quoted("a" + text + "b") == "\"a" + text + "b\"");
+  CHECK(json_of("a" + text + "b") == "\"a" + text + "b\"");
 }
 
 TEST_CASE("each byte that is not valid UTF-8 is replaced, and its neighbours are kept") {
@@ -137,6 +137,6 @@ TEST_CASE("each byte that is not valid UTF-8 is replaced, and its neighbours are
   CAPTURE(invalid.what);
   std::string replaced;
   for (std::size_t i = 0; i < invalid.bytes.size(); ++i) replaced += kReplaced;
-  CHECK(quoted("a" + invalid.bytes + "b") == "\"a" + replaced + "b\"");
-  CHECK(quoted("é" + invalid.bytes) == "\"é" + replaced + "\"");
+  CHECK(json_of("a" + invalid.bytes + "b") == "\"a" + replaced + "b\"");
+  CHECK(json_of("é" + invalid.bytes) == "\"é" + replaced + "\"");
 }
