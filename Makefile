@@ -191,7 +191,8 @@ unit-tests: $(UNIT)                   ## build and run the C++ unit tests only
 	$(UNIT)
 
 PYTEST ?=
-PYTEST_RUN := PYTHONPYCACHEPREFIX=$(BUILD)/pycache HYPOTHESIS_STORAGE_DIRECTORY=$(BUILD)/hypothesis \
+PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
+              HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
 PYTEST_FOLDERS := $(wildcard tests/cozcli tests/system)
 
