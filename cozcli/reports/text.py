@@ -143,7 +143,7 @@ def _legend(analysis: Analysis) -> list[str]:
         )
     notes = {note for result in analysis.results for note in result.notes}
     explained = {
-        Note.FEW_DATA: "few data: measured at fewer than 5 speedups; run longer for a curve.",
+        Note.FEW_DATA: "few data: measured at fewer than 5 speedups, or in fewer than 3 blocks; run longer.",
         Note.PHASES: "runs in phases: the line runs only part of the time; effects are scaled to the "
         "whole run.",
         Note.UNSETTLED: "delays owed: some windows closed before all delays were served.",
