@@ -64,7 +64,7 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         warnings.append(messages.clipped_windows(windows.clipped, profile.experiments))
     if windows.unsettled:
         warnings.append(messages.unsettled_windows(windows.unsettled, profile.experiments))
-    slowness = [window.slowness for windows_of in windows.by_line.values() for window in windows_of]
+    slowness = [w.slowness for of_line in windows.by_line.values() for w in of_line if not w.borrowed]
     if slow := slow_machine(slowness):
         warnings.append(messages.slow_machine(slow, len(slowness)))
     if not comparisons:

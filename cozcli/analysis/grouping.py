@@ -121,9 +121,11 @@ def _reference_probe_times(runs: Sequence[Run]) -> list[float]:
 
 
 def _slowness(probe_time: float, reference: float) -> float:
-    if probe_time <= 0:
+    if probe_time <= 0 or math.isinf(reference):
         return 0.0
-    return min(max(math.log(probe_time / reference), -MOST_SLOWNESS), MOST_SLOWNESS)
+    # The difference of logarithms: a quotient of odd numbers may be too small to have one.
+    slowness = math.log(probe_time) - math.log(reference)
+    return min(max(slowness, -MOST_SLOWNESS), MOST_SLOWNESS)
 
 
 def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:

@@ -246,7 +246,10 @@ def _logs(kind: str, numerator: Floats, denominator: Floats) -> tuple[Floats, Bo
 
 def _square_root(covariance: Floats) -> Floats:
     """The Cholesky factor: unlike eigenvectors it is the same whichever library computes it."""
-    ridge = 1e-12 * float(np.trace(covariance)) * np.eye(len(covariance))
+    scale = float(np.trace(covariance))
+    if scale == 0:  # windows without any scatter, as in made-up profiles
+        return np.zeros_like(covariance)
+    ridge = 1e-12 * scale * np.eye(len(covariance))
     return np.asarray(np.linalg.cholesky(covariance + ridge), dtype=np.float64)
 
 

@@ -42,6 +42,13 @@ def natural(text: str) -> int:
     return int(text[:18])
 
 
+def positive(text: str) -> int:
+    """An option's value as an integer from 1."""
+    if natural(text) == 0:
+        raise argparse.ArgumentTypeError("0 is not a whole number from 1")
+    return natural(text)
+
+
 def print_warnings(warnings: Iterable[Problem]) -> None:
     """Each on standard error, so that a report can be piped."""
     sys.stdout.flush()

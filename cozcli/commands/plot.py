@@ -38,7 +38,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--top",
         metavar="N",
-        type=shared.natural,
+        type=shared.positive,
         help=f"draw the N highest-ranking lines (default: up to {MOST_PANELS}; lines of few data "
         f"only where there are fewer than {FILLED_PANELS} others)",
     )
@@ -61,7 +61,7 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.reports.figure import write_figure
 
     analysis = analyse(profile, Selection(options.min_points, options.line, options.progress_point))
-    number = MOST_PANELS if options.top is None else max(options.top, 1)
+    number = MOST_PANELS if options.top is None else options.top
     filled = FILLED_PANELS if options.top is None else number
     shown = most_telling(analysis.results, number, filled)
     try:

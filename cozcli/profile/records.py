@@ -287,10 +287,18 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         samples=fields.natural("samples", 0),
         line_samples=fields.natural("line_samples") if fields.has("line_samples") else -1,
         run_time=fields.natural("run_time") if fields.has("run_time") else -1,
-        probe_time=fields.real("probe_time", LONGEST_PROBE) if fields.has("probe_time") else 0.0,
+        probe_time=_probe_time(fields),
         flags=fields.texts("flags"),
         points=tuple(p for p in map(_point, fields.objects("points")) if p is not None),
     )
+
+
+def _probe_time(fields: Fields) -> float:
+    """0, unknown, where it is missing or cannot be true: the window is good without it."""
+    try:
+        return fields.real("probe_time", LONGEST_PROBE) if fields.has("probe_time") else 0.0
+    except RecordError:
+        return 0.0
 
 
 def check_speedup(value: float) -> float:

@@ -100,8 +100,25 @@ def test_a_slow_machine_is_mentioned() -> None:
     assert not any("slower" in warning.text for warning in analyse(profile_of(profile(0.05))).warnings)
 
 
-@pytest.mark.parametrize("probe", [0, 1e-300, 1e9])
-def test_odd_probe_times_do_no_harm(probe: float) -> None:
+@pytest.mark.parametrize("probe", [0, 5e-324, 1e-300, 1e9, -1, 1e300, "x"])
+def test_odd_probe_times_do_no_harm(probe: object) -> None:
     records = profile(0.3)
     next(r for r in records if r["type"] == "experiment")["probe_time"] = probe
     assert np.mean(np.abs(errors_of(analyse(profile_of(records))))) < 0.05
+
+
+def test_the_tiniest_probe_beside_the_longest() -> None:
+    records = profile(0.0)
+    windows = [record for record in records if record["type"] == "experiment"]
+    for record in windows:
+        record["probe_time"] = 1e9
+    windows[3]["probe_time"] = 5e-324
+    assert np.isfinite(errors_of(analyse(profile_of(records)))).all()
+
+
+def test_windows_without_scatter_are_no_trouble() -> None:
+    records = Model(LINES[:1], drift=0, noise=0, speedups=(0.5,), per_block=1).records(3)
+    for record in records:
+        if record["type"] == "experiment":
+            record["points"][0] |= {"visits": 10, "elapsed": 1_000_000}
+    assert analyse(profile_of(records)).results[0].slope == pytest.approx(0)
