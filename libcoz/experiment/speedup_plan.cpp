@@ -6,7 +6,11 @@ namespace coz {
 
 std::vector<int> SpeedupPlan::next_block(Random& random) const {
   std::array<int, kSpeedups.size()> speedups = kSpeedups;
-  if (fixed_) speedups.fill(*fixed_);
+  if (fixed_) {
+    // One treatment is best compared with as many baselines: those of the halves, and these.
+    speedups.fill(*fixed_);
+    std::fill_n(speedups.begin(), (speedups.size() - kHalves) / 2, 0);
+  }
   random.shuffle(speedups);
   constexpr std::size_t kInHalf = speedups.size() / kHalves;
   std::vector<int> block;

@@ -22,11 +22,13 @@ namespace coz {
 // Few enough for each to be measured well, and dense enough to show where a curve bends.
 inline constexpr std::array<int, 6> kSpeedups = {10, 25, 40, 50, 75, 100};
 inline constexpr std::size_t kHalves = 2;
+static_assert(kSpeedups.size() % kHalves == 0);
 inline constexpr std::size_t kWindowsPerBlock = kSpeedups.size() + kHalves;
 
 class SpeedupPlan {
  public:
-  // `fixed`: the only treatment (--fixed-speedup); 0 means baselines alone.
+  // `fixed`: the only treatment (--fixed-speedup), in half of a block's windows; 0 means baselines
+  // alone.
   explicit SpeedupPlan(std::optional<int> fixed) : fixed_(fixed) {}
 
   // The speedups of a block, one for each of its windows.

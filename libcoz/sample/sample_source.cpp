@@ -35,7 +35,6 @@ std::string why_refused(long error) {
   if (error == -EACCES || error == -EPERM) {
     reason += "; kernel.perf_event_paranoid is " + paranoia();
   }
-  if (error == -EOPNOTSUPP) reason += "; Linux 5.19 or later is needed";
   return reason;
 }
 
@@ -93,7 +92,9 @@ bool SampleSource::start(Sampling wanted, std::string& explanation) {
     explanation += "no timer thread could be started, so that nothing is sampled";
     return false;
   }
+  const bool too_old = mode_ == Sampling::kPerfTrap && error == -EOPNOTSUPP;
   explanation = std::string("samples by ") + mode_name() + " are refused (" + why_refused(error) +
+                (too_old ? "; Linux 5.19 or later is needed" : "") +
                 "), so that nothing is sampled; try --sampling auto";
   return false;
 }
