@@ -147,6 +147,15 @@ def runtime_not_started() -> Problem:
     )
 
 
+def all_rejected(reasons: Sequence[str]) -> Problem:
+    """Records there are, but none that can be believed."""
+    return Problem(
+        f"no experiment: {count(len(reasons), 'record')} left out for impossible values "
+        f"({listed(reasons, 3)}), and no other holds one.",
+        "profile again into a new file; this one was changed after it was written, or by another tool.",
+    )
+
+
 def ended_before_counting() -> Problem:
     """A run record and nothing after it."""
     return Problem(

@@ -57,7 +57,7 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         CozError: no experiments, nothing that can be estimated, or nothing selected.
     """
     if profile.experiments == 0:
-        raise CozError(explain_no_experiments(profile.runs))
+        raise CozError(explain_no_experiments(profile.runs, profile.rejected))
     windows = usable_windows(profile.runs)
     comparisons, warnings = _compare(windows.by_line, profile.experiments)
     if windows.clipped:

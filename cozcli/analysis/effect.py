@@ -28,6 +28,7 @@ class Pool:
     denominator: Floats
     weight: Floats
     time: Floats
+    discount: Floats
 
     @property
     def size(self) -> int:
@@ -40,8 +41,9 @@ class Comparison:
     """A series arranged for comparing: K blocks, S speedups other than 0.
 
     speedups: (S,), ascending. numerator, denominator, weight, time: (K, S + 1), column 0 the
-    baseline. paired: (K, S), does the block hold both? pools: S + 1 pools, the first the baseline's;
-    a speedup with no pooled windows has an empty one. windows: (S + 1,), windows used.
+    baseline; discount: likewise, the mean over a cell's windows. paired: (K, S), does the block hold
+    both? pools: S + 1 pools, the first the baseline's; a speedup with no pooled windows has an empty
+    one. windows: (S + 1,), windows used.
     """
 
     series: Series
@@ -50,6 +52,7 @@ class Comparison:
     denominator: Floats
     weight: Floats
     time: Floats
+    discount: Floats
     paired: Bools
     pools: tuple[Pool, ...]
     windows: Ints
@@ -82,7 +85,7 @@ def arrange(series: Series) -> Comparison | None:
     row = np.searchsorted(blocks, series.stratum[in_block])
     sums = [
         _sum_by_cell(values[in_block], row, column[in_block], (len(blocks), len(levels)))
-        for values in (series.numerator, series.denominator, series.weight, series.time)
+        for values in (series.numerator, series.denominator, series.weight, series.time, series.discount)
     ]
     watched = sums[3] > 0
     paired = watched[:, 1:] & watched[:, :1]
@@ -96,6 +99,7 @@ def arrange(series: Series) -> Comparison | None:
             members[0] = column == 0
     used = np.concatenate([paired.any(axis=1, keepdims=True), paired], axis=1)
     block_windows = _sum_by_cell(np.ones(len(row)), row, column[in_block], used.shape)
+    discount = np.where(block_windows > 0, sums[4] / np.maximum(block_windows, 1), 1.0)
     windows = np.where(used, block_windows, 0).sum(axis=0)
     if members[0].any():
         for level, member in enumerate(members):
@@ -108,6 +112,7 @@ def arrange(series: Series) -> Comparison | None:
         denominator=sums[1],
         weight=sums[2],
         time=sums[3],
+        discount=discount,
         paired=paired,
         pools=tuple(_pool(series, member) for member in members),
         windows=windows.astype(np.int64),
@@ -181,6 +186,5 @@ def _pool_sums(pool: Pool) -> tuple[Floats, Floats, Floats]:
 
 
 def _pool(series: Series, member: Bools) -> Pool:
-    return Pool(
-        series.numerator[member], series.denominator[member], series.weight[member], series.time[member]
-    )
+    names = ("numerator", "denominator", "weight", "time", "discount")
+    return Pool(*(getattr(series, name)[member] for name in names))

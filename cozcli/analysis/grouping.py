@@ -51,6 +51,7 @@ class Series:
 
     speedup: fraction. stratum: block index, or `POOL`. numerator / denominator: see the module.
     time: effective nanoseconds watched. slowness: of the machine (speed.py), 0 where unknown.
+    discount: how much of the window numerator, denominator and time still count, between 0 and 1.
     """
 
     location: str
@@ -63,6 +64,7 @@ class Series:
     denominator: Floats
     time: Floats
     slowness: Floats
+    discount: Floats
     borrowed: bool
     unsettled: bool
 
@@ -74,7 +76,7 @@ class Series:
     def without(self, excluded: Bools) -> Series:
         """The series less some of its windows; `excluded` has shape (N,)."""
         keep = ~excluded
-        arrays = ("speedup", "stratum", "numerator", "denominator", "time", "slowness")
+        arrays = ("speedup", "stratum", "numerator", "denominator", "time", "slowness", "discount")
         return replace(self, **{name: getattr(self, name)[keep] for name in arrays})
 
 
@@ -165,6 +167,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         denominator=terms[:, 1],
         time=terms[:, 2],
         slowness=np.array([window.slowness for window in windows]),
+        discount=np.ones(len(windows)),
         borrowed=any(window.borrowed for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
     )

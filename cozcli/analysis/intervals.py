@@ -98,19 +98,30 @@ def residual_variance(comparison: Comparison) -> Variance:
     t = comparison.time
     with np.errstate(divide="ignore"):
         precision = np.where(watched, 1.0 / (1.0 / t[:, 1:] + 1.0 / t[:, :1]), 0.0)
-    total = np.where(precision.sum(axis=0) > 0, precision.sum(axis=0), 1.0)
-    mean = (precision * logs).sum(axis=0) / total
-    squares = [(precision * (logs - mean) ** 2)[watched]]
-    freedom = float(np.maximum(watched.sum(axis=0) - 1, 0).sum())
+    samples = [(logs[:, s], precision[:, s]) for s in range(logs.shape[1])]
     for pool in comparison.pools:
-        values, seen = _logs(comparison.series.kind, pool.numerator, pool.denominator)
-        if seen.sum() < 2:
-            continue
-        precise = np.where(seen, pool.time, 0.0)
-        centre = float(precise @ values) / float(precise.sum())
-        squares.append((precise * (values - centre) ** 2)[seen])
-        freedom += float(seen.sum() - 1)
-    return Variance(_winsorized_sum(np.concatenate(squares)), freedom)
+        values, seen = _logs(comparison.series.kind, pool)
+        samples.append((values, np.where(seen, pool.time, 0.0)))
+    squares, freedom = zip(*(_scatter(*sample) for sample in samples), strict=True)
+    return Variance(_winsorized_sum(np.concatenate(squares)), sum(freedom))
+
+
+def _scatter(values: Floats, precision: Floats) -> tuple[Floats, float]:
+    """Squared residuals in units of φ, and their degrees of freedom; entries without precision are unused.
+
+    A mean with weights p has the variance Σp²σ²/(Σp)² however the σ² differ (White 1980), which stands for
+    φ/Σp here; E[r²] = σ²(1 − 2h + Σh²) with h = p/Σp, were they equal. Σp·r² instead would let discounted
+    windows, which add little to it, count as degrees of freedom: where slow windows are as good as others,
+    φ came out at half its size. There are as many residuals as Kish's effective number.
+    """
+    if np.count_nonzero(precision) < 2:
+        return np.zeros(0), 0.0
+    total = float(precision.sum())
+    h = precision / total
+    freedom = 1.0 / float(h @ h) - 1.0
+    residuals = values - float(h @ values)
+    spread = 1.0 - 2.0 * h + float(h @ h)
+    return (freedom * precision * h * residuals**2 / spread)[precision > 0], freedom
 
 
 def _winsorized_sum(squares: Floats) -> float:
@@ -227,16 +238,17 @@ def _redraw(pool: Pool, rng: np.random.Generator) -> tuple[Floats, Floats, Float
 
 
 def _block_logs(comparison: Comparison) -> tuple[Floats, Bools]:
-    values, seen = _logs(comparison.series.kind, comparison.numerator, comparison.denominator)
+    values, seen = _logs(comparison.series.kind, comparison)
     watched = comparison.paired & seen[:, 1:] & seen[:, :1]
     return np.where(watched, values[:, 1:] - values[:, :1], 0.0), watched
 
 
-def _logs(kind: str, numerator: Floats, denominator: Floats) -> tuple[Floats, Bools]:
-    """Log of numerator / denominator, and where it can be used."""
+def _logs(kind: str, of: Comparison | Pool) -> tuple[Floats, Bools]:
+    """Log of numerator / denominator, and where it can be used. Half a visit counts as visits do."""
+    numerator, denominator = of.numerator, of.denominator
     if kind == THROUGHPUT:
         seen = numerator > 0
-        denominator = denominator + 0.5
+        denominator = denominator + 0.5 * of.discount
     else:
         seen = (numerator > 0) & (denominator > 0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -90,6 +90,7 @@ def _correct(series: Series, exponents: Mapping[tuple[str, str], float]) -> Seri
         numerator=series.numerator * speed * weights,
         denominator=series.denominator * weights,
         time=series.time * weights,
+        discount=weights,
     )
 
 

@@ -36,17 +36,18 @@ def describe(profile: Path, beginning: int, name: str) -> str:
     Raises:
         OSError: the profile cannot be read.
     """
-    runs = runs_since(profile, beginning)
+    problems = ReadProblems()
+    runs = runs_since(profile, beginning, problems)
     experiments = [experiment for run in runs for experiment in run.experiments]
     if experiments:
         lines = len({experiment.location for experiment in experiments})
         return messages.run_summary(len(experiments), lines, name)
-    problem = explain_no_experiments(runs)
+    problem = explain_no_experiments(runs, [reason for _, reason in problems.rejected])
     return f"{problem.text} To do: {problem.hint}" if problem.hint else problem.text
 
 
-def runs_since(profile: Path, beginning: int) -> list[Run]:
-    """The runs whose records start at a position in the file."""
+def runs_since(profile: Path, beginning: int, problems: ReadProblems) -> list[Run]:
+    """The runs whose records start at a position in the file; line numbers count from there."""
     with profile.open("rb") as stream:
         stream.seek(beginning)
-        return collect_runs(read_records(stream, ReadProblems()), str(profile))
+        return collect_runs(read_records(stream, problems), str(profile))

@@ -13,8 +13,13 @@ from cozcli.profile.records import RunRecord
 SHORT_RUN = 1_000_000_000
 
 
-def explain_no_experiments(runs: Sequence[Run]) -> Problem:
-    """The cause for the run that came furthest (took most samples), with what to do about it."""
+def explain_no_experiments(runs: Sequence[Run], rejected: Sequence[str] = ()) -> Problem:
+    """The cause for the run that came furthest (took most samples), with what to do about it.
+
+    `rejected` has a text for each record that was left out.
+    """
+    if rejected:
+        return messages.all_rejected(rejected)
     if not runs:
         return messages.runtime_not_started()
     run = max(runs, key=lambda run: run.samples.total if run.samples else -1)

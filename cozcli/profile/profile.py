@@ -47,11 +47,12 @@ class Run:
 
 @dataclass
 class Profile:
-    """Everything read, with what had to be left out."""
+    """Everything read, with what had to be left out: `rejected` names each impossible record."""
 
     runs: list[Run] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
 
     @property
     def experiments(self) -> int:
@@ -84,6 +85,7 @@ def load_profile(paths: Sequence[str]) -> Profile:
             raise CozError(messages.not_a_profile(path))
         profile.runs += runs
         profile.warnings += _describe(problems, path)
+        profile.rejected += [f"{path}, line {number}: {reason}" for number, reason in problems.rejected]
     profile.warnings += _describe_runs(profile.runs)
     return profile
 

@@ -26,7 +26,7 @@ class JsonReport:
             "coz": __version__,
             "experiments": analysis.experiments,
             "runs": [_run(run) for run in analysis.runs],
-            "warnings": [f"{w.text} {w.hint}".strip() for w in analysis.warnings],
+            "warnings": [{"text": w.text, "hint": w.hint} for w in analysis.warnings],
             "results": [_result(result) for result in analysis.results],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"

@@ -53,13 +53,18 @@ def test_disturbances_are_taken_out(sensitivity: float) -> None:
     assert abs(np.mean(corrected)) < 0.005
 
 
-def test_intervals_keep_their_coverage() -> None:
-    covered = []
+@pytest.mark.parametrize("blocks", [6, 24])  # by variance and by bootstrap
+@pytest.mark.parametrize("period", [2e6, 6e7])  # 200 visits a window, and 6
+def test_intervals_keep_their_coverage(blocks: int, period: float) -> None:
+    covered, widths = [], []
     for seed in range(30):
-        for result in analyse(profile_of(profile(0.4, seed=seed))).results:
+        model = Model(LINES, period=period, disturbed=0.4, seed=seed, speedups=SPEEDUPS, per_block=6)
+        for result in analyse(profile_of(model.records(blocks))).results:
             truth = next(line.effect for line in LINES if line.location == result.location)
             covered += [p.low <= truth(p.speedup) <= p.high for p in result.curve[1:]]
+            widths += [p.high - p.low for p in result.curve[1:]]
     assert 0.9 <= np.mean(covered) <= 0.99
+    assert np.median(widths) < 0.15
 
 
 @pytest.mark.parametrize("sensitivity", [0.0, 0.4, 1.0])

@@ -50,7 +50,9 @@ def test_warnings_go_to_standard_error(profile: Path) -> None:
     with (profile / "profile.coz").open("ab") as stream:
         stream.write(b"rubbish\n")
     done = coz("report", "--json", cwd=profile)
-    assert json.loads(done.stdout)["warnings"]
+    (warning,) = json.loads(done.stdout)["warnings"]
+    assert warning["text"].startswith("profile.coz: 1 line skipped")
+    assert warning["hint"].startswith("if two programs wrote to this file")
     assert "coz: warning: profile.coz: 1 line skipped" in done.stderr
 
 

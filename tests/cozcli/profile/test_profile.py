@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from synthetic import Line, Model, to_bytes
 
+from cozcli.analysis.analyse import analyse
 from cozcli.errors import CozError
 from cozcli.profile.diagnosis import explain_no_experiments
 from cozcli.profile.profile import Run, load_profile
@@ -49,6 +50,18 @@ def test_files_are_pooled_and_problems_named(tmp_path: Path) -> None:
     texts = [warning.text for warning in profile.warnings]
     assert any("1 line skipped" in text and "line 1" in text for text in texts)
     assert any("incomplete" in text for text in texts)
+
+
+def test_a_profile_of_impossible_records_names_them(tmp_path: Path) -> None:
+    records = Model([Line("/a.c:1", lambda s: 0.5 * s)]).records(1)
+    for record in records:
+        if record["type"] == "experiment":
+            record["speedup"] = 7
+    (tmp_path / "p").write_bytes(to_bytes(records))
+    with pytest.raises(CozError) as caught:
+        analyse(load_profile([str(tmp_path / "p")]))
+    assert "3 records left out for impossible values" in caught.value.problem.text
+    assert "line 2: " in caught.value.problem.text
 
 
 def test_runs_of_different_programs_are_said(tmp_path: Path) -> None:
