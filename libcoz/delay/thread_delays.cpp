@@ -3,6 +3,16 @@
 #include <optional>
 
 namespace coz {
+namespace {
+
+// Bytes. The kernel saves more than this (1 KB and up) on the stack before it calls a handler.
+constexpr std::uintptr_t kLeastSignalFrame = 512;
+
+std::uintptr_t frame() noexcept {
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+}
+
+}  // namespace
 
 class ThreadDelays::Turn {
  public:
@@ -34,18 +44,34 @@ void ThreadDelays::sampled(Nanoseconds delay) noexcept {
   pay_until_settled();
 }
 
+bool ThreadDelays::is_interrupting() const noexcept {
+  if (thread_.busy.load(std::memory_order_relaxed)) return true;
+  if (!thread_.blocked.load(std::memory_order_relaxed)) return false;
+  // A handler may have left the call for good, by longjmp: then no signal frame lies below it.
+  if (frame() + kLeastSignalFrame < thread_.blocked_frame) return true;
+  thread_.blocked.store(false, std::memory_order_relaxed);
+  return false;
+}
+
 void ThreadDelays::before_waking(std::uintptr_t object) noexcept {
+  if (is_interrupting()) {
+    environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
+    return;
+  }
   const Turn turn(thread_);
   drain();
   pay_until_settled();
   environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
 }
 
-void ThreadDelays::before_blocking() noexcept {
+bool ThreadDelays::before_blocking() noexcept {
+  if (is_interrupting()) return false;
   const Turn turn(thread_);
   drain();
   thread_.blocked_at = thread_.clock.block(environment_.now());
+  thread_.blocked_frame = frame();
   thread_.blocked.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 void ThreadDelays::after_blocking(WokenBy woken_by,

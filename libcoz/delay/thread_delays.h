@@ -8,6 +8,9 @@
 //   before blocking         drain and publish; remember where we stood
 //   after blocking          woken by a thread of the program: take the waker's delays as served;
 //                           by anything else (I/O, a time-out, a stranger): pay everything
+//
+// Which calls do which is in rules.h. A call may come from a signal handler of the program's that
+// interrupts another (sem_post is allowed there): it is then recorded, and changes nothing else.
 #ifndef LIBCOZ_DELAY_THREAD_DELAYS_H
 #define LIBCOZ_DELAY_THREAD_DELAYS_H
 
@@ -46,7 +49,8 @@ class ThreadDelays {
   // The thread may wake another by releasing `object`.
   void before_waking(std::uintptr_t object) noexcept;
 
-  void before_blocking() noexcept;
+  // False in a signal handler that has interrupted another call: don't call after_blocking then.
+  bool before_blocking() noexcept;
   // `wakers`: the objects whose last release may have woken the thread. All of them came before
   // the thread went on, so the least of what they had served counts.
   void after_blocking(WokenBy woken_by, std::initializer_list<std::uintptr_t> wakers) noexcept;
@@ -66,6 +70,7 @@ class ThreadDelays {
  private:
   class Turn;  // keeps the signal handler out
 
+  bool is_interrupting() const noexcept;
   void drain() noexcept;
   void pay_until_settled() noexcept;
 

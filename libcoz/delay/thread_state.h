@@ -17,6 +17,7 @@ namespace coz {
 struct alignas(64) ThreadState {
   ThreadClock clock;
   ThreadClock::Blocked blocked_at{};
+  std::uintptr_t blocked_frame = 0;  // the stack, when it blocked
 
   // Set by the owner around its own bookkeeping; read by its signal handler.
   std::atomic<bool> busy{false};
@@ -26,6 +27,8 @@ struct alignas(64) ThreadState {
   std::atomic<bool> in_handler{false};
   // Charges that came while the thread was busy or blocked, ns.
   std::atomic<Nanoseconds> deferred{0};
+  // Counts the sample handler's runs, so that a wrapper can tell what interrupted its call.
+  std::atomic<std::uint32_t> interruptions{0};
 
   std::atomic<int> tid{0};    // 0: the slot is free
   std::uint32_t slot = 0;     // index in the registry

@@ -56,6 +56,7 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
   ThreadState* thread = Runtime::current_thread();
   if (runtime == nullptr || thread == nullptr) return;
   thread->in_handler.store(true, std::memory_order_relaxed);
+  thread->interruptions.fetch_add(1, std::memory_order_relaxed);
   ThreadDelays delays(*thread, runtime->delay_environment());
   runtime->sampler().sample(context, delays);
   thread->in_handler.store(false, std::memory_order_relaxed);

@@ -1,0 +1,73 @@
+// Which kind of call does what about delays: the table of docs/blocking_calls.md as code.
+//
+// Each rule takes the delays of the calling thread and the real call as a function; results are the
+// real call's. The wrappers of libc (interpose/) and the model in tests/oracle both go through
+// here, so that a rule is tried in the model before it meets a program.
+//
+// `who_woke` says what a result means: WokenBy::kThread when another thread of the program made the
+// call return, kStranger when the clock or the world outside did, kNobody when it did not block. It
+// runs right after the call, so that errno is still the call's; nothing here changes errno.
+#ifndef LIBCOZ_DELAY_RULES_H
+#define LIBCOZ_DELAY_RULES_H
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "delay/thread_delays.h"
+
+namespace coz::rules {
+
+// Waiting until another thread of the program does something to one of the objects `wakers`.
+template <typename Call, typename WhoWoke>
+auto wait(ThreadDelays& delays, std::initializer_list<std::uintptr_t> wakers, Call call,
+          WhoWoke who_woke) {
+  const bool accounted = delays.before_blocking();
+  const auto result = call();
+  if (accounted) delays.after_blocking(who_woke(result), wakers);
+  return result;
+}
+
+// Taking something that another thread may hold: a lock, a unit of a semaphore, the end of a
+// thread. `attempt` takes it without blocking, and says by `has_it` whether that went through: then
+// nobody was waited for. Otherwise `call` does all that there is to do, errors included.
+template <typename Attempt, typename HasIt, typename Call, typename WhoWoke>
+auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, HasIt has_it, Call call,
+             WhoWoke who_woke) {
+  const auto tried = attempt();
+  if (has_it(tried)) return tried;
+  return wait(delays, {object}, call, who_woke);
+}
+
+// Releasing or signalling: what this thread owes must be paid before another goes on.
+template <typename Call>
+auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
+  delays.before_waking(object);
+  return call();
+}
+
+// Waiting for a condition releases its mutex, and returning takes it again: both may be what the
+// thread waited for.
+template <typename Call, typename WhoWoke>
+auto wait_for_condition(ThreadDelays& delays, std::uintptr_t condition, std::uintptr_t mutex,
+                        Call call, WhoWoke who_woke) {
+  delays.before_waking(mutex);
+  return wait(delays, {condition, mutex}, call, who_woke);
+}
+
+// Meeting at a barrier: whoever comes may be the one for whom the others wait.
+template <typename Call, typename WhoWoke>
+auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WhoWoke who_woke) {
+  delays.before_waking(barrier);
+  return wait(delays, {barrier}, call, who_woke);
+}
+
+// Waiting for the clock, a file, a socket, another process: time that no line of the program could
+// make shorter, so nothing is credited.
+template <typename Call>
+auto wait_for_outside(ThreadDelays& delays, Call call) {
+  return wait(delays, {}, call, [](const auto&) { return WokenBy::kStranger; });
+}
+
+}  // namespace coz::rules
+
+#endif  // LIBCOZ_DELAY_RULES_H
