@@ -397,3 +397,41 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
   CHECK(took == expected);
   CHECK(sleeps == 0);  // all was credited: they never run side by side
 }
+
+TEST_CASE("a call in a signal handler that interrupted another is recorded and changes nothing") {
+  World world;
+  Thread a(world, 7);
+  REQUIRE(a.delays.before_blocking());
+  world.global.raise_to(5 * kDelay);
+  SECTION("waking") {
+    // As deep below the call as a handler would be.
+    const auto in_handler = [&a]() {
+      volatile char signal_frame[4096];
+      signal_frame[0] = 0;
+      a.delays.before_waking(kMutex);
+      return signal_frame[0];
+    };
+    a.state.blocked_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
+    in_handler();
+    CHECK(sleeps == 0);
+    CHECK(a.state.blocked);
+    REQUIRE(world.wakers->find(kMutex));
+    CHECK(world.wakers->find(kMutex)->local == 0);
+  }
+  SECTION("waiting") {
+    a.state.blocked_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
+    CHECK_FALSE(a.delays.before_blocking());
+    CHECK(a.state.blocked);
+  }
+}
+
+TEST_CASE("a call that a handler left for good no longer counts as waiting") {
+  World world;
+  Thread a(world, 7);
+  REQUIRE(a.delays.before_blocking());
+  world.global.raise_to(5 * kDelay);
+  // The next call comes from the same depth.
+  a.delays.before_waking(kMutex);
+  CHECK_FALSE(a.state.blocked);
+  CHECK(slept == 5 * kDelay);
+}
