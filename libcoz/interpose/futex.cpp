@@ -15,7 +15,6 @@
 
 namespace {
 
-using coz::key;
 using coz::WokenBy;
 
 struct Futex {

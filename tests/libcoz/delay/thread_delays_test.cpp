@@ -43,18 +43,14 @@ struct World {
     sleeps = 0;
     during_sleep = nullptr;
   }
-  coz::DelayEnvironment environment() {
-    return {global, *wakers, simulated_now, simulated_sleep_until, kMostSaved};
-  }
-
   coz::GlobalDelay global;
   std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
+  coz::DelayEnvironment environment{global, *wakers, simulated_now, simulated_sleep_until,
+                                    kMostSaved};
 };
 
 struct Thread {
-  Thread(World& world, std::uint32_t slot) : delays(state, world.environment()) {
-    state.slot = slot;
-  }
+  Thread(World& world, std::uint32_t slot) : delays(state, world.environment) { state.slot = slot; }
   Nanoseconds local() const { return state.clock.local(); }
 
   coz::ThreadState state;
@@ -346,7 +342,9 @@ TEST_CASE("a call that did not block earns no credit and costs no pause") {
 TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   World world;
   coz::ThreadState state;
-  ThreadDelays delays(state, {world.global, *world.wakers, coz::now, coz::pause_until, kMostSaved});
+  const coz::DelayEnvironment real{world.global, *world.wakers, coz::now, coz::pause_until,
+                                   kMostSaved};
+  ThreadDelays delays(state, real);
   errno = ENOTTY;
   world.global.raise_to(50 * kMicrosecond);
   delays.sampled(kMicrosecond);
