@@ -86,9 +86,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seed", metavar="N", type=_seed, help="repeat the random choices of a run")
     parser.add_argument(
         "--sampling",
-        choices=("auto", "perf-trap", "perf-signal", "timer"),
+        choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
         default="auto",
-        help="how to sample (default: %(default)s)",
+        help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute)
