@@ -271,6 +271,8 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	install -m 644 include/coz.h $(TO)/include/coz.h
 	rm -rf $(TO)/share/coz/cozcli
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
+	@# Else each run would compile them again, for users who may not write there.
+	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
 	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
