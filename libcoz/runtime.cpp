@@ -19,8 +19,6 @@
 namespace coz {
 namespace {
 
-thread_local ThreadState* thread_state __attribute__((tls_model("initial-exec"))) = nullptr;
-
 int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -51,6 +49,7 @@ std::vector<std::string> command_line() {
 }  // namespace
 
 std::atomic<Runtime*> Runtime::active_{nullptr};
+constinit thread_local ThreadState* Runtime::thread_ = nullptr;
 
 Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
@@ -162,13 +161,9 @@ void Runtime::end() {
   samples_.stop();
 }
 
-ThreadState* Runtime::current_thread() noexcept {
-  return active() == nullptr ? nullptr : thread_state;
-}
-
 std::optional<ThreadDelays> Runtime::current_delays() noexcept {
   Runtime* runtime = active();
-  ThreadState* thread = thread_state;
+  ThreadState* thread = thread_;
   if (runtime == nullptr || thread == nullptr) return std::nullopt;
   if (thread->in_handler.load(std::memory_order_relaxed)) return std::nullopt;
   return ThreadDelays(*thread, runtime->delay_environment());
@@ -190,7 +185,7 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
   }
   thread->clock.start_at(inherited);
   pthread_setspecific(thread_end_key_, thread);
-  thread_state = thread;
+  thread_ = thread;
   if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
@@ -203,12 +198,12 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
 void Runtime::thread_ends(void* self) {
   auto* thread = static_cast<ThreadState*>(self);
   Runtime* runtime = active();
-  if (runtime != nullptr && thread == thread_state) {
+  if (runtime != nullptr && thread == thread_) {
     ThreadDelays delays(*thread, runtime->delay_environment());
     thread->blocked.store(false, std::memory_order_relaxed);
     delays.before_waking(static_cast<std::uintptr_t>(pthread_self()));
   }
-  thread_state = nullptr;
+  thread_ = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (runtime != nullptr) {
     runtime->samples_.stop_thread(*thread);
@@ -218,7 +213,7 @@ void Runtime::thread_ends(void* self) {
 
 void Runtime::in_forked_child() {
   Runtime* runtime = active_.exchange(nullptr);
-  thread_state = nullptr;
+  thread_ = nullptr;
   if (runtime == nullptr) return;
   // The program still counts visits through pointers into the shared block: give the child a
   // block of its own at the same place.

@@ -32,7 +32,7 @@ class Runtime {
   static void finish();
 
   // The calling thread's state, or nullptr when it is not profiled. Signal-safe.
-  static ThreadState* current_thread() noexcept;
+  static ThreadState* current_thread() noexcept { return active() == nullptr ? nullptr : thread_; }
   // Its delays, for wrappers and marks; nullopt also inside the sample handler.
   static std::optional<ThreadDelays> current_delays() noexcept;
 
@@ -55,6 +55,7 @@ class Runtime {
   static void in_forked_child();
 
   static std::atomic<Runtime*> active_;
+  static constinit thread_local ThreadState* thread_ __attribute__((tls_model("initial-exec")));
 
   Config config_;
   SharedState& shared_;
