@@ -55,7 +55,7 @@ def measure(names: Sequence[str], seconds: float, rounds: int) -> dict[str, Any]
             continue
         programs[name] = _measure_one(name, seconds, rounds)
     if programs:
-        print(_report(programs))
+        print(report(programs))
         for name, program in programs.items():
             for error in program["errors"]:
                 print(f"{name}: {error}")
@@ -122,7 +122,8 @@ def _mean(programs: dict[str, Any], key: str) -> float | None:
     return fmean(p["percent"][key]["median"] for p in programs.values()) if programs else None
 
 
-def _report(programs: dict[str, Any]) -> str:
+def report(programs: dict[str, Any]) -> str:
+    """The table: a row for each program, then the means."""
     header = ["program", "plain s", "start ms", "start-up %", "wrappers %", "sampling %", "delays %"]
     header += ["total % [95 %]", "effective %"]
     rows = []
@@ -130,7 +131,7 @@ def _report(programs: dict[str, Any]) -> str:
         percent = program["percent"]
         cells = [name, f"{program['plain_seconds']['median']:.2f}", f"{program['start_up_ms']['median']:.0f}"]
         cells += [f"{percent[key]['median']:.1f}" for key in ("start_up", "wrappers", "sampling", "delays")]
-        cells += [Estimate(**percent["total"]).text(), f"{percent['without_delays']['median']:.1f}"]
+        cells += [Estimate(**percent["total"]).text(), f"{percent['effective']['median']:.1f}"]
         rows.append(cells)
     means = [f"{_mean(programs, key):.1f}" for key in ("start_up", "wrappers", "sampling", "delays")]
     means += [f"{_mean(programs, key):.1f}" for key in ("total", "effective")]

@@ -116,3 +116,19 @@ def test_options():
     assert set(options.programs) <= {*overhead_programs.WORKLOADS, overhead_programs.SQLITE}
     with pytest.raises(SystemExit):
         overhead.parse(["--rounds", "0"])
+
+
+def test_report_has_a_row_for_each_program_and_the_mean():
+    def measured(value):
+        return Estimate(value, value - 1, value + 1, 0.97).__dict__
+
+    keys = ("start_up", "wrappers", "sampling", "delays", "total", "effective")
+    program = {
+        "plain_seconds": measured(2.0),
+        "start_up_ms": measured(50.0),
+        "percent": {key: measured(10.0) for key in keys},
+    }
+    lines = overhead_programs.report({"one": program, "two": program}).splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["one", "two", "mean"]
+    assert "10.0 [9.0, 11.0]" in lines[2]
+    assert lines[4].split() == ["mean", *["10.0"] * 6]
