@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -110,12 +110,18 @@ def _rows(trial: Trial) -> float:
 
 def _units(name: str, seconds: float) -> int:
     """As many units of work as take about `seconds`."""
+    return enough_units(
+        seconds, lambda units: run([str(FOLDER / "workloads"), name, str(units)], "plain").number("work")
+    )
+
+
+def enough_units(seconds: float, timed: Callable[[int], float]) -> int:
+    """Tries numbers of units until one takes a good part of `seconds`: with few, what a program
+    prepares before its first unit would be taken for work."""
     units = _PROBE_UNITS
-    while True:
-        taken = run([str(FOLDER / "workloads"), name, str(units)], "plain").number("work")
-        if taken >= seconds / 10:
-            return max(1, round(units * seconds / taken))
-        units *= 4
+    while (taken := timed(units)) < 0.6 * seconds:
+        units = round(units * min(10.0, max(1.5, seconds / taken)))
+    return max(1, round(units * seconds / taken))
 
 
 def _mean(programs: dict[str, Any], key: str) -> float | None:

@@ -132,3 +132,9 @@ def test_report_has_a_row_for_each_program_and_the_mean():
     assert [line.split()[0] for line in lines[2:]] == ["one", "two", "mean"]
     assert "10.0 [9.0, 11.0]" in lines[2]
     assert lines[4].split() == ["mean", *["10.0"] * 6]
+
+
+def test_the_amount_of_work_allows_for_preparations():
+    found = overhead_programs.enough_units(1.0, lambda units: 0.2 + units * 1e-5)
+    assert 0.2 + found * 1e-5 == pytest.approx(1.0, abs=0.15)
+    assert overhead_programs.enough_units(1.0, lambda units: units * 0.01) == 100
