@@ -52,7 +52,7 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests lint format sanitize bench install clean dependencies examples \
+.PHONY: all native help demo test unit-tests lint format sanitize bench bench-overhead install clean dependencies examples \
         lint-format lint-tidy lint-python lint-header lint-shell
 
 ## ---------------------------------------------------------------------------------------------------
@@ -68,6 +68,7 @@ help:                                 ## explain the targets
 	@echo "  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where install puts things"
 	@echo "  CXXFLAGS='$(CXXFLAGS)'  CXX=$(CXX)  PYTHON=$(PYTHON)"
 	@echo "  DEMO_TWO_THREADS=$(DEMO_TWO_THREADS)  DEMO_SQLITE=$(DEMO_SQLITE)  seconds that the demo profiles each program"
+	@echo "  OVERHEAD=''  arguments for bench-overhead, for example OVERHEAD='--only startup --rows 5000000'"
 	@echo "  PYTEST=''  arguments for pytest, for example PYTEST='-k report -x'"
 
 # --- libcoz.so: loaded into foreign programs, so it brings its own C++ runtime and exports only what it must.
@@ -160,6 +161,16 @@ bench: all examples                   ## run the benchmarks
 	@if [ -x benchmarks/run ]; then echo benchmarks/run; benchmarks/run; \
 	else echo "benchmarks/run is not there yet: no benchmark was run."; fi
 
+OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
+$(OVERHEAD_PROGRAMS): $(BUILD)/bench/%: benchmarks/overhead/%.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++20 -O2 -g $(WARNINGS) -Iinclude -o $@ $< -lpthread
+
+OVERHEAD ?=
+bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: programs, start-up, threads, visits
+	@$(BIN)/python benchmarks/overhead.py $(OVERHEAD)
+
 ## ---------------------------------------------------------------------------------------------------
 ## test, sanitize
 
@@ -194,7 +205,7 @@ PYTEST ?=
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
-PYTEST_FOLDERS := $(wildcard tests/cozcli tests/system)
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/benchmarks tests/system)
 
 test: dependencies                    ## install what is missing, build, run all tests
 	@$(MAKE) all $(UNIT) $(DEV_STAMP)
@@ -260,6 +271,8 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	install -m 644 include/coz.h $(TO)/include/coz.h
 	rm -rf $(TO)/share/coz/cozcli
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
+	@# Else each run would compile them again, for users who may not write there.
+	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
 	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake

@@ -6,18 +6,19 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from cozcli import __version__
-from cozcli.commands import plot, report, run
 from cozcli.errors import CozError
 from cozcli.messages import printable
 
-#: In the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = (run, report, plot)
+#: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
+COMMANDS = ("run", "report", "plot")
+_SEPARATORS = ("---", "--")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The command line: the whole of it, or `only` one command, which spares importing the others."""
     parser = argparse.ArgumentParser(
         prog="coz",
         description="Coz tells which lines of a program are worth optimizing, and by how much.",
@@ -27,8 +28,22 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"coz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        command.register(subparsers)
+        if only in (None, command):
+            import_module(f"cozcli.commands.{command}").register(subparsers)
     return parser
+
+
+def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide `run [options] --- program args` before the command line is parsed.
+
+    Returns:
+        What is coz's, and the program with its arguments (empty without a separator).
+    """
+    if arguments[:1] == ["run"]:
+        for index, argument in enumerate(arguments):
+            if argument in _SEPARATORS:
+                return list(arguments[:index]), list(arguments[index + 1 :])
+    return list(arguments), []
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,8 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: the command's own, or that of the `CozError` which ended it.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    own, program = run.separate_program(arguments)
-    options = build_parser().parse_args(own)
+    own, program = separate_program(arguments)
+    options = build_parser(own[0] if own and own[0] in COMMANDS else None).parse_args(own)
     options.program = program
     try:
         status: int = options.execute(options)

@@ -180,6 +180,14 @@ def no_samples(duration: int) -> Problem:
     )
 
 
+def sampling_was_off() -> Problem:
+    """`--sampling off` was given."""
+    return Problem(
+        "no experiment: nothing was sampled, because sampling was off.",
+        "leave out --sampling off.",
+    )
+
+
 def nothing_in_scope(total: int, scope: Sequence[str]) -> Problem:
     """Every sample fell outside the scope."""
     given = f" of {listed(scope)}" if scope else ""

@@ -29,6 +29,7 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, const Modu
       next_checkpoint_(start_ + kFirstCheckpoint) {}
 
 void Experimenter::run() {
+  if (config_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
   if (config_.end_to_end) {
     run_whole();
   } else {

@@ -33,8 +33,8 @@ void WindowMeter::open(Nanoseconds effective) {
                            end,
                            point.visits(),
                            end->visits(),
-                           times ? point.times.get() : std::nullopt,
-                           times ? end->times.get() : std::nullopt,
+                           times ? point.times() : std::nullopt,
+                           times ? end->times() : std::nullopt,
                            0.0,
                            effective,
                            {}});
@@ -102,8 +102,8 @@ double WindowMeter::in_progress(const Progress& progress) noexcept {
 std::optional<double> WindowMeter::exact_integral(const Progress& progress,
                                                   Nanoseconds effective) const {
   if (!progress.begun || !progress.ended) return std::nullopt;
-  const auto begun = progress.begin->times.get();
-  const auto ended = progress.end->times.get();
+  const auto begun = progress.begin->times();
+  const auto ended = progress.end->times();
   if (!begun || !ended) return std::nullopt;
   const auto close = static_cast<std::uint64_t>(effective);
   const auto until_close = [close](const VisitTimes::Sum& from, const VisitTimes::Sum& to) {

@@ -175,6 +175,15 @@ def test_every_way_of_sampling(coz, build, sampling):
     assert samples["in_scope"] > 0.9 * samples["total"]
 
 
+def test_sampling_can_be_left_out(coz, build):
+    run = coz.run([build("loop.c"), 1], "--sampling", "off")
+    assert run.status == 0, run.err
+    assert "sampling was off" in run.err
+    assert run.records("run")[0]["sampling"] == "off"
+    assert run.records("samples")[-1]["total"] == 0
+    assert not run.records("experiment")
+
+
 def test_plot(coz, build):
     coz.run([build("loop.c"), 6])
     for suffix, beginning in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
