@@ -25,7 +25,7 @@ from cozcli.analysis.intervals import (
 from cozcli.analysis.labels import find_labels
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
-from cozcli.analysis.simultaneous import Tested, judge
+from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, slow_machine
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
@@ -140,7 +140,7 @@ def _estimate(
     pooled: defaultdict[tuple[str, str], Variance] = defaultdict(Variance)
     for comparison, own in zip(comparisons, residuals, strict=True):
         pooled[comparison.series.point, comparison.series.kind] += own
-    tested = []
+    candidates = []
     for comparison, own in zip(comparisons, residuals, strict=True):
         series = comparison.series
         if series.location not in phases:
@@ -148,8 +148,8 @@ def _estimate(
                 series.location, by_line[series.location], runs, ratios
             )
         variance = shrink(own, pooled[series.point, series.kind] - own, comparison)
-        tested.append(_result(comparison, variance, phases[series.location]))
-    results = judge(tested)
+        candidates.append(_result(comparison, variance, phases[series.location]))
+    results = judge(candidates)
     labels = find_labels([r.key for r in results], by_line, runs, phases)
     # In the order of their definition, as all notes are.
     return [
@@ -168,7 +168,7 @@ def _ratios_by_line(comparisons: Sequence[Comparison]) -> dict[tuple[str, float]
     return ratios
 
 
-def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Tested:
+def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Candidate:
     """The result of one series, all marks still open."""
     series, speedups = comparison.series, comparison.speedups
     estimate = log_ratios(comparison)
@@ -209,7 +209,7 @@ def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Tested:
     degrees = np.concatenate([[freedom.min()], freedom])
     chances = _probabilities_of_harm(values, columns, degrees)
     harm = min(1.0, 2 * min(chances[0], len(speedups) * min(chances[1:])))
-    return Tested(result, harm, float(freedom.min()), comparison.groups >= ENOUGH_GROUPS)
+    return Candidate(result, harm, float(freedom.min()), comparison.groups >= ENOUGH_GROUPS)
 
 
 def _factor_replicates(phase: Phase, number: int) -> Floats:

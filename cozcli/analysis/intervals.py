@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -69,10 +70,13 @@ def t_tail(t: float, freedom: float) -> float:
     return upper if t >= 0 else 1.0 - upper
 
 
+@lru_cache(maxsize=4096)
 def t_quantile(probability: float, freedom: float) -> float:
     """The t with P(T ≤ t) = probability (above ½), by bisection."""
-    low, high = 0.0, 1e6
-    for _ in range(80):
+    low, high = 0.0, 2.0
+    while t_tail(high, freedom) > 1 - probability and high < 1e6:
+        low, high = high, 2 * high
+    for _ in range(45):
         middle = (low + high) / 2
         low, high = (middle, high) if t_tail(middle, freedom) > 1 - probability else (low, middle)
     return high

@@ -21,7 +21,7 @@ FALSE_SLOPES = 1 - LEVEL
 
 
 @dataclass(frozen=True)
-class Tested:
+class Candidate:
     """A result whose marks are open.
 
     harm: p-value of "does no harm". freedom: degrees of freedom of the slope. enough: it rests on
@@ -34,19 +34,19 @@ class Tested:
     enough: bool
 
 
-def judge(tested: Sequence[Tested]) -> list[LineResult]:
+def judge(candidates: Sequence[Candidate]) -> list[LineResult]:
     """The results with their marks and adjusted intervals, in the same order.
 
     Results of too few blocks are never marked and not counted among the m: how many blocks a line has does
     not depend on its slope.
     """
-    family = [t for t in tested if t.enough]
+    family = [t for t in candidates if t.enough]
     contention = discoveries([t.harm for t in family])
     significant = discoveries([slope_chance(t) for t in family], FALSE_SLOPES)
     marks = iter(zip(contention, significant, strict=True))
     level = 1 - FALSE_SLOPES * max(sum(significant), 1) / max(len(family), 1)
     judged = []
-    for t in tested:
+    for t in candidates:
         harmful, real = next(marks) if t.enough else (False, False)
         low, high = adjusted_interval(t, level)
         judged.append(
@@ -55,21 +55,21 @@ def judge(tested: Sequence[Tested]) -> list[LineResult]:
     return judged
 
 
-def slope_chance(tested: Tested) -> float:
+def slope_chance(candidate: Candidate) -> float:
     """Two-sided p-value of a slope of 0, from the half of the interval that points to 0."""
-    r = tested.result
+    r = candidate.result
     distance = r.slope - r.slope_low if r.slope > 0 else r.slope_high - r.slope
     if distance <= 0:
         return 0.0 if r.slope else 1.0
-    error = distance / t_quantile(0.5 + LEVEL / 2, tested.freedom)
-    return min(1.0, 2 * t_tail(abs(r.slope) / error, tested.freedom))
+    error = distance / t_quantile(0.5 + LEVEL / 2, candidate.freedom)
+    return min(1.0, 2 * t_tail(abs(r.slope) / error, candidate.freedom))
 
 
-def adjusted_interval(tested: Tested, level: float) -> tuple[float, float]:
+def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]:
     """The slope's interval stretched from 95 % to another level, each side by the quantiles of t.
 
     Replicates have too few values that far out.
     """
-    r = tested.result
-    stretch = t_quantile(0.5 + level / 2, tested.freedom) / t_quantile(0.5 + LEVEL / 2, tested.freedom)
+    r = candidate.result
+    stretch = t_quantile(0.5 + level / 2, candidate.freedom) / t_quantile(0.5 + LEVEL / 2, candidate.freedom)
     return r.slope - stretch * (r.slope - r.slope_low), r.slope + stretch * (r.slope_high - r.slope)

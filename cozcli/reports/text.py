@@ -13,6 +13,7 @@ from cozcli.analysis import curve
 from cozcli.analysis.result import Analysis, LineResult, Note
 from cozcli.messages import printable
 from cozcli.reports.base import (
+    SIGNIFICANT,
     common_directory,
     describe_runs,
     percent,
@@ -27,8 +28,6 @@ UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 CONTENTION = "contention"
-#: Follows a slope that differs from 0 even with all lines looked at.
-SIGNIFICANT = "*"
 
 
 class TextReport:

@@ -57,7 +57,7 @@ def idle(location: str, rate: float = 0.4e-6) -> Line:
 
 
 def test_healthy_profiles_have_no_labels() -> None:
-    """300 results of five kinds of lines, some with latency."""
+    """240 results of five kinds of lines, some with latency."""
     labelled = 0
     for seed in range(30):
         lines = [
