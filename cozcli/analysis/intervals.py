@@ -107,7 +107,29 @@ def residual_variance(comparison: Comparison) -> Variance:
         values, seen = _logs(comparison.series.kind, pool)
         samples.append((values, np.where(seen, pool.time, 0.0)))
     squares, freedom = zip(*(_scatter(*sample) for sample in samples), strict=True)
-    return Variance(_winsorized_sum(np.concatenate(squares)), sum(freedom))
+    total = Variance(_winsorized_sum(np.concatenate(squares)), sum(freedom))
+    shared = _independent_part(precision, t[:, 0])
+    known = (shared * sum(freedom[: logs.shape[1]]) + sum(freedom[logs.shape[1] :])) / max(
+        total.freedom, 1e-9
+    )
+    return Variance(total.sum_of_squares * known, total.freedom * known)
+
+
+def _independent_part(precision: Floats, baseline: Floats) -> float:
+    """How many independent residuals there are to one, where those of a block share its baseline.
+
+    A sum of correlated squares varies like one of fewer: (tr R)² / tr R² of them (Satterthwaite 1946), R
+    being their correlations, √(p_i·p_j)/t_0 between two speedups of a block.
+
+    Args:
+        precision: 1/u of each block and speedup, 0 where unused, (K, S). baseline: its time t_0, (K,).
+    """
+    number = np.count_nonzero(precision, axis=1).sum()
+    if number == 0:
+        return 1.0
+    pairs = precision.sum(axis=1) ** 2 - (precision**2).sum(axis=1)
+    squares = np.where(baseline > 0, pairs / np.where(baseline > 0, baseline, 1.0) ** 2, 0.0)
+    return float(number / (number + squares.sum()))
 
 
 def _scatter(values: Floats, precision: Floats) -> tuple[Floats, float]:
