@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cozcli.analysis.evidence import Evidence, through_origin
-from cozcli.analysis.grouping import POOL, Window
+from cozcli.analysis.grouping import POOL, Floats, Ints, Window
 from cozcli.analysis.ranking import discoveries
 from cozcli.profile.records import LatencyPoint
 
@@ -100,7 +100,8 @@ def _rise(baselines: Sequence[_Seen]) -> Evidence | None:
     return _material(values, np.arange(len(ordered)), baselines)
 
 
-def _material(values: np.ndarray, block: np.ndarray, seen: Sequence[_Seen]) -> Evidence | None:
+def _material(values: Floats, block: Ints, seen: Sequence[_Seen]) -> Evidence | None:
+    """The mean of `values`, one for each of `block`; None if their sum is small beside the queue's length."""
     if len(values) == 0:
         return None
     level = float(np.mean([window.in_progress for window in seen]))
