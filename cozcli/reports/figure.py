@@ -22,9 +22,9 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
 from cozcli.analysis.grouping import LATENCY, THROUGHPUT
 from cozcli.analysis.ranking import by_slope
-from cozcli.analysis.result import Analysis, LineResult
+from cozcli.analysis.result import DOUBTS, Analysis, LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import common_directory, describe_runs, short_function, shorten
+from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +146,7 @@ def y_limits(results: Sequence[LineResult]) -> Limits:
 
 
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> None:
-    """Band, curve, points with intervals, zero line."""
+    """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
     colour = HARM if result.contention else GAIN
     low, high = limits
     fit = result.fit
@@ -184,6 +184,18 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
                 clip_on=False,
                 zorder=5,
             )
+    if doubted := [note.value for note in result.notes if note in DOUBTS]:
+        # At the side where the curve is not, as far as it begins at 0.
+        place = (0.02, 0.97, "top") if abs(low) < high else (0.02, 0.03, "bottom")
+        axes.text(
+            *place[:2],
+            "\n".join(doubted),
+            va=place[2],
+            color=HARM,
+            fontsize=8.0,
+            transform=axes.transAxes,
+            zorder=6,
+        )
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
     axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
@@ -199,6 +211,7 @@ def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_po
     """Location in bold, below it function, point and slope; contention said in words, too."""
     location = elide(printable(shorten(result.location, prefix)), room, 9.5, "bold")
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
+    slope += SIGNIFICANT if result.significant else ""
     slope = slope.replace("-", "\N{MINUS SIGN}") + (", contention" if result.contention else "")
     names = [printable(short_function(result.function))] if result.function else []
     if with_point:
@@ -243,7 +256,12 @@ def draw_frame(
     what = f"{effect}{of} if a line were faster; above 0 is better."
     figure.text(left, 1 - 0.54 / height, literal(elide(what, wide, 9)), fontsize=9, color=INK)
     curves = f"; {len(results)} of {len(results) + left_out} curves" if left_out else ""
-    detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals."
+    marks = (
+        f" {SIGNIFICANT}: differs from 0 with all lines allowed for."
+        if any(r.significant for r in results)
+        else ""
+    )
+    detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals.{marks}"
     figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide, 8)), fontsize=8, color=GREY)
     figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK)
 
