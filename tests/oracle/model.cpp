@@ -54,7 +54,7 @@ void Thread::block() noexcept { world_.scheduler_.block(); }
 void Thread::wake_up() noexcept { world_.scheduler_.wake(fiber_, kWakeUp); }
 
 Nanoseconds Thread::draw(Line line, Time time) noexcept {
-  const double share = 2 * times_[static_cast<std::size_t>(line + 1)].fraction() - 1;
+  const double share = 2 * times_[static_cast<std::size_t>(line) + 1].fraction() - 1;
   double drawn = static_cast<double>(time.mean) * (1 + time.variation * share);
   const Treatment& treatment = world_.treatment_;
   if (treatment.kind == Treatment::Kind::kReal && treatment.line == line && line != kNoLine) {

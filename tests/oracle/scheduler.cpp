@@ -54,7 +54,9 @@ void Scheduler::use_cpu(Nanoseconds duration) noexcept {
     plan(current_, now_ + step);
     switch_to_next();
     duration -= step;
-    if (cores_for_all_ || (fiber.turn_left -= step) > 0) continue;
+    if (cores_for_all_) continue;
+    fiber.turn_left -= step;
+    if (fiber.turn_left > 0) continue;
     if (ready_.empty()) {
       fiber.turn_left = kTurn;
     } else {
