@@ -64,6 +64,11 @@ void ThreadDelays::before_waking(std::uintptr_t object) noexcept {
   environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
 }
 
+void ThreadDelays::before_taking() noexcept {
+  if (thread_.last_take_waited || is_interrupting()) return;
+  catch_up();
+}
+
 bool ThreadDelays::before_blocking() noexcept {
   if (is_interrupting()) return false;
   const Turn turn(thread_);
