@@ -35,6 +35,9 @@ COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -Iinclude $(WARNINGS) -M
 LIBCOZ_SOURCES := $(sort $(shell find libcoz -name '*.cpp' 2>/dev/null))
 HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) libcoz/line/scope.cpp libcoz/line/line_table.cpp libcoz/support/json.cpp
 TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
+# The model: part of the unit tests, but for the sanitizers, which do not follow fibers; and a program.
+ORACLE_SOURCES := $(sort $(filter-out tests/oracle/main.cpp %_test.cpp, $(wildcard tests/oracle/*.cpp)))
+ORACLE_TESTS   := $(sort $(wildcard tests/oracle/*_test.cpp))
 # What the unit tests are linked with: everything that does not take over the process it is loaded into.
 TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp linetable/main.cpp, \
                     $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
@@ -47,12 +50,13 @@ LIBCOZ  := $(BUILD)/lib/libcoz.so
 HELPER  := $(BUILD)/libexec/coz-linetable
 COZ     := $(BUILD)/bin/coz
 UNIT    := $(BUILD)/tests/unit_tests
+ORACLE  := $(BUILD)/tests/oracle
 VENV    := $(BUILD)/venv
 RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests lint format sanitize bench bench-overhead install clean dependencies examples \
+.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-overhead install clean dependencies examples \
         lint-format lint-tidy lint-python lint-header lint-shell
 
 ## ---------------------------------------------------------------------------------------------------
@@ -180,9 +184,9 @@ CATCH_FLAGS := $(if $(CATCH3),-isystem tests/compat_catch3)
 CATCH_LIBS  := $(if $(CATCH3),-lCatch2Main -lCatch2)
 TEST_FLAGS  := $(COMMON) -Ilinetable -I. $(CATCH_FLAGS)
 
-# $(call unit_tests,NAME,FLAGS,PROGRAM)
+# $(call unit_tests,NAME,FLAGS,PROGRAM,MORE SOURCES)
 define unit_tests
-$(1)_OBJECTS := $$(patsubst %.cpp,$$(BUILD)/obj/$(1)/%.o,$$(sort $$(TEST_SOURCES) $$(TESTED_SOURCES)))
+$(1)_OBJECTS := $$(patsubst %.cpp,$$(BUILD)/obj/$(1)/%.o,$$(sort $$(TEST_SOURCES) $$(TESTED_SOURCES) $(4)))
 $$($(1)_OBJECTS): $$(BUILD)/obj/$(1)/%.o: %.cpp Makefile
 	@mkdir -p $$(@D)
 	$$(call show,CXX,$$@)
@@ -193,13 +197,29 @@ $(3): $$($(1)_OBJECTS)
 	$$(Q)$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -ldl -lpthread
 -include $$($(1)_OBJECTS:.o=.d)
 endef
-$(eval $(call unit_tests,unit,-O1 -g,$(UNIT)))
+$(eval $(call unit_tests,unit,-O1 -g,$(UNIT),$(ORACLE_SOURCES) $(ORACLE_TESTS)))
 # gcc 12 takes parts of std::regex for uninitialised when it adds checks to them.
 $(eval $(call unit_tests,asan,-O1 -g -Wno-maybe-uninitialized -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined,$(BUILD)/tests/unit_tests_asan))
 $(eval $(call unit_tests,tsan,-O1 -g -Wno-maybe-uninitialized -Wno-tsan -fsanitize=thread,$(BUILD)/tests/unit_tests_tsan))
 
 unit-tests: $(UNIT)                   ## build and run the C++ unit tests only
 	$(UNIT)
+
+# Of the objects of the unit tests, as many as it needs.
+ORACLE_OBJECTS := $(patsubst %.cpp,$(BUILD)/obj/unit/%.o,$(ORACLE_SOURCES) libcoz/delay/thread_delays.cpp)
+ORACLE_MAIN    := $(BUILD)/obj/oracle/main.o
+$(ORACLE_MAIN): tests/oracle/main.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(TEST_FLAGS) -O1 -g -c $< -o $@
+$(ORACLE): $(ORACLE_OBJECTS) $(ORACLE_MAIN)
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^
+-include $(ORACLE_MAIN:.o=.d)
+
+oracle: $(ORACLE)                     ## run the model: predicted beside true effects, for our rules and the classic ones
+	$(ORACLE)
 
 PYTEST ?=
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \

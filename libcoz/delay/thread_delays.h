@@ -5,6 +5,7 @@
 // from its signal handler. Nothing allocates or locks; errno is kept.
 //
 //   before waking another   drain what is deferred, pay until settled, record what was served
+//   before taking a lock    pay, unless the last one had to be waited for
 //   before blocking         drain and publish; remember where we stood
 //   after blocking          woken by a thread of the program: take the waker's delays as served;
 //                           by anything else (I/O, a time-out, a stranger): pay everything
@@ -53,6 +54,14 @@ class ThreadDelays {
     if (!is_settled()) settle();
     environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
   }
+
+  // The thread is about to take what another may hold: it pays what it owes, so that it need not do
+  // so with others waiting. But if it had to wait the last time, it will probably wait again, and
+  // what it owes may be credited.
+  void before_taking() noexcept {
+    if (!is_settled() && !thread_.last_take_waited) settle();
+  }
+  void tried_to_take(bool had_it_at_once) noexcept { thread_.last_take_waited = !had_it_at_once; }
 
   // False in a signal handler that has interrupted another call: don't call after_blocking then.
   bool before_blocking() noexcept;

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "delay/rules.h"
+
 using coz::kMicrosecond;
 using coz::kMillisecond;
 using coz::Nanoseconds;
@@ -142,6 +144,52 @@ TEST_CASE("before waking another: drain, pay, and leave on record what was serve
   CHECK(waker->local == 5 * kDelay);
   CHECK(waker->thread == 7);
   CHECK_FALSE(a.state.busy);
+}
+
+TEST_CASE("a thread pays before it takes a lock, unless it had to wait for the last one") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  const bool waited = GENERATE(true, false);
+  a.delays.tried_to_take(!waited);
+  a.state.deferred = 2 * kDelay;
+  a.delays.before_taking();
+  CHECK(slept == (waited ? 0 : 3 * kDelay));
+  CHECK(a.state.deferred == (waited ? 2 * kDelay : 0));
+}
+
+TEST_CASE("a lock taken in a handler that interrupts a call costs no pause") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  a.state.busy = true;
+  a.delays.before_taking();
+  CHECK(sleeps == 0);
+  CHECK(a.local() == 0);
+}
+
+TEST_CASE("taking a lock: what is owed is paid before it is tried for, not while it is held") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  bool free = true;
+  int calls = 0;
+  const auto take = [&] {
+    coz::rules::acquire(
+        a.delays, kMutex, [&] { return free; }, [](bool has_it) { return has_it; },
+        [&] { return ++calls > 0; }, [](bool) { return WokenBy::kThread; });
+  };
+  take();
+  CHECK(slept == 5 * kDelay);
+  // It is taken: its holder will have paid by the time it wakes us.
+  free = false;
+  take();
+  CHECK(calls == 1);
+  world.global.raise_to(7 * kDelay);
+  world.wakers->record(kMutex, {7 * kDelay, 2});
+  take();  // no pause before the attempt
+  CHECK(calls == 2);
+  CHECK(slept == 7 * kDelay);  // waited for nothing here: so nothing was credited, after the call
 }
 
 TEST_CASE("before waking, a thread pays until settled even when G grows as it sleeps") {
