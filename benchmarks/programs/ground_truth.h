@@ -141,26 +141,21 @@ inline void finish() {
 }
 
 // A unit of work is finished: called by any thread, behind the mark. Returns the time. The first
-// call after the start-up starts the clock and is not counted.
-inline double count_visit() {
+// call after the start-up starts the clock and is not counted. `start`: when the unit began, where
+// latency matters.
+inline double count_visit(double start = 0) {
   const double time = now();
   if (time < begin_time) return time;
   double never = 0;
-  if (!first_visit.compare_exchange_strong(never, time)) ++visits;
+  if (first_visit.compare_exchange_strong(never, time)) return time;
+  ++visits;
+  if (start > 0) latency_sum += time - start;
   return time;
 }
 
-// The same, and ends the process when the time is up.
-inline void visit() {
-  if (count_visit() >= end_time) finish();
-}
-
-// A unit that began at `start` is finished.
-inline void visit_since(double start) {
-  const double time = now();
-  if (time < begin_time) return;
-  latency_sum += time - start;
-  visit();
+// The same, and ends the process when the time is up and there is a visit to tell of.
+inline void visit(double start = 0) {
+  if (count_visit(start) >= end_time && visits > 0) finish();
 }
 
 }  // namespace ground_truth

@@ -47,7 +47,7 @@ void run_server() {
     serve();
     record();
     COZ_END("request");
-    ground_truth::visit_since(arrival);
+    ground_truth::visit(arrival);
   }
 }
 
