@@ -38,18 +38,18 @@ def write_figure(results: Results, path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         tools = results.tools
         rows = math.ceil((len(results.programs) + 1) / COLUMNS)
-        height = 2.35 * rows * len(tools) + 0.75 * len(tools) + 0.3
+        height = 2.35 * rows * len(tools) + 0.9 * len(tools) + 0.3
         figure = Figure(figsize=(13.2, height), layout="constrained")
         FigureCanvasAgg(figure)
-        parts = figure.subfigures(len(tools), 1, squeeze=False, hspace=0.02)[:, 0]
+        parts = figure.subfigures(len(tools), 1, squeeze=False, hspace=0.03)[:, 0]
         for part, tool in zip(parts, tools, strict=True):
             grid = part.subplots(rows, COLUMNS, squeeze=False)
             draw_tool(list(grid.flat), results, tool)
             total = score(c for program in results.programs for c in program.comparisons(tool))
             part.suptitle(
                 f"{tool}: predicted (points with 95 % intervals) and true (lines) effects of a faster line, "
-                f"in per cent; mean error {total.mean:.2f}, largest {total.largest:.1f} points, "
-                f"{100 * total.coverage:.0f} % of intervals hold the truth",
+                f"in per cent.\nMean error {total.mean:.2f}, largest {total.largest:.1f} points, "
+                f"{100 * total.coverage:.0f} % of intervals hold the truth.",
                 fontsize=10.5,
                 fontweight="bold",
                 color=INK,
