@@ -56,7 +56,8 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-overhead install clean dependencies examples \
+.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead \
+        bench-programs bench-programs-dwarf3 install clean dependencies examples \
         lint-format lint-tidy lint-python lint-header lint-shell
 
 ## ---------------------------------------------------------------------------------------------------
@@ -67,12 +68,13 @@ native: $(LIBCOZ) $(HELPER) $(COZ)    ## build all but the Python environment
 
 help:                                 ## explain the targets
 	@echo "make [TARGET] [VARIABLE=...]"
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' Makefile
 	@echo
 	@echo "  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where install puts things"
 	@echo "  CXXFLAGS='$(CXXFLAGS)'  CXX=$(CXX)  PYTHON=$(PYTHON)"
 	@echo "  DEMO_TWO_THREADS=$(DEMO_TWO_THREADS)  DEMO_SQLITE=$(DEMO_SQLITE)  seconds that the demo profiles each program"
 	@echo "  OVERHEAD=''  arguments for bench-overhead, for example OVERHEAD='--only startup --rows 5000000'"
+	@echo "  BENCH=''  arguments for bench-accuracy, for example BENCH='--seconds 60 --coz /usr/bin/coz serial pipeline'"
 	@echo "  PYTEST=''  arguments for pytest, for example PYTEST='-k report -x'"
 
 # --- libcoz.so: loaded into foreign programs, so it brings its own C++ runtime and exports only what it must.
@@ -161,9 +163,36 @@ demo: dependencies                    ## install what is missing, build, profile
 	@$(MAKE) all $(BUILD)/examples/two_threads $(SQLITE_EXAMPLE)
 	@DEMO_TWO_THREADS=$(DEMO_TWO_THREADS) DEMO_SQLITE=$(DEMO_SQLITE) scripts/demo.sh $(BUILD)
 
-bench: all examples                   ## run the benchmarks
-	@if [ -x benchmarks/run ]; then echo benchmarks/run; benchmarks/run; \
-	else echo "benchmarks/run is not there yet: no benchmark was run."; fi
+## ---------------------------------------------------------------------------------------------------
+## bench, bench-accuracy
+
+BENCH ?=
+BENCH_SOURCES  := $(sort $(wildcard benchmarks/programs/*.cpp))
+BENCH_PROGRAMS := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs/%)
+# For tools that read no debug information newer than DWARF 3, and know only the marks of the classic header.
+BENCH_DWARF3   := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs-dwarf3/%)
+BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
+
+bench: all $(BENCH_PROGRAMS)          ## predicted against true effects of three simple programs (10 minutes)
+	@benchmarks/run
+
+bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same of all ground-truth programs (90 minutes)
+	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache benchmarks/accuracy.py $(BENCH)
+
+bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
+bench-programs-dwarf3: $(BENCH_DWARF3)
+
+$(BENCH_PROGRAMS): $(BUILD)/bench/programs/%: benchmarks/programs/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(BENCH_FLAGS) -g -o $@ $< -lpthread
+
+$(BENCH_DWARF3): $(BUILD)/bench/programs-dwarf3/%: benchmarks/programs/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(BENCH_FLAGS) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MARKS -Itests/programs -o $@ $< -lpthread
+
+-include $(BENCH_PROGRAMS:=.d) $(BENCH_DWARF3:=.d)
 
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 $(OVERHEAD_PROGRAMS): $(BUILD)/bench/%: benchmarks/overhead/%.cpp include/coz.h
@@ -228,7 +257,7 @@ PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
 PYTEST_FOLDERS := $(wildcard tests/cozcli tests/benchmarks tests/system)
 
 test: dependencies                    ## install what is missing, build, run all tests
-	@$(MAKE) all $(UNIT) $(DEV_STAMP)
+	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
 	$(UNIT)
 	$(PYTEST_RUN) $(PYTEST_FOLDERS) $(PYTEST)
 
@@ -263,6 +292,8 @@ lint-python: $(DEV_STAMP)
 	@$(BIN)/ruff check --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/ruff format --quiet --check --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache cozcli
+	@MYPYPATH=benchmarks $(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache \
+	  benchmarks/accuracy.py benchmarks/ground_truth
 
 lint-header:
 	@scripts/check_header.sh

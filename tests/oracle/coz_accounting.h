@@ -58,19 +58,18 @@ class CozAccounting final : public Accounting {
 
 class CozProfiler final : public Profiler {
  public:
-  CozProfiler(Clock clock, Nanoseconds period) noexcept : clock_(clock), period_(period) {}
+  CozProfiler(Clock clock, Nanoseconds period) noexcept
+      : environment_{global_, wakers_, clock.now, clock.sleep_until,
+                     coz::kMostSavedPeriods * period} {}
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
-    return std::make_unique<CozAccounting>(
-        slot, coz::DelayEnvironment{global_, wakers_, clock_.now, clock_.sleep_until,
-                                    coz::kMostSavedPeriods * period_});
+    return std::make_unique<CozAccounting>(slot, environment_);
   }
 
  private:
   coz::GlobalDelay global_;
   coz::WakerTable wakers_;
-  Clock clock_;
-  Nanoseconds period_;
+  coz::DelayEnvironment environment_;
 };
 
 }  // namespace oracle

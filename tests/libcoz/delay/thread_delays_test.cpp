@@ -176,7 +176,7 @@ TEST_CASE("taking a lock: what is owed is paid before it is tried for, not while
   int calls = 0;
   const auto take = [&] {
     coz::rules::acquire(
-        a.delays, kMutex, [&] { return free; }, [](bool has_it) { return has_it; },
+        a.delays, kMutex, [&] { return free; }, [](bool has_it) { return !has_it; },
         [&] { return ++calls > 0; }, [](bool) { return WokenBy::kThread; });
   };
   take();
