@@ -15,13 +15,21 @@ from cozcli.messages import printable
 #: In the order of `coz --help`. A new command is one module and one entry here.
 COMMANDS = (run, report, plot)
 
+EPILOG = """\
+first:    coz run --- ./program arguments
+then:     coz report
+or:       coz plot
+options:  coz COMMAND --help
+"""
+
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
     parser = argparse.ArgumentParser(
         prog="coz",
         description="Coz tells which lines of a program are worth optimizing, and by how much.",
-        epilog="First: coz run --- ./program arguments   Then: coz report, or coz plot.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"coz {__version__}")
@@ -29,6 +37,15 @@ def build_parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.register(subparsers)
     return parser
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; what is wrong with a command's options is said with that command's usage."""
+    parser = build_parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = run.separate_program(arguments)
-    options = build_parser().parse_args(own)
+    options = parse(own)
     options.program = program
     try:
         status: int = options.execute(options)

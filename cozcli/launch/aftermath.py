@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cozcli.errors import Problem
 from cozcli.launch import messages
 from cozcli.launch.program import Ending
 from cozcli.profile.diagnosis import explain_no_experiments
@@ -30,8 +31,8 @@ def append_ending(profile: Path, beginning: int, ending: Ending) -> None:
         stream.write((b"\n" if broken_off else b"") + record.encode())
 
 
-def describe(profile: Path, beginning: int, name: str) -> str:
-    """One line about this run's records: how many experiments, or why there are none.
+def describe(profile: Path, beginning: int, name: str) -> str | Problem:
+    """What this run's records hold: how many experiments, in one line, or why there are none.
 
     Raises:
         OSError: the profile cannot be read.
@@ -42,8 +43,7 @@ def describe(profile: Path, beginning: int, name: str) -> str:
     if experiments:
         lines = len({experiment.location for experiment in experiments})
         return messages.run_summary(len(experiments), lines, name)
-    problem = explain_no_experiments(runs, [reason for _, reason in problems.rejected])
-    return f"{problem.text} To do: {problem.hint}" if problem.hint else problem.text
+    return explain_no_experiments(runs, [reason for _, reason in problems.rejected])
 
 
 def runs_since(profile: Path, beginning: int, problems: ReadProblems) -> list[Run]:
