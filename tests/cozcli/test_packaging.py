@@ -84,3 +84,14 @@ def test_every_option_is_in_the_man_page() -> None:
                 if option not in ("-h", "--help") and f"Fl {written} " not in section.replace("\n", " "):
                     missing.append(f"coz {name} {option}")
     assert missing == []
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_make_below_another_does_not_warn_about_jobs() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(
+        ["make", "-n", "demo"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "scripts/demo.sh" in done.stdout
+    assert "warning" not in done.stdout + done.stderr
