@@ -38,6 +38,9 @@ COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -Iinclude $(WARNINGS) -M
 LIBCOZ_SOURCES := $(sort $(shell find libcoz -name '*.cpp' 2>/dev/null))
 HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) libcoz/line/scope.cpp libcoz/line/line_table.cpp libcoz/support/json.cpp
 TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
+# The model: part of the unit tests, but for the sanitizers, which do not follow fibers; and a program.
+ORACLE_SOURCES := $(sort $(filter-out tests/oracle/main.cpp %_test.cpp, $(wildcard tests/oracle/*.cpp)))
+ORACLE_TESTS   := $(sort $(wildcard tests/oracle/*_test.cpp))
 # What the unit tests are linked with: everything that does not take over the process it is loaded into.
 TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp linetable/main.cpp, \
                     $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
@@ -50,12 +53,14 @@ LIBCOZ  := $(BUILD)/lib/libcoz.so
 HELPER  := $(BUILD)/libexec/coz-linetable
 COZ     := $(BUILD)/bin/coz
 UNIT    := $(BUILD)/tests/unit_tests
+ORACLE  := $(BUILD)/tests/oracle
 VENV    := $(BUILD)/venv
 RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests lint format sanitize bench install clean dependencies examples \
+.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead \
+        bench-programs bench-programs-dwarf3 install clean dependencies examples \
         lint-format lint-tidy lint-python lint-header lint-shell
 
 ## ---------------------------------------------------------------------------------------------------
@@ -67,12 +72,14 @@ native: $(LIBCOZ) $(HELPER) $(COZ)    ## build all but the Python environment
 
 help:                                 ## explain the targets
 	@echo "make [TARGET] [VARIABLE=...]"
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' Makefile
 	@echo
 	@echo "  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where install puts things"
 	@echo "  CXXFLAGS='$(CXXFLAGS)'  CXX=$(CXX)  PYTHON=$(PYTHON)"
 	@echo "  DEMO_TWO_THREADS=$(DEMO_TWO_THREADS)  DEMO_SQLITE=$(DEMO_SQLITE)  seconds that the demo profiles each program;"
 	@echo "                    below 60, most results are marked \"few data\""
+	@echo "  OVERHEAD=''  arguments for bench-overhead, for example OVERHEAD='--only startup --rows 5000000'"
+	@echo "  BENCH=''  arguments for bench-accuracy, for example BENCH='--seconds 60 --coz /usr/bin/coz serial pipeline'"
 	@echo "  PYTEST=''  arguments for pytest, for example PYTEST='-k report -x'"
 
 # --- libcoz.so: loaded into foreign programs, so it brings its own C++ runtime and exports only what it must.
@@ -161,9 +168,46 @@ demo: dependencies                    ## install what is missing, build, profile
 	@$(MAKE) all $(BUILD)/examples/two_threads $(SQLITE_EXAMPLE)
 	@DEMO_TWO_THREADS=$(DEMO_TWO_THREADS) DEMO_SQLITE=$(DEMO_SQLITE) scripts/demo.sh $(BUILD)
 
-bench: all examples                   ## run the benchmarks
-	@if [ -x benchmarks/run ]; then echo benchmarks/run; benchmarks/run; \
-	else echo "benchmarks/run is not there yet: no benchmark was run."; fi
+## ---------------------------------------------------------------------------------------------------
+## bench, bench-accuracy
+
+BENCH ?=
+BENCH_SOURCES  := $(sort $(wildcard benchmarks/programs/*.cpp))
+BENCH_PROGRAMS := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs/%)
+# For tools that read no debug information newer than DWARF 3, and know only the marks of the classic header.
+BENCH_DWARF3   := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs-dwarf3/%)
+BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
+
+bench: all $(BENCH_PROGRAMS)          ## predicted against true effects of three simple programs (10 minutes)
+	@benchmarks/run
+
+bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same of all ground-truth programs (90 minutes)
+	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache benchmarks/accuracy.py $(BENCH)
+
+bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
+bench-programs-dwarf3: $(BENCH_DWARF3)
+
+$(BENCH_PROGRAMS): $(BUILD)/bench/programs/%: benchmarks/programs/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(BENCH_FLAGS) -g -o $@ $< -lpthread
+
+$(BENCH_DWARF3): $(BUILD)/bench/programs-dwarf3/%: benchmarks/programs/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(BENCH_FLAGS) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MARKS -Itests/programs -o $@ $< -lpthread
+
+-include $(BENCH_PROGRAMS:=.d) $(BENCH_DWARF3:=.d)
+
+OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
+$(OVERHEAD_PROGRAMS): $(BUILD)/bench/%: benchmarks/overhead/%.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++20 -O2 -g $(WARNINGS) -Iinclude -o $@ $< -lpthread
+
+OVERHEAD ?=
+bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: programs, start-up, threads, visits
+	@$(BIN)/python benchmarks/overhead.py $(OVERHEAD)
 
 ## ---------------------------------------------------------------------------------------------------
 ## test, sanitize
@@ -174,9 +218,9 @@ CATCH_FLAGS := $(if $(CATCH3),-isystem tests/compat_catch3)
 CATCH_LIBS  := $(if $(CATCH3),-lCatch2Main -lCatch2)
 TEST_FLAGS  := $(COMMON) -Ilinetable -I. $(CATCH_FLAGS)
 
-# $(call unit_tests,NAME,FLAGS,PROGRAM)
+# $(call unit_tests,NAME,FLAGS,PROGRAM,MORE SOURCES)
 define unit_tests
-$(1)_OBJECTS := $$(patsubst %.cpp,$$(BUILD)/obj/$(1)/%.o,$$(sort $$(TEST_SOURCES) $$(TESTED_SOURCES)))
+$(1)_OBJECTS := $$(patsubst %.cpp,$$(BUILD)/obj/$(1)/%.o,$$(sort $$(TEST_SOURCES) $$(TESTED_SOURCES) $(4)))
 $$($(1)_OBJECTS): $$(BUILD)/obj/$(1)/%.o: %.cpp Makefile
 	@mkdir -p $$(@D)
 	$$(call show,CXX,$$@)
@@ -187,7 +231,7 @@ $(3): $$($(1)_OBJECTS)
 	$$(Q)$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -ldl -lpthread
 -include $$($(1)_OBJECTS:.o=.d)
 endef
-$(eval $(call unit_tests,unit,-O1 -g,$(UNIT)))
+$(eval $(call unit_tests,unit,-O1 -g,$(UNIT),$(ORACLE_SOURCES) $(ORACLE_TESTS)))
 # gcc 12 takes parts of std::regex for uninitialised when it adds checks to them.
 $(eval $(call unit_tests,asan,-O1 -g -Wno-maybe-uninitialized -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined,$(BUILD)/tests/unit_tests_asan))
 $(eval $(call unit_tests,tsan,-O1 -g -Wno-maybe-uninitialized -Wno-tsan -fsanitize=thread,$(BUILD)/tests/unit_tests_tsan))
@@ -195,14 +239,30 @@ $(eval $(call unit_tests,tsan,-O1 -g -Wno-maybe-uninitialized -Wno-tsan -fsaniti
 unit-tests: $(UNIT)                   ## build and run the C++ unit tests only
 	$(UNIT)
 
+# Of the objects of the unit tests, as many as it needs.
+ORACLE_OBJECTS := $(patsubst %.cpp,$(BUILD)/obj/unit/%.o,$(ORACLE_SOURCES) libcoz/delay/thread_delays.cpp)
+ORACLE_MAIN    := $(BUILD)/obj/oracle/main.o
+$(ORACLE_MAIN): tests/oracle/main.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(TEST_FLAGS) -O1 -g -c $< -o $@
+$(ORACLE): $(ORACLE_OBJECTS) $(ORACLE_MAIN)
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^
+-include $(ORACLE_MAIN:.o=.d)
+
+oracle: $(ORACLE)                     ## run the model: predicted beside true effects, for our rules and the classic ones
+	$(ORACLE)
+
 PYTEST ?=
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
-PYTEST_FOLDERS := $(wildcard tests/cozcli tests/system)
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/benchmarks tests/system)
 
 test: dependencies                    ## install what is missing, build, run all tests
-	@$(MAKE) all $(UNIT) $(DEV_STAMP)
+	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
 	$(UNIT)
 	$(PYTEST_RUN) $(PYTEST_FOLDERS) $(PYTEST)
 
@@ -237,6 +297,8 @@ lint-python: $(DEV_STAMP)
 	@$(BIN)/ruff check --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/ruff format --quiet --check --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache cozcli
+	@MYPYPATH=benchmarks $(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache \
+	  benchmarks/accuracy.py benchmarks/ground_truth
 
 lint-header:
 	@scripts/check_header.sh
@@ -265,6 +327,8 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	install -m 644 include/coz.h $(TO)/include/coz.h
 	rm -rf $(TO)/share/coz/cozcli
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
+	@# Else each run would compile them again, for users who may not write there.
+	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
 	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake

@@ -6,14 +6,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from cozcli import __version__
-from cozcli.commands import plot, report, run
 from cozcli.errors import CozError
 from cozcli.messages import printable
 
-#: In the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = (run, report, plot)
+#: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
+COMMANDS = ("run", "report", "plot")
+_SEPARATORS = ("---", "--")
 
 EPILOG = """\
 first:    coz run --- ./program arguments
@@ -23,8 +24,8 @@ options:  coz COMMAND --help
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The command line: the whole of it, or `only` one command, which spares importing the others."""
     parser = argparse.ArgumentParser(
         prog="coz",
         description="Coz tells which lines of a program are worth optimizing, and by how much.",
@@ -35,17 +36,32 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"coz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        command.register(subparsers)
+        if only in (None, command):
+            import_module(f"cozcli.commands.{command}").register(subparsers)
     return parser
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line; what is wrong with a command's options is said with that command's usage."""
-    parser = build_parser()
+    known = arguments and arguments[0] in COMMANDS
+    parser = build_parser(arguments[0] if known else None)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return options
+
+
+def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide `run [options] --- program args` before the command line is parsed.
+
+    Returns:
+        What is coz's, and the program with its arguments (empty without a separator).
+    """
+    if arguments[:1] == ["run"]:
+        for index, argument in enumerate(arguments):
+            if argument in _SEPARATORS:
+                return list(arguments[:index]), list(arguments[index + 1 :])
+    return list(arguments), []
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: the command's own, or that of the `CozError` which ended it.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    own, program = run.separate_program(arguments)
+    own, program = separate_program(arguments)
     options = parse(own)
     options.program = program
     try:

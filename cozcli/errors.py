@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Status for anything refused or unreadable; the statuses of `env` and shells for the two others.
 STATUS_REFUSED = 2
@@ -10,8 +10,7 @@ STATUS_NOT_EXECUTABLE = 126
 STATUS_NOT_FOUND = 127
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """Something a user must be told: what happened and what follows (`text`), what to do (`hint`)."""
 
     text: str

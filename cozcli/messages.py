@@ -192,6 +192,14 @@ def no_samples(duration: int) -> Problem:
     )
 
 
+def sampling_was_off() -> Problem:
+    """`--sampling off` was given."""
+    return Problem(
+        "no experiment: nothing was sampled, because sampling was off.",
+        "leave out --sampling off.",
+    )
+
+
 def nothing_in_scope(total: int, scope: Sequence[str]) -> Problem:
     """Every sample fell outside the scope."""
     given = f" of {listed(scope)}" if scope else ""
@@ -279,6 +287,41 @@ def slow_machine(slow: int, total: int) -> Problem:
         "effects are corrected for it, and such experiments count less.",
         "other programs, other guests of the same host, or threads of the program itself that share one core "
         "(hyper-threading) cause this; where they do not, the intervals are narrower.",
+    )
+
+
+def limited_by_load(point: str, certain: bool) -> Problem:
+    """Visits keep their pace whatever is delayed."""
+    text = f"visits to {printable(point)!r} came at the same pace per second, however much was delayed"
+    if certain:
+        return Problem(
+            f"{text}: something outside the program sets it, and the effects shown there are not real.",
+            "let the client send its next request when it has an answer, or send more than can be served; "
+            "or look at latency points.",
+        )
+    return Problem(
+        f"{text}, and the program waited part of the time: perhaps something outside sets the pace.",
+        "where it waits for a client or a timer, the effects shown there are not real; where for a device "
+        "that it has given work, they are.",
+    )
+
+
+def too_few_cores(share: float) -> Problem:
+    """Threads were runnable, but waited for a processor."""
+    return Problem(
+        f"threads waited for a processor for {share:.0%} of the time that they had one; effects may "
+        "be off by tens of points.",
+        "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
+    )
+
+
+def rare_samples(realised: float) -> Problem:
+    """The timer came less often than the period says."""
+    return Problem(
+        f"the timer took {realised:.0%} of the samples that it should have: lines were sped up by that part "
+        "only of what is shown, and effects are larger than they seem.",
+        "allow perf events, which come as planned: sysctl kernel.perf_event_paranoid=2; or use a longer "
+        "--period.",
     )
 
 

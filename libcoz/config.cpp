@@ -39,6 +39,7 @@ Sampling sampling_mode(std::string_view name) {
   if (name == "perf-trap") return Sampling::kPerfTrap;
   if (name == "perf-signal") return Sampling::kPerfSignal;
   if (name == "timer") return Sampling::kTimer;
+  if (name == "off") return Sampling::kOff;
   return Sampling::kAuto;
 }
 

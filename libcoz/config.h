@@ -10,7 +10,7 @@
 
 namespace coz {
 
-enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer };
+enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer, kOff };
 
 struct Config {
   std::string output;

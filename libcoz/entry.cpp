@@ -1,6 +1,7 @@
 // Where the program and the library meet: the load hook, the functions that marks in the program
 // call by name (include/coz.h and the classic header), and the ends of the process.
 #include <cstddef>
+#include <cstdint>
 
 #include "interpose/export.h"
 #include "interpose/real.h"
@@ -17,14 +18,19 @@ struct PointHandle {
   Point* point;
 };
 
-void visit(PointHandle* handle) noexcept {
+// Out of the way of visit(), which would otherwise save registers that only this needs.
+__attribute__((noinline)) void take_time(Point& point, std::uint32_t slot) noexcept {
+  // A thread that is not profiled is counted, but its time means nothing.
   auto delays = Runtime::current_delays();
-  if (!delays) {
-    // A thread that is not profiled: counted, but its time means nothing.
-    handle->point->counter.count.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
-  handle->point->visit([&]() noexcept { return delays->effective_now(); });
+  if (delays) point.take_time(slot, [&]() noexcept { return delays->effective_now(); });
+}
+
+void visit(PointHandle* handle) noexcept {
+  Point& point = *handle->point;
+  const ThreadState* thread = Runtime::current_thread();
+  const std::uint32_t slot = thread == nullptr ? 0 : thread->slot;
+  point.count(slot);
+  if (!point.wants_no_time()) take_time(point, slot);
 }
 
 Point* point_of(int kind, const char* name) noexcept {

@@ -19,8 +19,6 @@
 namespace coz {
 namespace {
 
-thread_local ThreadState* thread_state __attribute__((tls_model("initial-exec"))) = nullptr;
-
 int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -51,10 +49,13 @@ std::vector<std::string> command_line() {
 }  // namespace
 
 std::atomic<Runtime*> Runtime::active_{nullptr};
+thread_local constinit ThreadState* Runtime::thread_state_ = nullptr;
 
 Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
       shared_(shared),
+      delay_environment_{shared.global_delay, shared.wakers, now, pause_until,
+                         kMostSavedPeriods * config_.period},
       sampler_(modules_, histogram_, speed_probe_, shared.selection, find_place),
       samples_(shared.threads, config_.period),
       experimenter_(config_, shared, modules_, {histogram_, speed_probe_}, log_),
@@ -163,23 +164,6 @@ void Runtime::end() {
   samples_.stop();
 }
 
-ThreadState* Runtime::current_thread() noexcept {
-  return active() == nullptr ? nullptr : thread_state;
-}
-
-std::optional<ThreadDelays> Runtime::current_delays() noexcept {
-  Runtime* runtime = active();
-  ThreadState* thread = thread_state;
-  if (runtime == nullptr || thread == nullptr) return std::nullopt;
-  if (thread->in_handler.load(std::memory_order_relaxed)) return std::nullopt;
-  return ThreadDelays(*thread, runtime->delay_environment());
-}
-
-DelayEnvironment Runtime::delay_environment() noexcept {
-  return {shared_.global_delay, shared_.wakers, now, pause_until,
-          kMostSavedPeriods * config_.period};
-}
-
 void Runtime::thread_begins(Nanoseconds inherited) noexcept {
   ThreadState* thread = shared_.threads.claim(current_tid());
   if (thread == nullptr) {
@@ -191,7 +175,7 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
   }
   thread->clock.start_at(inherited);
   pthread_setspecific(thread_end_key_, thread);
-  thread_state = thread;
+  thread_state_ = thread;
   if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
@@ -204,12 +188,12 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
 void Runtime::thread_ends(void* self) {
   auto* thread = static_cast<ThreadState*>(self);
   Runtime* runtime = active();
-  if (runtime != nullptr && thread == thread_state) {
-    ThreadDelays delays(*thread, runtime->delay_environment());
+  if (runtime != nullptr && thread == thread_state_) {
+    ThreadDelays delays(*thread, runtime->delay_environment_);
     thread->blocked.store(false, std::memory_order_relaxed);
     delays.before_waking(static_cast<std::uintptr_t>(pthread_self()));
   }
-  thread_state = nullptr;
+  thread_state_ = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (runtime != nullptr) {
     runtime->samples_.stop_thread(*thread);
@@ -219,7 +203,7 @@ void Runtime::thread_ends(void* self) {
 
 void Runtime::in_forked_child() {
   Runtime* runtime = active_.exchange(nullptr);
-  thread_state = nullptr;
+  thread_state_ = nullptr;
   if (runtime == nullptr) return;
   // The program still counts visits through pointers into the shared block: give the child a
   // block of its own at the same place.

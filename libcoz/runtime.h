@@ -32,9 +32,19 @@ class Runtime {
   static void finish();
 
   // The calling thread's state, or nullptr when it is not profiled. Signal-safe.
-  static ThreadState* current_thread() noexcept;
+  static ThreadState* current_thread() noexcept {
+    return active() == nullptr ? nullptr : thread_state_;
+  }
   // Its delays, for wrappers and marks; nullopt also inside the sample handler.
-  static std::optional<ThreadDelays> current_delays() noexcept;
+  static std::optional<ThreadDelays> current_delays() noexcept {
+    ThreadState* thread = thread_state_;
+    if (thread == nullptr) return std::nullopt;
+    Runtime* runtime = active();
+    if (runtime == nullptr || thread->in_handler.load(std::memory_order_relaxed)) {
+      return std::nullopt;
+    }
+    return ThreadDelays(*thread, runtime->delay_environment_);
+  }
 
   // In the thread that begins, with the delays its parent had served.
   void thread_begins(Nanoseconds inherited) noexcept;
@@ -42,7 +52,7 @@ class Runtime {
   Sampler& sampler() noexcept { return sampler_; }
   SharedState& shared() noexcept { return shared_; }
   const SampleSource& samples() const noexcept { return samples_; }
-  DelayEnvironment delay_environment() noexcept;
+  const DelayEnvironment& delay_environment() const noexcept { return delay_environment_; }
 
  private:
   Runtime(Config config, SharedState& shared);
@@ -55,9 +65,12 @@ class Runtime {
   static void in_forked_child();
 
   static std::atomic<Runtime*> active_;
+  static thread_local constinit ThreadState* thread_state_
+      __attribute__((tls_model("initial-exec")));
 
   Config config_;
   SharedState& shared_;
+  DelayEnvironment delay_environment_;
   Modules modules_;
   Histogram histogram_;
   SpeedProbe speed_probe_;

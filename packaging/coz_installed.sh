@@ -1,6 +1,7 @@
 #!/bin/sh
 # The installed coz. The program to be profiled inherits this environment, so nothing is added to it here.
-prefix=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
+prefix=$(readlink -f -- "$0")
+prefix=${prefix%/*/*}
 python=${COZ_PYTHON:-python3}
 if ! command -v "$python" >/dev/null 2>&1; then
   echo "coz: error: there is no Python interpreter $python." >&2
@@ -8,12 +9,15 @@ if ! command -v "$python" >/dev/null 2>&1; then
     "interpreter by the variable COZ_PYTHON." >&2
   exit 1
 fi
-if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-  echo "coz: error: Python 3.11 or newer is needed, and $python is not." >&2
-  echo "coz: hint: name another interpreter by the variable COZ_PYTHON." >&2
-  exit 1
-fi
-# What a command needs beyond that, it looks for itself: coz run needs nothing.
-exec "$python" -P \
-  -c 'import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module("cozcli", run_name="__main__", alter_sys=True)' \
-  "$prefix/share/coz" "$@"
+# `coz run` needs the standard library only, and starts sooner when Python looks for nothing else.
+# The other commands look themselves for what they need.
+# What stands here is read by Python 2 and old Python 3, too, and -P is not known to them.
+case ${1-} in run) isolated="-I -S" ;; *) isolated= ;; esac
+exec "$python" $isolated -c '
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("coz: error: Python 3.11 or newer is needed, and " + sys.executable + " is not.\n"
+             "coz: hint: name another interpreter by the variable COZ_PYTHON.")
+sys.path[:] = [sys.argv.pop(1)] + [folder for folder in sys.path if folder]
+from cozcli.cli import main
+sys.exit(main())' "$prefix/share/coz" "$@"

@@ -22,8 +22,10 @@ from cozcli.analysis.intervals import (
     t_quantile,
     t_tail,
 )
+from cozcli.analysis.labels import find_labels
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
+from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, slow_machine
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
@@ -69,11 +71,12 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         warnings.append(messages.slow_machine(slow, len(slowness)))
     if not comparisons:
         raise CozError(messages.nothing_estimated(profile.experiments))
-    results = select(_estimate(comparisons, windows.by_line, profile.runs), selection or Selection())
+    estimated, labels = _estimate(comparisons, windows.by_line, profile.runs)
+    results = select(estimated, selection or Selection())
     return Analysis(
         results=tuple(ranking.by_impact(results)),
         runs=tuple(_summarize(run) for run in profile.runs),
-        warnings=(*profile.warnings, *warnings),
+        warnings=(*profile.warnings, *warnings, *labels),
     )
 
 
@@ -129,14 +132,15 @@ def _arrange_finite(series: Series) -> Comparison | None:
 
 def _estimate(
     comparisons: Sequence[Comparison], by_line: dict[str, list[Window]], runs: Sequence[Run]
-) -> list[LineResult]:
+) -> tuple[list[LineResult], list[Problem]]:
+    """All results, with their marks and notes, and warnings about what makes them doubtful."""
     ratios = _ratios_by_line(comparisons)
     phases: dict[str, Phase] = {}
     residuals = [residual_variance(comparison) for comparison in comparisons]
     pooled: defaultdict[tuple[str, str], Variance] = defaultdict(Variance)
     for comparison, own in zip(comparisons, residuals, strict=True):
         pooled[comparison.series.point, comparison.series.kind] += own
-    results, probabilities = [], []
+    candidates = []
     for comparison, own in zip(comparisons, residuals, strict=True):
         series = comparison.series
         if series.location not in phases:
@@ -144,14 +148,14 @@ def _estimate(
                 series.location, by_line[series.location], runs, ratios
             )
         variance = shrink(own, pooled[series.point, series.kind] - own, comparison)
-        result, probability = _result(comparison, variance, phases[series.location])
-        results.append(result)
-        probabilities.append(probability)
-    marks = ranking.discoveries(probabilities)
+        candidates.append(_result(comparison, variance, phases[series.location]))
+    results = judge(candidates)
+    labels = find_labels([r.key for r in results], by_line, runs, phases)
+    # In the order of their definition, as all notes are.
     return [
-        replace(r, contention=mark and c.groups >= ENOUGH_GROUPS)
-        for r, mark, c in zip(results, marks, comparisons, strict=True)
-    ]
+        replace(r, notes=r.notes + tuple(note for note in Note if note in labels.notes[r.key]))
+        for r in results
+    ], labels.warnings
 
 
 def _ratios_by_line(comparisons: Sequence[Comparison]) -> dict[tuple[str, float], float]:
@@ -164,8 +168,8 @@ def _ratios_by_line(comparisons: Sequence[Comparison]) -> dict[tuple[str, float]
     return ratios
 
 
-def _result(comparison: Comparison, variance: Variance, phase: Phase) -> tuple[LineResult, float]:
-    """The result of one series (its contention mark still open), and the probability of contention."""
+def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Candidate:
+    """The result of one series, all marks still open."""
     series, speedups = comparison.series, comparison.speedups
     estimate = log_ratios(comparison)
     log_replicates, freedom = draw_replicates(comparison, variance)
@@ -190,6 +194,9 @@ def _result(comparison: Comparison, variance: Variance, phase: Phase) -> tuple[L
         slope=slope,
         slope_low=float(slope_low),
         slope_high=float(slope_high),
+        adjusted_low=float(slope_low),
+        adjusted_high=float(slope_high),
+        significant=False,
         contention=False,
         phase=phase,
         curve=tuple(points),
@@ -201,7 +208,8 @@ def _result(comparison: Comparison, variance: Variance, phase: Phase) -> tuple[L
     values = np.concatenate([[slope], effect])
     degrees = np.concatenate([[freedom.min()], freedom])
     chances = _probabilities_of_harm(values, columns, degrees)
-    return result, min(1.0, 2 * min(chances[0], len(speedups) * min(chances[1:])))
+    harm = min(1.0, 2 * min(chances[0], len(speedups) * min(chances[1:])))
+    return Candidate(result, harm, float(freedom.min()), comparison.groups >= ENOUGH_GROUPS)
 
 
 def _factor_replicates(phase: Phase, number: int) -> Floats:

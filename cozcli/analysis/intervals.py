@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -69,10 +70,13 @@ def t_tail(t: float, freedom: float) -> float:
     return upper if t >= 0 else 1.0 - upper
 
 
+@lru_cache(maxsize=4096)
 def t_quantile(probability: float, freedom: float) -> float:
     """The t with P(T ≤ t) = probability (above ½), by bisection."""
-    low, high = 0.0, 1e6
-    for _ in range(80):
+    low, high = 0.0, 2.0
+    while t_tail(high, freedom) > 1 - probability and high < 1e6:
+        low, high = high, 2 * high
+    for _ in range(45):
         middle = (low + high) / 2
         low, high = (middle, high) if t_tail(middle, freedom) > 1 - probability else (low, middle)
     return high
@@ -103,7 +107,29 @@ def residual_variance(comparison: Comparison) -> Variance:
         values, seen = _logs(comparison.series.kind, pool)
         samples.append((values, np.where(seen, pool.time, 0.0)))
     squares, freedom = zip(*(_scatter(*sample) for sample in samples), strict=True)
-    return Variance(_winsorized_sum(np.concatenate(squares)), sum(freedom))
+    total = Variance(_winsorized_sum(np.concatenate(squares)), sum(freedom))
+    shared = _independent_part(precision, t[:, 0])
+    known = (shared * sum(freedom[: logs.shape[1]]) + sum(freedom[logs.shape[1] :])) / max(
+        total.freedom, 1e-9
+    )
+    return Variance(total.sum_of_squares * known, total.freedom * known)
+
+
+def _independent_part(precision: Floats, baseline: Floats) -> float:
+    """How many independent residuals there are to one, where those of a block share its baseline.
+
+    A sum of correlated squares varies like one of fewer: (tr R)² / tr R² of them (Satterthwaite 1946), R
+    being their correlations, √(p_i·p_j)/t_0 between two speedups of a block.
+
+    Args:
+        precision: 1/u of each block and speedup, 0 where unused, (K, S). baseline: its time t_0, (K,).
+    """
+    number = np.count_nonzero(precision, axis=1).sum()
+    if number == 0:
+        return 1.0
+    pairs = precision.sum(axis=1) ** 2 - (precision**2).sum(axis=1)
+    squares = np.where(baseline > 0, pairs / np.where(baseline > 0, baseline, 1.0) ** 2, 0.0)
+    return float(number / (number + squares.sum()))
 
 
 def _scatter(values: Floats, precision: Floats) -> tuple[Floats, float]:

@@ -1,4 +1,4 @@
-"""Which results to show and in which order, and which of them are marks of contention."""
+"""Which results to show and in which order, and which of many tests to believe."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FALSE_DISCOVERIES = 0.025
 
 
 def impact(result: LineResult) -> float:
-    """What the slope amounts to at least, in either direction, from its 95 % bound nearer to 0.
+    """What the slope amounts to at least, in either direction, from its adjusted bound nearer to 0.
 
     A gain ends at 1 (no time left), a slow-down nowhere; the latter counts as what undoing it would
     gain, x / (1 + x), so that a latency which grows without limit does not hide everything else.
     """
-    harm = max(-result.slope_high, 0.0)
-    return max(result.slope_low, harm / (1 + harm))
+    harm = max(-result.adjusted_high, 0.0)
+    return max(result.adjusted_low, harm / (1 + harm))
 
 
 def by_impact(results: Sequence[LineResult]) -> list[LineResult]:
@@ -68,12 +68,12 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
     )
 
 
-def discoveries(probabilities: Sequence[float]) -> list[bool]:
-    """Benjamini–Hochberg: which of many tests to believe, at `FALSE_DISCOVERIES`."""
+def discoveries(probabilities: Sequence[float], rate: float = FALSE_DISCOVERIES) -> list[bool]:
+    """Benjamini–Hochberg: which of many tests to believe, so that of those a part `rate` is wrong."""
     order = sorted(range(len(probabilities)), key=lambda i: probabilities[i])
     accepted = 0
     for rank, index in enumerate(order, start=1):
-        if probabilities[index] <= FALSE_DISCOVERIES * rank / len(order):
+        if probabilities[index] <= rate * rank / len(order):
             accepted = rank
     believed = set(order[:accepted])
     return [index in believed for index in range(len(probabilities))]

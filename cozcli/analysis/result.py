@@ -16,6 +16,15 @@ class Note(Enum):
     UNSETTLED = "delays owed"
     UNPAIRED = "pooled baseline"
     BORROWED = "baseline of another line"
+    UNSTABLE = "unstable queue"
+    LOAD = "limited by load"
+    MAYBE_LOAD = "perhaps limited by load"
+    CORES = "too few cores"
+    NOT_SETTLED = "not settled"
+
+
+#: Notes that say that a result may be wrong by more than its interval.
+DOUBTS = (Note.UNSTABLE, Note.LOAD, Note.MAYBE_LOAD, Note.CORES, Note.NOT_SETTLED)
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,11 @@ class Phase:
 
 @dataclass(frozen=True)
 class LineResult:
-    """One line and one progress point. `curve` begins with speedup 0."""
+    """One line and one progress point. `curve` begins with speedup 0.
+
+    `slope_low` and `slope_high` are a 95 % interval for this line alone; `adjusted_low` and `adjusted_high`
+    allow for the number of lines looked at, and `significant` says that they leave out 0.
+    """
 
     location: str
     function: str
@@ -60,11 +73,19 @@ class LineResult:
     slope: float
     slope_low: float
     slope_high: float
+    adjusted_low: float
+    adjusted_high: float
+    significant: bool
     contention: bool
     phase: Phase
     curve: tuple[CurvePoint, ...]
     fit: Fit
     notes: tuple[Note, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What names a result: line, progress point, kind."""
+        return self.location, self.point, self.kind
 
     @property
     def experiments(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from collections.abc import Iterable
 
@@ -43,6 +42,8 @@ def require_packages(*names: str) -> None:
     Raises:
         CozError: some are not there; the message names the interpreter that was asked.
     """
+    import importlib.util  # which `coz run` need not wait for
+
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         raise CozError(messages.packages_missing(sys.executable, missing))

@@ -23,20 +23,6 @@ from cozcli.messages import printable
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
 SHORTEST_PERIOD, LONGEST_PERIOD = 100_000, 100_000_000
 _UNITS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-_SEPARATORS = ("---", "--")
-
-
-def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide `run [options] --- program args` before the command line is parsed.
-
-    Returns:
-        What is coz's, and the program with its arguments (empty without a separator).
-    """
-    if arguments[:1] == ["run"]:
-        for index, argument in enumerate(arguments):
-            if argument in _SEPARATORS:
-                return list(arguments[:index]), list(arguments[index + 1 :])
-    return list(arguments), []
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -91,9 +77,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seed", metavar="N", type=_seed, help="repeat the random choices of a run")
     parser.add_argument(
         "--sampling",
-        choices=("auto", "perf-trap", "perf-signal", "timer"),
+        choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
         default="auto",
-        help="how to sample (default: %(default)s)",
+        help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute, parser=parser)

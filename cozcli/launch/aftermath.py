@@ -8,9 +8,6 @@ from pathlib import Path
 from cozcli.errors import Problem
 from cozcli.launch import messages
 from cozcli.launch.program import Ending
-from cozcli.profile.diagnosis import explain_no_experiments
-from cozcli.profile.profile import Run, collect_runs
-from cozcli.profile.reader import ReadProblems, read_records
 
 
 def append_ending(profile: Path, beginning: int, ending: Ending) -> None:
@@ -37,17 +34,40 @@ def describe(profile: Path, beginning: int, name: str) -> str | Problem:
     Raises:
         OSError: the profile cannot be read.
     """
-    problems = ReadProblems()
-    runs = runs_since(profile, beginning, problems)
-    experiments = [experiment for run in runs for experiment in run.experiments]
+    experiments, lines = count_experiments(profile, beginning)
     if experiments:
-        lines = len({experiment.location for experiment in experiments})
-        return messages.run_summary(len(experiments), lines, name)
-    return explain_no_experiments(runs, [reason for _, reason in problems.rejected])
+        return messages.run_summary(experiments, lines, name)
+    return _explain(profile, beginning)
 
 
-def runs_since(profile: Path, beginning: int, problems: ReadProblems) -> list[Run]:
-    """The runs whose records start at a position in the file; line numbers count from there."""
+def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
+    """How many experiments were recorded from a position on, and on how many lines.
+
+    The records are this run's own, and counted without the checks of `cozcli.profile.reader`: a
+    user waits for the prompt, and importing that takes longer than most profiles' counting.
+    """
+    locations: list[str] = []
     with profile.open("rb") as stream:
         stream.seek(beginning)
-        return collect_runs(read_records(stream, problems), str(profile))
+        for line in stream:
+            if b'"experiment"' not in line:
+                continue
+            try:
+                record = json.loads(line)
+                if record["type"] == "experiment":
+                    locations.append(str(record["location"]))
+            except (ValueError, TypeError, KeyError):
+                continue  # broken off, or not an experiment's record
+    return len(locations), len(set(locations))
+
+
+def _explain(profile: Path, beginning: int) -> Problem:
+    from cozcli.profile.diagnosis import explain_no_experiments
+    from cozcli.profile.profile import collect_runs
+    from cozcli.profile.reader import ReadProblems, read_records
+
+    problems = ReadProblems()
+    with profile.open("rb") as stream:
+        stream.seek(beginning)
+        runs = collect_runs(read_records(stream, problems), str(profile))
+    return explain_no_experiments(runs, [reason for _, reason in problems.rejected])

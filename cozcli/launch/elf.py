@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _PT_INTERP = 3
 _CLASS_64 = 2
@@ -13,8 +13,7 @@ _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64",
 _LONGEST_PATH = 4096
 
 
-@dataclass(frozen=True)
-class ElfFile:
+class ElfFile(NamedTuple):
     """What the header of an ELF file says. `interpreter` is empty in a static binary."""
 
     machine: str

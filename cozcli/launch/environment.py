@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cozcli import __version__
 from cozcli.launch.line_tables import LineTable
@@ -27,8 +27,7 @@ VARIABLES = (
 )
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """A run, as decided before its start. `period` in nanoseconds; None leaves it to the runtime."""
 
     library: Path

@@ -7,9 +7,8 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
@@ -20,21 +19,20 @@ _NO_DEBUG_INFO = 3
 _NOT_ELF = 4
 
 
-@dataclass(frozen=True)
-class LineTable:
+class LineTable(NamedTuple):
     """One binary and the file with its table."""
 
     binary: str
     table: str
 
 
-@dataclass
 class LineTables:
     """Tables in the order of the contract (main executable first), and what was noticed."""
 
-    tables: list[LineTable] = field(default_factory=list)
-    fixed_line: str = ""
-    warnings: list[Problem] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.tables: list[LineTable] = []
+        self.fixed_line = ""
+        self.warnings: list[Problem] = []
 
 
 def prepare(

@@ -11,10 +11,11 @@ from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
 from cozcli.launch import messages
 from cozcli.launch.elf import ElfFile, read_elf, read_shebang
 from cozcli.messages import cannot_write
-from cozcli.profile.reader import looks_like_profile
 
 #: As much of an existing output as is looked at before appending to it.
 _HEAD = 1 << 16
+#: How the runtime begins a profile.
+_OWN_PROFILE = b'{"type":"run","format":"coz-profile",'
 
 
 def find_program(name: str) -> Path:
@@ -118,9 +119,16 @@ def open_output(name: str) -> Output:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(cannot_write(name, reason)) from None
-    if not looks_like_profile(head):
+    if not head.startswith(_OWN_PROFILE) and not _is_other_profile(head):
         raise CozError(messages.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
+
+
+def _is_other_profile(head: bytes) -> bool:
+    # Imported only here: reading profiles takes a good part of the time until the program starts.
+    from cozcli.profile.reader import looks_like_profile
+
+    return looks_like_profile(head)
 
 
 def _has_capabilities(path: Path) -> bool:

@@ -7,8 +7,8 @@ import resource
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
 from cozcli.launch import messages
@@ -22,8 +22,7 @@ _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _SI_KERNEL = 0x80
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """How the program ended: by a status, or (`signal` above 0) by a signal."""
 
     status: int = 0

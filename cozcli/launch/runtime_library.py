@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cozcli.errors import CozError
 from cozcli.launch import messages
@@ -17,8 +17,7 @@ _LAYOUTS = (
 )
 
 
-@dataclass(frozen=True)
-class Installation:
+class Installation(NamedTuple):
     """The two native parts."""
 
     library: Path

@@ -31,6 +31,8 @@ def explain_no_experiments(runs: Sequence[Run], rejected: Sequence[str] = ()) ->
     visits = sum(point.visits for point in samples.points)
     if run.record.classic:
         return messages.classic_without_experiments()
+    if run.record.sampling == "off":
+        return messages.sampling_was_off()
     if samples.total == 0 and run.real_time < SHORT_RUN:
         return messages.run_too_short(run.real_time)
     if samples.total == 0:

@@ -24,11 +24,16 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ThroughputPoint:
-    """`visits` intervals between visits took `elapsed` of effective time together."""
+    """`visits` intervals between visits took `elapsed` of effective time together.
+
+    `half_visits` and `half_elapsed` are the part in the first half of the window; 0 where it was not divided.
+    """
 
     name: str
     visits: int
     elapsed: int
+    half_visits: int = 0
+    half_elapsed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ class RunRecord:
 class ExperimentRecord:
     """One measured window.
 
-    `line_samples` and `run_time` are -1, `probe_time` is 0, where the format has none.
+    `line_samples`, `run_time`, `processor_time` and `core_wait` are -1, `probe_time` is 0, where unknown.
     """
 
     location: str
@@ -97,6 +102,8 @@ class ExperimentRecord:
     line_samples: int = -1
     run_time: int = -1
     probe_time: float = 0.0
+    processor_time: int = -1
+    core_wait: int = -1
     flags: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
 
@@ -295,6 +302,8 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         line_samples=fields.natural("line_samples") if fields.has("line_samples") else -1,
         run_time=fields.natural("run_time") if fields.has("run_time") else -1,
         probe_time=_probe_time(fields),
+        processor_time=_optional(fields, "processor_time"),
+        core_wait=_optional(fields, "core_wait"),
         flags=fields.texts("flags"),
         points=tuple(p for p in map(_point, fields.objects("points")) if p is not None),
     )
@@ -308,6 +317,14 @@ def _probe_time(fields: Fields) -> float:
         return 0.0
 
 
+def _optional(fields: Fields, key: str) -> int:
+    """A time that the window is good without: -1 where it is missing or cannot be true."""
+    try:
+        return fields.natural(key) if fields.has(key) else -1
+    except RecordError:
+        return -1
+
+
 def check_speedup(value: float) -> float:
     """Round a speedup to 0.01 %, so that equal amounts compare equal whoever printed them."""
     return round(value, 4)
@@ -317,7 +334,7 @@ def _point(fields: Fields) -> Point | None:
     name = fields.text("name")
     match fields.text("kind"):
         case "throughput":
-            return ThroughputPoint(name, fields.natural("visits"), fields.positive("elapsed"))
+            return _throughput(name, fields)
         case "arrival":
             return ArrivalPoint(name, fields.natural("visits"), fields.positive("elapsed"))
         case "latency":
@@ -330,6 +347,14 @@ def _point(fields: Fields) -> Point | None:
             )
         case _:
             return None
+
+
+def _throughput(name: str, fields: Fields) -> ThroughputPoint:
+    visits, elapsed = fields.natural("visits"), fields.positive("elapsed")
+    halves = _optional(fields, "half_visits"), _optional(fields, "half_elapsed")
+    if 0 < halves[0] < visits and 0 < halves[1] < elapsed:
+        return ThroughputPoint(name, visits, elapsed, *halves)
+    return ThroughputPoint(name, visits, elapsed)
 
 
 def _samples(fields: Fields) -> SamplesRecord:

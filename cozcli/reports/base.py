@@ -10,6 +10,9 @@ from typing import Protocol
 from cozcli.analysis.result import Analysis
 from cozcli.messages import count, seconds
 
+#: Follows a slope that differs from 0 even with all lines looked at.
+SIGNIFICANT = "*"
+
 
 class Report(Protocol):
     """A report renders one analysis as text. Pictures go to a file instead: see figure.py."""

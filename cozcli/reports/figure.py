@@ -23,9 +23,9 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
 from cozcli.analysis.grouping import LATENCY, THROUGHPUT
 from cozcli.analysis.ranking import by_slope
-from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note
+from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
 from cozcli.messages import printable
-from cozcli.reports.base import common_directory, describe_runs, short_function, shorten
+from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,7 +169,7 @@ def is_doubtful(result: LineResult) -> bool:
 
 
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> None:
-    """Band, curve, points with intervals, zero line."""
+    """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
     colour = FAINT if is_doubtful(result) else HARM if result.contention else GAIN
     low, high = limits
     fit = result.fit
@@ -197,6 +197,18 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
     )
     for point in points:
         draw_what_lies_beyond(axes, point, limits, colour)
+    if doubted := [note.value for note in result.notes if note in DOUBTS]:
+        # At the side where the curve is not, as far as it begins at 0.
+        place = (0.02, 0.97, "top") if abs(low) < high else (0.02, 0.03, "bottom")
+        axes.text(
+            *place[:2],
+            "\n".join(doubted),
+            va=place[2],
+            color=HARM,
+            fontsize=8.0,
+            transform=axes.transAxes,
+            zorder=6,
+        )
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
     axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
@@ -236,6 +248,7 @@ def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_po
     location = printable(shorten(result.location, prefix))
     location = elide(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
+    slope += SIGNIFICANT if result.significant else ""
     slope = slope.replace("-", "\N{MINUS SIGN}")
     function = elide(printable(short_function(result.function)), room - text_width(slope, 8.0) - 8, 8.0)
     height = 4.0 + (TEXT_LINE if with_point else 0.0)
@@ -277,7 +290,12 @@ def draw_frame(
     what = f"{effect}{of} if a line were faster; above 0 is better."
     figure.text(left, 1 - 0.54 / height, literal(elide(what, wide, 9)), fontsize=9, color=INK)
     curves = f"; {len(results)} of {len(results) + left_out} curves" if left_out else ""
-    detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals."
+    marks = (
+        f" {SIGNIFICANT}: differs from 0 with all lines allowed for."
+        if any(r.significant for r in results)
+        else ""
+    )
+    detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals.{marks}"
     figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide, 8)), fontsize=8, color=GREY)
     figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK)
 

@@ -13,6 +13,7 @@ from cozcli.analysis import curve
 from cozcli.analysis.result import Analysis, LineResult, Note
 from cozcli.messages import printable
 from cozcli.reports.base import (
+    SIGNIFICANT,
     common_directory,
     describe_runs,
     percent,
@@ -28,8 +29,8 @@ UNLIMITED = 100_000
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 CONTENTION = "contention"
 ORDER = (
-    "Lines are ranked by what the slope amounts to at least, gain or loss: the bound of its interval that is "
-    "nearer to 0. Those of few data come last."
+    "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
+    "interval, with the number of lines allowed for. Those of few data come last."
 )
 
 
@@ -119,9 +120,10 @@ def _plus_minus(effect: float, low: float, high: float, prefix: str, interval: b
 
 
 def _slope(result: LineResult, interval: bool) -> Text:
-    style = "green" if result.slope_low > 0 else "red" if result.slope_high < 0 else ""
+    style = "" if not result.significant else "green" if result.slope > 0 else "red"
+    mark = SIGNIFICANT if result.significant else " "
     shown = f" [{result.slope_low:+.2f}, {result.slope_high:+.2f}]" if interval else ""
-    return Text(f"{result.slope:+.2f}{shown}", style=style)
+    return Text(f"{result.slope:+.2f}{mark}{shown}", style=style)
 
 
 def _marks(result: LineResult) -> Text:
@@ -148,6 +150,10 @@ def _legend(analysis: Analysis, intervals: bool) -> list[str]:
         )
         effects += "includes 0."
     lines = [effects, ORDER]
+    if any(result.significant for result in analysis.results):
+        lines.append(
+            f"{SIGNIFICANT}: the slope differs from 0 even when the number of lines looked at is allowed for."
+        )
     if any(result.contention for result in analysis.results):
         lines.append(
             "contention: making this line faster makes the program slower; look for what it contends for."
@@ -160,5 +166,15 @@ def _legend(analysis: Analysis, intervals: bool) -> list[str]:
         Note.UNSETTLED: "delays owed: some windows closed before all delays were served.",
         Note.UNPAIRED: "pooled baseline: some speedups had no baseline measured beside them.",
         Note.BORROWED: "baseline of another line: whole-run experiments at speedup 0 of other lines.",
+        Note.UNSTABLE: "unstable queue: arrivals and departures differ, so that the time in between "
+        "depends on when it is measured (Little's law does not hold).",
+        Note.LOAD: "limited by load: visits keep their pace whatever is delayed, because something outside "
+        "sets it; the effect is not real.",
+        Note.MAYBE_LOAD: "perhaps limited by load: visits keep their pace whatever is delayed; the effect is "
+        "real only if the program waits for work that it has ordered.",
+        Note.CORES: "too few cores: threads waited for a processor for over 10 % of their time; effects may "
+        "be off by tens of points.",
+        Note.NOT_SETTLED: "not settled: under speedups the two halves of a window differ; queues were still "
+        "filling or draining, and the lasting effect is another.",
     }
     return lines + [text for note, text in explained.items() if note in notes]

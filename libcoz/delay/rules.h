@@ -28,13 +28,17 @@ auto wait(ThreadDelays& delays, std::initializer_list<std::uintptr_t> wakers, Ca
 }
 
 // Taking something that another thread may hold: a lock, a unit of a semaphore, the end of a
-// thread. `attempt` takes it without blocking, and says by `has_it` whether that went through: then
-// nobody was waited for. Otherwise `call` does all that there is to do, errors included.
-template <typename Attempt, typename HasIt, typename Call, typename WhoWoke>
-auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, HasIt has_it, Call call,
-             WhoWoke who_woke) {
+// thread. `attempt` takes it without blocking; unless `is_busy` says of its result that another has
+// it, that is the result, and nobody was waited for. What the thread owes it mostly pays before it
+// tries, since a pause with the lock held holds all others up.
+template <typename Attempt, typename IsBusy, typename Call, typename WhoWoke>
+auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
+             Call call, WhoWoke who_woke) {
+  delays.before_taking();
   const auto tried = attempt();
-  if (has_it(tried)) return tried;
+  const bool waits = is_busy(tried);
+  delays.tried_to_take(!waits);
+  if (!waits) return tried;
   return wait(delays, {object}, call, who_woke);
 }
 

@@ -53,15 +53,11 @@ bool ThreadDelays::is_interrupting() const noexcept {
   return false;
 }
 
-void ThreadDelays::before_waking(std::uintptr_t object) noexcept {
-  if (is_interrupting()) {
-    environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
-    return;
-  }
+void ThreadDelays::settle() noexcept {
+  if (is_interrupting()) return;
   const Turn turn(thread_);
   drain();
   pay_until_settled();
-  environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
 }
 
 bool ThreadDelays::before_blocking() noexcept {

@@ -5,6 +5,7 @@
 // from its signal handler. Nothing allocates or locks; errno is kept.
 //
 //   before waking another   drain what is deferred, pay until settled, record what was served
+//   before taking a lock    pay, unless the last one had to be waited for
 //   before blocking         drain and publish; remember where we stood
 //   after blocking          woken by a thread of the program: take the waker's delays as served;
 //                           by anything else (I/O, a time-out, a stranger): pay everything
@@ -40,14 +41,27 @@ enum class WokenBy {
 
 class ThreadDelays {
  public:
-  ThreadDelays(ThreadState& thread, DelayEnvironment environment) noexcept
+  // Both must outlive it. As cheap as two pointers: wrappers make one for each call.
+  ThreadDelays(ThreadState& thread, const DelayEnvironment& environment) noexcept
       : thread_(thread), environment_(environment) {}
+  ThreadDelays(ThreadState& thread, DelayEnvironment&& temporary) = delete;
 
   // A sample in the selected line (`delay` > 0) or elsewhere (0). In a signal handler.
   void sampled(Nanoseconds delay) noexcept;
 
   // The thread may wake another by releasing `object`.
-  void before_waking(std::uintptr_t object) noexcept;
+  void before_waking(std::uintptr_t object) noexcept {
+    if (!is_settled()) settle();
+    environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
+  }
+
+  // The thread is about to take what another may hold: it pays what it owes, so that it need not do
+  // so with others waiting. But if it had to wait the last time, it will probably wait again, and
+  // what it owes may be credited.
+  void before_taking() noexcept {
+    if (!is_settled() && !thread_.last_take_waited) settle();
+  }
+  void tried_to_take(bool had_it_at_once) noexcept { thread_.last_take_waited = !had_it_at_once; }
 
   // False in a signal handler that has interrupted another call: don't call after_blocking then.
   bool before_blocking() noexcept;
@@ -70,12 +84,21 @@ class ThreadDelays {
  private:
   class Turn;  // keeps the signal handler out
 
+  // Nothing to charge or to pay: looked at without taking a turn, since every unlock comes here. A
+  // sample in between changes no more than one just after would.
+  bool is_settled() const noexcept {
+    return !thread_.busy.load(std::memory_order_relaxed) &&
+           !thread_.blocked.load(std::memory_order_relaxed) &&
+           thread_.deferred.load(std::memory_order_relaxed) == 0 &&
+           thread_.clock.local() >= environment_.global.get();
+  }
+  void settle() noexcept;
   bool is_interrupting() const noexcept;
   void drain() noexcept;
   void pay_until_settled() noexcept;
 
   ThreadState& thread_;
-  DelayEnvironment environment_;
+  const DelayEnvironment& environment_;
 };
 
 }  // namespace coz

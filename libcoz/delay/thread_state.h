@@ -18,6 +18,7 @@ struct alignas(64) ThreadState {
   ThreadClock clock;
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // the stack, when it blocked
+  bool last_take_waited = false;     // the last lock could not be had at once
 
   // Set by the owner around its own bookkeeping; read by its signal handler.
   std::atomic<bool> busy{false};

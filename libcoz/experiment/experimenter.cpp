@@ -29,9 +29,11 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, const Modu
       next_checkpoint_(start_ + kFirstCheckpoint) {}
 
 void Experimenter::run() {
+  if (config_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
   if (config_.end_to_end) {
     run_whole();
   } else {
+    reads_threads_ = hide_descriptors(log_.descriptor());
     run_blocks();
   }
 }
@@ -68,7 +70,8 @@ std::optional<std::uint32_t> Experimenter::next_line() {
 bool Experimenter::run_window(std::uint32_t line, int speedup) {
   select(line, speedup);
   if (!stop_.sleep_for(window_.settling())) return false;
-  const Opening opening = open_window(line);
+  Opening opening = open_window(line);
+  if (reads_threads_) opening.waits = read_core_waits(shared_.threads);
   meter_.open(effective_now());
   if (!measure(window_.get())) {
     shared_.selection.clear();
@@ -76,6 +79,7 @@ bool Experimenter::run_window(std::uint32_t line, int speedup) {
     return false;
   }
   ExperimentRecord record = describe(line, speedup, opening);
+  if (reads_threads_) add_processor_times(record, opening);
   record.unsettled = is_unsettled();
   shared_.selection.clear();
   keep_or_discard(record);
@@ -84,16 +88,24 @@ bool Experimenter::run_window(std::uint32_t line, int speedup) {
 
 bool Experimenter::measure(Nanoseconds length) {
   const Nanoseconds interval = poll_interval(length);
-  const Nanoseconds close_at = now() + length;
-  for (Nanoseconds time = now(); time < close_at; time = now()) {
-    if (!stop_.sleep_until(std::min(time + interval, close_at))) return false;
-    meter_.poll(effective_now());
-  }
+  const Nanoseconds open = now();
+  const Nanoseconds close_at = open + length;
+  if (!poll_until(open + length / 2, interval)) return false;
+  meter_.halve(effective_now());
+  if (!poll_until(close_at, interval)) return false;
   meter_.close(effective_now());
   // A point that was visited in this window should be visited again within another.
   const Nanoseconds give_up = close_at + length;
   while (!meter_.done() && now() < give_up) {
     if (!stop_.sleep_for(interval)) return false;
+    meter_.poll(effective_now());
+  }
+  return true;
+}
+
+bool Experimenter::poll_until(Nanoseconds deadline, Nanoseconds interval) {
+  for (Nanoseconds time = now(); time < deadline; time = now()) {
+    if (!stop_.sleep_until(std::min(time + interval, deadline))) return false;
     meter_.poll(effective_now());
   }
   return true;
@@ -112,8 +124,18 @@ void Experimenter::select(std::uint32_t line, int speedup) {
 }
 
 Experimenter::Opening Experimenter::open_window(std::uint32_t line) const {
-  return {now(), shared_.global_delay.get(), histogram_.total(), histogram_.of_line(line),
-          speed_probe_.get()};
+  return {now(),
+          shared_.global_delay.get(),
+          histogram_.total(),
+          histogram_.of_line(line),
+          speed_probe_.get(),
+          {}};
+}
+
+void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& opening) {
+  const CoreWaits waits = read_core_waits(shared_.threads);
+  record.processor_time = waits.processor_time - opening.waits.processor_time;
+  record.core_wait = core_wait_between(opening.waits, waits);
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,

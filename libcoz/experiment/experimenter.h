@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "config.h"
+#include "experiment/core_waits.h"
 #include "experiment/line_selector.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
@@ -52,6 +53,7 @@ class Experimenter {
     std::uint64_t samples;
     std::uint64_t line_samples;
     SpeedProbe::Sum probes;
+    CoreWaits waits;
   };
 
   void run_blocks();
@@ -61,10 +63,12 @@ class Experimenter {
   // False when stopped.
   bool run_window(std::uint32_t line, int speedup);
   bool measure(Nanoseconds length);
+  bool poll_until(Nanoseconds deadline, Nanoseconds interval);
   Nanoseconds poll_interval(Nanoseconds length) const;
 
   void select(std::uint32_t line, int speedup);
   Opening open_window(std::uint32_t line) const;
+  void add_processor_times(ExperimentRecord& record, const Opening& opening);
   ExperimentRecord describe(std::uint32_t line, int speedup, const Opening& opening) const;
   void keep_or_discard(const ExperimentRecord& record);
   void checkpoint_if_due();
@@ -88,6 +92,7 @@ class Experimenter {
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;
+  bool reads_threads_ = false;
   Nanoseconds start_;
   Nanoseconds next_checkpoint_;
   std::uint64_t block_ = 0;

@@ -24,7 +24,7 @@ void WindowMeter::open(Nanoseconds effective) {
     const bool marks = point.marks_visits.load(std::memory_order_relaxed);
     if (point.kind == PointKind::kThroughput || point.kind == PointKind::kArrival) {
       const bool usable = !marks || point.mark.request();
-      edges_.push_back({&point, marks, usable, point.visits(), std::nullopt, std::nullopt});
+      edges_.push_back({&point, marks, usable, point.visits(), {}, {}, {}});
     } else if (point.kind == PointKind::kBegin) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
@@ -33,8 +33,8 @@ void WindowMeter::open(Nanoseconds effective) {
                            end,
                            point.visits(),
                            end->visits(),
-                           times ? point.times.get() : std::nullopt,
-                           times ? end->times.get() : std::nullopt,
+                           times ? point.times() : std::nullopt,
+                           times ? end->times() : std::nullopt,
                            0.0,
                            effective,
                            {}});
@@ -42,8 +42,13 @@ void WindowMeter::open(Nanoseconds effective) {
   }
 }
 
+std::optional<Visit>& WindowMeter::edge_in_hand(Edges& edges) const noexcept {
+  if (closing_) return edges.last;
+  return edges.halved ? edges.half : edges.first;
+}
+
 void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
-  std::optional<Visit>& edge = closing_ ? edges.last : edges.first;
+  std::optional<Visit>& edge = edge_in_hand(edges);
   if (edge || !edges.usable) return;
   if (edges.marks_visits) {
     if (edges.point->mark.is_taken()) edge = edges.point->mark.visit();
@@ -63,6 +68,16 @@ void WindowMeter::poll(Nanoseconds effective) {
     }
   }
   last_poll_ = effective;
+}
+
+void WindowMeter::halve(Nanoseconds effective) {
+  poll(effective);
+  for (Edges& edges : edges_) {
+    // Where even the first visit has not come yet, there are no halves.
+    if (!edges.usable || !edges.first) continue;
+    edges.watched = edges.point->visits();
+    edges.halved = !edges.marks_visits || edges.point->mark.request();
+  }
 }
 
 void WindowMeter::close(Nanoseconds effective) {
@@ -102,8 +117,8 @@ double WindowMeter::in_progress(const Progress& progress) noexcept {
 std::optional<double> WindowMeter::exact_integral(const Progress& progress,
                                                   Nanoseconds effective) const {
   if (!progress.begun || !progress.ended) return std::nullopt;
-  const auto begun = progress.begin->times.get();
-  const auto ended = progress.end->times.get();
+  const auto begun = progress.begin->times();
+  const auto ended = progress.end->times();
   if (!begun || !ended) return std::nullopt;
   const auto close = static_cast<std::uint64_t>(effective);
   const auto until_close = [close](const VisitTimes::Sum& from, const VisitTimes::Sum& to) {
@@ -137,6 +152,11 @@ PointResult WindowMeter::throughput(const Edges& edges, Nanoseconds effective) c
   if (edges.last && edges.last->number > edges.first->number) {
     result.visits = edges.last->number - edges.first->number;
     result.elapsed = edges.last->time - edges.first->time;
+    if (edges.half && edges.half->number > edges.first->number &&
+        edges.last->number > edges.half->number) {
+      result.half_visits = edges.half->number - edges.first->number;
+      result.half_elapsed = edges.half->time - edges.first->time;
+    }
   } else if (!edges.last && edges.watched >= edges.first->number + kVisitsWithoutEdge) {
     result.visits = edges.watched - edges.first->number;
     result.elapsed = effective - edges.first->time;

@@ -1,8 +1,8 @@
 // What the progress points did during one window.
 //
-// The experimenter calls open(), then poll() every now and then, close(), poll() until done(),
-// and results(). `effective` is the experimenter's effective time, now − G. Points that are
-// visited through our own header bound the window by two visits that took their own times
+// The experimenter calls open(), then poll() every now and then, halve() half-way, close(), poll()
+// until done(), and results(). `effective` is the experimenter's effective time, now − G. Points
+// that are visited through our own header bound the window by two visits that took their own times
 // (progress/point.h); for points that a program merely counts, poll() watches the counters, and
 // the times are as exact as polls are close together.
 //
@@ -24,6 +24,7 @@ class WindowMeter {
 
   void open(Nanoseconds effective);
   void poll(Nanoseconds effective);
+  void halve(Nanoseconds effective);
   void close(Nanoseconds effective);
   // Every point that was visited in the window has been visited once more.
   bool done() const noexcept;
@@ -40,7 +41,9 @@ class WindowMeter {
     bool usable;            // false: the mark is still being written for an earlier window
     std::uint64_t watched;  // count when the edge in hand was asked for
     std::optional<Visit> first;
+    std::optional<Visit> half;  // the first visit after halve()
     std::optional<Visit> last;
+    bool halved = false;  // the edge in hand is `half`
   };
   // The number of operations between a begin and an end point. `begun` and `ended` are what their
   // visits had come to at the opening; without them (the program only counts, or visits were under
@@ -55,6 +58,7 @@ class WindowMeter {
     PointResult result;  // filled by close()
   };
 
+  std::optional<Visit>& edge_in_hand(Edges& edges) const noexcept;
   static double in_progress(const Progress& progress) noexcept;
   void take_edge(Edges& edges, Nanoseconds effective) noexcept;
   std::optional<double> exact_integral(const Progress& progress, Nanoseconds effective) const;

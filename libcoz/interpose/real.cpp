@@ -71,6 +71,7 @@ void prepare() noexcept {
     if (addresses[i].load(std::memory_order_relaxed) != nullptr) continue;
     addresses[i].store(dlsym(RTLD_NEXT, kNames[function]), std::memory_order_relaxed);
   }
+  pass_other_syscalls_to(find(k_syscall));
 }
 
 }  // namespace coz::real

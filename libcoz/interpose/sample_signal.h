@@ -21,6 +21,21 @@ int sample_signal() noexcept;
 struct sigaction program_action() noexcept;
 void set_program_action(const struct sigaction& action) noexcept;
 
+// A copy of `set` without the sample signal; nullptr stays nullptr.
+class WithoutSamples {
+ public:
+  explicit WithoutSamples(const sigset_t* set) noexcept : given_(set != nullptr) {
+    if (!given_) return;
+    copy_ = *set;
+    if (const int signal = sample_signal()) sigdelset(&copy_, signal);
+  }
+  const sigset_t* get() const noexcept { return given_ ? &copy_ : nullptr; }
+
+ private:
+  bool given_;
+  sigset_t copy_{};
+};
+
 }  // namespace coz
 
 #endif  // LIBCOZ_INTERPOSE_SAMPLE_SIGNAL_H

@@ -1,58 +1,101 @@
 // Creation and joining of threads. Their end is seen by a thread-specific destructor (runtime.cpp).
 #include <pthread.h>
 #include <stdlib.h>
+#include <threads.h>
 
-#include <cerrno>
-
+#include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "interpose/real.h"
-#include "runtime.h"
 
 namespace coz {
 namespace {
 
+// What a new thread is to run. `Result` is void* for POSIX, int for C11.
+template <typename Result>
 struct Start {
-  void* (*routine)(void*);
+  Result (*routine)(void*);
   void* argument;
   Nanoseconds inherited;
 };
 
-void* begin_thread(void* passed) {
-  const Start start = *static_cast<Start*>(passed);
+template <typename Result>
+Result begin_thread(void* passed) {
+  const Start start = *static_cast<Start<Result>*>(passed);
   free(passed);
   if (Runtime* runtime = Runtime::active()) runtime->thread_begins(start.inherited);
   return start.routine(start.argument);
 }
+
+// `create(routine, argument)` is the real call. `no_memory` is what it returns for want of memory.
+template <typename Result, typename Create>
+int create_thread(Result (*routine)(void*), void* argument, int no_memory, Create create) {
+  auto delays = Runtime::current_delays();
+  ThreadState* parent = Runtime::current_thread();
+  if (!delays || parent == nullptr) return create(routine, argument);
+  auto* start = static_cast<Start<Result>*>(malloc(sizeof(Start<Result>)));
+  if (start == nullptr) return no_memory;
+  // The delays that the parent has served have delayed the child's creation too.
+  delays->publish();
+  *start = {routine, argument, parent->clock.local()};
+  const int result = create(begin_thread<Result>, start);
+  if (result != 0) free(start);
+  return result;
+}
+
+// A thread that has ended long ago did not wake us: its delays of then are not ours of now. So the
+// attempt comes first. Joining is a cancellation point even where there is no need to wait.
+template <typename Join>
+int join_thread(pthread_t thread, void** result, Join join) {
+  auto delays = Runtime::current_delays();
+  if (!delays) return join();
+  pthread_testcancel();
+  return rules::acquire(
+      *delays, static_cast<std::uintptr_t>(thread),
+      [=] { return pthread_tryjoin_np(thread, result); }, is_busy, join, woken_by_error_number);
+}
+
+static_assert(thrd_success == 0);
 
 }  // namespace
 }  // namespace coz
 
 COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*routine)(void*), void* argument) {
-  using coz::Runtime;
-  auto delays = Runtime::current_delays();
-  coz::ThreadState* parent = Runtime::current_thread();
-  if (!delays || parent == nullptr) {
-    return COZ_REAL(pthread_create)(thread, attributes, routine, argument);
-  }
-  auto* start = static_cast<coz::Start*>(malloc(sizeof(coz::Start)));
-  if (start == nullptr) return EAGAIN;
-  // The delays that the parent has served have delayed the child's creation too.
-  delays->publish();
-  *start = {routine, argument, parent->clock.local()};
-  const int result = COZ_REAL(pthread_create)(thread, attributes, coz::begin_thread, start);
-  if (result != 0) free(start);
-  return result;
+  return coz::create_thread(routine, argument, EAGAIN, [=](void* (*begin)(void*), void* start) {
+    return COZ_REAL(pthread_create)(thread, attributes, begin, start);
+  });
+}
+
+COZ_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
+  return coz::create_thread(routine, argument, thrd_nomem, [=](thrd_start_t begin, void* start) {
+    return COZ_REAL(thrd_create)(thread, begin, start);
+  });
 }
 
 COZ_EXPORT int pthread_join(pthread_t thread, void** result) {
+  return coz::join_thread(thread, result, [=] { return COZ_REAL(pthread_join)(thread, result); });
+}
+
+COZ_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* time) {
+  return coz::join_thread(thread, result,
+                          [=] { return COZ_REAL(pthread_timedjoin_np)(thread, result, time); });
+}
+
+COZ_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
+                                    const timespec* time) {
+  return coz::join_thread(
+      thread, result, [=] { return COZ_REAL(pthread_clockjoin_np)(thread, result, clock, time); });
+}
+
+COZ_EXPORT int thrd_join(thrd_t thread, int* result) {
   auto delays = coz::Runtime::current_delays();
-  if (!delays) return COZ_REAL(pthread_join)(thread, result);
-  // A thread that has ended long ago did not wake us: its delays of then are not ours of now.
-  if (const int tried = pthread_tryjoin_np(thread, result); tried == 0) return tried;
-  delays->before_blocking();
-  const int error = COZ_REAL(pthread_join)(thread, result);
-  delays->after_blocking(error == 0 ? coz::WokenBy::kThread : coz::WokenBy::kNobody,
-                         {static_cast<std::uintptr_t>(thread)});
-  return error;
+  if (!delays) return COZ_REAL(thrd_join)(thread, result);
+  // C11 has no attempt, but its threads are those of POSIX; an int travels in the pointer.
+  void* given = nullptr;
+  const int error =
+      coz::join_thread(thread, &given, [&] { return COZ_REAL(pthread_join)(thread, &given); });
+  if (error == 0 && result != nullptr) {
+    *result = static_cast<int>(reinterpret_cast<std::intptr_t>(given));
+  }
+  return error == 0 ? thrd_success : thrd_error;
 }

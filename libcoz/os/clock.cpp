@@ -38,6 +38,13 @@ Nanoseconds thread_cpu_time(int tid) noexcept {
   return in_nanoseconds(t);
 }
 
+Nanoseconds others_processor_time() noexcept {
+  timespec all = {}, own = {};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all) != 0) return 0;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own) != 0) return 0;
+  return in_nanoseconds(all) - in_nanoseconds(own);
+}
+
 Nanoseconds pause_until(Nanoseconds deadline) noexcept {
   const long slack = raw_syscall(SYS_prctl, PR_GET_TIMERSLACK);
   raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, 1);

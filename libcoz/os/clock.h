@@ -22,6 +22,9 @@ Nanoseconds wall_clock() noexcept;
 // Processor time used by a thread of this process, or -1 if there is no such thread.
 Nanoseconds thread_cpu_time(int tid) noexcept;
 
+// Processor time used by all threads of this process, ended ones too, but the calling one.
+Nanoseconds others_processor_time() noexcept;
+
 // Pauses a thread of the program to an absolute time, through every signal; returns the time on
 // waking. The thread's timer slack (50 µs by default) is 1 ns meanwhile: the median overshoot
 // falls from about 70 to 20 µs.

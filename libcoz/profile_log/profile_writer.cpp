@@ -38,6 +38,10 @@ void write_point(JsonWriter& json, const PointResult& point, bool totals) {
     json.field("visits", point.visits);
   }
   if (!totals) json.field("elapsed", point.elapsed);
+  if (!totals && point.half_visits > 0) {
+    json.field("half_visits", point.half_visits);
+    json.field("half_elapsed", point.half_elapsed);
+  }
   json.end_object();
 }
 
@@ -94,6 +98,8 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("line_samples", record.line_samples);
   json.field("run_time", record.run_time);
   if (record.probe_time > 0) json.field("probe_time", record.probe_time);
+  if (record.processor_time) json.field("processor_time", *record.processor_time);
+  if (record.core_wait) json.field("core_wait", *record.core_wait);
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");
   json.end_array();

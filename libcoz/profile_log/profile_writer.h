@@ -24,6 +24,9 @@ class ProfileWriter {
   // False, with errno set, if the file can't be opened for appending.
   bool open(const char* path) noexcept;
 
+  // Below 0 before open().
+  int descriptor() const noexcept { return descriptor_; }
+
   template <typename Record>
   void append(const Record& record) {
     write_line(to_json(record));

@@ -36,6 +36,9 @@ struct PointResult {
   std::uint64_t departures = 0;
   Nanoseconds elapsed = 0;  // effective
   double in_progress = 0;   // on average
+  // kThroughput and kArrival: the part of visits and elapsed in the first half of the window.
+  std::uint64_t half_visits = 0;  // 0: the window was not divided
+  Nanoseconds half_elapsed = 0;
 };
 
 struct ExperimentRecord {
@@ -51,6 +54,8 @@ struct ExperimentRecord {
   std::uint64_t line_samples = 0;
   Nanoseconds run_time = 0;  // effective
   double probe_time = 0;     // ns; 0: unknown
+  std::optional<Nanoseconds> processor_time;
+  std::optional<Nanoseconds> core_wait;
   bool unsettled = false;
   std::vector<PointResult> points;
 };

@@ -3,7 +3,8 @@
 // `counter` stands first and has the classic layout {count, backoff}: programs built with the
 // classic header increment `count` themselves. Marks of our own header call visit(), which costs
 // an atomic increment and a load; the clock is read only at the two visits that bound a window,
-// and at every visit of a latency point.
+// and at every visit of a latency point. Each thread increments a share of the count: one that
+// all threads wrote to would cost each of them several times as much.
 //
 // A window lies between two visits: the first after `open` and the first after `close` were asked
 // for. Counting between arbitrary instants would be off by up to a visit at either end.
@@ -12,6 +13,7 @@
 #ifndef LIBCOZ_PROGRESS_POINT_H
 #define LIBCOZ_PROGRESS_POINT_H
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,13 +44,14 @@ class VisitMark {
   }
   bool is_wanted() const noexcept { return state_.load(std::memory_order_relaxed) == kWanted; }
 
-  // `visits` is read here, beside the clock, not when the visit began: a thread that is held up in
+  // `visits` is asked here, beside the clock, not when the visit began: a thread that is held up in
   // between must not pair an old number with a new time.
-  template <typename EffectiveNow>
-  void take(const std::atomic<std::size_t>& visits, EffectiveNow effective_now) noexcept {
+  template <typename Visits, typename EffectiveNow>
+  void take(Visits visits, EffectiveNow effective_now) noexcept {
     std::uint32_t wanted = kWanted;
     if (!state_.compare_exchange_strong(wanted, kTaking, std::memory_order_acquire)) return;
-    visit_ = {visits.load(std::memory_order_relaxed), effective_now()};
+    const std::uint64_t number = visits();
+    visit_ = {number, effective_now()};
     state_.store(kTaken, std::memory_order_release);
   }
   bool is_taken() const noexcept { return state_.load(std::memory_order_acquire) == kTaken; }
@@ -104,24 +107,65 @@ struct alignas(64) Point {
     std::size_t backoff = 0;
   };
 
+  // What the threads with the same remainder of their slot's number have added.
+  struct alignas(64) Share {
+    std::atomic<std::uint64_t> visits{0};
+    VisitTimes times;  // kBegin and kEnd
+  };
+
   static constexpr std::size_t kMostName = 256;
+  static constexpr std::uint32_t kShares = 16;
 
   Counter counter;
   VisitMark mark;
-  VisitTimes times;  // kBegin and kEnd
   // Visits come through visit(), so that marks are taken; else the program only counts.
   std::atomic<bool> marks_visits{false};
   PointKind kind = PointKind::kThroughput;
   char name[kMostName] = {};
+  std::array<Share, kShares> shares{};
 
-  std::uint64_t visits() const noexcept { return counter.count.load(std::memory_order_relaxed); }
+  // No less than what was counted before the call, no more than what was after it.
+  std::uint64_t visits() const noexcept {
+    std::uint64_t sum = counter.count.load(std::memory_order_relaxed);
+    for (const Share& share : shares) sum += share.visits.load(std::memory_order_relaxed);
+    return sum;
+  }
+
+  // Of kBegin and kEnd. nullopt when visits were under way all the time.
+  std::optional<VisitTimes::Sum> times() const noexcept {
+    VisitTimes::Sum sum;
+    for (const Share& share : shares) {
+      const auto part = share.times.get();
+      if (!part) return std::nullopt;
+      sum.visits += part->visits;
+      sum.times += part->times;
+    }
+    return sum;
+  }
+
+  // True when the visit is done with count(): neither it nor a window asks for its time.
+  bool wants_no_time() const noexcept { return !is_latency() && !mark.is_wanted(); }
+
+  // The first half of a visit. `slot`: of the calling thread.
+  void count(std::uint32_t slot) noexcept {
+    shares[slot % kShares].visits.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // The second half.
+  template <typename EffectiveNow>
+  void take_time(std::uint32_t slot, EffectiveNow effective_now) noexcept {
+    if (is_latency()) shares[slot % kShares].times.add(effective_now());
+    if (mark.is_wanted()) mark.take([this]() noexcept { return visits(); }, effective_now);
+  }
 
   template <typename EffectiveNow>
-  void visit(EffectiveNow effective_now) noexcept {
-    counter.count.fetch_add(1, std::memory_order_relaxed);
-    if (kind == PointKind::kBegin || kind == PointKind::kEnd) times.add(effective_now());
-    if (mark.is_wanted()) mark.take(counter.count, effective_now);
+  void visit(EffectiveNow effective_now, std::uint32_t slot = 0) noexcept {
+    count(slot);
+    take_time(slot, effective_now);
   }
+
+ private:
+  bool is_latency() const noexcept { return kind == PointKind::kBegin || kind == PointKind::kEnd; }
 };
 
 }  // namespace coz

@@ -54,6 +54,8 @@ const char* SampleSource::mode_name() const noexcept {
       return "perf-signal";
     case Sampling::kTimer:
       return "timer";
+    case Sampling::kOff:
+      return "off";
     case Sampling::kAuto:
       break;
   }
@@ -61,6 +63,8 @@ const char* SampleSource::mode_name() const noexcept {
 }
 
 bool SampleSource::start(Sampling wanted, std::string& explanation) {
+  mode_ = wanted;
+  if (wanted == Sampling::kOff) return false;
   long error = 0;
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfTrap) {
     mode_ = Sampling::kPerfTrap;

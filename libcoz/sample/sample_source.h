@@ -24,7 +24,7 @@ class SampleSource {
       : threads_(threads), period_(period) {}
 
   // Chooses the mode. Sets `explanation` when it is not the best one, and why. False when no mode
-  // works: then nothing is sampled.
+  // works, or none is wanted (kOff): then nothing is sampled.
   bool start(Sampling wanted, std::string& explanation);
   void stop() noexcept;
 

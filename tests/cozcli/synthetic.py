@@ -37,6 +37,10 @@ class Model:
 
     In a part `disturbed` of all windows the machine is slower by up to half, which its probe shows; the
     program feels it with the exponent `sensitivity`. Without disturbances windows have no probes.
+
+    `busy` processors are in use on average, and threads wait for one for `waiting` of that time. Under a
+    speedup s the first half of a window is slower by `settling`·s than the second. Of a latency point's
+    arrivals the part `growth`(s) never departs within the window.
     """
 
     lines: Sequence[Line]
@@ -51,10 +55,17 @@ class Model:
     poisson: bool = False
     disturbed: float = 0.0
     sensitivity: float = 1.0
+    busy: float = 1.0
+    waiting: float = 0.0
+    settling: float = 0.0
+    growth: Callable[[float], float] = lambda s: 0.0
     _rng: np.random.Generator = field(init=False)
+    #: For what windows say beside visits: the visits do not depend on whether it is asked for.
+    _side: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng(self.seed)
+        self._side = np.random.default_rng(self.seed + 1_000_000)
 
     def records(self, blocks: int) -> list[dict[str, Any]]:
         """A run with this number of blocks, its lines taken in turn."""
@@ -123,14 +134,14 @@ class Model:
         hits = int(rng.poisson(rate * effective))
         points: list[dict[str, Any]] = []
         if n >= 1:
-            points.append(
-                {"name": self.point, "kind": "throughput", "visits": n, "elapsed": max(int(elapsed), 1)}
-            )
+            point = {"name": self.point, "kind": "throughput", "visits": n, "elapsed": max(int(elapsed), 1)}
+            points.append(point | self._half(point, speedup))
         if line.latency is not None:
             duration = 5 * self.period * (1 - line.latency(speedup)) * np.exp(0.05 * rng.standard_normal())
             points.append(
                 {
-                    "name": "transaction", "kind": "latency", "arrivals": n, "departures": n,
+                    "name": "transaction", "kind": "latency", "arrivals": n,
+                    "departures": self._departures(n, speedup),
                     "elapsed": int(effective), "in_progress": float(duration * n / effective),
                 }
             )  # fmt: skip
@@ -139,8 +150,25 @@ class Model:
             "type": "experiment", "block": block, "location": line.location, "function": line.function,
             "speedup": speedup, "start": int(now), "duration": int(effective) + delay,
             "effective_duration": int(effective), "delay": delay, "hits": hits, "samples": 2 * hits,
+            "processor_time": int(self.busy * (effective + delay)),
+            "core_wait": int(self.waiting * self.busy * (effective + delay)),
             "flags": [], "points": points, **({"probe_time": probe} if self.disturbed else {}),
         }  # fmt: skip
+
+    def _half(self, point: dict[str, Any], speedup: float) -> dict[str, int]:
+        half = point["visits"] // 2
+        if half == 0:
+            return {}
+        slower = self.settling * speedup / 2 + self.noise * self._side.standard_normal()
+        return {
+            "half_visits": half,
+            "half_elapsed": int(point["elapsed"] * half / point["visits"] * (1 + slower)),
+        }
+
+    def _departures(self, arrivals: int, speedup: float) -> int:
+        """Those under way at both ends are independent of each other in a steady queue."""
+        change = int(self._side.poisson(4)) - int(self._side.poisson(4))
+        return max(0, arrivals - change - round(self.growth(speedup) * arrivals))
 
 
 def to_bytes(records: Sequence[dict[str, Any]]) -> bytes:

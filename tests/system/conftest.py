@@ -108,7 +108,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             path = (ROOT if source.startswith("examples/") else PROGRAMS) / source
             program = folder / f"{len(made)}" / path.stem
             program.parent.mkdir()
-            compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++17"]
+            compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++20"]
             command = [*compiler, "-O2", debug, "-I", str(ROOT / "include"), "-o", str(program), str(path)]
             subprocess.run([*command, *flags, "-lpthread"], check=True)
             made[key] = program

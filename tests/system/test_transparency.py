@@ -94,6 +94,29 @@ def test_what_programs_rely_on(coz, build):
     assert len(run.out.splitlines()) == 12
 
 
+MODES = ["perf-trap", "perf-signal", "timer"]
+SIGSTKFLT = 16
+
+
+@pytest.mark.parametrize("sampling", MODES)
+def test_blocking_calls_keep_their_promises(coz, build, sampling):
+    """Return values, errors, the program's own signals, cancellation."""
+    run = coz.run([build("blocking_calls.cpp")], "--sampling", sampling)
+    assert run.status == 0, run.err
+    assert [line for line in run.out.splitlines() if not line.endswith(": yes")] == []
+    assert len(run.out.splitlines()) == 38
+
+
+@pytest.mark.parametrize("sampling", MODES)
+def test_samples_interrupt_no_call(coz, build, sampling):
+    """In two modes even a flood of what the program takes for samples."""
+    flood = 0 if sampling == "perf-trap" else SIGSTKFLT
+    run = coz.run([build("interrupted_calls.cpp"), flood], "--sampling", sampling)
+    assert run.status == 0, run.err
+    assert [line for line in run.out.splitlines() if not line.endswith(": yes")] == []
+    assert len(run.out.splitlines()) == 33
+
+
 def test_ctrl_c_leaves_a_profile(coz, build):
     process = coz.start([build("loop.c"), 60])
     coz.wait_for_experiments(12)

@@ -31,7 +31,7 @@ def test_preload_comes_after_what_stood_there() -> None:
 
 
 def test_speedup_zero_is_a_speedup() -> None:
-    settings = Settings(**{**vars(SETTINGS), "fixed_speedup": 0})
+    settings = SETTINGS._replace(fixed_speedup=0)
     assert make_environment(settings, {})["COZ_FIXED_SPEEDUP"] == "0"
 
 

@@ -102,3 +102,9 @@ def test_each_cause_of_an_empty_profile_is_told(samples: SamplesRecord | None, w
 
 def test_no_run_at_all() -> None:
     assert "did not start" in explain_no_experiments([]).text
+
+
+def test_sampling_off_is_named_as_the_cause() -> None:
+    record = RunRecord(program="/p", sampling="off")
+    samples = SamplesRecord(LONG, LONG)
+    assert "sampling was off" in explain_no_experiments([Run(record, "x", samples=samples)]).text

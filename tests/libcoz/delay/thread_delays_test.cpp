@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "delay/rules.h"
+
 using coz::kMicrosecond;
 using coz::kMillisecond;
 using coz::Nanoseconds;
@@ -43,18 +45,14 @@ struct World {
     sleeps = 0;
     during_sleep = nullptr;
   }
-  coz::DelayEnvironment environment() {
-    return {global, *wakers, simulated_now, simulated_sleep_until, kMostSaved};
-  }
-
   coz::GlobalDelay global;
   std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
+  coz::DelayEnvironment environment{global, *wakers, simulated_now, simulated_sleep_until,
+                                    kMostSaved};
 };
 
 struct Thread {
-  Thread(World& world, std::uint32_t slot) : delays(state, world.environment()) {
-    state.slot = slot;
-  }
+  Thread(World& world, std::uint32_t slot) : delays(state, world.environment) { state.slot = slot; }
   Nanoseconds local() const { return state.clock.local(); }
 
   coz::ThreadState state;
@@ -146,6 +144,52 @@ TEST_CASE("before waking another: drain, pay, and leave on record what was serve
   CHECK(waker->local == 5 * kDelay);
   CHECK(waker->thread == 7);
   CHECK_FALSE(a.state.busy);
+}
+
+TEST_CASE("a thread pays before it takes a lock, unless it had to wait for the last one") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  const bool waited = GENERATE(true, false);
+  a.delays.tried_to_take(!waited);
+  a.state.deferred = 2 * kDelay;
+  a.delays.before_taking();
+  CHECK(slept == (waited ? 0 : 3 * kDelay));
+  CHECK(a.state.deferred == (waited ? 2 * kDelay : 0));
+}
+
+TEST_CASE("a lock taken in a handler that interrupts a call costs no pause") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  a.state.busy = true;
+  a.delays.before_taking();
+  CHECK(sleeps == 0);
+  CHECK(a.local() == 0);
+}
+
+TEST_CASE("taking a lock: what is owed is paid before it is tried for, not while it is held") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(5 * kDelay);
+  bool free = true;
+  int calls = 0;
+  const auto take = [&] {
+    coz::rules::acquire(
+        a.delays, kMutex, [&] { return free; }, [](bool has_it) { return !has_it; },
+        [&] { return ++calls > 0; }, [](bool) { return WokenBy::kThread; });
+  };
+  take();
+  CHECK(slept == 5 * kDelay);
+  // It is taken: its holder will have paid by the time it wakes us.
+  free = false;
+  take();
+  CHECK(calls == 1);
+  world.global.raise_to(7 * kDelay);
+  world.wakers->record(kMutex, {7 * kDelay, 2});
+  take();  // no pause before the attempt
+  CHECK(calls == 2);
+  CHECK(slept == 7 * kDelay);  // waited for nothing here: so nothing was credited, after the call
 }
 
 TEST_CASE("before waking, a thread pays until settled even when G grows as it sleeps") {
@@ -346,7 +390,9 @@ TEST_CASE("a call that did not block earns no credit and costs no pause") {
 TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   World world;
   coz::ThreadState state;
-  ThreadDelays delays(state, {world.global, *world.wakers, coz::now, coz::pause_until, kMostSaved});
+  const coz::DelayEnvironment real{world.global, *world.wakers, coz::now, coz::pause_until,
+                                   kMostSaved};
+  ThreadDelays delays(state, real);
   errno = ENOTTY;
   world.global.raise_to(50 * kMicrosecond);
   delays.sampled(kMicrosecond);
@@ -396,4 +442,42 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
   const Nanoseconds took = line.delays.effective_now() - line_start;
   CHECK(took == expected);
   CHECK(sleeps == 0);  // all was credited: they never run side by side
+}
+
+TEST_CASE("a call in a signal handler that interrupted another is recorded and changes nothing") {
+  World world;
+  Thread a(world, 7);
+  REQUIRE(a.delays.before_blocking());
+  world.global.raise_to(5 * kDelay);
+  SECTION("waking") {
+    // As deep below the call as a handler would be.
+    const auto in_handler = [&a]() {
+      volatile char signal_frame[4096];
+      signal_frame[0] = 0;
+      a.delays.before_waking(kMutex);
+      return signal_frame[0];
+    };
+    a.state.blocked_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
+    in_handler();
+    CHECK(sleeps == 0);
+    CHECK(a.state.blocked);
+    REQUIRE(world.wakers->find(kMutex));
+    CHECK(world.wakers->find(kMutex)->local == 0);
+  }
+  SECTION("waiting") {
+    a.state.blocked_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
+    CHECK_FALSE(a.delays.before_blocking());
+    CHECK(a.state.blocked);
+  }
+}
+
+TEST_CASE("a call that a handler left for good no longer counts as waiting") {
+  World world;
+  Thread a(world, 7);
+  REQUIRE(a.delays.before_blocking());
+  world.global.raise_to(5 * kDelay);
+  // The next call comes from the same depth.
+  a.delays.before_waking(kMutex);
+  CHECK_FALSE(a.state.blocked);
+  CHECK(slept == 5 * kDelay);
 }

@@ -122,6 +122,48 @@ TEST_CASE("a window shorter than a period still measures one") {
   }
 }
 
+TEST_CASE("a window is divided by the first visit after half of it") {
+  const bool marks = GENERATE(true, false);
+  Simulation program;
+  Point& point = program.point(PointKind::kThroughput, "item", marks);
+  // 10 ms between visits before 150 ms, 5 ms from there on.
+  program.every(10 * kMillisecond, 0, [&] { program.visit(point); });
+  program.every(10 * kMillisecond, 155 * kMillisecond, [&] { program.visit(point); });
+  program.run_until(kStart + 51 * kMillisecond);
+  program.meter.open(program.time);
+  program.run_until(kStart + 149 * kMillisecond, 100 * kMicrosecond);
+  program.meter.halve(program.time);
+  program.run_until(kStart + 249 * kMillisecond, 100 * kMicrosecond);
+  program.meter.close(program.time);
+  program.run_until(program.time + 20 * kMillisecond, 100 * kMicrosecond);
+  REQUIRE(program.meter.done());
+  const PointResult result = program.meter.results(program.time).at(0);
+  CHECK(result.half_visits == 9);
+  CHECK(static_cast<double>(result.half_elapsed) == Approx(90e6).epsilon(0.01));
+  CHECK(result.visits == 29);
+  CHECK(static_cast<double>(result.elapsed) == Approx(190e6).epsilon(0.01));
+}
+
+TEST_CASE("a window with too few visits has no halves") {
+  Simulation program;
+  Point& point = program.point(PointKind::kThroughput, "item", true);
+  program.every(100 * kMillisecond, 30 * kMillisecond, [&] { program.visit(point); });
+  // The first visit comes after the half, or none comes in the second.
+  const Nanoseconds open = GENERATE(0, 120) * kMillisecond;
+  const Nanoseconds half = GENERATE(10, 50) * kMillisecond;
+  program.run_until(kStart + open);
+  program.meter.open(program.time);
+  program.run_until(program.time + half, kMillisecond);
+  program.meter.halve(program.time);
+  program.run_until(kStart + open + 60 * kMillisecond, kMillisecond);
+  program.meter.close(program.time);
+  program.run_until(program.time + 110 * kMillisecond, kMillisecond);
+  const PointResult result = program.meter.results(program.time).at(0);
+  CHECK(result.visits == 1);
+  CHECK(result.half_visits == 0);
+  static_cast<void>(point);
+}
+
 TEST_CASE("several threads that visit one point together give its common period") {
   Simulation program;
   Point& point = program.point(PointKind::kThroughput, "item", true);

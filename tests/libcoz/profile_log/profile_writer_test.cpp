@@ -123,6 +123,29 @@ TEST_CASE("an experiment, without points and without flags") {
       R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"probe_time":310.25,"flags":[],"points":[]})");
 }
 
+TEST_CASE("processor times are written where they are known") {
+  ExperimentRecord experiment = experiment_record();
+  experiment.processor_time = 812345678;
+  CHECK(to_json(experiment).find(R"("processor_time":812345678,"flags")") != std::string::npos);
+  experiment.core_wait = 0;
+  CHECK(to_json(experiment).find(R"("processor_time":812345678,"core_wait":0,"flags")") !=
+        std::string::npos);
+}
+
+TEST_CASE("the first half of a window is written where there is one") {
+  ExperimentRecord experiment = experiment_record();
+  experiment.points = {{.name = "item",
+                        .kind = PointKind::kThroughput,
+                        .visits = 5,
+                        .elapsed = 300,
+                        .half_visits = 2,
+                        .half_elapsed = 120}};
+  const std::string json = to_json(experiment);
+  CHECK(json.substr(json.find(R"("points")")) ==
+        R"("points":[{"name":"item","kind":"throughput","visits":5,"elapsed":300,)"
+        R"("half_visits":2,"half_elapsed":120}]})");
+}
+
 TEST_CASE("an experiment with a point of each kind") {
   ExperimentRecord experiment = experiment_record();
   experiment.points = {

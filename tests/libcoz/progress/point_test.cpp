@@ -84,16 +84,47 @@ TEST_CASE("a request may be withdrawn until it is taken") {
   }
 }
 
+TEST_CASE("visits of all threads are counted, wherever their share is kept") {
+  Point point;
+  point.counter.count.fetch_add(2);  // as the classic header does
+  for (std::uint32_t slot = 0; slot < 3 * Point::kShares; ++slot) point.visit(at(10), slot);
+  CHECK(point.visits() == 2 + 3 * Point::kShares);
+  point.mark.request();
+  point.visit(at(20), 7);
+  REQUIRE(point.mark.is_taken());
+  CHECK(point.mark.visit().number == point.visits());
+}
+
+TEST_CASE("times of all threads are summed") {
+  Point point;
+  point.kind = PointKind::kEnd;
+  for (std::uint32_t slot = 0; slot < 2 * Point::kShares; ++slot) point.visit(at(slot), slot);
+  REQUIRE(point.times());
+  CHECK(point.times()->visits == 2 * Point::kShares);
+  CHECK(point.times()->times == Point::kShares * (2 * Point::kShares - 1));
+}
+
+TEST_CASE("only latency points and wanted marks ask a visit for its time") {
+  Point point;
+  CHECK(point.wants_no_time());
+  point.mark.request();
+  CHECK_FALSE(point.wants_no_time());
+  point.visit(at(10));
+  CHECK(point.wants_no_time());
+  point.kind = PointKind::kBegin;
+  CHECK_FALSE(point.wants_no_time());
+}
+
 TEST_CASE("latency points sum the times of their visits, others don't") {
   Point point;
   point.kind = GENERATE(PointKind::kBegin, PointKind::kEnd);
   point.visit(at(10));
   point.visit(at(25));
-  REQUIRE(point.times.get());
-  CHECK(point.times.get()->times == 35);
+  REQUIRE(point.times());
+  CHECK(point.times()->times == 35);
   Point throughput;
   throughput.visit(at(10));
-  CHECK(throughput.times.get()->visits == 0);
+  CHECK(throughput.times()->visits == 0);
 }
 
 TEST_CASE("of threads that visit at once exactly one takes a mark", "[threads]") {

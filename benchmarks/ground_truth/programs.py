@@ -1,0 +1,157 @@
+"""The ground-truth programs: what `benchmarks/programs` holds, and how one of them is run and read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "benchmarks" / "programs"
+BUILD = ROOT / "build" / "bench"
+BINARIES = BUILD / "programs"
+#: The same programs with debug information that older tools can read, and classic marks.
+CLASSIC_BINARIES = BUILD / "programs-dwarf3"
+
+#: Speedups of a line, in per cent, at which predictions are compared with the truth.
+SPEEDUPS = (25, 50, 75)
+
+_MARK = re.compile(r"// LINE (\w+)$")
+_POINT = re.compile(r'COZ_(?:PROGRESS_NAMED|BEGIN)\("([^"]+)"\)')
+_RESULT = re.compile(r"visits (\d+) seconds ([0-9.]+)(?: latency_us ([0-9.]+))?$")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program; its lines and its progress point are those marked in its source."""
+
+    name: str
+    latency: bool = False
+
+    @property
+    def source(self) -> Path:
+        """Its source file."""
+        return SOURCES / f"{self.name}.cpp"
+
+    @property
+    def binary(self) -> Path:
+        """Its executable, as `make` builds it."""
+        return BINARIES / self.name
+
+    @property
+    def classic_binary(self) -> Path:
+        """Its executable for tools that need old debug information."""
+        return CLASSIC_BINARIES / self.name
+
+    @cached_property
+    def lines(self) -> Mapping[str, int]:
+        """Line numbers of the marked lines, by name, in the order of the source."""
+        return marked_lines(self.source.read_text())
+
+    @cached_property
+    def point(self) -> str:
+        """The name of its progress point."""
+        names: set[str] = set(_POINT.findall(self.source.read_text()))
+        if len(names) != 1:
+            raise ValueError(f"{self.source} has {len(names)} progress points")
+        return names.pop()
+
+    @property
+    def kind(self) -> str:
+        """The kind of its progress point, as reports call it."""
+        return "latency" if self.latency else "throughput"
+
+
+PROGRAMS = (
+    Program("two_threads"),
+    Program("serial"),
+    Program("pipeline"),
+    Program("pipeline_two_consumers"),
+    Program("mutex_long"),
+    Program("mutex_short"),
+    Program("barrier_phases"),
+    Program("condvar_handoff"),
+    Program("rwlock"),
+    Program("semaphore_ring"),
+    Program("atomic_wait"),
+    Program("spin_wait"),
+    Program("two_phases"),
+    Program("latency_queue", latency=True),
+    Program("io_beside_compute"),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program printed: visits in so many seconds, the mean latency, and its lines' iterations."""
+
+    visits: int
+    seconds: float
+    latency: float | None
+    iterations: Mapping[str, int]
+
+    @property
+    def period(self) -> float:
+        """Microseconds that count: mean latency if there is one, else time from visit to visit."""
+        return self.latency if self.latency is not None else 1e6 * self.seconds / self.visits
+
+
+def marked_lines(source: str) -> dict[str, int]:
+    """Numbers of the lines that end in `// LINE name`, by name."""
+    found: dict[str, int] = {}
+    for number, text in enumerate(source.splitlines(), start=1):
+        if match := _MARK.search(text):
+            if match[1] in found:
+                raise ValueError(f"two lines are marked {match[1]}")
+            found[match[1]] = number
+    return found
+
+
+def parse_outcome(text: str) -> Outcome:
+    """Read what a program printed.
+
+    Raises:
+        ValueError: it printed something else, or no visits.
+    """
+    *lines, last = text.strip().splitlines() or [""]
+    match = _RESULT.fullmatch(last)
+    if match is None or int(match[1]) == 0:
+        raise ValueError(f"a program printed {last!r}")
+    iterations = {}
+    for line in lines:
+        word, name, number = line.split()
+        if word != "line":
+            raise ValueError(f"a program printed {line!r}")
+        iterations[name] = int(number)
+    latency = float(match[3]) if match[3] else None
+    return Outcome(int(match[1]), float(match[2]), latency, iterations)
+
+
+def run(binary: Path, seconds: float, speedups: Mapping[str, float] | None = None) -> Outcome:
+    """Run a program without a profiler, with lines made faster by so many per cent."""
+    command = [str(binary), "--seconds", f"{seconds:g}"]
+    for line, percent in (speedups or {}).items():
+        command += ["--speedup", f"{line}={percent:g}"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60 + 10 * seconds)
+    return parse_outcome(done.stdout)
+
+
+def fingerprint(binary: Path) -> str:
+    """Tells one build of a program from another."""
+    return hashlib.sha256(binary.read_bytes()).hexdigest()[:16]
+
+
+def choose(names: list[str]) -> list[Program]:
+    """The programs of these names, all without names.
+
+    Raises:
+        ValueError: there is no such program.
+    """
+    known = {program.name: program for program in PROGRAMS}
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"no such program: {', '.join(unknown)}; there are {', '.join(known)}")
+    return [known[name] for name in names] if names else list(PROGRAMS)

@@ -1,0 +1,41 @@
+#include "experiment/core_waits.h"
+
+#include <algorithm>
+
+namespace coz {
+
+CoreWaits read_core_waits(ThreadRegistry& registry) {
+  CoreWaits waits;
+  registry.for_each([&](const ThreadState& thread) {
+    if (waits.threads.size() == CoreWaits::kMostThreads) return;
+    const int tid = thread.tid.load(std::memory_order_acquire);
+    if (tid <= 0) return;
+    if (const auto time = read_thread_time(tid)) waits.threads.push_back({tid, *time});
+  });
+  waits.processor_time = others_processor_time();
+  return waits;
+}
+
+std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to) {
+  constexpr Nanoseconds kLeastPart = 10;
+  const bool all_known = from.threads.size() < CoreWaits::kMostThreads;
+  Nanoseconds ran = 0, waited = 0;
+  for (const CoreWaits::Thread& thread : to.threads) {
+    const auto before =
+        std::find_if(from.threads.begin(), from.threads.end(),
+                     [&](const CoreWaits::Thread& other) { return other.tid == thread.tid; });
+    const bool is_known = before != from.threads.end();
+    if (!is_known && !all_known) continue;
+    ThreadTime start = is_known ? before->time : ThreadTime{};
+    // Another thread that got the number of one that ended.
+    if (start.ran > thread.time.ran || start.waited > thread.time.waited) start = {};
+    ran += thread.time.ran - start.ran;
+    waited += thread.time.waited - start.waited;
+  }
+  const Nanoseconds processor_time = to.processor_time - from.processor_time;
+  if (ran <= 0 || ran < processor_time / kLeastPart) return std::nullopt;
+  const double scale = static_cast<double>(processor_time) / static_cast<double>(ran);
+  return static_cast<Nanoseconds>(static_cast<double>(waited) * std::max(scale, 1.0));
+}
+
+}  // namespace coz

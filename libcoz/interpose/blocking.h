@@ -1,0 +1,84 @@
+// What wrappers of blocking calls share: how objects are named to the rules, what results mean,
+// and how a call goes on that only a sample has interrupted.
+//
+// Wrappers run in any thread of the program, before our constructor and in unprofiled processes
+// too: they then pass the call on. errno and return values are the real call's.
+#ifndef LIBCOZ_INTERPOSE_BLOCKING_H
+#define LIBCOZ_INTERPOSE_BLOCKING_H
+
+#include <cerrno>
+#include <cstdint>
+
+#include "delay/rules.h"
+#include "runtime.h"
+
+namespace coz {
+
+inline std::uintptr_t key(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
+
+// Only this makes an attempt be followed by the waiting call. Any other error is final: asked once
+// more, glibc would wait for ever for a robust mutex that is not recoverable.
+inline bool is_busy(int error) { return error == EBUSY; }
+
+// For calls that return an error number: a time-out is nobody's doing, an error did not block.
+inline WokenBy woken_by_error_number(int error) {
+  if (error == 0 || error == EOWNERDEAD) return WokenBy::kThread;
+  return error == ETIMEDOUT ? WokenBy::kStranger : WokenBy::kNobody;
+}
+
+// For calls that return -1 and set errno.
+inline WokenBy woken_by_errno(long result) {
+  if (result >= 0) return WokenBy::kThread;
+  return errno == ETIMEDOUT || errno == EINTR ? WokenBy::kStranger : WokenBy::kNobody;
+}
+
+// Sleeping calls end with EINTR when a handler ran, ours as well as the program's; a program must
+// not see an EINTR that it would not see without the profiler. Calls again while nothing but
+// samples came between. (A signal of the program's that arrives between the two calls finds the
+// thread outside a call, as it may without a profiler.)
+template <typename Call, typename IsInterrupted>
+auto past_samples(Call call, IsInterrupted is_interrupted) {
+  const ThreadState* thread = Runtime::current_thread();
+  for (;;) {
+    const std::uint32_t before =
+        thread == nullptr ? 0 : thread->interruptions.load(std::memory_order_relaxed);
+    const auto result = call();
+    if (thread == nullptr || !is_interrupted(result)) return result;
+    // Exactly one handler run per interruption of ours: more would not show in one EINTR.
+    if (thread->interruptions.load(std::memory_order_relaxed) == before) return result;
+  }
+}
+
+inline bool is_interrupted(long result) { return result == -1 && errno == EINTR; }
+
+// The wait of a call that has a relative time-out: the whole at first, then what is left of it.
+class Remaining {
+ public:
+  explicit Remaining(Nanoseconds whole) : whole_(whole), deadline_(now() + whole) {}
+
+  Nanoseconds get() {
+    if (is_first_) {
+      is_first_ = false;
+      return whole_;
+    }
+    const Nanoseconds left = deadline_ - now();
+    return left > 0 ? left : 0;
+  }
+
+ private:
+  Nanoseconds whole_;
+  Nanoseconds deadline_;
+  bool is_first_ = true;
+};
+
+// A wait that no thread of the program ends: no credit.
+template <typename Call>
+auto wait_outside(Call call) {
+  auto delays = Runtime::current_delays();
+  if (!delays) return call();
+  return rules::wait_for_outside(*delays, call);
+}
+
+}  // namespace coz
+
+#endif  // LIBCOZ_INTERPOSE_BLOCKING_H

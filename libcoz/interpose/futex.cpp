@@ -1,0 +1,163 @@
+// futex by syscall(): std::atomic::wait, latch, barrier and semaphore of C++20, Rust's locks,
+// condition variables and thread parking, and programs' own locks.
+//
+// On x86-64, syscall() itself is written in assembler: it passes every other call on exactly as it
+// came, with the stack as it was, which a C function cannot do (vfork and clone return on another).
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+
+#include "interpose/blocking.h"
+#include "interpose/export.h"
+#include "interpose/real.h"
+
+namespace {
+
+using coz::WokenBy;
+
+struct Futex {
+  long address, operation, value, timeout, second, value3;
+
+  long call(long with_timeout) const {
+    return COZ_REAL(syscall)(SYS_futex, address, operation, value, with_timeout, second, value3);
+  }
+};
+
+WokenBy who_woke(long result) {
+  if (result >= 0) return WokenBy::kThread;
+  return errno == EAGAIN ? WokenBy::kNobody : WokenBy::kStranger;
+}
+
+// FUTEX_WAIT has a relative time-out, the others an absolute one.
+long wait(const Futex& futex) {
+  const bool is_relative = (futex.operation & FUTEX_CMD_MASK) == FUTEX_WAIT;
+  const auto* timeout = reinterpret_cast<const timespec*>(futex.timeout);
+  if (!is_relative || timeout == nullptr) {
+    return coz::past_samples([&] { return futex.call(futex.timeout); }, coz::is_interrupted);
+  }
+  coz::Remaining remaining(timeout->tv_sec * coz::kSecond + timeout->tv_nsec);
+  bool is_first = true;
+  return coz::past_samples(
+      [&] {
+        const coz::Nanoseconds left = remaining.get();
+        const timespec rest = {left / coz::kSecond, left % coz::kSecond};
+        // As the program gave it, so that nonsense fails as it would.
+        const long given = is_first ? futex.timeout : reinterpret_cast<long>(&rest);
+        is_first = false;
+        return futex.call(given);
+      },
+      coz::is_interrupted);
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long address,
+                                                           long operation, long value, long timeout,
+                                                           long second, long value3) {
+  const Futex futex = {address, operation, value, timeout, second, value3};
+  auto delays = coz::Runtime::current_delays();
+  if (!delays) return futex.call(timeout);
+  const auto object = static_cast<std::uintptr_t>(address);
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_LOCK_PI:
+    case FUTEX_WAIT_REQUEUE_PI:
+      return coz::rules::wait(*delays, {object}, [&] { return wait(futex); }, who_woke);
+    case FUTEX_WAKE_OP:
+      delays->before_waking(static_cast<std::uintptr_t>(second));
+      [[fallthrough]];
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+    case FUTEX_CMP_REQUEUE_PI:
+    case FUTEX_UNLOCK_PI:
+      delays->before_waking(object);
+      return futex.call(timeout);
+    default:
+      return futex.call(timeout);
+  }
+}
+
+#if defined(__x86_64__)
+// Where all other calls go: straight to the kernel until real::prepare() has found libc's.
+extern void* coz_other_syscall;
+void coz_plain_syscall();
+__attribute__((visibility("hidden"))) void* coz_other_syscall =
+    reinterpret_cast<void*>(coz_plain_syscall);
+#endif
+}
+
+namespace coz::real {
+
+void pass_other_syscalls_to(void* address) noexcept {
+#if defined(__x86_64__)
+  __atomic_store_n(&coz_other_syscall, address, __ATOMIC_RELEASE);
+#else
+  static_cast<void>(address);
+#endif
+}
+
+}  // namespace coz::real
+
+#if defined(__x86_64__)
+static_assert(SYS_futex == 202, "the number is in the assembler below");
+asm(R"(
+  .text
+  .globl syscall
+  .type syscall, @function
+syscall:
+  .cfi_startproc
+  endbr64
+  cmpq $202, %rdi
+  je coz_futex
+  jmpq *coz_other_syscall(%rip)
+  .cfi_endproc
+  .size syscall, .-syscall
+
+  .hidden coz_plain_syscall
+  .globl coz_plain_syscall
+  .type coz_plain_syscall, @function
+coz_plain_syscall:
+  .cfi_startproc
+  endbr64
+  movq %rdi, %rax
+  movq %rsi, %rdi
+  movq %rdx, %rsi
+  movq %rcx, %rdx
+  movq %r8, %r10
+  movq %r9, %r8
+  movq 8(%rsp), %r9
+  syscall
+  cmpq $-4095, %rax
+  jae 1f
+  ret
+1:
+  negl %eax
+  pushq %rax
+  .cfi_adjust_cfa_offset 8
+  call __errno_location@PLT
+  popq %rcx
+  .cfi_adjust_cfa_offset -8
+  movl %ecx, (%rax)
+  movq $-1, %rax
+  ret
+  .cfi_endproc
+  .size coz_plain_syscall, .-coz_plain_syscall
+)");
+#else
+COZ_EXPORT long syscall(long number, ...) noexcept {
+  long a[6];
+  va_list arguments;
+  va_start(arguments, number);
+  for (long& argument : a) argument = va_arg(arguments, long);
+  va_end(arguments);
+  if (number == SYS_futex) return coz_futex(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return COZ_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+#endif

@@ -1,0 +1,198 @@
+// Waiting for files, sockets and events: the world outside wakes the thread, so nothing is
+// credited.
+//
+// Calls with a time-out end early when a signal handler runs, SA_RESTART or not: past_samples()
+// calls them again with the time that is left. Others are restarted by the kernel.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "interpose/blocking.h"
+#include "interpose/export.h"
+#include "interpose/real.h"
+
+namespace {
+
+using coz::is_interrupted;
+using coz::kMillisecond;
+using coz::kSecond;
+using coz::Nanoseconds;
+
+// `call` gets the time-out in milliseconds; below 0 is for ever.
+template <typename Call>
+int with_milliseconds(int timeout, Call call) {
+  return coz::wait_outside([=] {
+    coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
+    return coz::past_samples(
+        [&] {
+          if (timeout < 0) return call(timeout);
+          // Rounded up: a wait may be longer than asked for, but not shorter.
+          return call(static_cast<int>((remaining.get() + kMillisecond - 1) / kMillisecond));
+        },
+        [](int result) { return is_interrupted(result); });
+  });
+}
+
+// `call` gets the time-out as given at first, then what is left of it.
+template <typename Call>
+int with_timespec(const timespec* timeout, Call call) {
+  return coz::wait_outside([=] {
+    if (timeout == nullptr) {
+      return coz::past_samples([=] { return call(timeout); },
+                               [](int result) { return is_interrupted(result); });
+    }
+    coz::Remaining remaining(timeout->tv_sec * kSecond + timeout->tv_nsec);
+    bool is_first = true;
+    return coz::past_samples(
+        [&] {
+          const Nanoseconds left = remaining.get();
+          const timespec rest = {left / kSecond, left % kSecond};
+          const timespec* given = is_first ? timeout : &rest;
+          is_first = false;
+          return call(given);
+        },
+        [](int result) { return is_interrupted(result); });
+  });
+}
+
+// Waits for input for what SO_RCVTIMEO leaves since `start`. False with errno, as the call has it.
+bool wait_on(int socket, Nanoseconds start) {
+  timeval limit{};
+  socklen_t size = sizeof limit;
+  if (getsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, &size) != 0) return true;
+  const Nanoseconds whole = limit.tv_sec * kSecond + limit.tv_usec * coz::kMicrosecond;
+  if (whole == 0) return true;
+  const Nanoseconds left = start + whole - coz::now();
+  if (left > 0) {
+    pollfd input = {socket, POLLIN, 0};
+    const timespec rest = {left / kSecond, left % kSecond};
+    const int ready = COZ_REAL(ppoll)(&input, 1, &rest, nullptr);
+    if (ready != 0) return ready > 0;
+  }
+  errno = EAGAIN;
+  return false;
+}
+
+// The kernel restarts these, but for sockets with SO_RCVTIMEO.
+template <typename Call>
+auto receive(int socket, Call call) {
+  return coz::wait_outside([=] {
+    const Nanoseconds start = coz::now();
+    bool is_first = true;
+    return coz::past_samples(
+        [&] {
+          using Result = decltype(call());
+          if (!is_first && !wait_on(socket, start)) return static_cast<Result>(-1);
+          is_first = false;
+          return call();
+        },
+        [](long result) { return is_interrupted(result); });
+  });
+}
+
+}  // namespace
+
+COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
+  return with_milliseconds(timeout, [=](int ms) { return COZ_REAL(poll)(files, count, ms); });
+}
+
+COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  return with_timespec(timeout,
+                       [=](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, mask); });
+}
+
+// The kernel leaves what is left in `timeout`.
+COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
+  return coz::wait_outside([=] {
+    return coz::past_samples([=] { return COZ_REAL(select)(count, read, write, except, timeout); },
+                             [](int result) { return is_interrupted(result); });
+  });
+}
+
+COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
+                       const timespec* timeout, const sigset_t* mask) {
+  return with_timespec(timeout, [=](const timespec* t) {
+    return COZ_REAL(pselect)(count, read, write, except, t, mask);
+  });
+}
+
+COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
+  return with_milliseconds(timeout,
+                           [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); });
+}
+
+COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
+                           const sigset_t* mask) {
+  return with_milliseconds(
+      timeout, [=](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, mask); });
+}
+
+COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
+                            const sigset_t* mask) {
+  return with_timespec(timeout, [=](const timespec* t) {
+    return COZ_REAL(epoll_pwait2)(epoll, events, most, t, mask);
+  });
+}
+
+COZ_EXPORT ssize_t read(int file, void* buffer, size_t size) {
+  return coz::wait_outside([=] { return COZ_REAL(read)(file, buffer, size); });
+}
+
+COZ_EXPORT ssize_t readv(int file, const iovec* parts, int count) {
+  return coz::wait_outside([=] { return COZ_REAL(readv)(file, parts, count); });
+}
+
+COZ_EXPORT ssize_t recv(int socket, void* buffer, size_t size, int flags) {
+  return receive(socket, [=] { return COZ_REAL(recv)(socket, buffer, size, flags); });
+}
+
+COZ_EXPORT ssize_t recvfrom(int socket, void* buffer, size_t size, int flags, sockaddr* address,
+                            socklen_t* address_size) {
+  return receive(socket, [=] {
+    return COZ_REAL(recvfrom)(socket, buffer, size, flags, address, address_size);
+  });
+}
+
+COZ_EXPORT ssize_t recvmsg(int socket, msghdr* message, int flags) {
+  return receive(socket, [=] { return COZ_REAL(recvmsg)(socket, message, flags); });
+}
+
+COZ_EXPORT int accept(int socket, sockaddr* address, socklen_t* address_size) {
+  return receive(socket, [=] { return COZ_REAL(accept)(socket, address, address_size); });
+}
+
+COZ_EXPORT int accept4(int socket, sockaddr* address, socklen_t* address_size, int flags) {
+  return receive(socket, [=] { return COZ_REAL(accept4)(socket, address, address_size, flags); });
+}
+
+// NOLINTBEGIN(bugprone-reserved-identifier)
+COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
+  return with_milliseconds(timeout,
+                           [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); });
+}
+
+COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
+                           const sigset_t* mask, size_t room) {
+  return with_timespec(timeout, [=](const timespec* t) {
+    return COZ_REAL(__ppoll_chk)(files, count, t, mask, room);
+  });
+}
+
+COZ_EXPORT ssize_t __read_chk(int file, void* buffer, size_t size, size_t room) {
+  return coz::wait_outside([=] { return COZ_REAL(__read_chk)(file, buffer, size, room); });
+}
+
+COZ_EXPORT ssize_t __recv_chk(int socket, void* buffer, size_t size, size_t room, int flags) {
+  return receive(socket, [=] { return COZ_REAL(__recv_chk)(socket, buffer, size, room, flags); });
+}
+
+COZ_EXPORT ssize_t __recvfrom_chk(int socket, void* buffer, size_t size, size_t room, int flags,
+                                  sockaddr* address, socklen_t* address_size) {
+  return receive(socket, [=] {
+    return COZ_REAL(__recvfrom_chk)(socket, buffer, size, room, flags, address, address_size);
+  });
+}
+// NOLINTEND(bugprone-reserved-identifier)

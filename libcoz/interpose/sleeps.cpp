@@ -1,0 +1,84 @@
+// Sleeping: the clock wakes the thread, so nothing is credited, and delays inserted meanwhile are
+// served afterwards. A sample never shortens a sleep.
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/blocking.h"
+#include "interpose/export.h"
+#include "interpose/real.h"
+
+namespace {
+
+// nanosleep and thrd_sleep alike: `remaining`, where wanted, is what a signal of the program's
+// left.
+template <typename Sleep, typename IsInterrupted>
+int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
+             IsInterrupted is_interrupted) {
+  return coz::wait_outside([=] {
+    timespec left{};
+    const timespec* wanted = duration;
+    const int result = coz::past_samples(
+        [&] {
+          const timespec now_wanted = wanted == nullptr ? timespec{} : *wanted;
+          const int slept = sleep(wanted == nullptr ? nullptr : &now_wanted, &left);
+          if (is_interrupted(slept)) wanted = &left;
+          return slept;
+        },
+        is_interrupted);
+    if (is_interrupted(result) && remaining != nullptr) *remaining = left;
+    return result;
+  });
+}
+
+int sleep_for(const timespec* duration, timespec* remaining) {
+  return sleep_on(
+      duration, remaining,
+      [](const timespec* d, timespec* left) { return COZ_REAL(nanosleep)(d, left); },
+      [](int result) { return coz::is_interrupted(result); });
+}
+
+}  // namespace
+
+COZ_EXPORT int nanosleep(const timespec* duration, timespec* remaining) {
+  return sleep_for(duration, remaining);
+}
+
+COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
+                               timespec* remaining) {
+  const auto is_interrupted = [](int error) { return error == EINTR; };
+  if ((flags & TIMER_ABSTIME) != 0) {
+    return coz::wait_outside([=] {
+      return coz::past_samples(
+          [=] { return COZ_REAL(clock_nanosleep)(clock, flags, time, remaining); }, is_interrupted);
+    });
+  }
+  return sleep_on(
+      time, remaining,
+      [=](const timespec* d, timespec* left) {
+        return COZ_REAL(clock_nanosleep)(clock, flags, d, left);
+      },
+      is_interrupted);
+}
+
+COZ_EXPORT int thrd_sleep(const timespec* duration, timespec* remaining) {
+  return sleep_on(
+      duration, remaining,
+      [](const timespec* d, timespec* left) { return COZ_REAL(thrd_sleep)(d, left); },
+      [](int result) { return result == -1; });
+}
+
+COZ_EXPORT int usleep(useconds_t microseconds) {
+  const timespec duration = {static_cast<time_t>(microseconds / 1'000'000),
+                             static_cast<long>(microseconds % 1'000'000) * 1000};
+  return sleep_for(&duration, nullptr);
+}
+
+COZ_EXPORT unsigned int sleep(unsigned int seconds) {
+  const int saved = errno;
+  const timespec duration = {static_cast<time_t>(seconds), 0};
+  timespec remaining{};
+  if (sleep_for(&duration, &remaining) < 0) return static_cast<unsigned int>(remaining.tv_sec);
+  errno = saved;
+  return 0;
+}

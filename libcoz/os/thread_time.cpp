@@ -1,0 +1,65 @@
+#include "os/thread_time.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "os/raw_syscall.h"
+
+namespace coz {
+namespace {
+
+// A number of at most 18 digits, so that it can't overflow, and the blank or line end behind it.
+const char* parse_time(const char* text, Nanoseconds& out) noexcept {
+  constexpr int kMostDigits = 18;
+  int digits = 0;
+  out = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    if (++digits > kMostDigits) return nullptr;
+    out = out * 10 + (*text - '0');
+  }
+  return digits > 0 && (*text == ' ' || *text == '\n') ? text + 1 : nullptr;
+}
+
+bool close_from(long first, long last, unsigned flags) noexcept {
+  return first > last || raw_syscall(SYS_close_range, first, last, static_cast<long>(flags)) == 0;
+}
+
+}  // namespace
+
+std::optional<ThreadTime> parse_schedstat(const char* text) noexcept {
+  ThreadTime time;
+  text = parse_time(text, time.ran);
+  if (text == nullptr || parse_time(text, time.waited) == nullptr) return std::nullopt;
+  return time;
+}
+
+std::optional<ThreadTime> read_thread_time(int tid) noexcept {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  const long descriptor =
+      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  char text[96];
+  const long length =
+      raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text - 1);
+  raw_syscall(SYS_close, descriptor);
+  if (length <= 0) return std::nullopt;
+  text[length] = '\0';
+  return parse_schedstat(text);
+}
+
+bool hide_descriptors(int kept) noexcept {
+  const long low = std::min(kept, STDERR_FILENO);
+  const long high = std::max(kept, STDERR_FILENO);
+  // The first call copies the table, so it must not be left out: something has to be below both.
+  if (low <= 0) return false;
+  return close_from(0, low - 1, CLOSE_RANGE_UNSHARE) && close_from(low + 1, high - 1, 0) &&
+         close_from(high + 1, ~0U, 0);
+}
+
+}  // namespace coz

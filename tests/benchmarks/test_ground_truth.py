@@ -1,0 +1,176 @@
+"""The arithmetic of `make bench-accuracy`: no program is run here, and nothing is profiled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ground_truth import compare, figure, predict, programs, table, truth
+from ground_truth.compare import Comparison, Measured, Results
+from ground_truth.predict import Prediction, ProgramPrediction
+from ground_truth.programs import Program
+from ground_truth.truth import ProgramTruth, Truth
+
+
+def true(line: str, speedup: int, effect: float) -> Truth:
+    return Truth(line, speedup, effect, 0.1, (effect,))
+
+
+def predicted(line: str, speedup: int, effect: float, half: float = 1.0) -> Prediction:
+    return Prediction(line, speedup, effect, effect - half, effect + half, fitted=False)
+
+
+class TestPrograms:
+    def test_marks_are_found_by_name(self) -> None:
+        assert programs.marked_lines("x\n  f();  // LINE one\n\ng();  // LINE two\n") == {"one": 2, "two": 4}
+
+    def test_a_mark_must_be_unique(self) -> None:
+        with pytest.raises(ValueError, match="two lines are marked one"):
+            programs.marked_lines("f();  // LINE one\ng();  // LINE one\n")
+
+    def test_outcome(self) -> None:
+        outcome = programs.parse_outcome("line a 3000\nline b 50\nvisits 200 seconds 0.500000\n")
+        assert outcome.iterations == {"a": 3000, "b": 50}
+        assert outcome.period == pytest.approx(2500)
+
+    def test_a_latency_is_the_period_that_counts(self) -> None:
+        assert programs.parse_outcome("visits 200 seconds 0.5 latency_us 812.5").period == 812.5
+
+    @pytest.mark.parametrize("text", ["", "visits 0 seconds 1.0", "visits", "hello\nvisits 1 seconds 1.0"])
+    def test_other_output_is_refused(self, text: str) -> None:
+        with pytest.raises(ValueError, match=r"printed|unpack"):
+            programs.parse_outcome(text)
+
+    def test_choice_by_name(self) -> None:
+        assert [p.name for p in programs.choose(["serial"])] == ["serial"]
+        assert programs.choose([]) == list(programs.PROGRAMS)
+        with pytest.raises(ValueError, match="no such program: serials"):
+            programs.choose(["serials"])
+
+
+class TestTruth:
+    def test_effect_is_against_both_neighbours(self) -> None:
+        assert truth.effect_between(100, 88, 120) == pytest.approx(20)
+
+    def test_one_odd_run_does_not_count(self) -> None:
+        summary = truth.summarize("a", 25, [10.0, 11.0, 10.5, 90.0, 10.4])
+        assert summary.effect == 10.5
+        assert summary.spread < 1
+
+    def test_steepest_line_may_be_a_harmful_one(self) -> None:
+        truths = ProgramTruth(100, (true("a", 50, 10), true("b", 50, -30), true("a", 75, 80)))
+        assert truths.steepest() == "b"
+
+    def test_survives_json(self, tmp_path: Path) -> None:
+        truths = ProgramTruth(100, (true("a", 50, 10), true("b", 50, -30)))
+        truth.save(tmp_path / "folder" / "truth.json", truths)
+        assert truth.from_json(json.loads((tmp_path / "folder" / "truth.json").read_text())) == truths
+
+
+def result(speedups: list[float], fit: list[float]) -> dict[str, Any]:
+    return {
+        "curve": [
+            {"speedup": s, "effect": s / 2, "low": s / 2 - 0.01, "high": s / 2 + 0.01} for s in speedups
+        ],
+        "fit": {
+            "speedup": fit,
+            "effect": [s / 4 for s in fit],
+            "low": [s / 4 - 0.1 for s in fit],
+            "high": [s / 4 + 0.1 for s in fit],
+        },
+    }
+
+
+class TestPredict:
+    def test_a_measured_speedup_is_taken_as_measured(self) -> None:
+        found = predict.prediction("a", 50, result([0, 0.25, 0.5], [0, 0.5]))
+        assert found == Prediction("a", 50, pytest.approx(25), pytest.approx(24), pytest.approx(26), False)
+
+    def test_others_are_read_from_the_curve(self) -> None:
+        found = predict.prediction("a", 50, result([0, 0.45, 0.7], [0, 0.4, 0.7]))
+        assert found == Prediction(
+            "a", 50, pytest.approx(12.5), pytest.approx(2.5), pytest.approx(22.5), True
+        )
+
+    def test_curves_are_not_extended(self) -> None:
+        assert predict.prediction("a", 75, result([0, 0.5], [0, 0.5])) is None
+
+    def test_an_effect_without_an_interval_is_no_prediction(self) -> None:
+        values = result([0, 0.5], [0, 0.5])
+        values["curve"][1]["high"] = None
+        assert predict.prediction("a", 50, values) is None
+
+    def test_lines_are_found_by_file_and_number(self) -> None:
+        program = Program("serial")
+        number = program.lines["minor"]
+        document = {
+            "results": [
+                {"location": place, "point": "iteration", "kind": "throughput", **result([0, 0.5], [0, 0.5])}
+                for place in (f"/a/b/serial.cpp:{number}", f"/a/b/unserial.cpp:{number}", "/a/b/serial.cpp:1")
+            ]
+        }
+        assert [(p.line, p.speedup) for p in predict.predictions_in(document, program)] == [
+            ("minor", 25),
+            ("minor", 50),
+        ]
+
+    def test_prefix_of_a_profile(self) -> None:
+        def experiment(start: float) -> str:
+            return json.dumps({"type": "experiment", "start": start * 1e9, "duration": 1e9})
+
+        run = json.dumps({"type": "run"})
+        samples = [json.dumps({"type": "samples", "duration": d * 1e9}) for d in (5, 12)]
+        records = [run, experiment(1), samples[0], experiment(8.5), experiment(9.5), samples[1], "{bro"]
+        assert predict.prefix(records, 10) == [run, experiment(1), samples[0], experiment(8.5)]
+
+    def test_narrow_from_here_to_the_end(self) -> None:
+        times = [10, 20, 30, 45]
+        assert predict.first_narrow(times, [None, 1.9, 1.5, 1.0]) == 20
+        assert predict.first_narrow(times, [1.9, 2.1, 1.5, 1.0]) == 30
+        assert predict.first_narrow(times, [1.9, 1.0, 1.0, 2.1]) is None
+        assert predict.first_narrow([], []) is None
+
+
+def example() -> Results:
+    truths = (true("a", 25, 10), true("a", 50, 20), true("b", 25, 0), true("b", 50, 0))
+    good = (predicted("a", 25, 10.5), predicted("a", 50, 23), predicted("b", 25, -0.5))
+    tool = ProgramPrediction(good, experiments=300, seconds=60.0, narrow_after=20.0)
+    return Results(60, [Measured("serial", ProgramTruth(1000, truths), {"coz": tool})])
+
+
+class TestCompare:
+    def test_score(self) -> None:
+        found = compare.score(example().programs[0].comparisons("coz"))
+        assert (found.wanted, found.made) == (4, 3)
+        assert found.mean == pytest.approx(4 / 3)
+        assert found.largest == pytest.approx(3)
+        assert found.coverage == pytest.approx(2 / 3)
+
+    def test_nothing_predicted(self) -> None:
+        assert compare.score([Comparison(true("a", 25, 1), None)]).made == 0
+
+    def test_survives_json(self, tmp_path: Path) -> None:
+        compare.save(tmp_path / "accuracy.json", example())
+        assert compare.load(tmp_path / "accuracy.json") == example()
+
+
+class TestReports:
+    def test_table(self) -> None:
+        text = table.render(example())
+        assert "+20.0 ± 0.1      +23.0  [+22.0, +24.0]     +3.0 !" in text
+        assert text.count("no result") == 1
+        assert (
+            "serial                       3/4   1.33      3.0     67 %       300      20 s  a (+20 at 50 %)"
+            in text
+        )
+
+    def test_truths_alone(self) -> None:
+        results = example()
+        results.programs[0].tools.clear()
+        assert "a  25 %:  +10.0 ± 0.1   50 %:  +20.0 ± 0.1   (of 1000 µs)" in table.render(results)
+
+    def test_figure(self, tmp_path: Path) -> None:
+        figure.write_figure(example(), tmp_path / "accuracy.png")
+        assert (tmp_path / "accuracy.png").stat().st_size > 10_000

@@ -1,0 +1,47 @@
+"""The ground-truth programs themselves: each is run for a moment, and nothing is timed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from ground_truth import programs
+from ground_truth.programs import PROGRAMS, Program
+
+SECONDS = 0.2
+#: A line and its length in microseconds, where the program declares it.
+LENGTH = re.compile(r'Line \w+_line{"(\w+)", (\d+)}')
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda program: program.name)
+def program(request: pytest.FixtureRequest) -> Program:
+    chosen: Program = request.param
+    if not chosen.binary.exists():
+        pytest.skip("not built: make bench-programs")
+    return chosen
+
+
+def test_every_source_is_listed() -> None:
+    assert {path.stem for path in programs.SOURCES.glob("*.cpp")} == {program.name for program in PROGRAMS}
+
+
+def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
+    lengths = {line: 3000 * int(number) for line, number in LENGTH.findall(program.source.read_text())}
+    assert list(lengths) == list(program.lines)
+    line = next(iter(lengths))
+    outcome = programs.run(program.binary, SECONDS, {line: 75})
+    assert outcome.iterations == lengths | {line: lengths[line] // 4}
+    assert outcome.visits > 0
+    assert outcome.seconds > 0
+    assert (outcome.latency is not None) == program.latency
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--speedup", "nothing=10"], ["--speedup", "major=101"], ["--speedup"], ["--seconds", "0"]]
+)
+def test_wrong_arguments_are_refused(arguments: list[str]) -> None:
+    binary = Program("serial").binary
+    if not binary.exists():
+        pytest.skip("not built: make bench-programs")
+    assert subprocess.run([binary, *arguments], capture_output=True).returncode == 2

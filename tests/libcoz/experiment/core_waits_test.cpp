@@ -1,0 +1,46 @@
+#include "experiment/core_waits.h"
+
+#include <catch2/catch.hpp>
+
+using coz::core_wait_between;
+using coz::CoreWaits;
+
+TEST_CASE("the waits of threads that lived all the time are added up") {
+  const CoreWaits from{{{1, {100, 10}}, {2, {200, 20}}}, 300};
+  const CoreWaits to{{{1, {1100, 15}}, {2, {1200, 320}}}, 2300};
+  CHECK(core_wait_between(from, to) == 305);
+}
+
+TEST_CASE("a thread that began in between counts from its beginning") {
+  const CoreWaits from{{{1, {100, 10}}}, 100};
+  const CoreWaits to{{{1, {1100, 10}}, {2, {1000, 40}}}, 2100};
+  CHECK(core_wait_between(from, to) == 40);
+}
+
+TEST_CASE("threads that ended are taken to have waited like the rest") {
+  const CoreWaits from{{{1, {100, 10}}, {2, {500, 5}}}, 600};
+  const CoreWaits to{{{1, {1100, 60}}}, 2600};
+  CHECK(core_wait_between(from, to) == 100);
+}
+
+TEST_CASE("a thread number that was used again counts as a new thread") {
+  const CoreWaits from{{{1, {5000, 900}}}, 5000};
+  const CoreWaits to{{{1, {1000, 30}}}, 6000};
+  CHECK(core_wait_between(from, to) == 30);
+}
+
+TEST_CASE("beyond the most that are read, threads stand for the others") {
+  CoreWaits from, to;
+  for (int tid = 1; tid <= static_cast<int>(CoreWaits::kMostThreads); ++tid) {
+    from.threads.push_back({tid, {0, 0}});
+    to.threads.push_back({tid + 1, {10, 1}});  // one ended, another took its place in the list
+  }
+  to.processor_time = 2 * 630;
+  CHECK(core_wait_between(from, to) == 2 * 63);
+}
+
+TEST_CASE("where too little is known, nothing is said") {
+  CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {0, 0}}}, 1000}));
+  CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {90, 5}}}, 1000}));
+  CHECK_FALSE(core_wait_between({{}, 0}, {{}, 0}));
+}

@@ -1,0 +1,61 @@
+// What a simulated thread tells its profiler: the samples, and every call that blocks or wakes.
+//
+// Two implementations: coz_accounting.h is the project's own code in libcoz/delay; of
+// classic_accounting.h the model alone makes use, to compare. All functions are called on the
+// thread's fiber and may let simulated time pass.
+#ifndef TESTS_ORACLE_ACCOUNTING_H
+#define TESTS_ORACLE_ACCOUNTING_H
+
+#include <cstdint>
+#include <memory>
+
+#include "delay/thread_delays.h"
+#include "tests/oracle/function_ref.h"
+
+namespace oracle {
+
+using coz::Nanoseconds;
+using coz::WokenBy;
+
+class Accounting {
+ public:
+  // A call that may block, as it really is; says who made it return.
+  using Call = FunctionRef<WokenBy>;
+
+  Accounting() = default;
+  Accounting(const Accounting&) = delete;
+  Accounting& operator=(const Accounting&) = delete;
+  virtual ~Accounting() = default;
+
+  // A sample in the selected line (`delay` > 0) or elsewhere.
+  virtual void sampled(Nanoseconds delay) noexcept = 0;
+
+  // `attempt`: whether the object could be had at once.
+  virtual void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) = 0;
+  virtual void release(std::uintptr_t object, FunctionRef<void> call) = 0;
+  virtual void wait_for_condition(std::uintptr_t condition, std::uintptr_t mutex, Call call) = 0;
+  virtual void meet(std::uintptr_t barrier, Call call) = 0;
+  virtual void wait_for_outside(FunctionRef<void> call) = 0;
+
+  virtual Nanoseconds effective_now() const noexcept = 0;
+};
+
+// The accounting of a whole program: makes that of each thread.
+class Profiler {
+ public:
+  Profiler() = default;
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+  virtual ~Profiler() = default;
+  virtual std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) = 0;
+};
+
+// The simulated clock, as both implementations take it.
+struct Clock {
+  Nanoseconds (*now)() noexcept;
+  Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
+};
+
+}  // namespace oracle
+
+#endif  // TESTS_ORACLE_ACCOUNTING_H

@@ -1,0 +1,149 @@
+#include "tests/oracle/blocking.h"
+
+namespace oracle {
+namespace {
+
+Thread* take_first(std::deque<Thread*>& waiting) {
+  Thread* first = waiting.front();
+  waiting.pop_front();
+  return first;
+}
+
+}  // namespace
+
+void Mutex::lock(Thread& thread) {
+  thread.accounting().acquire(
+      address_, [this] { return try_take(); }, [&] { return take(thread); });
+}
+
+void Mutex::unlock(Thread& thread) {
+  thread.accounting().release(address_, [this] { give_back(); });
+}
+
+bool Mutex::try_take() noexcept {
+  if (taken_) return false;
+  taken_ = true;
+  return true;
+}
+
+WokenBy Mutex::take(Thread& thread) {
+  if (try_take()) return WokenBy::kThread;  // pthread_mutex_lock can't tell either
+  do {
+    waiting_.push_back(&thread);
+    thread.block();
+  } while (order_ == Order::kBarging && !try_take());
+  return WokenBy::kThread;
+}
+
+void Mutex::give_back() {
+  const bool handed_over = order_ == Order::kInTurn && !waiting_.empty();
+  if (!handed_over) taken_ = false;
+  if (!waiting_.empty()) take_first(waiting_)->wake_up();
+}
+
+void Condition::wait(Thread& thread, Mutex& mutex) {
+  thread.accounting().wait_for_condition(address_, mutex.address_, [&] {
+    waiting_.push_back(&thread);
+    mutex.give_back();
+    thread.block();
+    return mutex.take(thread);
+  });
+}
+
+void Condition::signal(Thread& thread) {
+  thread.accounting().release(address_, [this] {
+    if (!waiting_.empty()) take_first(waiting_)->wake_up();
+  });
+}
+
+void Barrier::meet(Thread& thread) {
+  thread.accounting().meet(address_, [&] {
+    if (waiting_.size() + 1 == threads_) {
+      while (!waiting_.empty()) take_first(waiting_)->wake_up();
+      return WokenBy::kNobody;
+    }
+    waiting_.push_back(&thread);
+    thread.block();
+    return WokenBy::kThread;
+  });
+}
+
+void Semaphore::wait(Thread& thread) {
+  const auto attempt = [this] {
+    if (value_ == 0) return false;
+    --value_;
+    return true;
+  };
+  const auto call = [&] {
+    if (attempt()) return WokenBy::kThread;
+    waiting_.push_back(&thread);
+    thread.block();
+    return WokenBy::kThread;
+  };
+  thread.accounting().acquire(address_, attempt, call);
+}
+
+void Semaphore::post(Thread& thread) {
+  thread.accounting().release(address_, [this] {
+    if (waiting_.empty()) {
+      ++value_;
+    } else {
+      take_first(waiting_)->wake_up();
+    }
+  });
+}
+
+bool RwLock::is_free(bool writes) const noexcept { return !written_ && (!writes || readers_ == 0); }
+
+void RwLock::take(bool writes) noexcept {
+  written_ = writes;
+  if (!writes) ++readers_;
+}
+
+void RwLock::lock(Thread& thread, bool writes) {
+  const auto attempt = [&] {
+    if (!waiting_.empty() || !is_free(writes)) return false;
+    take(writes);
+    return true;
+  };
+  const auto call = [&] {
+    if (attempt()) return WokenBy::kThread;
+    waiting_.push_back({&thread, writes});
+    thread.block();
+    return WokenBy::kThread;
+  };
+  thread.accounting().acquire(address_, attempt, call);
+}
+
+void RwLock::unlock(Thread& thread) {
+  thread.accounting().release(address_, [this] {
+    if (written_) {
+      written_ = false;
+    } else {
+      --readers_;
+    }
+    while (!waiting_.empty() && is_free(waiting_.front().writes)) {
+      take(waiting_.front().writes);
+      waiting_.front().thread->wake_up();
+      waiting_.pop_front();
+    }
+  });
+}
+
+void BoundedQueue::put(Thread& thread) {
+  mutex_.lock(thread);
+  while (items_ == capacity_) not_full_.wait(thread, mutex_);
+  ++items_;
+  not_empty_.signal(thread);
+  mutex_.unlock(thread);
+}
+
+void BoundedQueue::get(Thread& thread) {
+  mutex_.lock(thread);
+  while (items_ == 0) not_empty_.wait(thread, mutex_);
+  --items_;
+  not_full_.signal(thread);
+  mutex_.unlock(thread);
+}
+
+}  // namespace oracle

@@ -1,0 +1,117 @@
+// What threads of the model block on. Each call goes through the accounting of its thread, as the
+// wrappers of libc do (libcoz/interpose); waiting threads are served in turn unless said otherwise.
+#ifndef TESTS_ORACLE_BLOCKING_H
+#define TESTS_ORACLE_BLOCKING_H
+
+#include <cstdint>
+#include <deque>
+
+#include "tests/oracle/model.h"
+
+namespace oracle {
+
+class Mutex {
+ public:
+  enum class Order {
+    kInTurn,   // handed over to the one that has waited longest
+    kBarging,  // free when released: whoever comes first has it, as with pthread_mutex_t
+  };
+  explicit Mutex(World& world, Order order = Order::kInTurn)
+      : address_(world.next_address()), order_(order) {}
+
+  void lock(Thread& thread);
+  void unlock(Thread& thread);
+
+ private:
+  friend class Condition;
+
+  bool try_take() noexcept;
+  WokenBy take(Thread& thread);
+  void give_back();
+
+  std::uintptr_t address_;
+  Order order_;
+  bool taken_ = false;
+  std::deque<Thread*> waiting_;
+};
+
+class Condition {
+ public:
+  explicit Condition(World& world) : address_(world.next_address()) {}
+
+  void wait(Thread& thread, Mutex& mutex);
+  void signal(Thread& thread);
+
+ private:
+  std::uintptr_t address_;
+  std::deque<Thread*> waiting_;
+};
+
+class Barrier {
+ public:
+  Barrier(World& world, std::size_t threads) : address_(world.next_address()), threads_(threads) {}
+
+  void meet(Thread& thread);
+
+ private:
+  std::uintptr_t address_;
+  std::size_t threads_;
+  std::deque<Thread*> waiting_;
+};
+
+class Semaphore {
+ public:
+  Semaphore(World& world, int value) : address_(world.next_address()), value_(value) {}
+
+  void wait(Thread& thread);
+  void post(Thread& thread);
+
+ private:
+  std::uintptr_t address_;
+  int value_;
+  std::deque<Thread*> waiting_;
+};
+
+class RwLock {
+ public:
+  explicit RwLock(World& world) : address_(world.next_address()) {}
+
+  void lock_shared(Thread& thread) { lock(thread, false); }
+  void lock(Thread& thread) { lock(thread, true); }
+  void unlock(Thread& thread);
+
+ private:
+  struct Waiting {
+    Thread* thread;
+    bool writes;
+  };
+  void lock(Thread& thread, bool writes);
+  bool is_free(bool writes) const noexcept;
+  void take(bool writes) noexcept;
+
+  std::uintptr_t address_;
+  int readers_ = 0;
+  bool written_ = false;
+  std::deque<Waiting> waiting_;
+};
+
+// As programs write it: a mutex and two conditions. The items themselves don't matter.
+class BoundedQueue {
+ public:
+  BoundedQueue(World& world, int capacity, Mutex::Order order = Mutex::Order::kInTurn)
+      : mutex_(world, order), not_full_(world), not_empty_(world), capacity_(capacity) {}
+
+  void put(Thread& thread);
+  void get(Thread& thread);
+
+ private:
+  Mutex mutex_;
+  Condition not_full_;
+  Condition not_empty_;
+  int capacity_;
+  int items_ = 0;
+};
+
+}  // namespace oracle
+
+#endif  // TESTS_ORACLE_BLOCKING_H

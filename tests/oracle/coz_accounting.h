@@ -1,0 +1,77 @@
+// The project's own rules: libcoz/delay as it is, on the simulated clock.
+#ifndef TESTS_ORACLE_COZ_ACCOUNTING_H
+#define TESTS_ORACLE_COZ_ACCOUNTING_H
+
+#include <memory>
+
+#include "delay/rules.h"
+#include "delay/thread_delays.h"
+#include "tests/oracle/accounting.h"
+
+namespace oracle {
+
+class CozAccounting final : public Accounting {
+ public:
+  CozAccounting(std::uint32_t slot, const coz::DelayEnvironment& environment) noexcept
+      : delays_(state_, environment) {
+    state_.slot = slot;
+  }
+
+  void sampled(Nanoseconds delay) noexcept override { delays_.sampled(delay); }
+
+  void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) override {
+    coz::rules::acquire(
+        delays_, object, [&] { return attempt() ? Taken::kAtOnce : Taken::kNot; },
+        [](Taken taken) { return taken == Taken::kNot; },
+        [&] { return call() == WokenBy::kThread ? Taken::kFromThread : Taken::kUnasked; },
+        [](Taken taken) {
+          return taken == Taken::kFromThread ? WokenBy::kThread : WokenBy::kNobody;
+        });
+  }
+  void release(std::uintptr_t object, FunctionRef<void> call) override {
+    coz::rules::release(delays_, object, call);
+  }
+  void wait_for_condition(std::uintptr_t condition, std::uintptr_t mutex, Call call) override {
+    coz::rules::wait_for_condition(delays_, condition, mutex, call, as_said);
+  }
+  void meet(std::uintptr_t barrier, Call call) override {
+    coz::rules::meet(delays_, barrier, call, as_said);
+  }
+  void wait_for_outside(FunctionRef<void> call) override {
+    coz::rules::wait_for_outside(delays_, [&] {
+      call();
+      return 0;
+    });
+  }
+
+  Nanoseconds effective_now() const noexcept override { return delays_.effective_now(); }
+
+ private:
+  // Like the return values of a real lock call.
+  enum class Taken { kAtOnce, kNot, kFromThread, kUnasked };
+
+  static WokenBy as_said(WokenBy woken_by) noexcept { return woken_by; }
+
+  coz::ThreadState state_;
+  coz::ThreadDelays delays_;
+};
+
+class CozProfiler final : public Profiler {
+ public:
+  CozProfiler(Clock clock, Nanoseconds period) noexcept
+      : environment_{global_, wakers_, clock.now, clock.sleep_until,
+                     coz::kMostSavedPeriods * period} {}
+
+  std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
+    return std::make_unique<CozAccounting>(slot, environment_);
+  }
+
+ private:
+  coz::GlobalDelay global_;
+  coz::WakerTable wakers_;
+  coz::DelayEnvironment environment_;
+};
+
+}  // namespace oracle
+
+#endif  // TESTS_ORACLE_COZ_ACCOUNTING_H

@@ -1,0 +1,61 @@
+#include "tests/oracle/experiment.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace oracle {
+namespace {
+
+// Before the window: dozens of visits for the slowest workload. After it: for the visit that ends
+// it.
+constexpr Nanoseconds kSettle = 250 * kMillisecond;
+
+double effect_in_percent(double baseline, double treated) { return 100 * (1 - treated / baseline); }
+
+}  // namespace
+
+double time_per_visit(const Workload& workload, const Settings& settings,
+                      const Treatment& treatment, Nanoseconds length) {
+  World world(settings, treatment, workload.cores);
+  workload.build(world);
+  coz::VisitMark& mark = world.point().mark;
+  world.run_until(kSettle);
+  mark.request();
+  world.run_until(kSettle + length);
+  if (!mark.is_taken()) return std::nan("");
+  const coz::Visit first = mark.visit();
+  mark.request();
+  world.run_until(2 * kSettle + length);
+  const coz::Visit last = mark.visit();
+  return static_cast<double>(last.time - first.time) /
+         static_cast<double>(last.number - first.number);
+}
+
+std::vector<Comparison> compare(const Workload& workload, const Settings& settings,
+                                Nanoseconds length) {
+  const double baseline = time_per_visit(workload, settings, {}, length);
+  std::vector<Comparison> comparisons;
+  for (Line line = 0; line < static_cast<Line>(workload.lines.size()); ++line) {
+    for (const double speedup : kSpeedups) {
+      const auto effect = [&](Treatment::Kind kind) {
+        const Treatment treatment{kind, line, speedup};
+        return effect_in_percent(baseline, time_per_visit(workload, settings, treatment, length));
+      };
+      comparisons.push_back(
+          {line, speedup, effect(Treatment::Kind::kReal), effect(Treatment::Kind::kVirtual)});
+    }
+  }
+  return comparisons;
+}
+
+Errors errors(const std::vector<Comparison>& comparisons) {
+  Errors all;
+  for (const Comparison& comparison : comparisons) {
+    const double error = std::abs(comparison.error());
+    all.mean += error / static_cast<double>(comparisons.size());
+    all.worst = std::max(all.worst, error);
+  }
+  return all;
+}
+
+}  // namespace oracle

@@ -1,0 +1,124 @@
+// build/tests/oracle: the whole table of what the model predicts, beside what is true.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/oracle/experiment.h"
+
+namespace {
+
+using oracle::Comparison;
+using oracle::Rules;
+
+constexpr const char* kUsage =
+    "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
+    "              [--only PART_OF_NAME] [--brief]\n"
+    "\n"
+    "Prints, in percentage points, what happens to the time for a visit of the progress point "
+    "when\n"
+    "a line is really made faster in the model, what a profiler predicts, and the error. Without\n"
+    "--rules: for both ours (at --period, 1 ms by default) and the classic ones (at 1 ms).\n";
+
+struct Options {
+  oracle::Settings settings;
+  std::vector<Rules> rules = {Rules::kOurs, Rules::kClassic};
+  double seconds = 10;
+  std::string only;
+  bool brief = false;
+};
+
+[[noreturn]] void fail_with_usage() {
+  std::fputs(kUsage, stderr);
+  std::exit(2);
+}
+
+double number(const char* text) {
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (end == text || *end != '\0' || value < 0) fail_with_usage();
+  return value;
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--help") {
+      std::fputs(kUsage, stdout);
+      std::exit(0);
+    }
+    if (option == "--brief") {
+      options.brief = true;
+      continue;
+    }
+    if (++i == argc) fail_with_usage();
+    const std::string value = argv[i];
+    if (option == "--period") {
+      options.settings.period = static_cast<coz::Nanoseconds>(number(argv[i]) * 1e6);
+    } else if (option == "--jitter") {
+      options.settings.jitter = number(argv[i]);
+    } else if (option == "--seconds") {
+      options.seconds = number(argv[i]);
+    } else if (option == "--seed") {
+      options.settings.seed = static_cast<std::uint64_t>(number(argv[i]));
+    } else if (option == "--only") {
+      options.only = value;
+    } else if (option == "--rules" && (value == "ours" || value == "classic")) {
+      options.rules = {value == "ours" ? Rules::kOurs : Rules::kClassic};
+    } else {
+      fail_with_usage();
+    }
+  }
+  if (options.settings.period <= 0 || options.seconds <= 0) fail_with_usage();
+  return options;
+}
+
+void print(const oracle::Workload& workload, const std::vector<Comparison>& comparisons) {
+  std::printf("%s%s\n", workload.name.c_str(),
+              workload.informational ? " (for information, not in the mean)" : "");
+  for (const Comparison& comparison : comparisons) {
+    const std::string& line = workload.lines[static_cast<std::size_t>(comparison.line)];
+    std::printf("  %-12s %3.0f %%  %8.1f %9.1f %+8.1f\n", line.c_str(), 100 * comparison.speedup,
+                comparison.truth, comparison.predicted, comparison.error());
+  }
+}
+
+std::string title(const oracle::Settings& settings) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%s, period %g ms",
+                settings.rules == Rules::kOurs ? "our rules" : "classic rules",
+                static_cast<double>(settings.period) / 1e6);
+  return text;
+}
+
+void run(const Options& options, Rules rules) {
+  oracle::Settings settings = options.settings;
+  settings.rules = rules;
+  if (options.rules.size() > 1 && rules == Rules::kClassic) settings.period = oracle::kMillisecond;
+  std::printf("%s\n", title(settings).c_str());
+  if (!options.brief) std::printf("  line         speedup   true predicted    error\n");
+  std::vector<Comparison> all;
+  for (const oracle::Workload& workload : oracle::workloads()) {
+    if (workload.name.find(options.only) == std::string::npos) continue;
+    const auto comparisons =
+        oracle::compare(workload, settings, static_cast<coz::Nanoseconds>(options.seconds * 1e9));
+    const oracle::Errors errors = oracle::errors(comparisons);
+    if (!options.brief) print(workload, comparisons);
+    std::printf("  %-28s mean error %5.2f, worst %5.1f\n",
+                options.brief ? workload.name.c_str() : "", errors.mean, errors.worst);
+    if (!workload.informational) all.insert(all.end(), comparisons.begin(), comparisons.end());
+  }
+  const oracle::Errors errors = oracle::errors(all);
+  std::printf("%s: mean error %.2f, worst %.1f points\n\n", title(settings).c_str(), errors.mean,
+              errors.worst);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  for (const Rules rules : options.rules) run(options, rules);
+}

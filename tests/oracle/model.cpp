@@ -1,0 +1,128 @@
+#include "tests/oracle/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/oracle/classic_accounting.h"
+#include "tests/oracle/coz_accounting.h"
+
+namespace oracle {
+namespace {
+
+constexpr Nanoseconds kWakeUp = 30 * kMicrosecond;
+constexpr Nanoseconds kPauseCpu = 1 * kMicrosecond;
+constexpr Nanoseconds kOvershoot = 18 * kMicrosecond;
+constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
+constexpr std::size_t kMostLines = 8;
+
+// The profiler is given functions without an argument for the world.
+World* running = nullptr;
+
+Nanoseconds rounded(double time) noexcept { return static_cast<Nanoseconds>(std::llround(time)); }
+
+}  // namespace
+
+Thread::Thread(World& world, std::uint32_t slot)
+    : world_(world),
+      accounting_(world.profiler_->profile_thread(slot)),
+      pauses_(world.settings_.seed * 1000003 + slot * 1009 + 1),
+      periods_(world.settings_.seed * 1000003 + slot * 1009 + 2) {
+  for (std::uint64_t stream = 0; stream <= kMostLines; ++stream) {
+    times_.emplace_back(world.settings_.seed * 1000003 + slot * 1009 + 3 + stream);
+  }
+  // Threads are not sampled in step.
+  to_sample_ = 1 + rounded(static_cast<double>(world.settings_.period) * periods_.fraction());
+}
+
+void Thread::compute(Line line, Time time) { use_cpu(line, draw(line, time)); }
+
+void Thread::wait_for_outside(Line line, Time cpu, Time wait) {
+  const Nanoseconds busy = draw(line, cpu);
+  const Nanoseconds waits = draw(kNoLine, wait);
+  accounting_->wait_for_outside([&] {
+    use_cpu(line, busy);
+    world_.scheduler_.sleep_until(world_.scheduler_.now() + waits);
+  });
+}
+
+void Thread::visit() noexcept {
+  world_.point_.visit([this] { return accounting_->effective_now(); });
+}
+
+void Thread::block() noexcept { world_.scheduler_.block(); }
+
+void Thread::wake_up() noexcept { world_.scheduler_.wake(fiber_, kWakeUp); }
+
+Nanoseconds Thread::draw(Line line, Time time) noexcept {
+  const double share = 2 * times_[static_cast<std::size_t>(line) + 1].fraction() - 1;
+  double drawn = static_cast<double>(time.mean) * (1 + time.variation * share);
+  const Treatment& treatment = world_.treatment_;
+  if (treatment.kind == Treatment::Kind::kReal && treatment.line == line && line != kNoLine) {
+    drawn *= 1 - treatment.speedup;
+  }
+  return rounded(drawn);
+}
+
+void Thread::use_cpu(Line line, Nanoseconds duration) noexcept {
+  line_ = line;
+  while (duration > 0) {
+    const Nanoseconds step = std::min(duration, to_sample_);
+    world_.scheduler_.use_cpu(step);
+    duration -= step;
+    to_sample_ -= step;
+    if (to_sample_ > 0) continue;
+    to_sample_ = next_period();
+    const Treatment& treatment = world_.treatment_;
+    const bool selected =
+        treatment.kind == Treatment::Kind::kVirtual && treatment.line == line && line != kNoLine;
+    accounting_->sampled(
+        selected ? rounded(treatment.speedup * static_cast<double>(world_.settings_.period)) : 0);
+  }
+}
+
+Nanoseconds Thread::next_period() noexcept {
+  const double share = 2 * periods_.fraction() - 1;
+  return std::max<Nanoseconds>(1, rounded(static_cast<double>(world_.settings_.period) *
+                                          (1 + world_.settings_.jitter * share)));
+}
+
+// A sample that falls due here finds the thread busy.
+Nanoseconds Thread::pause_until(Nanoseconds deadline) noexcept {
+  use_cpu(line_, kPauseCpu);
+  const Nanoseconds mean =
+      world_.settings_.rules == Rules::kClassic ? kClassicOvershoot : kOvershoot;
+  const double extra = -0.1 * std::log(1 - pauses_.fraction());
+  world_.scheduler_.sleep_until(deadline + mean + rounded(static_cast<double>(mean) * extra));
+  return world_.scheduler_.now();
+}
+
+World::World(const Settings& settings, const Treatment& treatment, int cores)
+    : settings_(settings), treatment_(treatment), scheduler_(cores), profiler_(make_profiler()) {}
+
+std::unique_ptr<Profiler> World::make_profiler() const {
+  if (settings_.rules == Rules::kClassic) return std::make_unique<ClassicProfiler>(clock());
+  return std::make_unique<CozProfiler>(clock(), settings_.period);
+}
+
+void World::spawn(std::function<void(Thread&)> body) {
+  const auto slot = static_cast<std::uint32_t>(threads_.size());
+  threads_.push_back(std::make_unique<Thread>(*this, slot));
+  Thread& thread = *threads_.back();
+  thread.fiber_ = scheduler_.spawn([&thread, body = std::move(body)] {
+    for (;;) body(thread);
+  });
+}
+
+void World::run_until(Nanoseconds end) {
+  running = this;
+  scheduler_.run_until(end);
+}
+
+Nanoseconds World::clock_now() noexcept { return running->scheduler_.now(); }
+
+Nanoseconds World::clock_sleep_until(Nanoseconds deadline) noexcept {
+  // The first fiber is the caller of run_until.
+  return running->threads_[running->scheduler_.current() - 1]->pause_until(deadline);
+}
+
+}  // namespace oracle

@@ -1,0 +1,132 @@
+// A program as the model sees it: threads that compute, block and make progress, with a profiler
+// that samples them.
+//
+// A line is an index; `kNoLine` stands for what is out of scope. A run is made with one Treatment:
+// none (the baseline), a line virtually faster (its samples delay the others, by the rules under
+// test), or a line really faster (it takes less time, and nobody is delayed).
+//
+// Assumed of the machine: 30 µs from waking to running; pauses that take 18 µs more than asked for
+// (70 µs with the timer slack of the classic tool) plus a random tenth of that, and 1 µs of
+// processor time. Sampling costs nothing.
+#ifndef TESTS_ORACLE_MODEL_H
+#define TESTS_ORACLE_MODEL_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "experiment/random.h"
+#include "progress/point.h"
+#include "tests/oracle/accounting.h"
+#include "tests/oracle/scheduler.h"
+
+namespace oracle {
+
+using Line = int;
+inline constexpr Line kNoLine = -1;
+
+struct Treatment {
+  enum class Kind { kNone, kVirtual, kReal };
+  Kind kind = Kind::kNone;
+  Line line = kNoLine;
+  double speedup = 0;
+};
+
+enum class Rules { kOurs, kClassic };
+
+struct Settings {
+  Rules rules = Rules::kOurs;
+  Nanoseconds period = kMillisecond;
+  double jitter = 0;  // of the period: each one is longer or shorter by up to this share
+  std::uint64_t seed = 1;
+};
+
+// How long something takes: uniform in mean · (1 ± variation).
+struct Time {
+  Nanoseconds mean;
+  double variation = 0;
+};
+
+class World;
+
+// One thread of the program. Its functions are called on its fiber.
+class Thread {
+ public:
+  Thread(World& world, std::uint32_t slot);
+
+  void compute(Line line, Time time);
+  // A call such as read(): processor time that belongs to `line`, then a wait for the world
+  // outside.
+  void wait_for_outside(Line line, Time cpu, Time wait);
+  // At the program's progress point.
+  void visit() noexcept;
+
+  // For blocking.h.
+  Accounting& accounting() noexcept { return *accounting_; }
+  void block() noexcept;
+  void wake_up() noexcept;
+
+ private:
+  friend class World;
+
+  Nanoseconds draw(Line line, Time time) noexcept;
+  void use_cpu(Line line, Nanoseconds duration) noexcept;
+  Nanoseconds next_period() noexcept;
+  Nanoseconds pause_until(Nanoseconds deadline) noexcept;
+
+  World& world_;
+  std::unique_ptr<Accounting> accounting_;
+  Scheduler::FiberId fiber_ = 0;
+  // One stream for each purpose: a treatment then leaves the work to be done as it was.
+  std::vector<coz::Random> times_;  // by line + 1
+  coz::Random pauses_;
+  coz::Random periods_;
+  Line line_ = kNoLine;  // where it is, or whence it called
+  Nanoseconds to_sample_;
+};
+
+class World {
+ public:
+  // `cores` 0: one for each thread.
+  World(const Settings& settings, const Treatment& treatment, int cores);
+
+  // `body` is repeated for ever.
+  void spawn(std::function<void(Thread&)> body);
+
+  // An object of the program's, such as a mutex: lives as long as the world.
+  template <typename Object, typename... Arguments>
+  Object& make(Arguments&&... arguments) {
+    auto object = std::make_shared<Object>(*this, std::forward<Arguments>(arguments)...);
+    objects_.push_back(object);
+    return *object;
+  }
+  // What stands for an object's address, the same in every run.
+  std::uintptr_t next_address() noexcept { return next_address_ += 64; }
+
+  void run_until(Nanoseconds end);
+  coz::Point& point() noexcept { return point_; }
+
+ private:
+  friend class Thread;
+
+  static Nanoseconds clock_now() noexcept;
+  static Nanoseconds clock_sleep_until(Nanoseconds deadline) noexcept;
+  static Clock clock() noexcept { return {clock_now, clock_sleep_until}; }
+  std::unique_ptr<Profiler> make_profiler() const;
+
+  Settings settings_;
+  Treatment treatment_;
+  coz::Point point_;
+  std::uintptr_t next_address_ = 0x10000;
+  // In this order: threads go before what they refer to.
+  Scheduler scheduler_;
+  std::unique_ptr<Profiler> profiler_;
+  std::vector<std::shared_ptr<void>> objects_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace oracle
+
+#endif  // TESTS_ORACLE_MODEL_H

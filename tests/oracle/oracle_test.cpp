@@ -1,0 +1,137 @@
+// How far the rules of libcoz/delay are from the truth, in a model where the truth is known.
+//
+// Bounds are what was measured at a period of 0.25 ms plus about a fifth; docs/decisions/
+// credit_rules.md has the tables. They are there to notice a change of the rules, to the worse
+// above all: where errors have become smaller, lower them.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/oracle/experiment.h"
+
+using oracle::Comparison;
+using oracle::Errors;
+using oracle::kMillisecond;
+using oracle::kSecond;
+using oracle::Settings;
+using oracle::Workload;
+
+namespace {
+
+constexpr coz::Nanoseconds kLength = 2 * kSecond;
+
+Settings quarter() {
+  Settings settings;
+  settings.period = kMillisecond / 4;
+  return settings;
+}
+
+const Workload& workload(const std::string& name) {
+  const auto& all = oracle::workloads();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Workload& w) { return w.name == name; });
+  if (found == all.end()) FAIL("no workload " << name);
+  return *found;
+}
+
+// At a quarter of a millisecond; each is run once for all tests.
+const std::vector<Comparison>& compared(const std::string& name) {
+  static std::map<std::string, std::vector<Comparison>> known;
+  if (!known.contains(name)) known[name] = oracle::compare(workload(name), quarter(), kLength);
+  return known[name];
+}
+
+void check(const std::string& name, double most_mean, double most_worst) {
+  const Errors errors = oracle::errors(compared(name));
+  INFO(name);
+  CHECK(errors.mean <= most_mean);
+  CHECK(errors.worst <= most_worst);
+}
+
+}  // namespace
+
+TEST_CASE("oracle: a line beside a barrier gains what the barrier leaves, and no more") {
+  check("two threads, barrier", 0.1, 0.1);
+}
+
+TEST_CASE("oracle: lines whose share of the critical path changes from one phase to the next") {
+  check("barrier, two phases", 0.4, 1.0);
+}
+
+TEST_CASE("oracle: lines inside and outside of a lock that is mostly free") {
+  check("lock, light", 0.5, 1.6);
+}
+
+TEST_CASE("oracle: waits shorter than a delay") {
+  // About to form a convoy, so that the truth itself is far from proportional to the speedup.
+  check("lock, short section", 3.8, 7.3);
+  check("lock, busy", 0.3, 1.0);
+}
+
+TEST_CASE("oracle: waits longer than a delay") { check("lock, long section", 0.3, 0.7); }
+
+TEST_CASE("oracle: a lock taken by four threads") { check("lock, 4 threads", 1.4, 4.8); }
+
+TEST_CASE("oracle: locks that whoever comes first may take") {
+  check("lock, 4 threads, barging", 2.9, 7.3);
+  // The worst is the line outside, in a race with the kernel's waking of the other thread, which
+  // no delay holds up.
+  check("lock, busy, barging", 1.4, 5.8);
+}
+
+TEST_CASE("oracle: the stages of a pipeline") {
+  check("pipeline 1:1", 0.4, 0.6);
+  check("pipeline 1:2", 0.4, 0.7);
+  check("pipeline 1:2, barging", 0.4, 0.7);
+  check("semaphore ring", 0.5, 1.2);
+}
+
+TEST_CASE("oracle: readers and a writer") { check("readers and a writer", 1.9, 7.6); }
+
+TEST_CASE("oracle: work handed over by a condition, and back") {
+  check("hand-off by condition", 0.2, 0.5);
+}
+
+TEST_CASE("oracle: waiting for the outside is neither sped up nor credited") {
+  check("I/O beside compute", 0.4, 1.4);
+  check("I/O pipeline", 0.2, 0.4);
+}
+
+TEST_CASE("oracle: over all workloads the mean error is below one point") {
+  std::vector<Comparison> all;
+  for (const Workload& each : oracle::workloads()) {
+    if (each.informational) continue;
+    const auto& comparisons = compared(each.name);
+    all.insert(all.end(), comparisons.begin(), comparisons.end());
+  }
+  CHECK(oracle::errors(all).mean <= 0.9);
+}
+
+TEST_CASE("oracle: the error grows with the period") {
+  const Workload& phases = workload("barrier, two phases");
+  Settings settings = quarter();
+  double before = oracle::errors(compared(phases.name)).mean;
+  for (int i = 0; i < 2; ++i) {
+    settings.period *= 2;
+    const double after = oracle::errors(oracle::compare(phases, settings, kLength)).mean;
+    CHECK(after > before);
+    before = after;
+  }
+}
+
+TEST_CASE("oracle: crediting whatever G grew by, whoever woke the thread, is far off") {
+  Settings settings;
+  settings.rules = oracle::Rules::kClassic;
+  const Workload& two_threads = workload("two threads, barrier");
+  CHECK(oracle::errors(oracle::compare(two_threads, settings, kLength)).mean > 10);
+}
+
+TEST_CASE("oracle: runs are repeatable") {
+  const auto run = [] {
+    return oracle::time_per_visit(workload("pipeline 1:2"), quarter(),
+                                  {oracle::Treatment::Kind::kVirtual, 1, 0.5}, kLength / 10);
+  };
+  CHECK(run() == run());
+}

@@ -1,0 +1,213 @@
+// Two threads, one of which always waits for the other: main computes in the marked line, the other
+// thread is woken at its end by the means that the argument names. Whatever delays main causes in
+// the line, the other has waited through, so it need never pause.
+//
+// Prints how often a round it gave up the processor in waiting more than the once that waiting
+// needs.
+#include <coz.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+constexpr int kRounds = 400;
+
+__attribute__((noinline)) void compute() {
+  for (long i = 0; i < 8'000'000; ++i) asm volatile("" : "+r"(i));
+}
+
+timespec far(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  time.tv_sec += 60;
+  return time;
+}
+
+long given_up() {
+  rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+// `take` before the other may start, `give` when main has computed; `wait` is the other's.
+struct Means {
+  const char* name;
+  void (*take)();
+  void (*give)();
+  void (*wait)();
+};
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+pthread_barrier_t barrier;
+mtx_t c11_mutex;
+cnd_t c11_condition;
+sem_t semaphore;
+std::atomic<int> word{0};
+bool ready = false;
+pthread_t other;
+pthread_t child;
+
+void nothing() {}
+void lock() { pthread_mutex_lock(&mutex); }
+void unlock() { pthread_mutex_unlock(&mutex); }
+void lock_for_writing() { pthread_rwlock_wrlock(&rwlock); }
+void unlock_rwlock() { pthread_rwlock_unlock(&rwlock); }
+
+void* compute_in_child(void*) {
+  compute();
+  return nullptr;
+}
+
+const Means kMeans[] = {
+    {"mutex", lock, unlock, [] { lock(), unlock(); }},
+    {"timedlock", lock, unlock,
+     [] {
+       const timespec end = far(CLOCK_REALTIME);
+       pthread_mutex_timedlock(&mutex, &end);
+       unlock();
+     }},
+    {"clocklock", lock, unlock,
+     [] {
+       const timespec end = far(CLOCK_MONOTONIC);
+       pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &end);
+       unlock();
+     }},
+    {"c11-mutex", [] { mtx_lock(&c11_mutex); }, [] { mtx_unlock(&c11_mutex); },
+     [] { mtx_lock(&c11_mutex), mtx_unlock(&c11_mutex); }},
+    {"rwlock", lock_for_writing, unlock_rwlock,
+     [] { pthread_rwlock_rdlock(&rwlock), unlock_rwlock(); }},
+    {"rwlock-writers", lock_for_writing, unlock_rwlock,
+     [] { lock_for_writing(), unlock_rwlock(); }},
+    {"rwlock-timed", lock_for_writing, unlock_rwlock,
+     [] {
+       const timespec end = far(CLOCK_REALTIME);
+       pthread_rwlock_timedrdlock(&rwlock, &end);
+       unlock_rwlock();
+     }},
+    {"condition", nothing,
+     [] {
+       lock();
+       ready = true;
+       unlock();
+       pthread_cond_signal(&condition);
+     },
+     [] {
+       lock();
+       while (!ready) pthread_cond_wait(&condition, &mutex);
+       ready = false;
+       unlock();
+     }},
+    {"c11-condition", nothing,
+     [] {
+       mtx_lock(&c11_mutex);
+       ready = true;
+       mtx_unlock(&c11_mutex);
+       cnd_broadcast(&c11_condition);
+     },
+     [] {
+       mtx_lock(&c11_mutex);
+       while (!ready) cnd_wait(&c11_condition, &c11_mutex);
+       ready = false;
+       mtx_unlock(&c11_mutex);
+     }},
+    {"semaphore", nothing, [] { sem_post(&semaphore); }, [] { sem_wait(&semaphore); }},
+    {"semaphore-timed", nothing, [] { sem_post(&semaphore); },
+     [] {
+       const timespec end = far(CLOCK_MONOTONIC);
+       sem_clockwait(&semaphore, CLOCK_MONOTONIC, &end);
+     }},
+    {"barrier", nothing, [] { pthread_barrier_wait(&barrier); },
+     [] { pthread_barrier_wait(&barrier); }},
+    {"atomic-wait", [] { word = 0; },
+     [] {
+       word = 1;
+       word.notify_one();
+     },
+     [] { word.wait(0); }},
+    {"signal", nothing, [] { pthread_kill(other, SIGUSR1); },
+     [] {
+       sigset_t set;
+       sigemptyset(&set);
+       sigaddset(&set, SIGUSR1);
+       int signal;
+       sigwait(&set, &signal);
+     }},
+};
+
+sem_t begun;
+sem_t done;
+std::atomic<long> pauses{0};
+
+// `wait` may have found what it waited for, or have been woken in vain.
+template <typename Wait>
+void count_pauses(Wait wait) {
+  const long before = given_up();
+  wait();
+  const long times = given_up() - before;
+  if (times > 1) pauses += times - 1;
+}
+
+void* take_turns(void* passed) {
+  const auto* means = static_cast<const Means*>(passed);
+  for (int round = 0; round < kRounds; ++round) {
+    sem_wait(&begun);
+    count_pauses(means->wait);
+    sem_post(&done);
+  }
+  return nullptr;
+}
+
+void hand_over_by(const Means& means) {
+  pthread_create(&other, nullptr, take_turns, const_cast<Means*>(&means));
+  for (int round = 0; round < kRounds; ++round) {
+    means.take();
+    sem_post(&begun);
+    compute();
+    means.give();
+    sem_wait(&done);
+    COZ_PROGRESS;
+  }
+  pthread_join(other, nullptr);
+}
+
+// Each round a thread of its own computes, and main waits for its end.
+void hand_over_by_joining() {
+  for (int round = 0; round < kRounds; ++round) {
+    pthread_create(&child, nullptr, compute_in_child, nullptr);
+    count_pauses([] { pthread_join(child, nullptr); });
+    COZ_PROGRESS;
+  }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  pthread_barrier_init(&barrier, nullptr, 2);
+  mtx_init(&c11_mutex, mtx_timed);
+  cnd_init(&c11_condition);
+  sem_init(&semaphore, 0, 0);
+  sem_init(&begun, 0, 0);
+  sem_init(&done, 0, 0);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  if (std::strcmp(arguments[1], "join") == 0) hand_over_by_joining();
+  for (const Means& means : kMeans) {
+    if (std::strcmp(arguments[1], means.name) == 0) hand_over_by(means);
+  }
+  std::printf("%.3f\n", static_cast<double>(pauses) / kRounds);
+  return 0;
+}
