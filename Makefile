@@ -11,9 +11,12 @@ CXXFLAGS ?= -O2 -g
 CFLAGS   ?= -O2 -g
 LDFLAGS  ?=
 
-# One job per processor unless told otherwise, on the command line or by a calling make.
+# One job per processor unless told otherwise, on the command line or by a calling make, whose jobs a make
+# below shares.
+ifeq (0,$(MAKELEVEL))
 ifeq (,$(filter -j% --jobserver%,$(MAKEFLAGS)))
 MAKEFLAGS += -j$(shell nproc)
+endif
 endif
 MAKEFLAGS += --no-print-directory
 
@@ -64,6 +67,7 @@ BIN     := $(VENV)/bin
 ## all
 
 all: native $(RUNTIME_STAMP)          ## build everything: build/bin/coz then works from here
+	@$(if $(filter 0,$(MAKELEVEL)),echo "$(COZ) is ready",:)
 native: $(LIBCOZ) $(HELPER) $(COZ)    ## build all but the Python environment
 
 help:                                 ## explain the targets
@@ -72,7 +76,8 @@ help:                                 ## explain the targets
 	@echo
 	@echo "  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)  where install puts things"
 	@echo "  CXXFLAGS='$(CXXFLAGS)'  CXX=$(CXX)  PYTHON=$(PYTHON)"
-	@echo "  DEMO_TWO_THREADS=$(DEMO_TWO_THREADS)  DEMO_SQLITE=$(DEMO_SQLITE)  seconds that the demo profiles each program"
+	@echo "  DEMO_TWO_THREADS=$(DEMO_TWO_THREADS)  DEMO_SQLITE=$(DEMO_SQLITE)  seconds that the demo profiles each program;"
+	@echo "                    below 60, most results are marked \"few data\""
 	@echo "  OVERHEAD=''  arguments for bench-overhead, for example OVERHEAD='--only startup --rows 5000000'"
 	@echo "  BENCH=''  arguments for bench-accuracy, for example BENCH='--seconds 60 --coz /usr/bin/coz serial pipeline'"
 	@echo "  PYTEST=''  arguments for pytest, for example PYTEST='-k report -x'"

@@ -16,13 +16,21 @@ from cozcli.messages import printable
 COMMANDS = ("run", "report", "plot")
 _SEPARATORS = ("---", "--")
 
+EPILOG = """\
+first:    coz run --- ./program arguments
+then:     coz report
+or:       coz plot
+options:  coz COMMAND --help
+"""
+
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The command line: the whole of it, or `only` one command, which spares importing the others."""
     parser = argparse.ArgumentParser(
         prog="coz",
         description="Coz tells which lines of a program are worth optimizing, and by how much.",
-        epilog="First: coz run --- ./program arguments   Then: coz report, or coz plot.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"coz {__version__}")
@@ -31,6 +39,16 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         if only in (None, command):
             import_module(f"cozcli.commands.{command}").register(subparsers)
     return parser
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; what is wrong with a command's options is said with that command's usage."""
+    known = arguments and arguments[0] in COMMANDS
+    parser = build_parser(arguments[0] if known else None)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
 
 
 def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -57,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = separate_program(arguments)
-    options = build_parser(own[0] if own and own[0] in COMMANDS else None).parse_args(own)
+    options = parse(own)
     options.program = program
     try:
         status: int = options.execute(options)

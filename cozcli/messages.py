@@ -43,6 +43,18 @@ def listed(items: Sequence[object], named: int = NAMED) -> str:
     return f"{', '.join(texts[:named])} and {len(texts) - named} more"
 
 
+# The interpreter
+
+
+def packages_missing(python: str, packages: Sequence[str]) -> Problem:
+    """`coz report` and `coz plot` need more than Python itself."""
+    debian = " ".join(f"python3-{name}" for name in packages)
+    return Problem(
+        f"the Python interpreter {python} lacks {', '.join(packages)}, which this command needs.",
+        f"on Debian: apt-get install {debian}; or name an interpreter that has them: COZ_PYTHON=….",
+    )
+
+
 # Reading a profile
 
 
@@ -273,8 +285,8 @@ def slow_machine(slow: int, total: int) -> Problem:
     return Problem(
         f"in {slow:,} of {count(total, 'experiment')} the machine was over 10 % slower than at its best; the "
         "effects are corrected for it, and such experiments count less.",
-        "other programs, or other guests of the same host, cause this; on a quieter machine the intervals "
-        "are narrower.",
+        "other programs, other guests of the same host, or threads of the program itself that share one core "
+        "(hyper-threading) cause this; where they do not, the intervals are narrower.",
     )
 
 

@@ -145,6 +145,7 @@ RunRecord Runtime::describe_run() const {
                                                                  : sysconf(_SC_NPROCESSORS_ONLN);
   record.scope = lines_of(config_.source_scope);
   record.end_to_end = config_.end_to_end;
+  record.fixed_speedup = config_.fixed_speedup;
   return record;
 }
 

@@ -3,8 +3,8 @@
 # The program to be profiled inherits this environment, so nothing is added to it here.
 root=$(readlink -f -- "$0")
 root=${root%/*/*/*}
-python=$root/build/venv/bin/python
-[ -x "$python" ] || python=python3
+python=${COZ_PYTHON:-$root/build/venv/bin/python}
+[ -n "$COZ_PYTHON" ] || [ -x "$python" ] || python=python3
 # `coz run` needs the standard library only, and starts sooner when Python looks for nothing else.
 case ${1-} in run) isolated="-I -S" ;; *) isolated=-P ;; esac
 exec "$python" $isolated -X "pycache_prefix=$root/build/pycache" \

@@ -12,7 +12,10 @@ profile() { # NAME SECONDS WHAT [COZ OPTION...] --- PROGRAM...
   printf '\n=== %s: %s, for %s s\n' "$name" "$what" "$seconds"
   rm -f "$out/$name.coz" "$out/$name.png"
   "$build/bin/coz" run --output "$out/$name.coz" "$@"
-  "$build/bin/coz" report "$out/$name.coz" | tee "$out/$name.txt"
+  # By way of files: a pipe to tee would bring the table after its warnings, or between them.
+  "$build/bin/coz" report "$out/$name.coz" > "$out/$name.txt" 2> "$out/$name.warnings"
+  cat "$out/$name.txt"
+  cat "$out/$name.warnings" >&2
   "$build/bin/coz" plot "$out/$name.coz" --output "$out/$name.png"
   [ -s "$out/$name.png" ]
   pictures+=("$PWD/$out/$name.png")

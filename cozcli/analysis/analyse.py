@@ -237,7 +237,8 @@ def _notes(comparison: Comparison, phase: Phase) -> tuple[Note, ...]:
     in_blocks = comparison.paired.any()
     pooled = any(pool.size for pool in comparison.pools[1:])
     found = {
-        Note.FEW_DATA: len(comparison.speedups) < ENOUGH_SPEEDUPS or comparison.groups < ENOUGH_GROUPS,
+        Note.FEW_DATA: comparison.groups < ENOUGH_GROUPS
+        or (len(comparison.speedups) < ENOUGH_SPEEDUPS and not series.planned),
         Note.PHASES: phase.factor < 1,
         Note.UNSETTLED: series.unsettled,
         Note.UNPAIRED: bool(in_blocks and pooled),

@@ -36,6 +36,7 @@ class Window:
     """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline.
 
     slowness: log of the time that the machine took for a fixed piece of work, against its best.
+    planned: its run was to try one speedup only.
     """
 
     run: int
@@ -43,6 +44,7 @@ class Window:
     record: ExperimentRecord
     slowness: float = 0.0
     borrowed: bool = False
+    planned: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Series:
     speedup: fraction. stratum: block index, or `POOL`. numerator / denominator: see the module.
     time: effective nanoseconds watched. slowness: of the machine (speed.py), 0 where unknown.
     discount: how much of the window numerator, denominator and time still count, between 0 and 1.
+    planned: no run was to try more than one speedup, so that their number says nothing.
     """
 
     location: str
@@ -67,6 +70,7 @@ class Series:
     discount: Floats
     borrowed: bool
     unsettled: bool
+    planned: bool = False
 
     @property
     def weight(self) -> Floats:
@@ -103,7 +107,9 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             windows.unsettled += "unsettled" in record.flags
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
             slowness = _slowness(record.probe_time, references[number])
-            windows.by_line[record.location].append(Window(number, stratum, record, slowness))
+            planned = run.record.fixed_speedup is not None
+            window = Window(number, stratum, record, slowness, planned=planned)
+            windows.by_line[record.location].append(window)
     _borrow_baselines(runs, windows.by_line)
     return windows
 
@@ -170,6 +176,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         discount=np.ones(len(windows)),
         borrowed=any(window.borrowed for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
+        planned=all(window.planned for window in windows if not window.borrowed),
     )
 
 

@@ -6,14 +6,15 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from cozcli.errors import Problem
+from cozcli import messages
+from cozcli.errors import CozError, Problem
 from cozcli.messages import printable
 
 DEFAULT_PROFILE = "profile.coz"
 
 
-def add_analysis_options(parser: argparse.ArgumentParser, min_points: int) -> None:
-    """The files to read and the results to show."""
+def add_analysis_options(parser: argparse.ArgumentParser, min_points: int | None, default: str) -> None:
+    """The files to read and the results to show. `default` says what `min_points` amounts to."""
     parser.add_argument(
         "files",
         nargs="*",
@@ -31,8 +32,21 @@ def add_analysis_options(parser: argparse.ArgumentParser, min_points: int) -> No
         metavar="N",
         type=natural,
         default=min_points,
-        help="only lines measured at N or more different speedups above 0 (default: %(default)s)",
+        help=f"only lines measured at N or more different speedups above 0 (default: {default})",
     )
+
+
+def require_packages(*names: str) -> None:
+    """See that a command has the Python packages it needs. `coz run` needs none.
+
+    Raises:
+        CozError: some are not there; the message names the interpreter that was asked.
+    """
+    import importlib.util  # which `coz run` need not wait for
+
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        raise CozError(messages.packages_missing(sys.executable, missing))
 
 
 def natural(text: str) -> int:

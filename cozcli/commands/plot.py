@@ -11,8 +11,10 @@ from pathlib import Path
 from cozcli import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
-from cozcli.profile.profile import load_profile
+from cozcli.profile.profile import Profile, load_profile
 
+#: A curve of fewer speedups is not drawn (the dissertation's number), unless no more were asked for.
+MIN_POINTS = 5
 DEFAULT_OUTPUT = "profile.png"
 SUFFIXES = (".png", ".svg", ".pdf")
 #: Without --top: panels at most, and how far results of few data may fill up what there is.
@@ -27,7 +29,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Draw the effect of speeding up each line, sorted by slope.",
         allow_abbrev=False,
     )
-    shared.add_analysis_options(parser, min_points=5)
+    shared.add_analysis_options(
+        parser, min_points=None, default=f"{MIN_POINTS}; 1 for runs with --fixed-speedup"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -42,7 +46,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help=f"draw the N highest-ranking lines (default: up to {MOST_PANELS}; lines of few data "
         f"only where there are fewer than {FILLED_PANELS} others)",
     )
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, parser=parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -52,6 +56,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.unknown_picture_format(options.output))
     if output.is_dir():
         raise CozError(messages.cannot_write(options.output, "it is a directory"))
+    shared.require_packages("numpy", "matplotlib")
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
         os.environ["MPLCONFIGDIR"] = "/tmp"
@@ -60,7 +65,8 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.analysis.ranking import most_telling
     from cozcli.reports.figure import write_figure
 
-    analysis = analyse(profile, Selection(options.min_points, options.line, options.progress_point))
+    min_points = default_min_points(profile) if options.min_points is None else options.min_points
+    analysis = analyse(profile, Selection(min_points, options.line, options.progress_point))
     number = MOST_PANELS if options.top is None else options.top
     filled = FILLED_PANELS if options.top is None else number
     shown = most_telling(analysis.results, number, filled)
@@ -69,8 +75,14 @@ def execute(options: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(messages.cannot_write(options.output, reason)) from None
-    print(messages.printable(str(output)))
+    print(messages.printable(str(output)), flush=True)
     if len(shown) < len(analysis.results):
         print(f"coz: {messages.curves_left_out(len(shown), len(analysis.results))}", file=sys.stderr)
     shared.print_warnings(analysis.warnings)
     return 0
+
+
+def default_min_points(profile: Profile) -> int:
+    """Runs that tried one speedup each, as they were asked, have curves of few points."""
+    planned = all(run.record.fixed_speedup is not None for run in profile.runs)
+    return 1 if planned else MIN_POINTS

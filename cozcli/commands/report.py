@@ -23,13 +23,14 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Print the lines whose optimization matters, ranked by impact.",
         allow_abbrev=False,
     )
-    shared.add_analysis_options(parser, min_points=1)
+    shared.add_analysis_options(parser, min_points=1, default="1")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, parser=parser)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, print."""
+    shared.require_packages("numpy", *([] if options.json else ["rich"]))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
     from cozcli.analysis.analyse import Selection, analyse
     from cozcli.reports.json_report import JsonReport

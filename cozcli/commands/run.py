@@ -33,7 +33,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         usage="coz run [options] --- PROGRAM [ARGUMENTS]",
         description="Run a program and measure which of its lines are worth optimizing. The program keeps "
         "its terminal, its signals and its exit status.",
-        epilog="In patterns % stands for any text.",
+        epilog="In patterns % stands for any text. For -s the end of a path does (queue.cpp, src/queue.cpp). "
+        "-b wants the whole path, as in %/libfoo.so%.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -67,7 +68,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
     parser.add_argument(
-        "--period", metavar="TIME", type=_period, help="between samples: 250us, 1ms, … (100us to 100ms)"
+        "--period",
+        metavar="TIME",
+        type=_period,
+        help="time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in "
+        "nanoseconds (default: 1ms)",
     )
     parser.add_argument("--seed", metavar="N", type=_seed, help="repeat the random choices of a run")
     parser.add_argument(
@@ -77,7 +82,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, parser=parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -125,7 +130,11 @@ def _run(program: Path, arguments: Sequence[str], settings: Settings, output: Ou
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
         append_ending(output.path, beginning, ending)
-        _say(describe(output.path, beginning, name))
+        outcome = describe(output.path, beginning, name)
+        if isinstance(outcome, str):
+            _say(outcome)
+        else:
+            print_warnings([outcome])
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     output.discard_if_empty()

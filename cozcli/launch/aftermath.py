@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cozcli.errors import Problem
 from cozcli.launch import messages
 from cozcli.launch.program import Ending
 
@@ -27,8 +28,8 @@ def append_ending(profile: Path, beginning: int, ending: Ending) -> None:
         stream.write((b"\n" if broken_off else b"") + record.encode())
 
 
-def describe(profile: Path, beginning: int, name: str) -> str:
-    """One line about this run's records: how many experiments, or why there are none.
+def describe(profile: Path, beginning: int, name: str) -> str | Problem:
+    """What this run's records hold: how many experiments, in one line, or why there are none.
 
     Raises:
         OSError: the profile cannot be read.
@@ -60,7 +61,7 @@ def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
     return len(locations), len(set(locations))
 
 
-def _explain(profile: Path, beginning: int) -> str:
+def _explain(profile: Path, beginning: int) -> Problem:
     from cozcli.profile.diagnosis import explain_no_experiments
     from cozcli.profile.profile import collect_runs
     from cozcli.profile.reader import ReadProblems, read_records
@@ -69,5 +70,4 @@ def _explain(profile: Path, beginning: int) -> str:
     with profile.open("rb") as stream:
         stream.seek(beginning)
         runs = collect_runs(read_records(stream, problems), str(profile))
-    problem = explain_no_experiments(runs, [reason for _, reason in problems.rejected])
-    return f"{problem.text} To do: {problem.hint}" if problem.hint else problem.text
+    return explain_no_experiments(runs, [reason for _, reason in problems.rejected])

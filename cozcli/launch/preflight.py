@@ -35,6 +35,8 @@ def find_program(name: str) -> Path:
     for path in existing:
         if path.is_file() and os.access(path, os.X_OK):
             return Path(os.path.realpath(path))
+    if not existing and Path(name).is_dir():
+        raise CozError(messages.program_is_directory(name), STATUS_NOT_EXECUTABLE)
     if not existing:
         here = "/" not in name and Path(name).is_file()
         raise CozError(messages.program_not_found(name, here), STATUS_NOT_FOUND)

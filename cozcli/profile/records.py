@@ -61,7 +61,10 @@ Point = ThroughputPoint | LatencyPoint | ArrivalPoint
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The start of a run. `classic` marks runs of the classic tool, of which only `time` is known."""
+    """The start of a run. `classic` marks runs of the classic tool, of which only `time` is known.
+
+    `fixed_speedup` is the only speedup besides 0 that was to be tried, if there was to be only one.
+    """
 
     program: str = ""
     arguments: tuple[str, ...] = ()
@@ -76,6 +79,7 @@ class RunRecord:
     scope: tuple[str, ...] = ()
     end_to_end: bool = False
     classic: bool = False
+    fixed_speedup: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +279,9 @@ def _run(fields: Fields) -> RunRecord:
         cores=fields.natural("cores", 0),
         scope=fields.texts("scope"),
         end_to_end=fields.flag("end_to_end"),
+        fixed_speedup=check_speedup(fields.real("fixed_speedup", 1.0))
+        if fields.has("fixed_speedup")
+        else None,
     )
 
 

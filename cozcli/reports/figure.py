@@ -1,7 +1,8 @@
 """The causal profile as a picture: one small panel per line and progress point, on shared axes.
 
 Panels are sorted by slope, throughput before latency. Axes are shared by all panels of one kind, so
-that heights can be compared; what lies beyond them is marked by a triangle at the edge.
+that heights can be compared. They are made for the results that can be relied on; what lies beyond them
+is marked by a triangle at the edge. Results of few data are grey.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
 from cozcli.analysis.grouping import LATENCY, THROUGHPUT
 from cozcli.analysis.ranking import by_slope
-from cozcli.analysis.result import DOUBTS, Analysis, LineResult
+from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
 from cozcli.messages import printable
 from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
 
@@ -36,7 +37,7 @@ DPI = 150
 
 # Okabe and Ito's palette, which readers of any colour vision can tell apart.
 GAIN, HARM = "#0072B2", "#D55E00"
-INK, GREY, PALE = "#222222", "#666666", "#DDDDDD"
+INK, GREY, FAINT, PALE = "#222222", "#666666", "#8C8C8C", "#DDDDDD"
 
 #: `Any`, because the stubs of some versions of matplotlib list every key as a literal.
 STYLE: Any = {
@@ -55,6 +56,13 @@ STYLE: Any = {
 }
 
 Limits = tuple[float, float]
+
+#: Intervals wider than this say so little that no room is made for them.
+WIDEST = 0.8
+#: How far results of few data may stretch the axes that others need.
+STRETCH = 1.25
+#: Points of one line of small text above a panel.
+TEXT_LINE = 11.5
 
 Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
 
@@ -86,7 +94,9 @@ def draw_page(
     """One page of panels; the axes are those of `everything`, so that pages compare."""
     columns = columns_for(len(shown))
     rows = math.ceil(len(shown) / columns)
+    several_points = len({(result.point, result.kind) for result in everything}) > 1
     panel = {1: (6.4, 3.7), 2: (4.4, 2.9)}.get(columns, (3.25, 2.35))
+    panel = (panel[0], panel[1] + (TEXT_LINE / 72 if several_points else 0.0))
     # Inches kept free for the heading above and the axis label below.
     head, foot = 0.95, 0.42
     height = rows * panel[1] + head + foot
@@ -100,7 +110,6 @@ def draw_page(
     limits = {kind: y_limits([r for r in everything if r.kind == kind]) for kind in kinds}
     right = 1.03 * max(result.curve[-1].speedup for result in everything)
     prefix = common_directory([result.location for result in everything])
-    several_points = len({(result.point, result.kind) for result in everything}) > 1
     # Points along the top of a panel's axes, next to which its tick labels stand.
     room = 72 * (panel[0] - 0.85)
     for index, axes in enumerate(grid.flat):
@@ -130,24 +139,38 @@ def columns_for(panels: int) -> int:
 
 
 def y_limits(results: Sequence[LineResult]) -> Limits:
-    """Room for every effect and nearly every interval, but never for a wild one.
+    """Room for every effect, interval and band that can be relied on, and not much more for others.
 
-    From 15 % at least, and between −100 % and +105 % at most: one very wide interval would flatten
-    all other panels.
+    From −5 to +15 % at least, and between −100 and +100 % at most, and a margin: one very wide interval,
+    or one line of few data, would flatten all other panels.
     """
-    effects = [point.effect for result in results for point in result.curve]
-    highs = sorted(point.high for result in results for point in result.curve)
-    lows = sorted(point.low for result in results for point in result.curve)
-    high = max(*effects, highs[int(0.9 * (len(highs) - 1))], 0.15)
-    low = min(*effects, lows[math.ceil(0.1 * (len(lows) - 1))], -0.05)
-    high, low = min(high, 1.0), max(low, -1.0)
+    reliable = [result for result in results if not is_doubtful(result)] or results
+    low, high = extent(reliable)
+    all_low, all_high = extent(results)
+    low, high = max(all_low, STRETCH * low, -1.0), min(all_high, STRETCH * high, 1.0)
     margin = 0.05 * (high - low)
     return low - margin, high + margin
 
 
+def extent(results: Sequence[LineResult]) -> Limits:
+    """The least and the greatest value of points, intervals and bands, but for the widest of these."""
+    ends = [-0.05, 0.15]
+    for result in results:
+        ends += [point.effect for point in result.curve]
+        intervals = [(point.low, point.high) for point in result.curve]
+        intervals += zip(result.fit.low, result.fit.high, strict=True)
+        ends += [end for interval in intervals if interval[1] - interval[0] <= WIDEST for end in interval]
+    return min(ends), max(ends)
+
+
+def is_doubtful(result: LineResult) -> bool:
+    """May this be no more than one odd moment of the machine?"""
+    return Note.FEW_DATA in result.notes
+
+
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> None:
     """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
-    colour = HARM if result.contention else GAIN
+    colour = FAINT if is_doubtful(result) else HARM if result.contention else GAIN
     low, high = limits
     fit = result.fit
     axes.axhline(0, color=GREY, linewidth=0.9, zorder=1)
@@ -173,17 +196,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
         zorder=4,
     )
     for point in points:
-        if not low <= point.effect <= high:
-            below = point.effect < low
-            axes.plot(
-                [point.speedup],
-                [low if below else high],
-                marker="v" if below else "^",
-                color=colour,
-                markersize=6,
-                clip_on=False,
-                zorder=5,
-            )
+        draw_what_lies_beyond(axes, point, limits, colour)
     if doubted := [note.value for note in result.notes if note in DOUBTS]:
         # At the side where the curve is not, as far as it begins at 0.
         place = (0.02, 0.97, "top") if abs(low) < high else (0.02, 0.03, "bottom")
@@ -207,28 +220,49 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def draw_what_lies_beyond(axes: Axes, point: CurvePoint, limits: Limits, colour: str) -> None:
+    """At the edge, a triangle for a point that is not on the panel, a small one for an interval's end."""
+    low, high = limits
+    marks = {}
+    if point.low < low:
+        marks["v"] = 3.0
+    if point.high > high:
+        marks["^"] = 3.0
+    if not low <= point.effect <= high:
+        marks = {"v" if point.effect < low else "^": 6.0}
+    for marker, size in marks.items():
+        axes.plot(
+            [point.speedup],
+            [low if marker == "v" else high],
+            marker=marker,
+            color=colour,
+            markersize=size,
+            clip_on=False,
+            zorder=5,
+        )
+
+
 def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_point: bool) -> None:
-    """Location in bold, below it function, point and slope; contention said in words, too."""
-    location = elide(printable(shorten(result.location, prefix)), room, 9.5, "bold")
+    """Location in bold, with contention or few data in words; below it function and slope, and the point."""
+    mark = "contention" if result.contention else Note.FEW_DATA.value if is_doubtful(result) else ""
+    location = printable(shorten(result.location, prefix))
+    location = elide(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
     slope += SIGNIFICANT if result.significant else ""
-    slope = slope.replace("-", "\N{MINUS SIGN}") + (", contention" if result.contention else "")
-    names = [printable(short_function(result.function))] if result.function else []
-    if with_point:
-        names.append(printable(result.point) + (" (latency)" if result.kind != THROUGHPUT else ""))
-    detail = " → ".join(names)
+    slope = slope.replace("-", "\N{MINUS SIGN}")
+    function = elide(printable(short_function(result.function)), room - text_width(slope, 8.0) - 8, 8.0)
+    height = 4.0 + (TEXT_LINE if with_point else 0.0)
+    title = height + 14
+    small: Any = {"fontsize": 8.0, "xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+    axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=title)
     colour = HARM if result.contention else GREY
-    axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=18)
-    small: Any = {"fontsize": 8.0, "transform": axes.transAxes, "va": "bottom"}
-    axes.text(
-        0.0,
-        1.025,
-        literal(elide(detail, room - text_width(slope, 8.0) - 8, 8.0)),
-        color=GREY,
-        ha="left",
-        **small,
-    )
-    axes.text(1.0, 1.025, slope, color=colour, ha="right", **small)
+    axes.annotate(mark, (1.0, 1.0), (0.0, title - 1.5), color=colour, ha="right", **small)
+    axes.annotate(literal(function), (0.0, 1.0), (0.0, height), color=GREY, ha="left", **small)
+    axes.annotate(slope, (1.0, 1.0), (0.0, height), color=colour, ha="right", **small)
+    if with_point:
+        point = printable(result.point) + (" (latency)" if result.kind != THROUGHPUT else "")
+        point = elide(f"→ {point}", room, 8.0)
+        axes.annotate(literal(point), (0.0, 1.0), (0.0, 4.0), color=GREY, ha="left", **small)
 
 
 def draw_frame(

@@ -28,6 +28,10 @@ UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 CONTENTION = "contention"
+ORDER = (
+    "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
+    "interval, with the number of lines allowed for. Those of few data come last."
+)
 
 
 class TextReport:
@@ -54,7 +58,7 @@ class TextReport:
         if prefix:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         console.print(_table(analysis, prefix, self._width))
-        for line in _legend(analysis):
+        for line in _legend(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
         text = stream.getvalue()
         return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
@@ -111,7 +115,7 @@ def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
 def _plus_minus(effect: float, low: float, high: float, prefix: str, interval: bool) -> Text:
     half = 50 * (high - low)
     shown = f"{half:.1f}" if half < 100 else f"{half:,.0f}"
-    style = "green" if low > 0 else "red" if high < 0 else ""
+    style = "green" if low > 0 else "red" if high < 0 else "" if interval else "dim"
     return Text(f"{prefix}{percent(effect)}" + (f" ±{shown}" if interval else ""), style=style)
 
 
@@ -134,11 +138,18 @@ def _marks(result: LineResult) -> Text:
     return marks
 
 
-def _legend(analysis: Analysis) -> list[str]:
-    lines = [
-        "Effects are changes in per cent if the line were 25, 50 or 75 % faster, ± half of a 95 % interval: "
-        "above 0 is faster (throughput) or shorter (latency); ~ is read from the fitted curve.",
-    ]
+def _legend(analysis: Analysis, intervals: bool) -> list[str]:
+    shown = ", ± half of a 95 % interval" if intervals else ""
+    effects = (
+        f"Effects are changes in per cent if the line were 25, 50 or 75 % faster{shown}: above 0 is faster "
+        "(throughput) or shorter (latency); ~ is read from the fitted curve."
+    )
+    if not intervals:
+        effects += (
+            " Dim effects may as well be none: their 95 % interval, for which a wider terminal has room, "
+        )
+        effects += "includes 0."
+    lines = [effects, ORDER]
     if any(result.significant for result in analysis.results):
         lines.append(
             f"{SIGNIFICANT}: the slope differs from 0 even when the number of lines looked at is allowed for."

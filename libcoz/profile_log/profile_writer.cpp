@@ -76,6 +76,7 @@ std::string to_json(const RunRecord& record) {
   json.field("cores", record.cores);
   write_list(json, "scope", record.scope);
   json.field("end_to_end", record.end_to_end);
+  if (record.fixed_speedup) json.field("fixed_speedup", *record.fixed_speedup / 100.0);
   json.end_object();
   return json.text();
 }

@@ -24,6 +24,7 @@ struct RunRecord {
   long cores = 0;
   std::vector<std::string> scope;
   bool end_to_end = false;
+  std::optional<int> fixed_speedup;  // percent; written as a fraction
 };
 
 // kThroughput and kArrival: visits and elapsed. kBegin: a latency point, all but visits.

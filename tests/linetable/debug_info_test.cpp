@@ -255,3 +255,22 @@ TEST_CASE("what has no lines is refused with a reason", "[linetable][compile]") 
     CHECK(build_table(options).error == BuildError::kCache);
   }
 }
+
+TEST_CASE("a relative compilation directory stands in front of a file once",
+          "[linetable][compile]") {
+  const std::string version = GENERATE("-gdwarf-4", "-gdwarf-5");
+  const TemporaryFolder folder;
+  REQUIRE(shell("mkdir " + (folder / "inner")));
+  REQUIRE(shell("echo 'int main(void) { return 0; }' > " + (folder / "a.c")));
+  REQUIRE(shell("echo 'int b(void) { return 0; }' > " + (folder / "inner/b.c")));
+  // As distributions build their libraries.
+  REQUIRE(shell("cd " + (folder / "") + " && gcc -fdebug-prefix-map=\"$PWD\"=./base " + version +
+                " -o prog a.c inner/b.c"));
+  const LineTable table = table_of(folder / "prog", folder / "cache");
+  std::vector<std::string> files;
+  for (std::uint32_t file = 0; file < table.file_count(); ++file) {
+    files.emplace_back(table.file_path(file));
+  }
+  std::sort(files.begin(), files.end());
+  CHECK(files == std::vector<std::string>{"base/a.c", "base/inner/b.c"});
+}

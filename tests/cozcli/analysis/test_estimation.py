@@ -249,3 +249,16 @@ def test_few_blocks_prove_no_contention_and_rank_last() -> None:
     assert Note.FEW_DATA not in enough.results[0].notes
     both = analyse_records(records(bad, 2), records(Line("/a.c:2", lambda s: 0.1 * s), 6))
     assert [r.location for r in both.results] == ["/a.c:2", "/a.c:1"]
+
+
+@pytest.mark.parametrize(("blocks", "few"), [(4, True), (40, False)])
+def test_one_speedup_is_not_few_data_where_no_other_was_asked_for(blocks: int, few: bool) -> None:
+    lines = [Line("/a.c:1", lambda s: 0.4 * s), Line("/a.c:2", lambda s: 0.0)]
+    records = Model(lines, speedups=(0.5,)).records(blocks)
+    records[0]["fixed_speedup"] = 0.5
+    planned = analyse_records(records)
+    assert {Note.FEW_DATA in result.notes for result in planned.results} == {few}
+    # A run that was free to try others says less, and so do both together.
+    free = Model(lines, speedups=(0.5,), seed=2).records(blocks)
+    for runs in ([free], [records, free]):
+        assert all(Note.FEW_DATA in result.notes for result in analyse_records(*runs).results)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,16 @@ def test_plot_prints_the_path(profile: Path) -> None:
     assert (profile / "out.svg").stat().st_size > 1000
 
 
+def test_runs_of_one_speedup_are_drawn(profile: Path) -> None:
+    records = Model([Line("/src/a.c:1", lambda s: 0.5 * s)], speedups=(0.4,)).records(20)
+    (profile / "profile.coz").write_bytes(to_bytes(records))
+    assert "--min-points 1" in coz("plot", cwd=profile).stderr
+    records[0]["fixed_speedup"] = 0.4
+    (profile / "profile.coz").write_bytes(to_bytes(records))
+    assert coz("plot", cwd=profile).returncode == 0
+    assert "--min-points 1" in coz("plot", "--min-points", "5", cwd=profile).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -91,6 +102,38 @@ def test_bad_input_has_a_message_a_hint_and_a_status(profile: Path, arguments: l
     assert "coz: hint: " in done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "plot"])
+def test_unknown_options_show_the_usage_of_their_command(profile: Path, command: str) -> None:
+    done = coz(command, "--nonsense", cwd=profile)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"usage: coz {command} ")
+    assert "--nonsense" in done.stderr.splitlines()[-1]
+
+
+def test_the_first_steps_stand_on_lines_of_their_own(tmp_path: Path) -> None:
+    text = coz("--help", cwd=tmp_path).stdout
+    assert re.search(r"^first: +coz run --- \./program arguments$", text, re.MULTILINE)
+    assert re.search(r"^then: +coz report$", text, re.MULTILINE)
+
+
+def test_a_pipe_gets_the_table_before_the_warnings(profile: Path) -> None:
+    with (profile / "profile.coz").open("ab") as stream:
+        stream.write(b"rubbish\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    for command, first in (("report", "Program: "), ("plot", "profile.png")):
+        done = subprocess.run(
+            [sys.executable, "-m", "cozcli", command],
+            cwd=profile,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.startswith(first)
+        assert done.stdout.splitlines()[-1].startswith("coz: hint: ")
 
 
 def test_a_closed_pipe_is_no_error(profile: Path) -> None:

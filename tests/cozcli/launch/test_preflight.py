@@ -51,6 +51,19 @@ def test_setuid_and_setgid(binary: Path, tmp_path: Path) -> None:
         assert "setuid" in refusal(copy).problem.text
 
 
+def test_what_is_not_there_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in (".", "..", "folder", "./folder"):
+        with pytest.raises(CozError, match="is a directory"):
+            find_program(name)
+    # PATH has nothing to do with a name that has a slash.
+    for name, speaks_of_path in (("./missing", False), ("missing", True)):
+        with pytest.raises(CozError, match="no such program") as caught:
+            find_program(name)
+        assert ("PATH" in caught.value.problem.hint) == speaks_of_path
+
+
 def test_script(tmp_path: Path) -> None:
     script = tmp_path / "s.sh"
     script.write_text("#!/bin/sh -e\nexit 0\n")

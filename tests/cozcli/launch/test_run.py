@@ -138,8 +138,10 @@ def test_status_passes_through_and_one_line_says_what_came_of_it(start: Start, t
 
 def test_an_empty_run_is_never_silent(start: Start, tmp_path: Path) -> None:
     _, _, error = finish(start("exit", "0", FAKE_RECORDS=RECORDS.splitlines()[0] + "\n"))
-    assert error.startswith("coz: no experiment: ")
-    assert error.count("\n") == 1
+    # The form of `coz report`, but for the word: the program has run all the same.
+    assert error.startswith("coz: warning: no experiment: ")
+    assert error.splitlines()[1].startswith("coz: hint: ")
+    assert error.count("\n") == 2
     _, _, error = finish(start("exit", "0", options=("-o", "other.coz")))
     assert "did not start" in error
     assert not (tmp_path / "other.coz").exists()
@@ -273,6 +275,13 @@ def test_options_that_make_no_sense(start: Start, options: tuple[str, ...]) -> N
     status, _, error = finish(start("exit", "0", options=options))
     assert status == 2
     assert options[0] in error
+
+
+def test_unknown_options_show_the_usage_of_their_command(start: Start) -> None:
+    status, _, error = finish(start("exit", "0", options=("--nonsense",)))
+    assert status == 2
+    assert error.startswith("usage: coz run [options] --- PROGRAM")
+    assert "coz run: error: unrecognized arguments: --nonsense" in error
 
 
 def test_no_program(tmp_path: Path) -> None:

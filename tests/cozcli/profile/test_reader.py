@@ -37,6 +37,14 @@ def test_records_in_order() -> None:
     assert problems.recognized == 2
 
 
+def test_a_run_may_have_a_speedup_of_its_own() -> None:
+    run = {"type": "run", "format": "coz-profile", "version": 1}
+    records, _ = read(run, {**run, "fixed_speedup": 0}, {**run, "fixed_speedup": 0.4})
+    assert [record.fixed_speedup for record in records if isinstance(record, RunRecord)] == [None, 0.0, 0.4]
+    _, problems = read({**run, "fixed_speedup": 1.5})
+    assert len(problems.rejected) == 1
+
+
 def test_unknown_types_and_fields_are_passed_over_in_silence() -> None:
     records, problems = read(RUN, {"type": "weather", "rain": True}, {**EXPERIMENT, "colour": "blue"})
     assert len(records) == 2

@@ -66,6 +66,24 @@ def test_terminal_text_keeps_to_its_width_and_its_marks(width: int) -> None:
     assert re.search(r"queue.*contention", plain)
 
 
+def test_without_room_for_intervals_effects_that_may_be_none_are_dim() -> None:
+    lines = [Line("/src/a.c:1", lambda s: 0.5 * s), Line("/src/a.c:2", lambda s: 0.0)]
+    analysis = analysis_of(lines, 60)
+    narrow, wide = (TextReport(width=width).render(analysis) for width in (80, 160))
+    rows = {row.split(":")[1][0]: row for row in narrow.splitlines() if "a.c" in row}
+    assert "\x1b[2m" not in rows["1"]
+    assert "\x1b[2m" in rows["2"]
+    assert "±" not in narrow
+    assert "Dim effects" in narrow
+    assert "±" in wide
+    assert "Dim effects" not in wide
+
+
+def test_the_order_of_lines_is_explained() -> None:
+    lines = TextReport().render(analysis_of(many_lines(4), 40)).splitlines()
+    assert sum(line.startswith("Lines are ranked by") for line in lines) == 1
+
+
 def test_control_characters_never_reach_the_terminal() -> None:
     text = TextReport().render(analysis_of([Line("/a\x1b[31m.c:1", lambda s: s / 2, "f\a[red]")], 20))
     assert "\x1b" not in text
@@ -117,6 +135,35 @@ def test_a_picture_leaves_out_few_data_and_says_so(tmp_path: Path) -> None:
     shown = most_telling(analysis.results, 30, 12)
     write_figure(replace(analysis, results=shown), path, left_out=8)
     assert "12 of 20 curves" in path.read_text()
+
+
+def test_few_data_are_marked_and_make_no_room_for_themselves(tmp_path: Path) -> None:
+    speedups = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
+    sure = Model([Line("/a.c:1", lambda s: 0.2 * s)], speedups=speedups, per_block=6).records(20)
+    odd = Model([Line("/b.c:1", lambda s: -0.9 * s)], speedups=speedups, per_block=6, seed=2).records(1)
+    read = read_records(to_bytes(sure + odd).splitlines(keepends=True), ReadProblems())
+    analysis = analyse(Profile(collect_runs(read, "x"), ["x"]))
+    by_name = {result.location: result for result in analysis.results}
+    low, high = y_limits(analysis.results)
+    assert (low, high) == pytest.approx(y_limits([by_name["/a.c:1"]]), abs=0.1)
+    assert y_limits([by_name["/b.c:1"]])[0] < -0.9
+    write_figure(analysis, tmp_path / "p.svg")
+    assert (tmp_path / "p.svg").read_text().count(">few data<") == 1
+
+
+def test_intervals_of_reliable_points_are_not_cut() -> None:
+    analysis = analysis_of(many_lines(4), 60)
+    for kind in ("throughput", "latency"):
+        results = [result for result in analysis.results if result.kind == kind]
+        low, high = y_limits(results)
+        assert all(low < point.low <= point.high < high for r in results for point in r.curve)
+
+
+def test_latency_panels_keep_the_names_of_function_and_point(tmp_path: Path) -> None:
+    write_figure(analysis_of(many_lines(4), 60), tmp_path / "p.svg")
+    svg = (tmp_path / "p.svg").read_text()
+    assert ">→ transaction (latency)<" in svg
+    assert svg.count(">parse_request<") == 2
 
 
 def test_a_wild_interval_does_not_flatten_the_axes() -> None:

@@ -107,6 +107,14 @@ TEST_CASE("a run record") {
         R"("seed":18446744073709551615,"cores":2,"scope":["src/%"],"end_to_end":false})");
 }
 
+TEST_CASE("a run record of a single speedup says so") {
+  RunRecord record = run_record();
+  record.fixed_speedup = 25;
+  CHECK(to_json(record).ends_with(R"("end_to_end":false,"fixed_speedup":0.25})"));
+  record.fixed_speedup = 0;
+  CHECK(to_json(record).ends_with(R"("fixed_speedup":0})"));
+}
+
 TEST_CASE("an experiment, without points and without flags") {
   CHECK(
       to_json(experiment_record()) ==
