@@ -144,7 +144,7 @@ def y_limits(results: Sequence[LineResult]) -> Limits:
     From −5 to +15 % at least, and between −100 and +100 % at most, and a margin: one very wide interval,
     or one line of few data, would flatten all other panels.
     """
-    reliable = [result for result in results if not is_doubtful(result)] or results
+    reliable = [result for result in results if not has_few_data(result)] or results
     low, high = extent(reliable)
     all_low, all_high = extent(results)
     low, high = max(all_low, STRETCH * low, -1.0), min(all_high, STRETCH * high, 1.0)
@@ -163,14 +163,14 @@ def extent(results: Sequence[LineResult]) -> Limits:
     return min(ends), max(ends)
 
 
-def is_doubtful(result: LineResult) -> bool:
+def has_few_data(result: LineResult) -> bool:
     """May this be no more than one odd moment of the machine?"""
     return Note.FEW_DATA in result.notes
 
 
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> None:
     """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
-    colour = FAINT if is_doubtful(result) else HARM if result.contention else GAIN
+    colour = FAINT if has_few_data(result) else HARM if result.contention else GAIN
     low, high = limits
     fit = result.fit
     axes.axhline(0, color=GREY, linewidth=0.9, zorder=1)
@@ -198,17 +198,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
     for point in points:
         draw_what_lies_beyond(axes, point, limits, colour)
     if doubted := [note.value for note in result.notes if note in DOUBTS]:
-        # At the side where the curve is not, as far as it begins at 0.
-        place = (0.02, 0.97, "top") if abs(low) < high else (0.02, 0.03, "bottom")
-        axes.text(
-            *place[:2],
-            "\n".join(doubted),
-            va=place[2],
-            color=HARM,
-            fontsize=8.0,
-            transform=axes.transAxes,
-            zorder=6,
-        )
+        write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right)
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
     axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
@@ -218,6 +208,31 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
     axes.grid(color=PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def write_in_a_free_corner(axes: Axes, text: str, result: LineResult, limits: Limits, right: float) -> None:
+    """What makes a result doubtful, where the fewest points and intervals are."""
+    low, high = limits
+    room = 0.1 * (text.count("\n") + 1)
+
+    def crossed(is_right: bool, is_top: bool) -> int:
+        bottom, top = (high - room * (high - low), high) if is_top else (low, low + room * (high - low))
+        beside = [p for p in result.curve if (p.speedup > 0.5 * right) == is_right]
+        return sum(p.low < top and p.high > bottom for p in beside)
+
+    corners = [(False, True), (False, False), (True, False), (True, True)]
+    is_right, is_top = min(corners, key=lambda corner: crossed(*corner))
+    axes.text(
+        0.98 if is_right else 0.02,
+        0.97 if is_top else 0.03,
+        text,
+        ha="right" if is_right else "left",
+        va="top" if is_top else "bottom",
+        color=HARM,
+        fontsize=8.0,
+        transform=axes.transAxes,
+        zorder=6,
+    )
 
 
 def draw_what_lies_beyond(axes: Axes, point: CurvePoint, limits: Limits, colour: str) -> None:
@@ -244,7 +259,9 @@ def draw_what_lies_beyond(axes: Axes, point: CurvePoint, limits: Limits, colour:
 
 def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_point: bool) -> None:
     """Location in bold, with contention or few data in words; below it function and slope, and the point."""
-    mark = "contention" if result.contention else Note.FEW_DATA.value if is_doubtful(result) else ""
+    marks = ["contention"] if result.contention else []
+    marks += [Note.FEW_DATA.value] if has_few_data(result) else []
+    mark = ", ".join(marks)
     location = printable(shorten(result.location, prefix))
     location = elide(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
