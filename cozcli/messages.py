@@ -244,6 +244,12 @@ def windows_discarded(reason: str, number: int, visits: int, duration: int) -> P
                 f"{seconds(duration)}).",
                 "put the progress point where it is passed more often, or let the program run longer.",
             )
+        case "all_delay":
+            return Problem(
+                f"no experiment: {windows} without a visit, since the selected line ran all the time, and "
+                "its delays stopped all other threads.",
+                "choose a smaller --fixed-speedup.",
+            )
         case "shutdown":
             return Problem(
                 f"no experiment: the program ended before a window was finished ({windows} broken off).",
@@ -328,6 +334,15 @@ def rare_samples(realised: float) -> Problem:
 def curves_left_out(shown: int, total: int) -> str:
     """A picture of the most telling results only."""
     return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."
+
+
+def standing_windows(number: int) -> Problem:
+    """At a speedup near 100 % of a line that runs all the time, nothing else of the program moves."""
+    return Problem(
+        f"{count(number, 'window')} without a visit, since the selected line ran all the time, and its delays "
+        "stopped all other threads; they do not count.",
+        "such a line cannot be measured at 100 %; smaller speedups tell.",
+    )
 
 
 def nothing_estimated(experiments: int) -> Problem:

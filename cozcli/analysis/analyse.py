@@ -66,10 +66,15 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         warnings.append(messages.clipped_windows(windows.clipped, profile.experiments))
     if windows.unsettled:
         warnings.append(messages.unsettled_windows(windows.unsettled, profile.experiments))
+    standing = sum(run.samples.discarded.get("all_delay", 0) for run in profile.runs if run.samples)
+    if standing:
+        warnings.append(messages.standing_windows(standing))
     slowness = [w.slowness for of_line in windows.by_line.values() for w in of_line if not w.borrowed]
     if slow := slow_machine(slowness):
         warnings.append(messages.slow_machine(slow, len(slowness)))
     if not comparisons:
+        if standing:
+            raise CozError(messages.standing_windows(standing))
         raise CozError(messages.nothing_estimated(profile.experiments))
     estimated, labels = _estimate(comparisons, windows.by_line, profile.runs)
     results = select(estimated, selection or Selection())

@@ -166,8 +166,15 @@ void Experimenter::keep_or_discard(const ExperimentRecord& record) {
     visits.push_back(
         static_cast<double>(point.kind == PointKind::kBegin ? point.arrivals : point.visits));
   }
+  const bool visited =
+      std::any_of(visits.begin(), visits.end(), [](double count) { return count > 0; });
+  if (!visited && record.delay > record.duration / 4 * 3) {
+    // The line ran all the time, and all other threads paused. A longer window would be the same.
+    ++discarded_.all_delay;
+    return;
+  }
   window_.observe(visits, record.duration);
-  if (std::none_of(visits.begin(), visits.end(), [](double count) { return count > 0; })) {
+  if (!visited) {
     ++discarded_.few_visits;
     return;
   }

@@ -129,6 +129,7 @@ std::string to_json(const SamplesRecord& record) {
   json.field("experiments", record.experiments);
   json.key("discarded").begin_object();
   json.field("few_visits", record.discarded.few_visits);
+  json.field("all_delay", record.discarded.all_delay);
   json.field("shutdown", record.discarded.shutdown);
   json.end_object();
   json.field("threads", record.threads);

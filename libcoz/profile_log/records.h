@@ -68,6 +68,7 @@ struct LineCount {
 
 struct Discarded {
   std::uint64_t few_visits = 0;
+  std::uint64_t all_delay = 0;  // no visit, since threads paused nearly all the time
   std::uint64_t shutdown = 0;
 };
 

@@ -25,20 +25,31 @@ void compute() {
   }
 }
 
-// The reading end of a pipe into which a child process writes a byte every 4 ms.
-int fed_pipe() {
-  int ends[2];
-  if (pipe(ends) != 0) abort();
+// The two ends of a child process that answers each byte with one, 4 ms later.
+struct Server {
+  int request = -1;
+  int answer = -1;
+};
+
+Server start_server() {
+  int requests[2];
+  int answers[2];
+  if (pipe(requests) != 0 || pipe(answers) != 0) abort();
   if (fork() == 0) {
-    close(ends[0]);  // so that writing fails when the program has ended
-    while (write(ends[1], "x", 1) == 1) usleep(kMicroseconds);
+    close(requests[1]);  // so that reading ends when the program has ended
+    char byte;
+    while (read(requests[0], &byte, 1) == 1) {
+      usleep(kMicroseconds);
+      if (write(answers[1], &byte, 1) != 1) break;
+    }
     _exit(0);
   }
-  close(ends[1]);
-  return ends[0];
+  close(requests[0]);
+  close(answers[1]);
+  return {requests[1], answers[0]};
 }
 
-bool wait_by(const std::string& means, int input, int epoll) {
+bool wait_by(const std::string& means, const Server& server, int epoll) {
   const timespec duration = {0, kMicroseconds * 1000L};
   if (means == "usleep") return usleep(kMicroseconds) == 0;
   if (means == "nanosleep") return nanosleep(&duration, nullptr) == 0;
@@ -51,8 +62,8 @@ bool wait_by(const std::string& means, int input, int epoll) {
     epoll_event event;
     return epoll_wait(epoll, &event, 1, kMicroseconds / 1000) == 0;
   }
-  char byte;
-  return read(input, &byte, 1) == 1;
+  char byte = 'x';
+  return write(server.request, &byte, 1) == 1 && read(server.answer, &byte, 1) == 1;
 }
 
 }  // namespace
@@ -60,13 +71,13 @@ bool wait_by(const std::string& means, int input, int epoll) {
 int main(int, char** arguments) {
   const std::string means = arguments[1];
   const double seconds = std::atof(arguments[2]);
-  const int input = means == "read" ? fed_pipe() : -1;
+  const Server server = means == "read" ? start_server() : Server{};
   const int epoll = epoll_create1(0);
   std::thread computes(compute);
   const auto stop =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<int>(seconds * 1e3));
   while (std::chrono::steady_clock::now() < stop) {
-    if (!wait_by(means, input, epoll)) return 1;
+    if (!wait_by(means, server, epoll)) return 1;
     COZ_PROGRESS_NAMED("turn");
   }
   end = true;

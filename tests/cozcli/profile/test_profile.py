@@ -89,6 +89,10 @@ LONG = 9_000_000_000
             "too few visits",
         ),
         (
+            SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"all_delay": 3}),
+            "stopped all other threads",
+        ),
+        (
             SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"shutdown": 1}),
             "before a window",
         ),

@@ -199,7 +199,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
   };
   samples.experiments = 3;
-  samples.discarded = {.few_visits = 2, .shutdown = 1};
+  samples.discarded = {.few_visits = 2, .all_delay = 4, .shutdown = 1};
   samples.threads = 8;
   samples.final = true;
   CHECK(to_json(samples) ==
@@ -208,7 +208,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
         R"({"location":"/src/a.c:2","count":10}],)"
         R"("points":[{"name":"item","kind":"throughput","visits":5},)"
         R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
-        R"("experiments":3,"discarded":{"few_visits":2,"shutdown":1},"threads":8,)"
+        R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"
         R"("final":true})");
 }
 
