@@ -339,8 +339,8 @@ def curves_left_out(shown: int, total: int) -> str:
 def standing_windows(number: int) -> Problem:
     """At a speedup near 100 % of a line that runs all the time, nothing else of the program moves."""
     return Problem(
-        f"{count(number, 'window')} without a visit, since the selected line ran all the time, and its delays "
-        "stopped all other threads; they do not count.",
+        f"{count(number, 'window')} without a visit, since the selected line ran all the time, and its "
+        "delays stopped all other threads; they do not count.",
         "such a line cannot be measured at 100 %; smaller speedups tell.",
     )
 

@@ -161,7 +161,7 @@ def test_a_line_that_runs_all_the_time_stops_the_others_at_100_percent(coz, buil
     run = coz.run(program, "--fixed-line", f"outside.cpp:{line}", "--fixed-speedup", 100)
     discarded = run.records("samples")[-1]["discarded"]
     if discarded["all_delay"] < 3:
-        pytest.skip("needs an idle processor: time in which the line waits for one is not taken from the others")
+        pytest.skip("needs an idle processor: while the line waits for one, the others run")
     assert {e["speedup"] for e in run.records("experiment")} == {0}
     assert len(run.records("experiment")) > 5
     report = coz("report", coz.profile)
