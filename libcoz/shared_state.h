@@ -9,7 +9,7 @@
 #include "delay/delay_ledger.h"
 #include "delay/thread_registry.h"
 #include "delay/waker_table.h"
-#include "experiment/selection.h"
+#include "delay/selection.h"
 #include "progress/point_registry.h"
 
 namespace coz {

@@ -29,17 +29,16 @@ auto wait(ThreadDelays& delays, std::initializer_list<std::uintptr_t> wakers, Ca
 
 // Taking something that another thread may hold: a lock, a unit of a semaphore, the end of a
 // thread. `attempt` takes it without blocking; unless `is_busy` says of its result that another has
-// it, that is the result, and nobody was waited for. What the thread owes it mostly pays before it
-// tries, since a pause with the lock held holds all others up.
+// it, that is the result, and nobody was waited for. What the thread owes it pays before it tries,
+// since a pause with the lock held holds all others up.
 template <typename Attempt, typename IsBusy, typename Call, typename WhoWoke>
 auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
              Call call, WhoWoke who_woke) {
   delays.before_taking();
   const auto tried = attempt();
-  const bool waits = is_busy(tried);
-  delays.tried_to_take(!waits);
-  if (!waits) return tried;
-  return wait(delays, {object}, call, who_woke);
+  if (is_busy(tried)) return wait(delays, {object}, call, who_woke);
+  delays.go_on();
+  return tried;
 }
 
 // Releasing or signalling: what this thread owes must be paid before another goes on.

@@ -33,15 +33,24 @@ class ThreadDelays::Turn {
   bool was_;
 };
 
-void ThreadDelays::sampled(Nanoseconds delay) noexcept {
+void ThreadDelays::sampled(std::uint32_t line) noexcept {
+  const Selection selection = environment_.selection.get();
+  const bool is_hit = selection.epoch != 0 && selection.line == line;
   if (thread_.busy.load(std::memory_order_relaxed) ||
       thread_.blocked.load(std::memory_order_relaxed)) {
-    if (delay > 0) thread_.deferred.fetch_add(delay, std::memory_order_relaxed);
+    if (is_hit) thread_.deferred.fetch_add(selection.delay, std::memory_order_relaxed);
     return;
   }
   const Turn turn(thread_);
-  if (delay > 0) thread_.clock.charge(delay, environment_.global);
+  if (is_hit && thread_.spread_line != line) {
+    thread_.spreader.clear();
+    thread_.spread_line = line;
+  }
+  // Also with a delay of 0: a bucket is as full in a baseline as under a speedup.
+  thread_.spreader.sample(is_hit, environment_.period, is_hit ? environment_.now() : 0);
+  discharge();
   pay_until_settled();
+  resume_in_turn();
 }
 
 bool ThreadDelays::is_interrupting() const noexcept {
@@ -85,22 +94,89 @@ void ThreadDelays::after_blocking(WokenBy woken_by,
     thread_.clock.credit(thread_.blocked_at, environment_.now(), least, environment_.global.get(),
                          environment_.most_saved_wait);
   }
-  drain();
+  drain_deferred();
   if (woken_by != WokenBy::kNobody) pay_until_settled();
+  thread_.spreader.begin(site_);
+  resume_in_turn();
 }
 
 void ThreadDelays::publish() noexcept {
   const Turn turn(thread_);
   drain();
+  resume_in_turn();
 }
 
 void ThreadDelays::catch_up() noexcept {
   const Turn turn(thread_);
   drain();
   pay_until_settled();
+  resume_in_turn();
+}
+
+void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
+  {
+    const Turn turn(thread_);
+    drain();
+    const Selection selection = environment_.selection.get();
+    const Nanoseconds left = thread_.spreader.discharge_all();
+    if (selection.epoch != 0 && selection.line == thread_.spread_line) {
+      thread_.clock.charge(selection.delay_for(left, environment_.period), environment_.global);
+    }
+    environment_.pending.give_up(thread_.slot);
+  }
+  before_waking(object);
+}
+
+Nanoseconds ThreadDelays::effective_now() const noexcept {
+  const Nanoseconds time = environment_.now();
+  Nanoseconds delay = thread_.clock.local() + thread_.deferred.load(std::memory_order_relaxed);
+  if (!thread_.spreader.is_idle()) {
+    const Selection selection = environment_.selection.get();
+    if (selection.line == thread_.spread_line) {
+      const Emptying emptying = thread_.spreader.emptying(environment_.period);
+      delay += selection.delay_for(emptying.by(time), environment_.period);
+    }
+  }
+  return time - delay;
+}
+
+Nanoseconds ThreadDelays::most_pending() const noexcept {
+  const Selection selection = environment_.selection.get();
+  if (selection.epoch == 0) return 0;
+  return environment_.pending.most(selection, environment_.period, environment_.now);
+}
+
+void ThreadDelays::resume() noexcept {
+  const Turn turn(thread_);
+  resume_in_turn();
+}
+
+void ThreadDelays::resume_in_turn() noexcept {
+  if (thread_.spreader.is_idle()) return;
+  thread_.spreader.resume(environment_.now());
+  environment_.pending.publish(thread_.slot, thread_.spread_line, thread_.clock.local(),
+                               thread_.spreader.emptying(environment_.period));
+}
+
+void ThreadDelays::discharge() noexcept {
+  if (thread_.spreader.is_idle()) return;
+  environment_.pending.withdraw(thread_.slot);
+  const Selection selection = environment_.selection.get();
+  if (selection.epoch == 0) return;  // between two windows
+  if (selection.line != thread_.spread_line) {
+    thread_.spreader.clear();
+    return;
+  }
+  const Nanoseconds part = thread_.spreader.discharge(environment_.period, environment_.now());
+  thread_.clock.charge(selection.delay_for(part, environment_.period), environment_.global);
 }
 
 void ThreadDelays::drain() noexcept {
+  drain_deferred();
+  discharge();
+}
+
+void ThreadDelays::drain_deferred() noexcept {
   // Looked at first: this runs at every lock, and an exchange costs as much as the lock itself.
   if (thread_.deferred.load(std::memory_order_relaxed) == 0) return;
   const Nanoseconds deferred = thread_.deferred.exchange(0, std::memory_order_relaxed);
@@ -110,7 +186,10 @@ void ThreadDelays::drain() noexcept {
 void ThreadDelays::pay_until_settled() noexcept {
   // G may grow while the thread sleeps.
   for (;;) {
-    const Nanoseconds due = thread_.clock.pause_due(environment_.global.get(), kLeastPause);
+    const Nanoseconds global = global_now();
+    const Nanoseconds due = thread_.clock.pause_due(global, kLeastPause);
+    // What a thread has served, G has come to, though nobody has been charged it yet.
+    environment_.global.raise_to(due == 0 ? thread_.clock.local() : global);
     if (due == 0) return;
     const Nanoseconds start = environment_.now();
     thread_.clock.paused(due, environment_.sleep_until(start + due) - start);

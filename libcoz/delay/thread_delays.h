@@ -5,20 +5,25 @@
 // from its signal handler. Nothing allocates or locks; errno is kept.
 //
 //   before waking another   drain what is deferred, pay until settled, record what was served
-//   before taking a lock    pay, unless the last one had to be waited for
+//   before taking a lock    the same
 //   before blocking         drain and publish; remember where we stood
 //   after blocking          woken by a thread of the program: take the waker's delays as served;
 //                           by anything else (I/O, a time-out, a stranger): pay everything
 //
 // Which calls do which is in rules.h. A call may come from a signal handler of the program's that
 // interrupts another (sem_post is allowed there): it is then recorded, and changes nothing else.
+//
+// Each call ends a stretch of code and begins the next (hit_spreader.h); `site` tells them apart.
 #ifndef LIBCOZ_DELAY_THREAD_DELAYS_H
 #define LIBCOZ_DELAY_THREAD_DELAYS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
 #include "delay/delay_ledger.h"
+#include "delay/pending_charges.h"
+#include "delay/selection.h"
 #include "delay/thread_state.h"
 #include "delay/waker_table.h"
 
@@ -28,6 +33,9 @@ namespace coz {
 struct DelayEnvironment {
   GlobalDelay& global;
   WakerTable& wakers;
+  PendingCharges& pending;
+  const SelectionCell& selection;
+  Nanoseconds period;
   Nanoseconds (*now)() noexcept;
   Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
   Nanoseconds most_saved_wait;
@@ -42,26 +50,40 @@ enum class WokenBy {
 class ThreadDelays {
  public:
   // Both must outlive it. As cheap as two pointers: wrappers make one for each call.
-  ThreadDelays(ThreadState& thread, const DelayEnvironment& environment) noexcept
-      : thread_(thread), environment_(environment) {}
-  ThreadDelays(ThreadState& thread, DelayEnvironment&& temporary) = delete;
+  // `site`: the address to which the program's call returns.
+  ThreadDelays(ThreadState& thread, const DelayEnvironment& environment,
+               std::uintptr_t site = 0) noexcept
+      : thread_(thread), environment_(environment), site_(site) {}
+  ThreadDelays(ThreadState& thread, DelayEnvironment&& temporary, std::uintptr_t site = 0) = delete;
 
-  // A sample in the selected line (`delay` > 0) or elsewhere (0). In a signal handler.
-  void sampled(Nanoseconds delay) noexcept;
+  // For a thread whose delays outlive a call: the next one comes from `site`.
+  void called_from(std::uintptr_t site) noexcept { site_ = site; }
+
+  // A sample in `line`, or out of scope (kNoLine). In a signal handler.
+  void sampled(std::uint32_t line) noexcept;
 
   // The thread may wake another by releasing `object`.
   void before_waking(std::uintptr_t object) noexcept {
     if (!is_settled()) settle();
     environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
+    go_on();
   }
 
   // The thread is about to take what another may hold: it pays what it owes, so that it need not do
-  // so with others waiting. But if it had to wait the last time, it will probably wait again, and
-  // what it owes may be credited.
+  // so with others waiting.
   void before_taking() noexcept {
-    if (!is_settled() && !thread_.last_take_waited) settle();
+    if (!is_settled()) settle();
   }
-  void tried_to_take(bool had_it_at_once) noexcept { thread_.last_take_waited = !had_it_at_once; }
+
+  // A call that did not block is over: another stretch begins. The other functions do it themselves.
+  void go_on() noexcept {
+    if (thread_.busy.load(std::memory_order_relaxed) ||
+        thread_.blocked.load(std::memory_order_relaxed)) {
+      return;
+    }
+    thread_.spreader.begin(site_);
+    if (!thread_.spreader.is_idle()) resume();
+  }
 
   // False in a signal handler that has interrupted another call: don't call after_blocking then.
   bool before_blocking() noexcept;
@@ -75,11 +97,11 @@ class ThreadDelays {
   // Serves all that is due.
   void catch_up() noexcept;
 
+  // The thread ends, and may be waited for as `object`: it is charged all that its samples stand for.
+  void before_ending(std::uintptr_t object) noexcept;
+
   // Effective time of the thread now.
-  Nanoseconds effective_now() const noexcept {
-    return environment_.now() - thread_.clock.local() -
-           thread_.deferred.load(std::memory_order_relaxed);
-  }
+  Nanoseconds effective_now() const noexcept;
 
  private:
   class Turn;  // keeps the signal handler out
@@ -89,16 +111,27 @@ class ThreadDelays {
   bool is_settled() const noexcept {
     return !thread_.busy.load(std::memory_order_relaxed) &&
            !thread_.blocked.load(std::memory_order_relaxed) &&
-           thread_.deferred.load(std::memory_order_relaxed) == 0 &&
-           thread_.clock.local() >= environment_.global.get();
+           thread_.deferred.load(std::memory_order_relaxed) == 0 && thread_.spreader.is_idle() &&
+           thread_.clock.local() >= global_now();
   }
+  // G, with what has accrued to threads that run the line.
+  Nanoseconds global_now() const noexcept {
+    const Nanoseconds global = environment_.global.get();
+    return environment_.pending.is_empty() ? global : std::max(global, most_pending());
+  }
+  Nanoseconds most_pending() const noexcept;
   void settle() noexcept;
+  void resume() noexcept;
+  void resume_in_turn() noexcept;
   bool is_interrupting() const noexcept;
   void drain() noexcept;
+  void drain_deferred() noexcept;
+  void discharge() noexcept;
   void pay_until_settled() noexcept;
 
   ThreadState& thread_;
   const DelayEnvironment& environment_;
+  std::uintptr_t site_;
 };
 
 }  // namespace coz

@@ -31,7 +31,8 @@ class ThreadRegistry {
       thread.blocked.store(false, std::memory_order_relaxed);
       thread.in_handler.store(false, std::memory_order_relaxed);
       thread.deferred.store(0, std::memory_order_relaxed);
-      thread.last_take_waited = false;
+      thread.spreader.clear();
+      thread.spread_line = kNoLine;
       thread.event = -1;
       thread.next_tick = 0;
       threads_seen_.fetch_add(1, std::memory_order_relaxed);

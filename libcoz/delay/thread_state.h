@@ -11,14 +11,17 @@
 #include <cstdint>
 
 #include "delay/delay_ledger.h"
+#include "delay/hit_spreader.h"
+#include "delay/selection.h"
 
 namespace coz {
 
 struct alignas(64) ThreadState {
   ThreadClock clock;
+  HitSpreader spreader;
+  std::uint32_t spread_line = kNoLine;  // the line whose hits are being spread
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // the stack, when it blocked
-  bool last_take_waited = false;     // the last lock could not be had at once
 
   // Set by the owner around its own bookkeeping; read by its signal handler.
   std::atomic<bool> busy{false};

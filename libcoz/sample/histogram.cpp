@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "experiment/selection.h"
+#include "delay/selection.h"
 
 namespace coz {
 namespace {

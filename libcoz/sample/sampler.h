@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "delay/thread_delays.h"
-#include "experiment/selection.h"
+#include "delay/selection.h"
 #include "line/modules.h"
 #include "sample/histogram.h"
 #include "sample/speed_probe.h"

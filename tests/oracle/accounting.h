@@ -29,6 +29,8 @@ class Accounting {
 
   // A sample in the selected line (`delay` > 0) or elsewhere.
   virtual void sampled(Nanoseconds delay) noexcept = 0;
+  // Where the program makes its next call.
+  virtual void called_from(std::uintptr_t) noexcept {}
 
   // `attempt`: whether the object could be had at once.
   virtual void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) = 0;

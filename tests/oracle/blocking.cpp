@@ -3,6 +3,8 @@
 namespace oracle {
 namespace {
 
+std::uintptr_t caller(void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
 Thread* take_first(std::deque<Thread*>& waiting) {
   Thread* first = waiting.front();
   waiting.pop_front();
@@ -11,12 +13,14 @@ Thread* take_first(std::deque<Thread*>& waiting) {
 
 }  // namespace
 
-void Mutex::lock(Thread& thread) {
+[[gnu::noinline]] void Mutex::lock(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().acquire(
       address_, [this] { return try_take(); }, [&] { return take(thread); });
 }
 
-void Mutex::unlock(Thread& thread) {
+[[gnu::noinline]] void Mutex::unlock(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().release(address_, [this] { give_back(); });
 }
 
@@ -41,7 +45,8 @@ void Mutex::give_back() {
   if (!waiting_.empty()) take_first(waiting_)->wake_up();
 }
 
-void Condition::wait(Thread& thread, Mutex& mutex) {
+[[gnu::noinline]] void Condition::wait(Thread& thread, Mutex& mutex) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().wait_for_condition(address_, mutex.address_, [&] {
     waiting_.push_back(&thread);
     mutex.give_back();
@@ -50,13 +55,15 @@ void Condition::wait(Thread& thread, Mutex& mutex) {
   });
 }
 
-void Condition::signal(Thread& thread) {
+[[gnu::noinline]] void Condition::signal(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().release(address_, [this] {
     if (!waiting_.empty()) take_first(waiting_)->wake_up();
   });
 }
 
-void Barrier::meet(Thread& thread) {
+[[gnu::noinline]] void Barrier::meet(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().meet(address_, [&] {
     if (waiting_.size() + 1 == threads_) {
       while (!waiting_.empty()) take_first(waiting_)->wake_up();
@@ -68,7 +75,8 @@ void Barrier::meet(Thread& thread) {
   });
 }
 
-void Semaphore::wait(Thread& thread) {
+[[gnu::noinline]] void Semaphore::wait(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   const auto attempt = [this] {
     if (value_ == 0) return false;
     --value_;
@@ -83,7 +91,8 @@ void Semaphore::wait(Thread& thread) {
   thread.accounting().acquire(address_, attempt, call);
 }
 
-void Semaphore::post(Thread& thread) {
+[[gnu::noinline]] void Semaphore::post(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().release(address_, [this] {
     if (waiting_.empty()) {
       ++value_;
@@ -100,7 +109,8 @@ void RwLock::take(bool writes) noexcept {
   if (!writes) ++readers_;
 }
 
-void RwLock::lock(Thread& thread, bool writes) {
+[[gnu::noinline]] void RwLock::lock(Thread& thread, bool writes) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   const auto attempt = [&] {
     if (!waiting_.empty() || !is_free(writes)) return false;
     take(writes);
@@ -115,7 +125,8 @@ void RwLock::lock(Thread& thread, bool writes) {
   thread.accounting().acquire(address_, attempt, call);
 }
 
-void RwLock::unlock(Thread& thread) {
+[[gnu::noinline]] void RwLock::unlock(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().release(address_, [this] {
     if (written_) {
       written_ = false;

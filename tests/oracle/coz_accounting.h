@@ -10,6 +10,8 @@
 
 namespace oracle {
 
+inline constexpr std::uint32_t kSelected = 1;
+
 class CozAccounting final : public Accounting {
  public:
   CozAccounting(std::uint32_t slot, const coz::DelayEnvironment& environment) noexcept
@@ -17,7 +19,10 @@ class CozAccounting final : public Accounting {
     state_.slot = slot;
   }
 
-  void sampled(Nanoseconds delay) noexcept override { delays_.sampled(delay); }
+  void sampled(Nanoseconds delay) noexcept override {
+    delays_.sampled(delay > 0 ? kSelected : kSelected + 1);
+  }
+  void called_from(std::uintptr_t site) noexcept override { delays_.called_from(site); }
 
   void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) override {
     coz::rules::acquire(
@@ -58,9 +63,13 @@ class CozAccounting final : public Accounting {
 
 class CozProfiler final : public Profiler {
  public:
-  CozProfiler(Clock clock, Nanoseconds period) noexcept
-      : environment_{global_, wakers_, clock.now, clock.sleep_until,
-                     coz::kMostSavedPeriods * period} {}
+  // `speedup`: of the line whose samples have a delay.
+  CozProfiler(Clock clock, Nanoseconds period, double speedup) noexcept
+      : environment_{global_,   wakers_,   pending_,          selection_,
+                     period,    clock.now, clock.sleep_until, coz::kMostSavedPeriods * period} {
+    selection_.select(kSelected,
+                      static_cast<Nanoseconds>(speedup * static_cast<double>(period)));
+  }
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
     return std::make_unique<CozAccounting>(slot, environment_);
@@ -69,6 +78,8 @@ class CozProfiler final : public Profiler {
  private:
   coz::GlobalDelay global_;
   coz::WakerTable wakers_;
+  coz::PendingCharges pending_;
+  coz::SelectionCell selection_;
   coz::DelayEnvironment environment_;
 };
 

@@ -101,7 +101,7 @@ World::World(const Settings& settings, const Treatment& treatment, int cores)
 
 std::unique_ptr<Profiler> World::make_profiler() const {
   if (settings_.rules == Rules::kClassic) return std::make_unique<ClassicProfiler>(clock());
-  return std::make_unique<CozProfiler>(clock(), settings_.period);
+  return std::make_unique<CozProfiler>(clock(), settings_.period, treatment_.speedup);
 }
 
 void World::spawn(std::function<void(Thread&)> body) {

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "experiment/selection.h"
+#include "delay/selection.h"
 
 using coz::Histogram;
 

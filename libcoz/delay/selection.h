@@ -3,8 +3,8 @@
 //
 // One writer; any number of readers, also in signal handlers. A reader gets a selection that was
 // in force as a whole, or none.
-#ifndef LIBCOZ_EXPERIMENT_SELECTION_H
-#define LIBCOZ_EXPERIMENT_SELECTION_H
+#ifndef LIBCOZ_DELAY_SELECTION_H
+#define LIBCOZ_DELAY_SELECTION_H
 
 #include <atomic>
 #include <cstdint>
@@ -19,6 +19,12 @@ struct Selection {
   std::uint32_t line = kNoLine;  // global line id (line/modules.h)
   Nanoseconds delay = 0;         // d = speedup × period, for each sample
   std::uint32_t epoch = 0;       // 0: nothing is selected
+
+  // What a thread is charged for a time in the line.
+  Nanoseconds delay_for(Nanoseconds line_time, Nanoseconds period) const noexcept {
+    return static_cast<Nanoseconds>(static_cast<double>(line_time) * static_cast<double>(delay) /
+                                    static_cast<double>(period));
+  }
 };
 
 class SelectionCell {
@@ -54,4 +60,4 @@ class SelectionCell {
 
 }  // namespace coz
 
-#endif  // LIBCOZ_EXPERIMENT_SELECTION_H
+#endif  // LIBCOZ_DELAY_SELECTION_H

@@ -1,4 +1,4 @@
-#include "experiment/selection.h"
+#include "delay/selection.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,0 +1,123 @@
+// Spreads what a sample stands for over the next runs of the same stretch of code.
+//
+// A sample in the selected line says that the thread has been there for a whole period P, in all
+// that it ran since the last one. Charged at once, d = speedup·P is a lump: where threads meet
+// several times in a period, one meeting gets all of the delay and the others none, and what a
+// thread gains beyond the time for which the others let it run ahead is lost in waiting. A line
+// that is really faster gains a little each time (docs/decisions/spread_hits.md).
+//
+// So what a thread runs is cut into *stretches*, from one call that can block or wake to the next,
+// told apart by the place of the call with which they begin. A hit fills the bucket of its stretch
+// with P. While the thread runs through that stretch, now and later, the bucket empties: by the
+// share t/(τ + t) in each time t. In the mean exactly what was sampled is charged, whatever τ is
+// and however the clock is disturbed. Stretches that last for many periods need no spreading: from
+// the fourth sample on, a bucket empties at once.
+//
+// Owned by one thread. Its signal handler and its wrappers take turns (ThreadState::busy); only
+// `begin` and `is_idle` may be interrupted by the handler. Time is handed in. Nothing allocates,
+// locks or fails.
+#ifndef LIBCOZ_DELAY_HIT_SPREADER_H
+#define LIBCOZ_DELAY_HIT_SPREADER_H
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "os/clock.h"
+
+namespace coz {
+
+// What a bucket of `line_time` loses in a time t is line_time · t/(scale + t).
+struct Emptying {
+  Nanoseconds since = 0;
+  Nanoseconds line_time = 0;
+  Nanoseconds scale = 0;
+
+  Nanoseconds by(Nanoseconds now) const noexcept {
+    const auto ran = static_cast<double>(std::max<Nanoseconds>(0, now - since));
+    const double share = ran / (static_cast<double>(scale) + ran);
+    return ran > 0 ? static_cast<Nanoseconds>(static_cast<double>(line_time) * share) : 0;
+  }
+};
+
+class HitSpreader {
+ public:
+  // τ, in sampling periods.
+  static constexpr Nanoseconds kScalePeriods = 8;
+  static constexpr std::uint32_t kSamplesOfLong = 4;
+
+  // The thread goes on after a call that it made at `site`.
+  void begin(std::uintptr_t site) noexcept {
+    Bucket& bucket = buckets_[index_of(site)];
+    // What another stretch left there goes to this one: a full table loses no time.
+    bucket.site = site;
+    current_ = &bucket;
+    samples_ = 0;
+  }
+  // Nothing is to be charged for the stretch at hand.
+  bool is_idle() const noexcept { return current_->line_time == 0; }
+
+  // From now on time counts for the stretch at hand.
+  void resume(Nanoseconds now) noexcept { since_ = now; }
+
+  // A sample, in the selected line or not.
+  void sample(bool is_hit, Nanoseconds period, Nanoseconds now) noexcept {
+    ++samples_;
+    if (!is_hit) return;
+    if (is_idle()) since_ = now;
+    current_->line_time += period;
+  }
+
+  // How the bucket at hand empties, if the thread goes on.
+  Emptying emptying(Nanoseconds period) const noexcept {
+    return {since_, current_->line_time,
+            std::clamp(current_->ran, period, kScalePeriods * period)};
+  }
+
+  // The time in the line that is to be charged for what the thread has run since `resume`.
+  Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
+    Bucket& bucket = *current_;
+    Nanoseconds part = emptying(period).by(now);
+    if (samples_ >= kSamplesOfLong || bucket.line_time - part < kLeast) part = bucket.line_time;
+    bucket.line_time -= part;
+    // A new bucket empties fast at first, so that it soon charges as much as it gets.
+    bucket.ran = std::min(bucket.ran + std::max<Nanoseconds>(0, now - since_),
+                          kScalePeriods * period);
+    since_ = now;
+    return part;
+  }
+
+  // All that is left, when the thread ends.
+  Nanoseconds discharge_all() noexcept {
+    Nanoseconds sum = 0;
+    for (const Bucket& bucket : buckets_) sum += bucket.line_time;
+    clear();
+    return sum;
+  }
+
+  void clear() noexcept {
+    for (Bucket& bucket : buckets_) bucket = {bucket.site, 0, 0};
+  }
+
+ private:
+  static constexpr std::size_t kBucketBits = 5;
+  static constexpr Nanoseconds kLeast = 2 * kMicrosecond;
+  struct Bucket {
+    std::uintptr_t site = 0;
+    Nanoseconds line_time = 0;
+    Nanoseconds ran = 0;  // while it was not empty, up to the scale
+  };
+  static std::size_t index_of(std::uintptr_t site) noexcept {
+    return (site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits);
+  }
+
+  std::array<Bucket, std::size_t{1} << kBucketBits> buckets_{};
+  Bucket* current_ = &buckets_[0];
+  std::uint32_t samples_ = 0;  // in the stretch at hand
+  Nanoseconds since_ = 0;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_HIT_SPREADER_H

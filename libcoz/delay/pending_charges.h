@@ -1,0 +1,115 @@
+// What threads that run the selected line are about to be charged, so that others need not wait for
+// the end of a stretch to learn of it.
+//
+// A thread is charged when its stretch of code ends (hit_spreader.h), mostly as it comes to a lock.
+// If the others heard of it only then, they would pay for it in whatever they do at that moment, in
+// a critical section more often than not. So a thread publishes how its bucket empties, and whoever
+// has to pay adds what has accrued by now: G grows as evenly as the line is run.
+//
+// A few threads have an entry; others are heard of when they are charged. Lock-free; any thread; in
+// signal handlers too. An entry is written by its owner alone, except for the moment in which
+// another takes it over because it belongs to a line of former times.
+#ifndef LIBCOZ_DELAY_PENDING_CHARGES_H
+#define LIBCOZ_DELAY_PENDING_CHARGES_H
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "delay/hit_spreader.h"
+#include "delay/selection.h"
+
+namespace coz {
+
+class PendingCharges {
+ public:
+  // The thread of `slot` has served `local` and goes on to run `line`.
+  void publish(std::uint32_t slot, std::uint32_t line, Nanoseconds local,
+               const Emptying& emptying) noexcept {
+    const std::uint32_t index = slot % kEntries;
+    Entry& entry = entries_[index];
+    if (!is_owned(entry, slot, line)) return;
+    entry.scale.store(emptying.scale, std::memory_order_relaxed);
+    // In this order: who reads `line_time` and then `local` sees a `since` at least as new.
+    entry.since.store(emptying.since, std::memory_order_relaxed);
+    entry.local.store(local, std::memory_order_release);
+    entry.line_time.store(emptying.line_time, std::memory_order_release);
+    const std::uint32_t bit = 1U << index;
+    if ((used_.load(std::memory_order_relaxed) & bit) == 0) {
+      used_.fetch_or(bit, std::memory_order_release);
+    }
+  }
+
+  // It does not run the line for now, or has been charged.
+  void withdraw(std::uint32_t slot) noexcept {
+    Entry& entry = entries_[slot % kEntries];
+    if (entry.owner.load(std::memory_order_relaxed) == slot + 1) {
+      entry.line_time.store(0, std::memory_order_release);
+    }
+  }
+
+  // The thread ends.
+  void give_up(std::uint32_t slot) noexcept {
+    withdraw(slot);
+    std::uint32_t owner = slot + 1;
+    entries_[slot % kEntries].owner.compare_exchange_strong(owner, 0, std::memory_order_release,
+                                                            std::memory_order_relaxed);
+  }
+
+  bool is_empty() const noexcept { return used_.load(std::memory_order_relaxed) == 0; }
+
+  // The most that a thread will have been charged by now; 0 if none is about to be. `now` is called
+  // only when needed.
+  template <typename Now>
+  Nanoseconds most(const Selection& selection, Nanoseconds period, Now now) const noexcept {
+    Nanoseconds most = 0;
+    Nanoseconds time = 0;
+    for (std::uint32_t left = used_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
+      const Entry& entry = entries_[static_cast<std::size_t>(std::countr_zero(left))];
+      Emptying emptying;
+      emptying.line_time = entry.line_time.load(std::memory_order_acquire);
+      if (emptying.line_time == 0) continue;
+      if (entry.line.load(std::memory_order_relaxed) != selection.line) continue;
+      const Nanoseconds local = entry.local.load(std::memory_order_acquire);
+      emptying.since = entry.since.load(std::memory_order_relaxed);
+      emptying.scale = entry.scale.load(std::memory_order_relaxed);
+      if (time == 0) time = now();
+      most = std::max(most, local + selection.delay_for(emptying.by(time), period));
+    }
+    return most;
+  }
+
+ private:
+  static constexpr std::uint32_t kEntries = 8;
+  struct alignas(64) Entry {
+    std::atomic<std::uint32_t> owner{0};  // slot + 1
+    std::atomic<std::uint32_t> line{kNoLine};
+    std::atomic<Nanoseconds> line_time{0};
+    std::atomic<Nanoseconds> local{0};
+    std::atomic<Nanoseconds> since{0};
+    std::atomic<Nanoseconds> scale{0};
+  };
+
+  static bool is_owned(Entry& entry, std::uint32_t slot, std::uint32_t line) noexcept {
+    std::uint32_t owner = entry.owner.load(std::memory_order_relaxed);
+    if (owner != slot + 1) {
+      if (owner != 0 && entry.line.load(std::memory_order_relaxed) == line) return false;
+      if (!entry.owner.compare_exchange_strong(owner, slot + 1, std::memory_order_acquire,
+                                               std::memory_order_relaxed)) {
+        return false;
+      }
+      entry.line_time.store(0, std::memory_order_release);
+    }
+    entry.line.store(line, std::memory_order_relaxed);
+    return true;
+  }
+
+  std::atomic<std::uint32_t> used_{0};  // bits of the entries that were ever written
+  std::array<Entry, kEntries> entries_{};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_PENDING_CHARGES_H
