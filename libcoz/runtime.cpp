@@ -54,9 +54,11 @@ thread_local constinit ThreadState* Runtime::thread_state_ = nullptr;
 Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
       shared_(shared),
-      delay_environment_{shared.global_delay, shared.wakers, now, pause_until,
-                         kMostSavedPeriods * config_.period},
-      sampler_(modules_, histogram_, speed_probe_, shared.selection, find_place),
+      delay_environment_{shared.global_delay, shared.wakers,
+                         shared.pending,      shared.selection,
+                         config_.period,      now,
+                         pause_until,         kMostSavedPeriods * config_.period},
+      sampler_(modules_, histogram_, speed_probe_, find_place),
       samples_(shared.threads, config_.period),
       experimenter_(config_, shared, modules_, {histogram_, speed_probe_}, log_),
       process_(getpid()) {}
@@ -191,7 +193,7 @@ void Runtime::thread_ends(void* self) {
   if (runtime != nullptr && thread == thread_state_) {
     ThreadDelays delays(*thread, runtime->delay_environment_);
     thread->blocked.store(false, std::memory_order_relaxed);
-    delays.before_waking(static_cast<std::uintptr_t>(pthread_self()));
+    delays.before_ending(static_cast<std::uintptr_t>(pthread_self()));
   }
   thread_state_ = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);

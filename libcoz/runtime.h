@@ -35,15 +35,18 @@ class Runtime {
   static ThreadState* current_thread() noexcept {
     return active() == nullptr ? nullptr : thread_state_;
   }
-  // Its delays, for wrappers and marks; nullopt also inside the sample handler.
-  static std::optional<ThreadDelays> current_delays() noexcept {
+  // Its delays, for wrappers and marks; nullopt also inside the sample handler. The site of the call
+  // is where the function returns to that this is inlined into: an exported one, or a part of one
+  // that is inlined, too (COZ_WRAPPER_PART).
+  [[gnu::always_inline]] static std::optional<ThreadDelays> current_delays() noexcept {
     ThreadState* thread = thread_state_;
     if (thread == nullptr) return std::nullopt;
     Runtime* runtime = active();
     if (runtime == nullptr || thread->in_handler.load(std::memory_order_relaxed)) {
       return std::nullopt;
     }
-    return ThreadDelays(*thread, runtime->delay_environment_);
+    return ThreadDelays(*thread, runtime->delay_environment_,
+                        reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }
 
   // In the thread that begins, with the delays its parent had served.

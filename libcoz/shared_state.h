@@ -7,9 +7,10 @@
 #define LIBCOZ_SHARED_STATE_H
 
 #include "delay/delay_ledger.h"
+#include "delay/pending_charges.h"
+#include "delay/selection.h"
 #include "delay/thread_registry.h"
 #include "delay/waker_table.h"
-#include "delay/selection.h"
 #include "progress/point_registry.h"
 
 namespace coz {
@@ -18,6 +19,7 @@ struct SharedState {
   GlobalDelay global_delay;
   SelectionCell selection;
   WakerTable wakers;
+  PendingCharges pending;
   PointRegistry points;
   ThreadRegistry threads;
 };

@@ -49,14 +49,13 @@ class HitSpreader {
 
   // The thread goes on after a call that it made at `site`.
   void begin(std::uintptr_t site) noexcept {
-    Bucket& bucket = buckets_[index_of(site)];
+    current_ = index_of(site);
     // What another stretch left there goes to this one: a full table loses no time.
-    bucket.site = site;
-    current_ = &bucket;
+    buckets_[current_].site = site;
     samples_ = 0;
   }
   // Nothing is to be charged for the stretch at hand.
-  bool is_idle() const noexcept { return current_->line_time == 0; }
+  bool is_idle() const noexcept { return buckets_[current_].line_time == 0; }
 
   // From now on time counts for the stretch at hand.
   void resume(Nanoseconds now) noexcept { since_ = now; }
@@ -66,18 +65,18 @@ class HitSpreader {
     ++samples_;
     if (!is_hit) return;
     if (is_idle()) since_ = now;
-    current_->line_time += period;
+    buckets_[current_].line_time += period;
   }
 
   // How the bucket at hand empties, if the thread goes on.
   Emptying emptying(Nanoseconds period) const noexcept {
-    return {since_, current_->line_time,
-            std::clamp(current_->ran, period, kScalePeriods * period)};
+    const Bucket& bucket = buckets_[current_];
+    return {since_, bucket.line_time, std::clamp(bucket.ran, period, kScalePeriods * period)};
   }
 
   // The time in the line that is to be charged for what the thread has run since `resume`.
   Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
-    Bucket& bucket = *current_;
+    Bucket& bucket = buckets_[current_];
     Nanoseconds part = emptying(period).by(now);
     if (samples_ >= kSamplesOfLong || bucket.line_time - part < kLeast) part = bucket.line_time;
     bucket.line_time -= part;
@@ -108,12 +107,12 @@ class HitSpreader {
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;  // while it was not empty, up to the scale
   };
-  static std::size_t index_of(std::uintptr_t site) noexcept {
-    return (site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits);
+  static std::uint32_t index_of(std::uintptr_t site) noexcept {
+    return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));
   }
 
   std::array<Bucket, std::size_t{1} << kBucketBits> buckets_{};
-  Bucket* current_ = &buckets_[0];
+  std::uint32_t current_ = 0;
   std::uint32_t samples_ = 0;  // in the stretch at hand
   Nanoseconds since_ = 0;
 };

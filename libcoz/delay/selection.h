@@ -22,8 +22,7 @@ struct Selection {
 
   // What a thread is charged for a time in the line.
   Nanoseconds delay_for(Nanoseconds line_time, Nanoseconds period) const noexcept {
-    return static_cast<Nanoseconds>(static_cast<double>(line_time) * static_cast<double>(delay) /
-                                    static_cast<double>(period));
+    return line_time * delay / period;  // of at most seconds, so that nothing overflows
   }
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "delay/rules.h"
+#include "interpose/export.h"
 #include "runtime.h"
 
 namespace coz {
@@ -73,7 +74,7 @@ class Remaining {
 
 // A wait that no thread of the program ends: no credit.
 template <typename Call>
-auto wait_outside(Call call) {
+COZ_WRAPPER_PART auto wait_outside(Call call) {
   auto delays = Runtime::current_delays();
   if (!delays) return call();
   return rules::wait_for_outside(*delays, call);

@@ -14,7 +14,7 @@ using coz::WokenBy;
 // Whatever the result is, the thread has released the mutex and taken it again; after a time-out
 // nobody has signalled.
 template <typename Wait>
-int wait_for_condition(const void* condition, const void* mutex, Wait wait) {
+COZ_WRAPPER_PART int wait_for_condition(const void* condition, const void* mutex, Wait wait) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return wait();
   return coz::rules::wait_for_condition(*delays, key(condition), key(mutex), wait, [](int result) {
@@ -23,7 +23,7 @@ int wait_for_condition(const void* condition, const void* mutex, Wait wait) {
 }
 
 template <typename Signal>
-int signal_condition(const void* condition, Signal signal) {
+COZ_WRAPPER_PART int signal_condition(const void* condition, Signal signal) {
   if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(condition));
   return signal();
 }

@@ -62,6 +62,7 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
   auto delays = coz::Runtime::current_delays();
   if (!delays) return futex.call(timeout);
   const auto object = static_cast<std::uintptr_t>(address);
+  delays->called_from(object);  // the call came from libstdc++, or from our assembler
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:

@@ -23,7 +23,7 @@ using coz::Nanoseconds;
 
 // `call` gets the time-out in milliseconds; below 0 is for ever.
 template <typename Call>
-int with_milliseconds(int timeout, Call call) {
+COZ_WRAPPER_PART int with_milliseconds(int timeout, Call call) {
   return coz::wait_outside([=] {
     coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
     return coz::past_samples(
@@ -38,7 +38,7 @@ int with_milliseconds(int timeout, Call call) {
 
 // `call` gets the time-out as given at first, then what is left of it.
 template <typename Call>
-int with_timespec(const timespec* timeout, Call call) {
+COZ_WRAPPER_PART int with_timespec(const timespec* timeout, Call call) {
   return coz::wait_outside([=] {
     if (timeout == nullptr) {
       return coz::past_samples([=] { return call(timeout); },
@@ -78,7 +78,7 @@ bool wait_on(int socket, Nanoseconds start) {
 
 // The kernel restarts these, but for sockets with SO_RCVTIMEO.
 template <typename Call>
-auto receive(int socket, Call call) {
+COZ_WRAPPER_PART auto receive(int socket, Call call) {
   return coz::wait_outside([=] {
     const Nanoseconds start = coz::now();
     bool is_first = true;

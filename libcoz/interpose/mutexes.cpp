@@ -14,7 +14,7 @@ using coz::WokenBy;
 
 // `lock`: whatever waits for the mutex. Trying first keeps the clock out of uncontended locking.
 template <typename Lock>
-int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
+COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return lock();
   return coz::rules::acquire(
@@ -28,7 +28,7 @@ WokenBy woken_by_c11(int result) {
 }
 
 template <typename Lock>
-int lock_c11(mtx_t* mutex, Lock lock) {
+COZ_WRAPPER_PART int lock_c11(mtx_t* mutex, Lock lock) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return lock();
   return coz::rules::acquire(

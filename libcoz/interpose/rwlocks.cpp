@@ -10,7 +10,7 @@ namespace {
 using coz::key;
 
 template <typename Attempt, typename Lock>
-int take(pthread_rwlock_t* lock, Attempt attempt, Lock call) {
+COZ_WRAPPER_PART int take(pthread_rwlock_t* lock, Attempt attempt, Lock call) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return call();
   return coz::rules::acquire(*delays, key(lock), attempt, coz::is_busy, call,
@@ -18,12 +18,12 @@ int take(pthread_rwlock_t* lock, Attempt attempt, Lock call) {
 }
 
 template <typename Lock>
-int take_shared(pthread_rwlock_t* lock, Lock call) {
+COZ_WRAPPER_PART int take_shared(pthread_rwlock_t* lock, Lock call) {
   return take(lock, [=] { return COZ_REAL(pthread_rwlock_tryrdlock)(lock); }, call);
 }
 
 template <typename Lock>
-int take_alone(pthread_rwlock_t* lock, Lock call) {
+COZ_WRAPPER_PART int take_alone(pthread_rwlock_t* lock, Lock call) {
   return take(lock, [=] { return COZ_REAL(pthread_rwlock_trywrlock)(lock); }, call);
 }
 

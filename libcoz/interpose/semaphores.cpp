@@ -13,7 +13,7 @@ using coz::key;
 
 // Waiting is a cancellation point even where there is no need to wait; trying is none.
 template <typename Wait>
-int wait_for_unit(sem_t* semaphore, Wait wait) {
+COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return wait();
   const int saved = errno;

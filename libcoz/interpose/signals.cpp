@@ -17,7 +17,7 @@ std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
 
 // `wait` returns the signal that came, or a value below 1. errno is as `wait` left it.
 template <typename Wait>
-int wait_for_signal(const siginfo_t* info, Wait wait) {
+COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return wait();
   const bool accounted = delays->before_blocking();
@@ -30,7 +30,7 @@ int wait_for_signal(const siginfo_t* info, Wait wait) {
 
 // sigwaitinfo, and sigtimedwait with a `timeout`. A signal that was pending already is taken
 // without waiting: whoever sent it did not wake us, so there is nothing to be credited.
-int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   const WithoutSamples wanted(set);
   siginfo_t own = {};
   siginfo_t* out = info != nullptr ? info : &own;
@@ -55,7 +55,7 @@ int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   });
 }
 
-void before_signalling(int signal) {
+COZ_WRAPPER_PART void before_signalling(int signal) {
   if (signal == 0) return;
   if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(signal));
 }

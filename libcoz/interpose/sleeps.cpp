@@ -13,7 +13,7 @@ namespace {
 // nanosleep and thrd_sleep alike: `remaining`, where wanted, is what a signal of the program's
 // left.
 template <typename Sleep, typename IsInterrupted>
-int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
+COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
              IsInterrupted is_interrupted) {
   return coz::wait_outside([=] {
     timespec left{};
@@ -31,7 +31,7 @@ int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
   });
 }
 
-int sleep_for(const timespec* duration, timespec* remaining) {
+COZ_WRAPPER_PART int sleep_for(const timespec* duration, timespec* remaining) {
   return sleep_on(
       duration, remaining,
       [](const timespec* d, timespec* left) { return COZ_REAL(nanosleep)(d, left); },

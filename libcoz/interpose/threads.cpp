@@ -28,7 +28,7 @@ Result begin_thread(void* passed) {
 
 // `create(routine, argument)` is the real call. `no_memory` is what it returns for want of memory.
 template <typename Result, typename Create>
-int create_thread(Result (*routine)(void*), void* argument, int no_memory, Create create) {
+COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int no_memory, Create create) {
   auto delays = Runtime::current_delays();
   ThreadState* parent = Runtime::current_thread();
   if (!delays || parent == nullptr) return create(routine, argument);
@@ -45,7 +45,7 @@ int create_thread(Result (*routine)(void*), void* argument, int no_memory, Creat
 // A thread that has ended long ago did not wake us: its delays of then are not ours of now. So the
 // attempt comes first. Joining is a cancellation point even where there is no need to wait.
 template <typename Join>
-int join_thread(pthread_t thread, void** result, Join join) {
+COZ_WRAPPER_PART int join_thread(pthread_t thread, void** result, Join join) {
   auto delays = Runtime::current_delays();
   if (!delays) return join();
   pthread_testcancel();

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "delay/thread_delays.h"
-#include "delay/selection.h"
 #include "line/modules.h"
 #include "sample/histogram.h"
 #include "sample/speed_probe.h"
@@ -22,32 +21,27 @@ using FindPlace = std::optional<Place> (*)(const Modules& modules, void* context
 class Sampler {
  public:
   Sampler(const Modules& modules, Histogram& histogram, SpeedProbe& speed_probe,
-          const SelectionCell& selection, FindPlace find_place) noexcept
+          FindPlace find_place) noexcept
       : modules_(modules),
         histogram_(histogram),
         speed_probe_(speed_probe),
-        selection_(selection),
         find_place_(find_place) {}
 
   void sample(void* context, ThreadDelays& delays) noexcept {
     speed_probe_.take();
     const auto place = find_place_(modules_, context);
-    Nanoseconds delay = 0;
     if (place) {
       histogram_.count(place->line, place->function);
-      const Selection selection = selection_.get();
-      if (selection.epoch != 0 && selection.line == place->line) delay = selection.delay;
     } else {
       histogram_.count_out_of_scope();
     }
-    delays.sampled(delay);
+    delays.sampled(place ? place->line : kNoLine);
   }
 
  private:
   const Modules& modules_;
   Histogram& histogram_;
   SpeedProbe& speed_probe_;
-  const SelectionCell& selection_;
   FindPlace find_place_;
 };
 

@@ -1,6 +1,6 @@
 // How far the rules of libcoz/delay are from the truth, in a model where the truth is known.
 //
-// Bounds are what was measured at a period of 0.25 ms plus about a fifth; docs/decisions/
+// Bounds are what was measured at the default period plus about a fifth; docs/decisions/
 // credit_rules.md has the tables. They are there to notice a change of the rules, to the worse
 // above all: where errors have become smaller, lower them.
 #include <algorithm>
@@ -22,9 +22,10 @@ namespace {
 
 constexpr coz::Nanoseconds kLength = 2 * kSecond;
 
-Settings quarter() {
+// The period that users get.
+Settings by_default() {
   Settings settings;
-  settings.period = kMillisecond / 4;
+  settings.period = kMillisecond;
   return settings;
 }
 
@@ -36,10 +37,10 @@ const Workload& workload(const std::string& name) {
   return *found;
 }
 
-// At a quarter of a millisecond; each is run once for all tests.
+// Each is run once for all tests.
 const std::vector<Comparison>& compared(const std::string& name) {
   static std::map<std::string, std::vector<Comparison>> known;
-  if (!known.contains(name)) known[name] = oracle::compare(workload(name), quarter(), kLength);
+  if (!known.contains(name)) known[name] = oracle::compare(workload(name), by_default(), kLength);
   return known[name];
 }
 
@@ -57,45 +58,45 @@ TEST_CASE("oracle: a line beside a barrier gains what the barrier leaves, and no
 }
 
 TEST_CASE("oracle: lines whose share of the critical path changes from one phase to the next") {
-  check("barrier, two phases", 0.4, 1.0);
+  check("barrier, two phases", 0.9, 2.4);
 }
 
 TEST_CASE("oracle: lines inside and outside of a lock that is mostly free") {
-  check("lock, light", 0.5, 1.6);
+  check("lock, light", 0.7, 2.4);
 }
 
 TEST_CASE("oracle: waits shorter than a delay") {
   // About to form a convoy, so that the truth itself is far from proportional to the speedup.
-  check("lock, short section", 3.8, 7.3);
-  check("lock, busy", 0.3, 1.0);
+  check("lock, short section", 1.4, 3.6);
+  check("lock, busy", 0.4, 1.0);
 }
 
-TEST_CASE("oracle: waits longer than a delay") { check("lock, long section", 0.3, 0.7); }
+TEST_CASE("oracle: waits longer than a delay") { check("lock, long section", 0.5, 0.9); }
 
-TEST_CASE("oracle: a lock taken by four threads") { check("lock, 4 threads", 1.4, 4.8); }
+TEST_CASE("oracle: a lock taken by four threads") { check("lock, 4 threads", 1.1, 2.8); }
 
 TEST_CASE("oracle: locks that whoever comes first may take") {
-  check("lock, 4 threads, barging", 2.9, 7.3);
+  check("lock, 4 threads, barging", 1.4, 3.0);
   // The worst is the line outside, in a race with the kernel's waking of the other thread, which
   // no delay holds up.
-  check("lock, busy, barging", 1.4, 5.8);
+  check("lock, busy, barging", 1.8, 6.6);
 }
 
 TEST_CASE("oracle: the stages of a pipeline") {
-  check("pipeline 1:1", 0.4, 0.6);
-  check("pipeline 1:2", 0.4, 0.7);
-  check("pipeline 1:2, barging", 0.4, 0.7);
-  check("semaphore ring", 0.5, 1.2);
+  check("pipeline 1:1", 0.4, 0.7);
+  check("pipeline 1:2", 0.5, 1.0);
+  check("pipeline 1:2, barging", 0.5, 1.0);
+  check("semaphore ring", 0.4, 0.7);
 }
 
-TEST_CASE("oracle: readers and a writer") { check("readers and a writer", 1.9, 7.6); }
+TEST_CASE("oracle: readers and a writer") { check("readers and a writer", 1.3, 3.6); }
 
 TEST_CASE("oracle: work handed over by a condition, and back") {
-  check("hand-off by condition", 0.2, 0.5);
+  check("hand-off by condition", 0.4, 1.1);
 }
 
 TEST_CASE("oracle: waiting for the outside is neither sped up nor credited") {
-  check("I/O beside compute", 0.4, 1.4);
+  check("I/O beside compute", 0.6, 1.8);
   check("I/O pipeline", 0.2, 0.4);
 }
 
@@ -106,19 +107,14 @@ TEST_CASE("oracle: over all workloads the mean error is below one point") {
     const auto& comparisons = compared(each.name);
     all.insert(all.end(), comparisons.begin(), comparisons.end());
   }
-  CHECK(oracle::errors(all).mean <= 0.9);
+  CHECK(oracle::errors(all).mean <= 0.65);
 }
 
-TEST_CASE("oracle: the error grows with the period") {
+TEST_CASE("oracle: the period hardly matters, since hits are spread over many stretches") {
   const Workload& phases = workload("barrier, two phases");
-  Settings settings = quarter();
-  double before = oracle::errors(compared(phases.name)).mean;
-  for (int i = 0; i < 2; ++i) {
-    settings.period *= 2;
-    const double after = oracle::errors(oracle::compare(phases, settings, kLength)).mean;
-    CHECK(after > before);
-    before = after;
-  }
+  Settings settings = by_default();
+  settings.period *= 2;
+  CHECK(oracle::errors(oracle::compare(phases, settings, kLength)).mean < 1.0);
 }
 
 TEST_CASE("oracle: crediting whatever G grew by, whoever woke the thread, is far off") {
@@ -130,7 +126,7 @@ TEST_CASE("oracle: crediting whatever G grew by, whoever woke the thread, is far
 
 TEST_CASE("oracle: runs are repeatable") {
   const auto run = [] {
-    return oracle::time_per_visit(workload("pipeline 1:2"), quarter(),
+    return oracle::time_per_visit(workload("pipeline 1:2"), by_default(),
                                   {oracle::Treatment::Kind::kVirtual, 1, 0.5}, kLength / 10);
   };
   CHECK(run() == run());
