@@ -10,8 +10,8 @@
 // told apart by the place of the call with which they begin. A hit fills the bucket of its stretch
 // with P. While the thread runs through that stretch, now and later, the bucket empties: by the
 // share t/(τ + t) in each time t. In the mean exactly what was sampled is charged, whatever τ is
-// and however the clock is disturbed. Stretches that last for many periods need no spreading: from
-// the fourth sample on, a bucket empties at once.
+// and however the clock is disturbed. Stretches that mostly last for several periods need no
+// spreading: their buckets empty at once.
 //
 // Owned by one thread. Its signal handler and its wrappers take turns (ThreadState::busy); only
 // `begin` and `is_idle` may be interrupted by the handler. Time is handed in. Nothing allocates,
@@ -45,10 +45,14 @@ class HitSpreader {
  public:
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
-  static constexpr std::uint32_t kSamplesOfLong = 4;
+  // Stretches of so many samples in the mean are long, and so is one that has come to kSamplesOfOne.
+  static constexpr float kSamplesOfLong = 1.5F;
+  static constexpr std::uint32_t kSamplesOfOne = 6;
 
   // The thread goes on after a call that it made at `site`.
   void begin(std::uintptr_t site) noexcept {
+    Bucket& ended = buckets_[current_];
+    ended.samples += (static_cast<float>(samples_) - ended.samples) * kWeightOfOne;
     current_ = index_of(site);
     // What another stretch left there goes to this one: a full table loses no time.
     buckets_[current_].site = site;
@@ -78,7 +82,8 @@ class HitSpreader {
   Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
     Bucket& bucket = buckets_[current_];
     Nanoseconds part = emptying(period).by(now);
-    if (samples_ >= kSamplesOfLong || bucket.line_time - part < kLeast) part = bucket.line_time;
+    const bool is_long = bucket.samples >= kSamplesOfLong || samples_ >= kSamplesOfOne;
+    if (is_long || bucket.line_time - part < kLeast) part = bucket.line_time;
     bucket.line_time -= part;
     // A new bucket empties fast at first, so that it soon charges as much as it gets.
     bucket.ran = std::min(bucket.ran + std::max<Nanoseconds>(0, now - since_),
@@ -96,16 +101,18 @@ class HitSpreader {
   }
 
   void clear() noexcept {
-    for (Bucket& bucket : buckets_) bucket = {bucket.site, 0, 0};
+    for (Bucket& bucket : buckets_) bucket.line_time = bucket.ran = 0;
   }
 
  private:
   static constexpr std::size_t kBucketBits = 5;
   static constexpr Nanoseconds kLeast = 2 * kMicrosecond;
+  static constexpr float kWeightOfOne = 1.0F / 16;
   struct Bucket {
     std::uintptr_t site = 0;
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;  // while it was not empty, up to the scale
+    float samples = 0;    // of a stretch, in the mean over the last ones
   };
   static std::uint32_t index_of(std::uintptr_t site) noexcept {
     return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));

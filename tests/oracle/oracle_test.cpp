@@ -89,7 +89,7 @@ TEST_CASE("oracle: the stages of a pipeline") {
   check("semaphore ring", 0.4, 0.7);
 }
 
-TEST_CASE("oracle: readers and a writer") { check("readers and a writer", 1.3, 3.6); }
+TEST_CASE("oracle: readers and a writer") { check("readers and a writer", 1.4, 4.6); }
 
 TEST_CASE("oracle: work handed over by a condition, and back") {
   check("hand-off by condition", 0.4, 1.1);

@@ -63,19 +63,38 @@ TEST_CASE("a stretch is charged for its own samples only") {
   CHECK_FALSE(spreader.is_idle());
 }
 
-TEST_CASE("in a stretch of many samples each is charged at once") {
+TEST_CASE("in a stretch that goes on and on, hits are soon charged at once") {
   HitSpreader spreader;
   spreader.begin(kSite);
-  for (Nanoseconds now = kPeriod; now <= 3 * kPeriod; now += kPeriod) {
+  Nanoseconds now = 0;
+  for (int i = 0; i < 10; ++i) {
+    now += kPeriod;
     spreader.sample(true, kPeriod, now);
     spreader.discharge(kPeriod, now);
-    CHECK_FALSE(spreader.is_idle());
   }
-  spreader.sample(true, kPeriod, 4 * kPeriod);
-  spreader.discharge(kPeriod, 4 * kPeriod);
   CHECK(spreader.is_idle());
-  spreader.sample(true, kPeriod, 5 * kPeriod);
-  CHECK(spreader.discharge(kPeriod, 5 * kPeriod) == kPeriod);
+  now += kPeriod;
+  spreader.sample(true, kPeriod, now);
+  CHECK(spreader.discharge(kPeriod, now) == kPeriod);
+}
+
+TEST_CASE("where stretches last for several periods, hits are charged at once") {
+  HitSpreader spreader;
+  Nanoseconds now = 0;
+  for (int i = 0; i < 50; ++i) {
+    spreader.begin(kSite);
+    for (int sample = 0; sample < 3; ++sample) {
+      now += kPeriod;
+      spreader.sample(false, kPeriod, now);
+    }
+  }
+  spreader.begin(kSite);
+  spreader.sample(true, kPeriod, now);
+  CHECK(spreader.discharge(kPeriod, now) == kPeriod);
+  // The place once serves short stretches for a while.
+  for (int i = 0; i < 50; ++i) spreader.begin(kSite);
+  spreader.sample(true, kPeriod, now);
+  CHECK(spreader.discharge(kPeriod, now) < kPeriod);
 }
 
 TEST_CASE("places that share a bucket lose no time") {

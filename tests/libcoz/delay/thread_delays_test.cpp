@@ -62,9 +62,7 @@ struct World {
 struct Thread {
   Thread(World& world, std::uint32_t slot) : delays(state, world.environment) {
     state.slot = slot;
-    for (std::uint32_t i = 0; i < coz::HitSpreader::kSamplesOfLong; ++i) {
-      state.spreader.sample(false, kPeriod, 0);
-    }
+    for (int i = 0; i < 10; ++i) state.spreader.sample(false, kPeriod, 0);
   }
   Nanoseconds local() const { return state.clock.local(); }
 
