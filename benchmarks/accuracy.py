@@ -43,10 +43,10 @@ def arguments() -> argparse.ArgumentParser:
         "--truth-seconds",
         type=float,
         default=defaults.seconds,
-        help="of a run for the truth (%(default)s)",
+        help="of a slice of the run for the truth (%(default)s)",
     )
     parser.add_argument(
-        "--truth-runs", type=int, default=defaults.runs, help="of each line and speedup (%(default)s)"
+        "--truth-slices", type=int, default=defaults.slices, help="of each line and speedup (%(default)s)"
     )
     parser.add_argument("--truth-only", action="store_true", help="don't profile")
     parser.add_argument("--report", action="store_true", help=f"print {JSON.name} again, measure nothing")
@@ -66,7 +66,7 @@ def tools(options: argparse.Namespace) -> dict[str, Path]:
 def measure(options: argparse.Namespace, chosen: list[programs.Program]) -> compare.Results:
     """Truths and predictions of all programs; the results are saved after each of them."""
     results = compare.Results(options.seconds)
-    settings = truth.Settings(options.truth_seconds, options.truth_runs)
+    settings = truth.Settings(options.truth_seconds, options.truth_slices)
     for program in chosen:
         true = truth.cached(program, settings, progress)
         measured = compare.Measured(program.name, true)

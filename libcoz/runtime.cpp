@@ -54,10 +54,9 @@ thread_local constinit ThreadState* Runtime::thread_state_ = nullptr;
 Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
       shared_(shared),
-      delay_environment_{shared.global_delay, shared.wakers,
-                         shared.pending,      shared.selection,
-                         config_.period,      now,
-                         pause_until,         kMostSavedPeriods * config_.period},
+      delay_environment_{
+          shared.global_delay, shared.wakers, shared.pending, shared.selection,
+          config_.period,      now,           pause_until,    kMostSavedPeriods * config_.period},
       sampler_(modules_, histogram_, speed_probe_, find_place),
       samples_(shared.threads, config_.period),
       experimenter_(config_, shared, modules_, {histogram_, speed_probe_}, log_),

@@ -35,9 +35,9 @@ class Runtime {
   static ThreadState* current_thread() noexcept {
     return active() == nullptr ? nullptr : thread_state_;
   }
-  // Its delays, for wrappers and marks; nullopt also inside the sample handler. The site of the call
-  // is where the function returns to that this is inlined into: an exported one, or a part of one
-  // that is inlined, too (COZ_WRAPPER_PART).
+  // Its delays, for wrappers and marks; nullopt also inside the sample handler. The site of the
+  // call is where the function returns to that this is inlined into: an exported one, or a part of
+  // one that is inlined, too (COZ_WRAPPER_PART).
   [[gnu::always_inline]] static std::optional<ThreadDelays> current_delays() noexcept {
     ThreadState* thread = thread_state_;
     if (thread == nullptr) return std::nullopt;

@@ -9,26 +9,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ground_truth.programs import BUILD, SPEEDUPS, Program, fingerprint, run
+from ground_truth.programs import BUILD, SPEEDUPS, Program, Slice, fingerprint, run_slices
 
 CACHE = BUILD / "truth"
 #: The standard error of a median, relative to the standard deviation of what it is the median of.
 MEDIAN_ERROR = 1.2533
+#: How much longer slices are where latency is measured.
+LATENCY_SLICES = 4
 #: A standard deviation relative to the median absolute deviation.
 ROBUST = 1.4826
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How exactly truths are measured: seconds of a run, and runs of each line and speedup."""
+    """How exactly truths are measured: seconds of a slice, and slices of each line and speedup."""
 
-    seconds: float = 1.5
-    runs: int = 5
+    seconds: float = 0.1
+    slices: int = 40
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true effect in per cent: the median of several runs, and that median's standard error."""
+    """The true effect in per cent: the median over slices, and that median's standard error."""
 
     line: str
     speedup: int
@@ -68,31 +70,37 @@ def effect_between(before: float, with_speedup: float, after: float) -> float:
 
 
 def measure(program: Program, settings: Settings, progress: Callable[[str], None]) -> ProgramTruth:
-    """Measure all lines and speedups of a program.
+    """Measure all lines and speedups of a program, in one run of it.
 
-    Each run with a speedup stands between two without, and every line and speedup comes once before any
+    Every slice with a speedup stands between two without, and every line and speedup comes once before any
     comes again: a machine that becomes slower or faster meanwhile is in both sides of the comparison.
     """
-
-    def period(speedups: dict[str, float]) -> float:
-        return run(program.binary, settings.seconds, speedups).period
-
     cases = [(line, speedup) for line in program.lines for speedup in SPEEDUPS]
-    effects: dict[tuple[str, int], list[float]] = {case: [] for case in cases}
-    baselines = [period({})]
-    for number in range(settings.runs):
-        for line, speedup in cases:
-            progress(f"truth of {program.name}: {number + 1}/{settings.runs}, {line} {speedup} %")
-            shortened = period({line: speedup})
-            baselines.append(period({}))
-            effects[line, speedup].append(effect_between(baselines[-2], shortened, baselines[-1]))
-    truths = tuple(summarize(line, speedup, effects[line, speedup]) for line, speedup in cases)
+    # A queue takes its time to become longer or shorter.
+    one = settings.seconds * (LATENCY_SLICES if program.latency else 1)
+    seconds = one * (2 * len(cases) * settings.slices + 3)
+    progress(f"truth of {program.name}: {seconds:.0f} s")
+    outcome = run_slices(program.binary, seconds, one, cases)
+    effects = effects_of(outcome.slices, len(cases))
+    truths = tuple(summarize(*case, found) for case, found in zip(cases, effects, strict=True))
+    baselines = [one.period for one in outcome.slices if one.case < 0]
     return ProgramTruth(statistics.median(baselines), truths)
+
+
+def effects_of(slices: Sequence[Slice], cases: int) -> list[list[float]]:
+    """The effects of each case, in per cent: each of its slices against the baselines at its sides."""
+    effects: list[list[float]] = [[] for _ in range(cases)]
+    for before, one, after in zip(slices, slices[1:], slices[2:], strict=False):
+        if one.case >= 0 and before.case < 0 and after.case < 0:
+            effects[one.case].append(effect_between(before.period, one.period, after.period))
+    return effects
 
 
 def cached(program: Program, settings: Settings, progress: Callable[[str], None]) -> ProgramTruth:
     """As `measure`, but from a file if this build was measured before with these settings."""
-    path = CACHE / f"{program.name}-{fingerprint(program.binary)}-{settings.seconds:g}s-{settings.runs}.json"
+    path = (
+        CACHE / f"{program.name}-{fingerprint(program.binary)}-{settings.seconds:g}s-{settings.slices}.json"
+    )
     if path.exists():
         return from_json(json.loads(path.read_text()))
     truth = measure(program, settings, progress)

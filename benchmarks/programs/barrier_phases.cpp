@@ -8,38 +8,34 @@
 
 namespace {
 
-ground_truth::Line left_first_line{"left_first", 600};
-ground_truth::Line left_second_line{"left_second", 300};
-ground_truth::Line right_first_line{"right_first", 400};
-ground_truth::Line right_second_line{"right_second", 500};
+ground_truth::Line left1_line{"left1", 600};
+ground_truth::Line left2_line{"left2", 300};
+ground_truth::Line right1_line{"right1", 400};
+ground_truth::Line right2_line{"right2", 500};
 
-[[gnu::noinline]] void left_first() {
-  for (long i = left_first_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE left_first
+[[gnu::noinline]] void left1() {
+  for (long i = left1_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE left1
 }
 
-[[gnu::noinline]] void left_second() {
-  for (long i = left_second_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE left_second
+[[gnu::noinline]] void left2() {
+  for (long i = left2_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE left2
 }
 
-[[gnu::noinline]] void right_first() {
-  for (long i = right_first_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE right_first
+[[gnu::noinline]] void right1() {
+  for (long i = right1_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE right1
 }
 
-[[gnu::noinline]] void right_second() {
-  for (long i = right_second_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE right_second
+[[gnu::noinline]] void right2() {
+  for (long i = right2_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE right2
 }
 
 pthread_barrier_t barrier;
 
 void run_left() {
   for (;;) {
-    left_first();
+    left1();
     pthread_barrier_wait(&barrier);
-    left_second();
+    left2();
     pthread_barrier_wait(&barrier);
     COZ_PROGRESS_NAMED("round");
     ground_truth::visit();
@@ -48,9 +44,9 @@ void run_left() {
 
 void run_right() {
   for (;;) {
-    right_first();
+    right1();
     pthread_barrier_wait(&barrier);
-    right_second();
+    right2();
     pthread_barrier_wait(&barrier);
   }
 }

@@ -1,7 +1,7 @@
 // What the ground-truth programs share: lines whose work can really be shortened, and the clock
 // that says how long a unit of work then takes.
 //
-//   PROGRAM [--seconds S] [--speedup LINE=PERCENT]...
+//   PROGRAM [--seconds S] [--speedup LINE=PERCENT]... [--slices T --case LINE=PERCENT...]
 //
 // A program does the same work over and over, marks each unit as progress, and after S seconds
 // prints
@@ -11,6 +11,15 @@
 //
 // N units were finished in T seconds, so that T/N is the true period, without any profiler. A
 // start-up of a tenth of S, 0.2 s at most, is not counted.
+//
+// With --slices it changes the lengths of its lines as it runs, every T seconds, and prints for
+// each slice
+//
+//   slice CASE visits N seconds T [latency_us L]
+//
+// Slices without any speedup (CASE -1) stand between those of the cases, of which each comes once,
+// in random order, before any comes again. So a machine that becomes slower or faster meanwhile is
+// in both sides of every comparison. The first quarter of a slice is not counted.
 //
 // All work is in marked lines: loops over a register, one to a line of source and each in a
 // function of its own. (Loops over a volatile variable run faster for a while after a thread has
@@ -36,6 +45,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
 
 namespace ground_truth {
 
@@ -44,18 +58,22 @@ namespace ground_truth {
 inline constexpr double kPerMicrosecond = 3000;
 
 // A marked line: a static object, named as in the comment `// LINE name` behind its loop.
-// `iterations` does not change after `begin`.
+// `iterations` changes in `begin`, and between slices.
 class Line {
  public:
   Line(const char* line_name, double microseconds)
-      : name(line_name), iterations(std::lround(microseconds * kPerMicrosecond)), next(first) {
+      : name(line_name),
+        whole(std::lround(microseconds * kPerMicrosecond)),
+        iterations(whole),
+        next(first) {
     first = this;
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
   const char* const name;
-  long iterations;
+  const long whole;
+  std::atomic<long> iterations;
   Line* const next;
   static inline Line* first = nullptr;
 };
@@ -86,7 +104,16 @@ inline std::atomic<bool> finished{false};
   std::exit(2);
 }
 
-inline void speed_up(const char* argument) {
+struct Case {
+  Line* line;
+  double percent;
+
+  void apply() const {
+    line->iterations = std::lround(static_cast<double>(line->whole) * (1 - percent / 100));
+  }
+};
+
+inline Case parse_case(const char* argument) {
   const char* const equals = std::strchr(argument, '=');
   if (equals == nullptr) fail("not LINE=PERCENT", argument);
   const auto length = static_cast<std::size_t>(equals - argument);
@@ -97,25 +124,117 @@ inline void speed_up(const char* argument) {
   }
   for (Line* line = Line::first; line != nullptr; line = line->next) {
     if (std::strlen(line->name) == length && std::strncmp(line->name, argument, length) == 0) {
-      line->iterations = std::lround(static_cast<double>(line->iterations) * (1 - percent / 100));
-      return;
+      return {line, percent};
     }
   }
   fail("no such line", argument);
 }
 
+// What was counted from one moment to another.
+struct Count {
+  double time;
+  long visits;
+  double latency;
+};
+inline Count count_at(double time) { return {time, visits, latency_sum}; }
+
+inline void print_count(const Count& from, const Count& to) {
+  std::printf("visits %ld seconds %.6f", to.visits - from.visits, to.time - from.time);
+  if (to.latency > 0) {
+    std::printf(" latency_us %.3f",
+                1e6 * (to.latency - from.latency) / static_cast<double>(to.visits - from.visits));
+  }
+  std::printf("\n");
+}
+
+class Slices {
+ public:
+  Slices(double seconds, std::vector<Case> cases) : seconds_(seconds), cases_(std::move(cases)) {
+    order_.resize(cases_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    measured_.reserve(100000);
+  }
+  double seconds() const { return seconds_; }
+
+  // At each visit, by any thread.
+  void visited(double time) {
+    if (time < next_ || is_busy_.exchange(true)) return;
+    if (!is_counting_) {
+      from_ = count_at(time);
+      next_ = time + 0.75 * seconds_;
+    } else {
+      measured_.push_back({current_, from_, count_at(time)});
+      change();
+      next_ = time + 0.25 * seconds_;
+    }
+    is_counting_ = !is_counting_;
+    is_busy_ = false;
+  }
+
+  void print() const {
+    for (const Slice& slice : measured_) {
+      std::printf("slice %d ", slice.number);
+      print_count(slice.from, slice.to);
+    }
+  }
+
+ private:
+  struct Slice {
+    int number;
+    Count from, to;
+  };
+
+  void change() {
+    if (current_ >= 0) {
+      Line* const line = cases_[static_cast<std::size_t>(current_)].line;
+      line->iterations = line->whole;
+      current_ = -1;
+      return;
+    }
+    if (position_ == 0) std::shuffle(order_.begin(), order_.end(), random_);
+    current_ = order_[position_];
+    position_ = (position_ + 1) % order_.size();
+    cases_[static_cast<std::size_t>(current_)].apply();
+  }
+
+  const double seconds_;
+  const std::vector<Case> cases_;
+  std::vector<int> order_;
+  std::size_t position_ = 0;
+  int current_ = -1;
+  bool is_counting_ = false;
+  std::atomic<bool> is_busy_{false};
+  std::atomic<double> next_{0};
+  Count from_{};
+  std::vector<Slice> measured_;
+  std::mt19937 random_{std::random_device{}()};
+};
+
+inline std::unique_ptr<Slices> slices;
+
 // Reads the arguments and starts the clock: the first thing that `main` does.
 inline void begin(int argc, char** argv) {
+  double slice_seconds = 0;
+  std::vector<Case> cases;
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) fail("no value for", argv[i]);
     if (std::strcmp(argv[i], "--seconds") == 0) {
       run_seconds = std::atof(argv[i + 1]);
       if (!(run_seconds > 0)) fail("not a time", argv[i + 1]);
     } else if (std::strcmp(argv[i], "--speedup") == 0) {
-      speed_up(argv[i + 1]);
+      parse_case(argv[i + 1]).apply();
+    } else if (std::strcmp(argv[i], "--slices") == 0) {
+      slice_seconds = std::atof(argv[i + 1]);
+      if (!(slice_seconds > 0)) fail("not a time", argv[i + 1]);
+    } else if (std::strcmp(argv[i], "--case") == 0) {
+      cases.push_back(parse_case(argv[i + 1]));
     } else {
       fail("unknown option", argv[i]);
     }
+  }
+  if (slice_seconds > 0) {
+    if (cases.empty()) fail("no case for", "--slices");
+    slices = std::make_unique<Slices>(slice_seconds, std::move(cases));
   }
   const double start = now();
   begin_time = start + std::min(0.2, run_seconds / 10);
@@ -126,15 +245,12 @@ inline void begin(int argc, char** argv) {
 // program has code that stops them. Of several calls the first counts; the others return.
 inline void finish() {
   if (finished.exchange(true)) return;
-  const double seconds = now() - first_visit;
+  const Count end = count_at(now());
   for (const Line* line = Line::first; line != nullptr; line = line->next) {
-    std::printf("line %s %ld\n", line->name, line->iterations);
+    std::printf("line %s %ld\n", line->name, line->iterations.load());
   }
-  std::printf("visits %ld seconds %.6f", visits.load(), seconds);
-  if (latency_sum > 0) {
-    std::printf(" latency_us %.3f", 1e6 * latency_sum / static_cast<double>(visits));
-  }
-  std::printf("\n");
+  if (slices) slices->print();
+  print_count({first_visit, 0, 0}, end);
   std::fflush(stdout);
   // No destructors: that of a condition variable would wait for those who wait for it.
   std::_Exit(0);
@@ -150,6 +266,7 @@ inline double count_visit(double start = 0) {
   if (first_visit.compare_exchange_strong(never, time)) return time;
   ++visits;
   if (start > 0) latency_sum += time - start;
+  if (slices) slices->visited(time);
   return time;
 }
 

@@ -8,16 +8,15 @@
 namespace {
 
 ground_truth::Line left_line{"left", 350};
-ground_truth::Line finish_left_line{"finish_left", 150};
+ground_truth::Line finish_line{"finish", 150};
 ground_truth::Line right_line{"right", 350};
 
 [[gnu::noinline]] void left() {
   for (long i = left_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE left
 }
 
-[[gnu::noinline]] void finish_left() {
-  for (long i = finish_left_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE finish_left
+[[gnu::noinline]] void finish() {
+  for (long i = finish_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE finish
 }
 
 [[gnu::noinline]] void right() {
@@ -34,7 +33,7 @@ void spin(const std::atomic<long>& rounds, long least) {
 void run_left() {
   for (long round = 1;; ++round) {
     left();
-    finish_left();
+    finish();
     left_rounds = round;
     spin(right_rounds, round);
     COZ_PROGRESS_NAMED("round");

@@ -24,6 +24,7 @@ from cozcli.analysis.intervals import (
 )
 from cozcli.analysis.labels import find_labels
 from cozcli.analysis.phase import phase_correction
+from cozcli.analysis.realised import correct_for_realised
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
 from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, slow_machine
@@ -120,7 +121,8 @@ def _compare(by_line: dict[str, list[Window]], experiments: int) -> tuple[list[C
             lonely.append(location)
             continue
         all_series += make_series(location, windows)
-    arranged = [_arrange_finite(series) for series in correct_for_speed(all_series)]
+    corrected = [correct_for_realised(series) for series in correct_for_speed(all_series)]
+    arranged = [_arrange_finite(series) for series in corrected]
     warnings = [messages.no_baseline(sorted(lonely))] if lonely else []
     return [comparison for comparison in arranged if comparison is not None], warnings
 
@@ -181,7 +183,7 @@ def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Candida
     weights = ratio_sums(comparison)[1]
     factor = phase.factor * _factor_replicates(phase, len(log_replicates))
     effect = effects(estimate) * phase.factor
-    replicates = effects(log_replicates) * factor
+    replicates = effects(log_replicates) * factor * _dose_replicates(series, len(log_replicates))
     low, high = percentile_interval(replicates)
     operator = curve.slope_operator(speedups, weights)
     slopes = replicates @ operator
@@ -224,6 +226,12 @@ def _factor_replicates(phase: Phase, number: int) -> Floats:
     rng = np.random.default_rng(number)
     noise = np.exp(phase.standard_error * rng.standard_normal((number, 1)))
     return np.minimum(noise, 1 / phase.factor)
+
+
+def _dose_replicates(series: Series, number: int) -> Floats:
+    """How much more or less than the speedup all windows may have got, (number, 1)."""
+    rng = np.random.default_rng(number + 1)
+    return np.asarray(np.exp(series.dose_error * rng.standard_normal((number, 1))))
 
 
 def _probabilities_of_harm(values: Floats, replicates: Floats, freedom: Floats) -> list[float]:

@@ -36,7 +36,7 @@ class Window:
     """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline.
 
     slowness: log of the time that the machine took for a fixed piece of work, against its best.
-    planned: its run was to try one speedup only.
+    planned: its run was to try one speedup only. period: of sampling, ns.
     """
 
     run: int
@@ -45,6 +45,7 @@ class Window:
     slowness: float = 0.0
     borrowed: bool = False
     planned: bool = False
+    period: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Series:
     speedup: fraction. stratum: block index, or `POOL`. numerator / denominator: see the module.
     time: effective nanoseconds watched. slowness: of the machine (speed.py), 0 where unknown.
     discount: how much of the window numerator, denominator and time still count, between 0 and 1.
+    hit_share, delay_share: time in the line by samples, and delay that was added, for each effective ns.
+    dose_error: relative standard error of the delay that a speedup calls for, common to all speedups.
     planned: no run was to try more than one speedup, so that their number says nothing.
     """
 
@@ -68,9 +71,12 @@ class Series:
     time: Floats
     slowness: Floats
     discount: Floats
+    hit_share: Floats
+    delay_share: Floats
     borrowed: bool
     unsettled: bool
     planned: bool = False
+    dose_error: float = 0.0
 
     @property
     def weight(self) -> Floats:
@@ -80,7 +86,8 @@ class Series:
     def without(self, excluded: Bools) -> Series:
         """The series less some of its windows; `excluded` has shape (N,)."""
         keep = ~excluded
-        arrays = ("speedup", "stratum", "numerator", "denominator", "time", "slowness", "discount")
+        arrays = ["speedup", "stratum", "numerator", "denominator", "time", "slowness", "discount"]
+        arrays += ["hit_share", "delay_share"]
         return replace(self, **{name: getattr(self, name)[keep] for name in arrays})
 
 
@@ -108,7 +115,7 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
             slowness = _slowness(record.probe_time, references[number])
             planned = run.record.fixed_speedup is not None
-            window = Window(number, stratum, record, slowness, planned=planned)
+            window = Window(number, stratum, record, slowness, planned=planned, period=run.record.period)
             windows.by_line[record.location].append(window)
     _borrow_baselines(runs, windows.by_line)
     return windows
@@ -174,10 +181,16 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         time=terms[:, 2],
         slowness=np.array([window.slowness for window in windows]),
         discount=np.ones(len(windows)),
+        hit_share=np.array([_share(window.record, window.record.hits * window.period) for window in windows]),
+        delay_share=np.array([_share(window.record, window.record.delay) for window in windows]),
         borrowed=any(window.borrowed for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
         planned=all(window.planned for window in windows if not window.borrowed),
     )
+
+
+def _share(record: ExperimentRecord, time: float) -> float:
+    return time / record.effective_duration if record.effective_duration > 0 else 0.0
 
 
 def _terms(record: ExperimentRecord, name: str, kind: str) -> tuple[float, float, float]:

@@ -64,8 +64,8 @@ def exponent(group: Sequence[Series]) -> float:
         _, level = np.unique(series.speedup[usable], return_inverse=True)
         weights = window_weights(series.slowness[usable]) * series.time[usable] / series.time[usable].mean()
         logs = np.log(series.numerator[usable] / series.denominator[usable])
-        y = _project_out(logs, weights, block, level)
-        x = _project_out(series.slowness[usable], weights, block, level)
+        y = project_out(logs, weights, block, level)
+        x = project_out(series.slowness[usable], weights, block, level)
         products += float(weights @ (x * y))
         squares += float(weights @ x**2)
         total += float(weights @ y**2)
@@ -94,7 +94,7 @@ def _correct(series: Series, exponents: Mapping[tuple[str, str], float]) -> Seri
     )
 
 
-def _project_out(values: Floats, weights: Floats, block: Ints, level: Ints) -> Floats:
+def project_out(values: Floats, weights: Floats, block: Ints, level: Ints) -> Floats:
     """Residuals of a weighted fit of block and speedup effects, by alternating projections."""
     residuals = values.astype(np.float64)
     for _ in range(ROUNDS):

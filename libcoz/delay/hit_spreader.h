@@ -45,7 +45,8 @@ class HitSpreader {
  public:
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
-  // Stretches of so many samples in the mean are long, and so is one that has come to kSamplesOfOne.
+  // Stretches of so many samples in the mean are long, and so is one that has come to
+  // kSamplesOfOne.
   static constexpr float kSamplesOfLong = 1.5F;
   static constexpr std::uint32_t kSamplesOfOne = 6;
 
@@ -86,8 +87,8 @@ class HitSpreader {
     if (is_long || bucket.line_time - part < kLeast) part = bucket.line_time;
     bucket.line_time -= part;
     // A new bucket empties fast at first, so that it soon charges as much as it gets.
-    bucket.ran = std::min(bucket.ran + std::max<Nanoseconds>(0, now - since_),
-                          kScalePeriods * period);
+    bucket.ran =
+        std::min(bucket.ran + std::max<Nanoseconds>(0, now - since_), kScalePeriods * period);
     since_ = now;
     return part;
   }

@@ -75,7 +75,8 @@ class ThreadDelays {
     if (!is_settled()) settle();
   }
 
-  // A call that did not block is over: another stretch begins. The other functions do it themselves.
+  // A call that did not block is over: another stretch begins. The other functions do it
+  // themselves.
   void go_on() noexcept {
     if (thread_.busy.load(std::memory_order_relaxed) ||
         thread_.blocked.load(std::memory_order_relaxed)) {
@@ -97,7 +98,8 @@ class ThreadDelays {
   // Serves all that is due.
   void catch_up() noexcept;
 
-  // The thread ends, and may be waited for as `object`: it is charged all that its samples stand for.
+  // The thread ends, and may be waited for as `object`: it is charged all that its samples stand
+  // for.
   void before_ending(std::uintptr_t object) noexcept;
 
   // Effective time of the thread now.

@@ -14,7 +14,7 @@ namespace {
 // left.
 template <typename Sleep, typename IsInterrupted>
 COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
-             IsInterrupted is_interrupted) {
+                              IsInterrupted is_interrupted) {
   return coz::wait_outside([=] {
     timespec left{};
     const timespec* wanted = duration;

@@ -28,7 +28,8 @@ Result begin_thread(void* passed) {
 
 // `create(routine, argument)` is the real call. `no_memory` is what it returns for want of memory.
 template <typename Result, typename Create>
-COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int no_memory, Create create) {
+COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int no_memory,
+                                   Create create) {
   auto delays = Runtime::current_delays();
   ThreadState* parent = Runtime::current_thread();
   if (!delays || parent == nullptr) return create(routine, argument);

@@ -35,6 +35,15 @@ class TestPrograms:
         assert outcome.iterations == {"a": 3000, "b": 50}
         assert outcome.period == pytest.approx(2500)
 
+    def test_slices(self) -> None:
+        outcome = programs.parse_outcome(
+            "line a 3000\nslice -1 visits 10 seconds 0.075\nslice 2 visits 12 seconds 0.075 latency_us 80\n"
+            "visits 200 seconds 0.5\n"
+        )
+        assert [(one.case, one.visits) for one in outcome.slices] == [(-1, 10), (2, 12)]
+        assert outcome.slices[0].period == pytest.approx(7500)
+        assert outcome.slices[1].period == 80
+
     def test_a_latency_is_the_period_that_counts(self) -> None:
         assert programs.parse_outcome("visits 200 seconds 0.5 latency_us 812.5").period == 812.5
 
@@ -54,7 +63,14 @@ class TestTruth:
     def test_effect_is_against_both_neighbours(self) -> None:
         assert truth.effect_between(100, 88, 120) == pytest.approx(20)
 
-    def test_one_odd_run_does_not_count(self) -> None:
+    def test_each_slice_is_compared_with_the_baselines_at_its_sides(self) -> None:
+        periods = [(-1, 100), (0, 90), (-1, 100), (1, 60), (-1, 140), (0, 126), (-1, 140), (1, 10)]
+        slices = [programs.Slice(1, period / 1e6, None, case) for case, period in periods]
+        first, second = truth.effects_of(slices, 2)
+        assert first == pytest.approx([10, 10])
+        assert second == pytest.approx([50])  # the last one has no baseline behind it
+
+    def test_one_odd_slice_does_not_count(self) -> None:
         summary = truth.summarize("a", 25, [10.0, 11.0, 10.5, 90.0, 10.4])
         assert summary.effect == 10.5
         assert summary.spread < 1

@@ -37,8 +37,23 @@ def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
     assert (outcome.latency is not None) == program.latency
 
 
+def test_slices_alternate_and_come_back_to_the_whole_length(program: Program) -> None:
+    cases = [(line, 75) for line in program.lines]
+    outcome = programs.run_slices(program.binary, 1.0, 0.04, cases)
+    assert {one.case for one in outcome.slices[::2]} == {-1}
+    assert all(one.case >= 0 for one in outcome.slices[1::2])
+    assert all(one.visits > 0 for one in outcome.slices)
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--speedup", "nothing=10"], ["--speedup", "major=101"], ["--speedup"], ["--seconds", "0"]]
+    "arguments",
+    [
+        ["--speedup", "nothing=10"],
+        ["--speedup", "major=101"],
+        ["--speedup"],
+        ["--seconds", "0"],
+        ["--slices", "1"],
+    ],
 )
 def test_wrong_arguments_are_refused(arguments: list[str]) -> None:
     binary = Program("serial").binary

@@ -40,7 +40,8 @@ class Model:
 
     `busy` processors are in use on average, and threads wait for one for `waiting` of that time. Under a
     speedup s the first half of a window is slower by `settling`·s than the second. Of a latency point's
-    arrivals the part `growth`(s) never departs within the window.
+    arrivals the part `growth`(s) never departs within the window. With `chance`, a window's effect is what
+    its hits make it: in proportion to them.
     """
 
     lines: Sequence[Line]
@@ -59,6 +60,7 @@ class Model:
     waiting: float = 0.0
     settling: float = 0.0
     growth: Callable[[float], float] = lambda s: 0.0
+    chance: bool = False
     _rng: np.random.Generator = field(init=False)
     #: For what windows say beside visits: the visits do not depend on whether it is asked for.
     _side: np.random.Generator = field(init=False)
@@ -127,11 +129,16 @@ class Model:
             probe *= slowness
             period *= slowness**self.sensitivity
         effective = WINDOW * (1 - 0.3 * speedup)
+        rate = line.rate / (1 - line.effect(speedup))
+        if self.chance:
+            hits = int(rng.poisson(rate * effective))
+            period *= 1 - line.effect(speedup) * hits / (rate * effective)
+            period /= 1 - line.effect(speedup)
         visits = effective / period
         n = int(rng.poisson(visits)) if self.poisson else int(visits)
         elapsed = effective if self.poisson else n * period
-        rate = line.rate / (1 - line.effect(speedup))
-        hits = int(rng.poisson(rate * effective))
+        if not self.chance:
+            hits = int(rng.poisson(rate * effective))
         points: list[dict[str, Any]] = []
         if n >= 1:
             point = {"name": self.point, "kind": "throughput", "visits": n, "elapsed": max(int(elapsed), 1)}

@@ -65,10 +65,9 @@ class CozProfiler final : public Profiler {
  public:
   // `speedup`: of the line whose samples have a delay.
   CozProfiler(Clock clock, Nanoseconds period, double speedup) noexcept
-      : environment_{global_,   wakers_,   pending_,          selection_,
-                     period,    clock.now, clock.sleep_until, coz::kMostSavedPeriods * period} {
-    selection_.select(kSelected,
-                      static_cast<Nanoseconds>(speedup * static_cast<double>(period)));
+      : environment_{global_, wakers_,   pending_,          selection_,
+                     period,  clock.now, clock.sleep_until, coz::kMostSavedPeriods * period} {
+    selection_.select(kSelected, static_cast<Nanoseconds>(speedup * static_cast<double>(period)));
   }
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {

@@ -54,8 +54,9 @@ struct World {
   std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
   coz::PendingCharges pending;
   coz::SelectionCell selection;
-  coz::DelayEnvironment environment{global,  *wakers,       pending,               selection,
-                                    period,  simulated_now, simulated_sleep_until, kMostSaved};
+  coz::DelayEnvironment environment{
+      global,    *wakers, pending, selection, period, simulated_now, simulated_sleep_until,
+      kMostSaved};
 };
 
 // A thread in a stretch of code that has lasted for several samples: hits are charged at once.
