@@ -45,15 +45,18 @@ class HitSpreader {
  public:
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
-  // Stretches of so many samples in the mean are long, and so is one that has come to
-  // kSamplesOfOne.
-  static constexpr float kSamplesOfLong = 1.5F;
+  // Stretches of kSamplesOfLong in the mean are long until they come to less than kSamplesOfShort:
+  // to change often is worse than either. So is one that has come to kSamplesOfOne.
+  static constexpr float kSamplesOfLong = 2.0F;
+  static constexpr float kSamplesOfShort = 1.0F;
   static constexpr std::uint32_t kSamplesOfOne = 6;
 
   // The thread goes on after a call that it made at `site`.
   void begin(std::uintptr_t site) noexcept {
     Bucket& ended = buckets_[current_];
     ended.samples += (static_cast<float>(samples_) - ended.samples) * kWeightOfOne;
+    if (ended.samples >= kSamplesOfLong) ended.is_long = true;
+    if (ended.samples < kSamplesOfShort) ended.is_long = false;
     current_ = index_of(site);
     // What another stretch left there goes to this one: a full table loses no time.
     buckets_[current_].site = site;
@@ -83,7 +86,7 @@ class HitSpreader {
   Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
     Bucket& bucket = buckets_[current_];
     Nanoseconds part = emptying(period).by(now);
-    const bool is_long = bucket.samples >= kSamplesOfLong || samples_ >= kSamplesOfOne;
+    const bool is_long = bucket.is_long || samples_ >= kSamplesOfOne;
     if (is_long || bucket.line_time - part < kLeast) part = bucket.line_time;
     bucket.line_time -= part;
     // A new bucket empties fast at first, so that it soon charges as much as it gets.
@@ -114,6 +117,7 @@ class HitSpreader {
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;  // while it was not empty, up to the scale
     float samples = 0;    // of a stretch, in the mean over the last ones
+    bool is_long = false;
   };
   static std::uint32_t index_of(std::uintptr_t site) noexcept {
     return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));
