@@ -27,7 +27,7 @@ MODES: Mapping[str, tuple[str, ...] | None] = {
 }
 
 #: What the profiler says when all is well: about the profile, and that a run was too short.
-_HARMLESS = re.compile(r"coz: (\d+ experiments? on|no experiment|.* holds earlier runs)")
+_HARMLESS = re.compile(r"coz: (hint: |(warning: )?(\d+ experiments? on|no experiment|.* holds earlier runs))")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,14 @@ class PendingCharges {
                                                             std::memory_order_relaxed);
   }
 
-  bool is_empty() const noexcept { return used_.load(std::memory_order_relaxed) == 0; }
+  // Whether no thread is about to be charged now: a cheap look before `most`.
+  bool is_empty() const noexcept {
+    for (std::uint32_t left = used_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
+      const Entry& entry = entries_[static_cast<std::size_t>(std::countr_zero(left))];
+      if (entry.line_time.load(std::memory_order_relaxed) != 0) return false;
+    }
+    return true;
+  }
 
   // The most that a thread will have been charged by now; 0 if none is about to be. `now` is called
   // only when needed.

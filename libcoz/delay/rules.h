@@ -53,14 +53,14 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
 template <typename Call, typename WhoWoke>
 auto wait_for_condition(ThreadDelays& delays, std::uintptr_t condition, std::uintptr_t mutex,
                         Call call, WhoWoke who_woke) {
-  delays.before_waking(mutex);
+  delays.before_waking_and_waiting(mutex);
   return wait(delays, {condition, mutex}, call, who_woke);
 }
 
 // Meeting at a barrier: whoever comes may be the one for whom the others wait.
 template <typename Call, typename WhoWoke>
 auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WhoWoke who_woke) {
-  delays.before_waking(barrier);
+  delays.before_waking_and_waiting(barrier);
   return wait(delays, {barrier}, call, who_woke);
 }
 

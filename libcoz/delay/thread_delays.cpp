@@ -67,6 +67,8 @@ void ThreadDelays::settle() noexcept {
   const Turn turn(thread_);
   drain();
   pay_until_settled();
+  // The pause was no run of the stretch, should it be charged once more before the call blocks.
+  if (!thread_.spreader.is_idle()) thread_.spreader.resume(environment_.now());
 }
 
 bool ThreadDelays::before_blocking() noexcept {

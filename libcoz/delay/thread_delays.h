@@ -64,9 +64,13 @@ class ThreadDelays {
 
   // The thread may wake another by releasing `object`.
   void before_waking(std::uintptr_t object) noexcept {
+    before_waking_and_waiting(object);
+    go_on();
+  }
+  // The same, in a call that then waits itself: the way there is no stretch.
+  void before_waking_and_waiting(std::uintptr_t object) noexcept {
     if (!is_settled()) settle();
     environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
-    go_on();
   }
 
   // The thread is about to take what another may hold: it pays what it owes, so that it need not do

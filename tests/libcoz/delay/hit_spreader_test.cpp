@@ -108,3 +108,27 @@ TEST_CASE("places that share a bucket lose no time") {
   CHECK(spreader.discharge_all() == hits);
   CHECK(spreader.discharge_all() == 0);
 }
+
+TEST_CASE("of very short stretches few are looked at, and as much is charged") {
+  HitSpreader spreader;
+  Nanoseconds now = 0;
+  Nanoseconds charged = 0;
+  Nanoseconds hits = 0;
+  int looked_at = 0;
+  constexpr int kStretches = 200'000;
+  for (int i = 0; i < kStretches; ++i) {
+    spreader.begin(kSite);
+    if (!spreader.is_idle()) spreader.resume(now);
+    if (i % 5000 == 0) {  // a hit every millisecond
+      spreader.sample(true, kPeriod, now);
+      hits += kPeriod;
+    }
+    now += kPeriod / 5000;
+    if (spreader.is_idle()) continue;
+    ++looked_at;
+    charged += spreader.discharge(kPeriod, now);
+  }
+  CHECK(looked_at < kStretches / 20);
+  CHECK(charged > hits * 3 / 4);  // what is left is in the bucket
+  CHECK(charged + spreader.discharge_all() == hits);
+}
