@@ -48,6 +48,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--truth-slices", type=int, default=defaults.slices, help="of each line and speedup (%(default)s)"
     )
+    parser.add_argument(
+        "--turns", type=int, default=6, help="in which truth and profiles take turns (%(default)s)"
+    )
     parser.add_argument("--truth-only", action="store_true", help="don't profile")
     parser.add_argument("--report", action="store_true", help=f"print {JSON.name} again, measure nothing")
     return parser
@@ -66,22 +69,36 @@ def tools(options: argparse.Namespace) -> dict[str, Path]:
 def measure(options: argparse.Namespace, chosen: list[programs.Program]) -> compare.Results:
     """Truths and predictions of all programs; the results are saved after each of them."""
     results = compare.Results(options.seconds)
-    settings = truth.Settings(options.truth_seconds, options.truth_slices)
     for program in chosen:
-        true = truth.cached(program, settings, progress)
-        measured = compare.Measured(program.name, true)
-        for number, (name, coz) in enumerate(tools(options).items()):
-            progress(f"{name} on {program.name}: {options.seconds:g} s")
-            binary = program.binary if name == OURS else program.classic_binary
-            output = predict.PROFILES / f"{program.name}.{number}.coz"
-            measured.tools[name] = predict.predict(
-                program, coz, binary, output, options.seconds, true.steepest()
-            )
-        results.programs.append(measured)
+        results.programs.append(measure_program(options, program))
         if not options.truth_only:
             compare.save(JSON, results)
     progress("")
     return results
+
+
+def measure_program(options: argparse.Namespace, program: programs.Program) -> compare.Measured:
+    """Truth and predictions in turns, so that the machine is the same to all of them."""
+    settings = truth.Settings(options.truth_seconds, options.truth_slices)
+    turns = options.turns
+    profiles = {
+        name: predict.PROFILES / f"{program.name}.{number}.coz" for number, name in enumerate(tools(options))
+    }
+    for output in profiles.values():
+        output.unlink(missing_ok=True)
+    slices = []
+    for turn in range(1, turns + 1):
+        seconds = truth.seconds_of_a_turn(program, settings, turns)
+        progress(f"{program.name}, turn {turn} of {turns}: truth, {seconds:.0f} s")
+        slices.append(truth.run_turn(program, settings, turns))
+        for name, coz in tools(options).items():
+            progress(f"{program.name}, turn {turn} of {turns}: {name}, {options.seconds / turns:.0f} s")
+            binary = program.binary if name == OURS else program.classic_binary
+            predict.profile(program, coz, binary, profiles[name], options.seconds / turns)
+    measured = compare.Measured(program.name, truth.of_turns(program, slices))
+    for name, output in profiles.items():
+        measured.tools[name] = predict.predict(program, output, measured.true.steepest())
+    return measured
 
 
 def missing(chosen: list[programs.Program], with_classic: bool) -> list[Path]:

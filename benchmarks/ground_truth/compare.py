@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,6 +13,9 @@ from typing import Any
 from ground_truth import truth
 from ground_truth.predict import Prediction, ProgramPrediction
 from ground_truth.truth import ProgramTruth, Truth
+
+#: Standard errors that hold 95 % of a normal distribution.
+NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,17 @@ class Comparison:
 
     @property
     def covered(self) -> bool | None:
-        """Is the truth in the interval?"""
+        """Does the interval hold the truth, which is itself known to `spread` only?
+
+        Both sides of the interval are widened by the truth's own 95 %, as errors that are independent are.
+        """
         if self.predicted is None:
             return None
-        return self.predicted.low <= self.true.effect <= self.predicted.high
+        own = NORMAL_95 * self.true.spread
+        below = self.predicted.effect - self.predicted.low
+        above = self.predicted.high - self.predicted.effect
+        difference = self.true.effect - self.predicted.effect
+        return -math.hypot(below, own) <= difference <= math.hypot(above, own)
 
 
 @dataclass(frozen=True)

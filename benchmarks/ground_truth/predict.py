@@ -62,21 +62,24 @@ class ProgramPrediction:
 
 
 def profile(program: Program, coz: Path, binary: Path, output: Path, seconds: float) -> None:
-    """Profile a program with a coz-compatible command and its default options.
+    """Profile a program with a coz-compatible command and its default options, and add to a profile.
 
-    Raises:
-        subprocess.CalledProcessError: the command or the program failed; its output is in `stderr`.
+    A failure of the command or the program is reported on standard output: it shows in the profile.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.unlink(missing_ok=True)
-    subprocess.run(
-        [str(coz), "run", "-o", str(output), "---", str(binary), "--seconds", f"{seconds:g}"],
-        check=True,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=120 + 3 * seconds,
-    )
+    try:
+        subprocess.run(
+            [str(coz), "run", "-o", str(output), "---", str(binary), "--seconds", f"{seconds:g}"],
+            check=True,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=120 + 3 * seconds,
+        )
+    except subprocess.TimeoutExpired as error:
+        print(f"{coz} on {program.name}: {error}")
+    except subprocess.CalledProcessError as error:
+        print(f"{coz} on {program.name}: {error}\n{error.stderr}")
 
 
 def report(path: Path) -> dict[str, Any] | None:
@@ -135,10 +138,12 @@ def interpolate(grid: Sequence[float], values: Sequence[float | None], at: float
 def prefix(records: Iterable[str], seconds: float) -> list[str]:
     """The lines that a profile would have if it had been recorded for so many seconds only.
 
-    Experiments count when they were over by then, and cumulative sample counts when they were written.
+    Times are those of all its runs, one after the other. Experiments count when they were over by then, and
+    cumulative sample counts when they were written.
     """
     end = seconds * 1e9
     kept = []
+    earlier_runs = this_run = 0.0
     for text in records:
         try:
             record = json.loads(text)
@@ -150,17 +155,20 @@ def prefix(records: Iterable[str], seconds: float) -> list[str]:
             case "samples":
                 over = record["duration"]
             case "run":
-                over = 0
+                earlier_runs += this_run
+                this_run = over = 0
             case _:
                 continue
-        if over <= end:
+        this_run = max(this_run, over)
+        if earlier_runs + over <= end:
             kept.append(text)
     return kept
 
 
-def narrow_after(path: Path, program: Program, line: str, speedup: int = 50) -> float | None:
-    """Seconds of a profile after which the interval of a line's effect is narrow, and stays so.
+def narrow_after(path: Path, program: Program, length: float, line: str, speedup: int = 50) -> float | None:
+    """Seconds after which the interval of a line's effect is narrow, and stays so.
 
+    `length` is that of the profile in seconds.
     Only the times in `PREFIXES` are looked at. None if it is not narrow at the last of them, or if the
     profile is not of a format that has the experiments' times.
     """
@@ -170,8 +178,7 @@ def narrow_after(path: Path, program: Program, line: str, speedup: int = 50) -> 
             return None
     except (IndexError, ValueError):
         return None
-    length = max((json.loads(text).get("duration", 0) for text in records if '"samples"' in text), default=0)
-    times = [seconds for seconds in PREFIXES if seconds <= length / 1e9 + 1]
+    times = [seconds for seconds in PREFIXES if seconds <= length + 1]
     shortened = path.with_suffix(".prefix")
     widths: list[float | None] = []
     try:
@@ -196,20 +203,15 @@ def first_narrow(times: Sequence[float], widths: Sequence[float | None]) -> floa
     return answer
 
 
-def predict(
-    program: Program, coz: Path, binary: Path, output: Path, seconds: float, steepest: str
-) -> ProgramPrediction:
-    """Profile a program and read the profile. A failure of the tool is an empty result."""
-    try:
-        profile(program, coz, binary, output, seconds)
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        print(f"{coz} on {program.name}: {error}")
+def predict(program: Program, output: Path, steepest: str) -> ProgramPrediction:
+    """Read a profile. Where there is none, or nothing in it, the result is empty."""
     document = report(output) if output.exists() else None
     if document is None:
-        return ProgramPrediction((), 0, seconds, None)
+        return ProgramPrediction((), 0, 0, None)
+    length = sum(one["duration"] for one in document["runs"]) / 1e9
     return ProgramPrediction(
         predictions_in(document, program),
         document["experiments"],
-        sum(one["duration"] for one in document["runs"]) / 1e9 or seconds,
-        narrow_after(output, program, steepest),
+        length,
+        narrow_after(output, program, length, steepest),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -170,11 +169,6 @@ def run(binary: Path, seconds: float, speedups: Mapping[str, float] | None = Non
         command += ["--speedup", f"{line}={percent:g}"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60 + 10 * seconds)
     return parse_outcome(done.stdout)
-
-
-def fingerprint(binary: Path) -> str:
-    """Tells one build of a program from another."""
-    return hashlib.sha256(binary.read_bytes()).hexdigest()[:16]
 
 
 def choose(names: list[str]) -> list[Program]:

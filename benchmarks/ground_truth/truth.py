@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import math
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ground_truth.programs import BUILD, SPEEDUPS, Program, Slice, fingerprint, run_slices
+from ground_truth.programs import SPEEDUPS, Program, Slice, run_slices
 
-CACHE = BUILD / "truth"
 #: The standard error of a median, relative to the standard deviation of what it is the median of.
 MEDIAN_ERROR = 1.2533
 #: How much longer slices are where latency is measured.
@@ -69,21 +67,38 @@ def effect_between(before: float, with_speedup: float, after: float) -> float:
     return 100 * (1 - 2 * with_speedup / (before + after))
 
 
-def measure(program: Program, settings: Settings, progress: Callable[[str], None]) -> ProgramTruth:
-    """Measure all lines and speedups of a program, in one run of it.
+def cases_of(program: Program) -> list[tuple[str, int]]:
+    """All lines of a program at all speedups."""
+    return [(line, speedup) for line in program.lines for speedup in SPEEDUPS]
+
+
+def seconds_of_a_turn(program: Program, settings: Settings, turns: int) -> float:
+    """How long `run_turn` takes if `settings` are to be met in so many turns."""
+    # A queue takes its time to become longer or shorter.
+    one = settings.seconds * (LATENCY_SLICES if program.latency else 1)
+    return one * (2 * len(cases_of(program)) * math.ceil(settings.slices / turns) + 3)
+
+
+def run_turn(program: Program, settings: Settings, turns: int) -> tuple[Slice, ...]:
+    """Slices of all lines and speedups, one part in so many `turns`, in one run of the program.
 
     Every slice with a speedup stands between two without, and every line and speedup comes once before any
     comes again: a machine that becomes slower or faster meanwhile is in both sides of the comparison.
     """
-    cases = [(line, speedup) for line in program.lines for speedup in SPEEDUPS]
-    # A queue takes its time to become longer or shorter.
     one = settings.seconds * (LATENCY_SLICES if program.latency else 1)
-    seconds = one * (2 * len(cases) * settings.slices + 3)
-    progress(f"truth of {program.name}: {seconds:.0f} s")
-    outcome = run_slices(program.binary, seconds, one, cases)
-    effects = effects_of(outcome.slices, len(cases))
+    seconds = seconds_of_a_turn(program, settings, turns)
+    return run_slices(program.binary, seconds, one, cases_of(program)).slices
+
+
+def of_turns(program: Program, turns: Sequence[Sequence[Slice]]) -> ProgramTruth:
+    """What the slices of all turns say."""
+    cases = cases_of(program)
+    effects: list[list[float]] = [[] for _ in cases]
+    for slices in turns:
+        for all_of_case, of_turn in zip(effects, effects_of(slices, len(cases)), strict=True):
+            all_of_case += of_turn
     truths = tuple(summarize(*case, found) for case, found in zip(cases, effects, strict=True))
-    baselines = [one.period for one in outcome.slices if one.case < 0]
+    baselines = [one.period for slices in turns for one in slices if one.case < 0]
     return ProgramTruth(statistics.median(baselines), truths)
 
 
@@ -96,25 +111,7 @@ def effects_of(slices: Sequence[Slice], cases: int) -> list[list[float]]:
     return effects
 
 
-def cached(program: Program, settings: Settings, progress: Callable[[str], None]) -> ProgramTruth:
-    """As `measure`, but from a file if this build was measured before with these settings."""
-    path = (
-        CACHE / f"{program.name}-{fingerprint(program.binary)}-{settings.seconds:g}s-{settings.slices}.json"
-    )
-    if path.exists():
-        return from_json(json.loads(path.read_text()))
-    truth = measure(program, settings, progress)
-    save(path, truth)
-    return truth
-
-
-def save(path: Path, truth: ProgramTruth) -> None:
-    """Write a file that `from_json` understands."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(asdict(truth), indent=1) + "\n")
-
-
-def from_json(values: dict[str, Any]) -> ProgramTruth:
+def from_json(values: Mapping[str, Any]) -> ProgramTruth:
     """The opposite of `dataclasses.asdict`."""
     return ProgramTruth(
         values["period"],

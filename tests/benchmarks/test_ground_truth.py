@@ -79,10 +79,36 @@ class TestTruth:
         truths = ProgramTruth(100, (true("a", 50, 10), true("b", 50, -30), true("a", 75, 80)))
         assert truths.steepest() == "b"
 
-    def test_survives_json(self, tmp_path: Path) -> None:
-        truths = ProgramTruth(100, (true("a", 50, 10), true("b", 50, -30)))
-        truth.save(tmp_path / "folder" / "truth.json", truths)
-        assert truth.from_json(json.loads((tmp_path / "folder" / "truth.json").read_text())) == truths
+    def test_turns_are_put_together(self) -> None:
+        program = Program("serial")
+        line = next(iter(program.lines))
+        turn = [
+            programs.Slice(1, period / 1e6, None, case) for case, period in ((-1, 100), (0, 90), (-1, 100))
+        ]
+        slower = [
+            programs.Slice(1, period / 1e6, None, case) for case, period in ((-1, 200), (0, 160), (-1, 200))
+        ]
+        every = [
+            [
+                *turn,
+                *(
+                    one
+                    for case in range(1, len(truth.cases_of(program)))
+                    for one in (programs.Slice(1, 1e-4, None, case), programs.Slice(1, 1e-4, None, -1))
+                ),
+            ]
+            for turn in (turn, slower)
+        ]
+        found = truth.of_turns(program, every)
+        assert found.of(line, 25).effects == pytest.approx((10, 20))
+        assert found.period == pytest.approx(100)
+
+    def test_settings_are_met_in_turns(self) -> None:
+        program = Program("serial")
+        settings = truth.Settings(seconds=0.1, slices=40)
+        cases = len(truth.cases_of(program))
+        assert truth.seconds_of_a_turn(program, settings, 1) == pytest.approx(0.1 * (80 * cases + 3))
+        assert truth.seconds_of_a_turn(program, settings, 6) == pytest.approx(0.1 * (14 * cases + 3))
 
 
 def result(speedups: list[float], fit: list[float]) -> dict[str, Any]:
@@ -141,6 +167,14 @@ class TestPredict:
         records = [run, experiment(1), samples[0], experiment(8.5), experiment(9.5), samples[1], "{bro"]
         assert predict.prefix(records, 10) == [run, experiment(1), samples[0], experiment(8.5)]
 
+    def test_runs_of_a_profile_are_one_after_the_other(self) -> None:
+        def experiment(start: float) -> str:
+            return json.dumps({"type": "experiment", "start": start * 1e9, "duration": 1e9})
+
+        run, samples = json.dumps({"type": "run"}), json.dumps({"type": "samples", "duration": 5e9})
+        records = [run, experiment(1), samples, run, experiment(1), experiment(4), samples]
+        assert predict.prefix(records, 8) == [run, experiment(1), samples, run, experiment(1)]
+
     def test_narrow_from_here_to_the_end(self) -> None:
         times = [10, 20, 30, 45]
         assert predict.first_narrow(times, [None, 1.9, 1.5, 1.0]) == 20
@@ -163,6 +197,14 @@ class TestCompare:
         assert found.mean == pytest.approx(4 / 3)
         assert found.largest == pytest.approx(3)
         assert found.coverage == pytest.approx(2 / 3)
+
+    def test_the_truth_itself_is_known_to_its_own_error(self) -> None:
+        def covered(spread: float) -> bool | None:
+            return Comparison(Truth("a", 25, 12, spread, ()), predicted("a", 25, 10, half=1.0)).covered
+
+        assert not covered(0.0)
+        assert not covered(0.5)  # √(1² + 0.98²) is 1.4
+        assert covered(1.0)
 
     def test_nothing_predicted(self) -> None:
         assert compare.score([Comparison(true("a", 25, 1), None)]).made == 0
