@@ -41,6 +41,21 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
   return tried;
 }
 
+// The same for what is waited for by spinning: no waker's credit is needed, since who spins can pay
+// as it does. It does so at every attempt, so that it owes nothing once it goes on.
+template <typename Attempt, typename IsBusy, typename Relax>
+auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {
+  for (;;) {
+    delays.before_taking();
+    const auto tried = attempt();
+    if (!is_busy(tried)) {
+      delays.go_on();
+      return tried;
+    }
+    relax();
+  }
+}
+
 // Releasing or signalling: what this thread owes must be paid before another goes on.
 template <typename Call>
 auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {

@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(pthread_rwlock_rdlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_timedrdlock) \
   X(pthread_rwlock_clockrdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock) \
   X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock) \
+  X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock) X(sched_yield) \
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) \
   X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait) \
   X(pthread_cond_signal) X(pthread_cond_broadcast) \

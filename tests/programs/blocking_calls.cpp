@@ -66,6 +66,28 @@ void mutexes() {
   say("a write lock taken twice is a deadlock", pthread_rwlock_wrlock(&lock) == EDEADLK);
 }
 
+void spin_locks() {
+  pthread_spinlock_t lock;
+  pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+  int together = 0;
+  bool alone = true;
+  const auto count = [&] {
+    for (int i = 0; i < 200'000; ++i) {
+      pthread_spin_lock(&lock);
+      alone = alone && ++together == 1;
+      --together;
+      pthread_spin_unlock(&lock);
+    }
+  };
+  std::thread one(count);
+  std::thread other(count);
+  one.join();
+  other.join();
+  say("a spin lock keeps others out", alone && pthread_spin_lock(&lock) == 0);
+  say("and is busy then", pthread_spin_trylock(&lock) == EBUSY);
+  say("sched_yield", sched_yield() == 0);
+}
+
 int returns_seven(void*) { return 7; }
 
 void threads_of_c11() {
@@ -296,6 +318,7 @@ void cancellation() {
 int main() {
   COZ_PROGRESS;
   mutexes();
+  spin_locks();
   threads_of_c11();
   of_c20();
   syscalls();

@@ -3,9 +3,11 @@
 // the line, the other has waited through, so it need never pause.
 //
 // Prints how often a round it gave up the processor in waiting more than the once that waiting
-// needs.
+// needs; where waiting is spinning ("spin-lock", "yield"), how often it was held up in what it did
+// next.
 #include <coz.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -45,12 +47,17 @@ struct Means {
   void (*take)();
   void (*give)();
   void (*wait)();
+
+  bool is_spinning() const {
+    return std::strcmp(name, "spin-lock") == 0 || std::strcmp(name, "yield") == 0;
+  }
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 pthread_barrier_t barrier;
+pthread_spinlock_t spin_lock;
 mtx_t c11_mutex;
 cnd_t c11_condition;
 sem_t semaphore;
@@ -136,6 +143,12 @@ const Means kMeans[] = {
        word.notify_one();
      },
      [] { word.wait(0); }},
+    {"spin-lock", [] { pthread_spin_lock(&spin_lock); }, [] { pthread_spin_unlock(&spin_lock); },
+     [] { pthread_spin_lock(&spin_lock); }},
+    {"yield", [] { word = 1; }, [] { word = 0; },
+     [] {
+       while (word == 1) sched_yield();
+     }},
     {"signal", nothing, [] { pthread_kill(other, SIGUSR1); },
      [] {
        sigset_t set;
@@ -159,11 +172,24 @@ void count_pauses(Wait wait) {
   if (times > 1) pauses += times - 1;
 }
 
+// Time for some samples, at which it would pay what it owes.
+void go_on_from(const Means& means) {
+  const long before = given_up();
+  compute();
+  pauses += given_up() - before;
+  if (std::strcmp(means.name, "spin-lock") == 0) pthread_spin_unlock(&spin_lock);
+}
+
 void* take_turns(void* passed) {
   const auto* means = static_cast<const Means*>(passed);
   for (int round = 0; round < kRounds; ++round) {
     sem_wait(&begun);
-    count_pauses(means->wait);
+    if (means->is_spinning()) {
+      means->wait();
+      go_on_from(*means);
+    } else {
+      count_pauses(means->wait);
+    }
     sem_post(&done);
   }
   return nullptr;
@@ -195,6 +221,7 @@ void hand_over_by_joining() {
 }  // namespace
 
 int main(int, char** arguments) {
+  pthread_spin_init(&spin_lock, PTHREAD_PROCESS_PRIVATE);
   pthread_barrier_init(&barrier, nullptr, 2);
   mtx_init(&c11_mutex, mtx_timed);
   cnd_init(&c11_condition);

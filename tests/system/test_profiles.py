@@ -128,7 +128,8 @@ def test_a_call_that_does_not_wait_forgets_no_delays(coz, build, request, progra
 
 HANDED_OVER_BY = [
     "mutex", "timedlock", "clocklock", "c11-mutex", "rwlock", "rwlock-writers", "rwlock-timed", "condition",
-    "c11-condition", "semaphore", "semaphore-timed", "barrier", "atomic-wait", "signal", "join",
+    "c11-condition", "semaphore", "semaphore-timed", "barrier", "atomic-wait", "spin-lock", "yield",
+    "signal", "join",
 ]  # fmt: skip
 
 

@@ -1,0 +1,58 @@
+// Spin locks, and the call that loops which wait by spinning make. Threads that spin take samples and
+// would pay at those, up to a period late, perhaps with the lock in their hands.
+#include <pthread.h>
+#include <sched.h>
+#include <threads.h>
+
+#include <algorithm>
+
+#include "interpose/blocking.h"
+#include "interpose/export.h"
+#include "interpose/real.h"
+
+namespace {
+
+// Between two attempts: ever longer, so that the owner's cache line is left alone.
+class Relax {
+ public:
+  void operator()() {
+    for (int i = 0; i < times_; ++i) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      asm volatile("yield");
+#else
+      asm volatile("");
+#endif
+    }
+    times_ = std::min(2 * times_, kMost);
+  }
+
+ private:
+  static constexpr int kMost = 32;
+  int times_ = 1;
+};
+
+}  // namespace
+
+COZ_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  auto delays = coz::Runtime::current_delays();
+  if (!delays) return COZ_REAL(pthread_spin_lock)(lock);
+  return coz::rules::spin(
+      *delays, [=] { return COZ_REAL(pthread_spin_trylock)(lock); }, coz::is_busy, Relax());
+}
+
+COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
+  auto delays = coz::Runtime::current_delays();
+  if (!delays) return COZ_REAL(pthread_spin_unlock)(lock);
+  return coz::rules::release(*delays, coz::key(const_cast<int*>(lock)),
+                             [=] { return COZ_REAL(pthread_spin_unlock)(lock); });
+}
+
+// No end of a stretch of code: a loop may call it a thousand times in a wait.
+COZ_EXPORT int sched_yield() noexcept {
+  if (auto delays = coz::Runtime::current_delays()) delays->before_taking();
+  return COZ_REAL(sched_yield)();
+}
+
+COZ_EXPORT void thrd_yield() { sched_yield(); }
