@@ -6,6 +6,9 @@
  *   COZ_END("name");            ... and ends here, perhaps in another thread (latency)
  *   COZ_ARRIVAL;                a request arrives here (load)
  *   COZ_ARRIVAL_NAMED("name");
+ *   COZ_REGION_BEGIN("name");   from here to COZ_REGION_END in the same thread is sped up as one
+ *   COZ_REGION_END("name");     thing, whatever it calls; regions may lie in each other
+ *   COZ_REGION("name");         C++: the rest of the enclosing block
  *
  * Only for code that blocks or wakes threads by means the profiler cannot see (its own futex
  * calls, hand-written assembly):
@@ -49,6 +52,12 @@ typedef struct coz_point {
   void (*visit)(struct coz_point* point);
 } coz_point_t;
 
+/* A region as the profiler hands it out. */
+typedef struct coz_region {
+  void (*begin)(struct coz_region* region);
+  void (*end)(struct coz_region* region);
+} coz_region_t;
+
 /* What a mark remembers: kind of symbol, not yet looked up, absent, or an address. */
 #define COZ_SITE_INERT_ ((size_t)0)
 #define COZ_SITE_NEW_ ((size_t)1)
@@ -80,6 +89,24 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_point_(size_t* sit
   }
   __atomic_store_n(site, point, __ATOMIC_RELEASE);
   return point;
+}
+
+__attribute__((cold, noinline, unused)) static size_t coz_new_region_(size_t* site,
+                                                                      const char* name) {
+  const size_t get_region = coz_look_up_("_coz_get_region");
+  size_t region = COZ_SITE_INERT_;
+  if (get_region != COZ_SITE_INERT_) {
+    region = (size_t)((coz_region_t * (*)(const char*)) get_region)(name);
+  }
+  __atomic_store_n(site, region, __ATOMIC_RELEASE);
+  return region;
+}
+
+/* NULL without the profiler. */
+__attribute__((unused)) static inline coz_region_t* coz_region_(size_t* site, const char* name) {
+  size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_region_(site, name);
+  return (coz_region_t*)address;
 }
 
 __attribute__((unused)) static inline void coz_visit_(size_t* site, size_t address, int kind,
@@ -121,6 +148,43 @@ COZ_EXTERN_C_END_
 #define COZ_END(name) COZ_VISIT_(COZ_KIND_END_, name)
 #define COZ_ARRIVAL COZ_VISIT_(COZ_KIND_ARRIVAL_, COZ_HERE_)
 #define COZ_ARRIVAL_NAMED(name) COZ_VISIT_(COZ_KIND_ARRIVAL_, name)
+
+#define COZ_REGION_CALL_(which, name)                                 \
+  do {                                                                \
+    static size_t coz_site_ = COZ_SITE_NEW_;                          \
+    coz_region_t* const coz_entered_ = coz_region_(&coz_site_, name); \
+    if (__builtin_expect(coz_entered_ != NULL, 0)) {                  \
+      coz_entered_->which(coz_entered_);                              \
+    }                                                                 \
+  } while (0)
+#define COZ_REGION_BEGIN(name) COZ_REGION_CALL_(begin, name)
+#define COZ_REGION_END(name) COZ_REGION_CALL_(end, name)
+
+#ifdef __cplusplus
+/* Enters a region, and leaves it at the end of the block, also by an exception. */
+class coz_region_scope {
+ public:
+  explicit coz_region_scope(coz_region_t* region) : region_(region) {
+    if (region_ != NULL) region_->begin(region_);
+  }
+  ~coz_region_scope() {
+    if (region_ != NULL) region_->end(region_);
+  }
+
+ private:
+  coz_region_scope(const coz_region_scope&);
+  coz_region_scope& operator=(const coz_region_scope&);
+
+  coz_region_t* region_;
+};
+
+#define COZ_JOINED_(a, b) a##b
+#define COZ_JOIN_(a, b) COZ_JOINED_(a, b)
+#define COZ_REGION(name)                                        \
+  static size_t COZ_JOIN_(coz_site_, __LINE__) = COZ_SITE_NEW_; \
+  const coz_region_scope COZ_JOIN_(coz_scope_,                  \
+                                   __LINE__)(coz_region_(&COZ_JOIN_(coz_site_, __LINE__), name))
+#endif
 
 #define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", void (*)(void), ())
 #define COZ_PRE_BLOCK COZ_CALL_("_coz_pre_block", void (*)(void), ())

@@ -43,6 +43,12 @@ Sampling sampling_mode(std::string_view name) {
   return Sampling::kAuto;
 }
 
+Granularity granularity_named(std::string_view name) {
+  if (name == "function") return Granularity::kFunction;
+  if (name == "callpath") return Granularity::kCallpath;
+  return Granularity::kLine;
+}
+
 }  // namespace
 
 std::optional<Config> Config::from_environment() {
@@ -52,6 +58,7 @@ std::optional<Config> Config::from_environment() {
   config.line_tables = text("COZ_LINE_TABLES");
   config.source_scope = text("COZ_SOURCE_SCOPE");
   config.fixed_line = text("COZ_FIXED_LINE");
+  config.granularity = granularity_named(text("COZ_GRANULARITY"));
   config.version = text("COZ_VERSION");
   if (const auto speedup = number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
     config.fixed_speedup = static_cast<int>(*speedup);

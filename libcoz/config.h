@@ -7,6 +7,7 @@
 #include <string>
 
 #include "os/clock.h"
+#include "target/targets.h"
 
 namespace coz {
 
@@ -20,6 +21,7 @@ struct Config {
   std::string version;
   std::optional<int> fixed_speedup;  // percent
   bool end_to_end = false;
+  Granularity granularity = Granularity::kLine;
   Nanoseconds period = kMillisecond;
   Sampling sampling = Sampling::kAuto;
   std::uint64_t seed = 0;

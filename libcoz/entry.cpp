@@ -33,6 +33,21 @@ void visit(PointHandle* handle) noexcept {
   if (!point.wants_no_time()) take_time(point, slot);
 }
 
+// What a mark of a region holds. The header calls the first two.
+struct RegionHandle {
+  void (*begin)(RegionHandle* handle);
+  void (*end)(RegionHandle* handle);
+  std::uint32_t region;
+};
+
+void begin_region(RegionHandle* handle) noexcept {
+  if (ThreadState* thread = Runtime::current_thread()) thread->regions.begin(handle->region);
+}
+
+void end_region(RegionHandle* handle) noexcept {
+  if (ThreadState* thread = Runtime::current_thread()) thread->regions.end(handle->region);
+}
+
 Point* point_of(int kind, const char* name) noexcept {
   Runtime* runtime = Runtime::active();
   if (runtime == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
@@ -49,6 +64,14 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   point->marks_visits.store(true, std::memory_order_relaxed);
   // As many as there are marks in the program, and needed as long as it runs.
   return new (std::nothrow) coz::PointHandle{coz::visit, point};
+}
+
+COZ_EXPORT void* _coz_get_region(const char* name) {
+  coz::Runtime* runtime = coz::Runtime::active();
+  if (runtime == nullptr || name == nullptr) return nullptr;
+  const auto region = runtime->shared().regions.find_or_add(name);
+  if (!region) return nullptr;
+  return new (std::nothrow) coz::RegionHandle{coz::begin_region, coz::end_region, *region};
 }
 
 // The classic interface: a counter {count, backoff} that the program increments itself.

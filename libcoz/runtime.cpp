@@ -57,9 +57,12 @@ Runtime::Runtime(Config config, SharedState& shared)
       delay_environment_{
           shared.global_delay, shared.wakers, shared.pending, shared.selection,
           config_.period,      now,           pause_until,    kMostSavedPeriods * config_.period},
-      sampler_(modules_, histogram_, speed_probe_, find_place),
+      targets_(modules_, call_paths_, shared.regions, config_.granularity),
+      sampler_(modules_, targets_, {histogram_, speed_probe_}, shared.selection,
+               {find_places, find_callers}, config_.period),
       samples_(shared.threads, config_.period),
-      experimenter_(config_, shared, modules_, {histogram_, speed_probe_}, log_),
+      experimenter_(config_, shared, {targets_, call_paths_, modules_}, {histogram_, speed_probe_},
+                    log_),
       process_(getpid()) {}
 
 void Runtime::start() {
@@ -87,7 +90,7 @@ bool Runtime::begin() {
   std::vector<std::string> problems;
   modules_.load(config_.line_tables, SourceScope(config_.source_scope), problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
-  if (!histogram_.reserve(modules_.line_count())) {
+  if (!histogram_.reserve(targets_.count()) || !call_paths_.reserve()) {
     message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));
     return false;
   }
@@ -110,6 +113,7 @@ bool Runtime::begin() {
   install_sample_handler();
   const bool sampling = samples_.start(config_.sampling, explanation);
   if (!explanation.empty()) message("%s", explanation.c_str());
+  sampler_.drops_kernel_time(samples_.drops_kernel_time());
   set_sample_signal(sampling ? samples_.signal() : 0);
   log_.append(describe_run());
 
@@ -144,6 +148,7 @@ RunRecord Runtime::describe_run() const {
   cpu_set_t cores;
   record.cores = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
                                                                  : sysconf(_SC_NPROCESSORS_ONLN);
+  record.granularity = name_of(config_.granularity);
   record.scope = lines_of(config_.source_scope);
   record.end_to_end = config_.end_to_end;
   record.fixed_speedup = config_.fixed_speedup;
@@ -175,6 +180,7 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
     return;
   }
   thread->clock.start_at(inherited);
+  thread->kernel.start_at(thread_cpu_time(current_tid()), config_.period);
   pthread_setspecific(thread_end_key_, thread);
   thread_state_ = thread;
   if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
@@ -183,6 +189,15 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
         "limit with: ulimit -n 65536",
         strerror(-thread->event));
   }
+}
+
+void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
+                                  Nanoseconds end) noexcept {
+  Runtime* runtime = active();
+  // In the handler it is the unwinder that calls.
+  if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed)) return;
+  ThreadDelays delays(thread, runtime->delay_environment_);
+  runtime->sampler_.kernel_call_returns(thread, delays, start, end);
 }
 
 // Runs as the thread's last act, whether it returned, called pthread_exit or was cancelled.

@@ -49,6 +49,9 @@ class Runtime {
                         reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }
 
+  // A call into the kernel, begun at `start`, returns: a period may have ended in it.
+  static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
+
   // In the thread that begins, with the delays its parent had served.
   void thread_begins(Nanoseconds inherited) noexcept;
 
@@ -75,6 +78,8 @@ class Runtime {
   SharedState& shared_;
   DelayEnvironment delay_environment_;
   Modules modules_;
+  CallPaths call_paths_;
+  Targets targets_;
   Histogram histogram_;
   SpeedProbe speed_probe_;
   ProfileWriter log_;

@@ -12,6 +12,7 @@
 #include "delay/thread_registry.h"
 #include "delay/waker_table.h"
 #include "progress/point_registry.h"
+#include "target/region_registry.h"
 
 namespace coz {
 
@@ -21,6 +22,7 @@ struct SharedState {
   WakerTable wakers;
   PendingCharges pending;
   PointRegistry points;
+  RegionRegistry regions;
   ThreadRegistry threads;
 };
 

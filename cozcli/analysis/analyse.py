@@ -10,6 +10,7 @@ import numpy as np
 
 from cozcli import messages
 from cozcli.analysis import curve, ranking
+from cozcli.analysis.callers import callers_of_lines
 from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios, ratio_sums
 from cozcli.analysis.grouping import THROUGHPUT, Floats, Series, Window, make_series, usable_windows
 from cozcli.analysis.intervals import (
@@ -158,9 +159,14 @@ def _estimate(
         candidates.append(_result(comparison, variance, phases[series.location]))
     results = judge(candidates)
     labels = find_labels([r.key for r in results], by_line, runs, phases)
+    callers = callers_of_lines(runs)
     # In the order of their definition, as all notes are.
     return [
-        replace(r, notes=r.notes + tuple(note for note in Note if note in labels.notes[r.key]))
+        replace(
+            r,
+            notes=r.notes + tuple(note for note in Note if note in labels.notes[r.key]),
+            callers=callers.get(r.location, ()),
+        )
         for r in results
     ], labels.warnings
 
@@ -209,6 +215,7 @@ def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Candida
         curve=tuple(points),
         fit=curve.fit_curve(speedups, weights, effect, replicates),
         notes=_notes(comparison, phase),
+        target=series.target,
     )
     # Contention shows in the slope or at single speedups; the latter are as many chances to err.
     columns = np.column_stack([slopes, replicates])

@@ -58,6 +58,7 @@ class Series:
     hit_share, delay_share: time in the line by samples, and delay that was added, for each effective ns.
     dose_error: relative standard error of the delay that a speedup calls for, common to all speedups.
     planned: no run was to try more than one speedup, so that their number says nothing.
+    target: what the location names: line, function, callpath or region.
     """
 
     location: str
@@ -77,6 +78,7 @@ class Series:
     unsettled: bool
     planned: bool = False
     dose_error: float = 0.0
+    target: str = "line"
 
     @property
     def weight(self) -> Floats:
@@ -186,6 +188,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         borrowed=any(window.borrowed for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
         planned=all(window.planned for window in windows if not window.borrowed),
+        target=next((record.target for record in own), "line"),
     )
 
 

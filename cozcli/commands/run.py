@@ -66,6 +66,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--fixed-speedup", metavar="N", type=_percent, help="use this speedup only, in per cent (0 to 100)"
     )
+    parser.add_argument(
+        "--granularity",
+        choices=("line", "function", "callpath"),
+        default="line",
+        help="what is sped up at a time: a line, a whole function, or a line under one caller "
+        "(default: %(default)s)",
+    )
     parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
     parser.add_argument(
         "--period",
@@ -114,6 +121,7 @@ def execute(options: argparse.Namespace) -> int:
             end_to_end=options.end_to_end,
             period=options.period,
             sampling=options.sampling,
+            granularity=options.granularity,
         )
         print_warnings(tables.warnings)
         if output.appends:

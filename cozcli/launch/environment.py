@@ -20,6 +20,7 @@ VARIABLES = (
     "COZ_FIXED_LINE",
     "COZ_FIXED_SPEEDUP",
     "COZ_END_TO_END",
+    "COZ_GRANULARITY",
     "COZ_PERIOD",
     "COZ_SAMPLING",
     "COZ_SEED",
@@ -41,6 +42,7 @@ class Settings(NamedTuple):
     end_to_end: bool = False
     period: int | None = None
     sampling: str = "auto"
+    granularity: str = "line"
 
 
 def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -52,6 +54,7 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
     environment["COZ_OUTPUT"] = str(settings.output)
     environment["COZ_LINE_TABLES"] = "\n".join(f"{entry.binary}\t{entry.table}" for entry in settings.tables)
     environment["COZ_SAMPLING"] = settings.sampling
+    environment["COZ_GRANULARITY"] = settings.granularity
     environment["COZ_SEED"] = str(settings.seed)
     environment["COZ_VERSION"] = __version__
     if settings.source_scope:

@@ -80,11 +80,12 @@ class RunRecord:
     end_to_end: bool = False
     classic: bool = False
     fixed_speedup: float | None = None
+    granularity: str = "line"
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRecord:
-    """One measured window.
+    """One measured window. `target` says what `location` names: line, function, callpath or region.
 
     `line_samples`, `run_time`, `processor_time` and `core_wait` are -1, `probe_time` is 0, where unknown.
     """
@@ -106,13 +107,24 @@ class ExperimentRecord:
     core_wait: int = -1
     flags: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
+    target: str = "line"
 
 
 @dataclass(frozen=True, slots=True)
 class LineCount:
-    """Samples in one line since the start of the run."""
+    """Samples in one line (or other target) since the start of the run."""
 
     location: str
+    function: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallerCount:
+    """Samples in a line under one caller; `caller` and its `function` are empty where out of scope."""
+
+    location: str
+    caller: str
     function: str
     count: int
 
@@ -135,6 +147,7 @@ class SamplesRecord:
     total: int = -1
     in_scope: int = 0
     lines: tuple[LineCount, ...] = ()
+    callers: tuple[CallerCount, ...] = ()
     points: tuple[PointCount, ...] = ()
     experiments: int = 0
     discarded: Mapping[str, int] = field(default_factory=dict)
@@ -282,6 +295,7 @@ def _run(fields: Fields) -> RunRecord:
         fixed_speedup=check_speedup(fields.real("fixed_speedup", 1.0))
         if fields.has("fixed_speedup")
         else None,
+        granularity=fields.text("granularity", "line"),
     )
 
 
@@ -306,6 +320,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         core_wait=_optional(fields, "core_wait"),
         flags=fields.texts("flags"),
         points=tuple(p for p in map(_point, fields.objects("points")) if p is not None),
+        target=fields.text("kind", "line"),
     )
 
 
@@ -366,6 +381,15 @@ def _samples(fields: Fields) -> SamplesRecord:
         lines=tuple(
             LineCount(line.text("location"), line.text("function", ""), line.natural("count"))
             for line in fields.objects("lines")
+        ),
+        callers=tuple(
+            CallerCount(
+                caller.text("location"),
+                caller.text("caller", ""),
+                caller.text("function", ""),
+                caller.natural("count"),
+            )
+            for caller in fields.objects("callers")
         ),
         points=tuple(
             PointCount(

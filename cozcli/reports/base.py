@@ -13,6 +13,9 @@ from cozcli.messages import count, seconds
 #: Follows a slope that differs from 0 even with all lines looked at.
 SIGNIFICANT = "*"
 
+#: Between a line and its caller, and before the name of a region, in locations.
+CALLED_FROM, REGION = " < ", "region "
+
 
 class Report(Protocol):
     """A report renders one analysis as text. Pictures go to a file instead: see figure.py."""
@@ -22,8 +25,12 @@ class Report(Protocol):
 
 
 def common_directory(locations: Sequence[str]) -> str:
-    """The directory, with its final slash, that all locations share; empty if only the root."""
-    folders = {os.path.dirname(location) for location in locations}
+    """The directory, with its final slash, that all locations share; empty if only the root.
+
+    Regions have names instead of paths.
+    """
+    paths = [location for location in locations if not location.startswith(REGION)]
+    folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
     if not folders or not all(folder.startswith("/") for folder in folders):
         return ""
     shared = os.path.commonpath(folders)
@@ -32,12 +39,12 @@ def common_directory(locations: Sequence[str]) -> str:
 
 def shorten(location: str, prefix: str) -> str:
     """A location without the directory that all share."""
-    return location.removeprefix(prefix)
+    return CALLED_FROM.join(part.removeprefix(prefix) for part in location.split(CALLED_FROM))
 
 
 def short_function(function: str) -> str:
     """A function without its parameters and without a leading return type's spaces."""
-    name = function.partition("(")[0].strip()
+    name = function.replace("(anonymous namespace)::", "").partition("(")[0].strip()
     return name or function.strip()
 
 

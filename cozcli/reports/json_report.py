@@ -48,8 +48,13 @@ def _run(run: RunSummary) -> dict[str, Any]:
 
 def _result(result: LineResult) -> dict[str, Any]:
     return {
+        "target": result.target,
         "location": result.location,
         "function": result.function,
+        "callers": [
+            {"location": caller.location, "function": caller.function, "share": _number(caller.share)}
+            for caller in result.callers
+        ],
         "point": result.point,
         "kind": result.kind,
         "slope": _number(result.slope),

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cozcli.analysis import curve
-from cozcli.analysis.result import Analysis, LineResult, Note
+from cozcli.analysis.result import Analysis, Caller, LineResult, Note
 from cozcli.messages import printable
 from cozcli.reports.base import (
     SIGNIFICANT,
@@ -28,6 +28,8 @@ UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 CONTENTION = "contention"
+#: How many lines are shown with their callers, of each how many, and with which share of samples at least.
+MOST_CALLED, MOST_CALLERS, LEAST_SHARE = 10, 4, 0.03
 ORDER = (
     "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
     "interval, with the number of lines allowed for. Those of few data come last."
@@ -58,6 +60,8 @@ class TextReport:
         if prefix:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         console.print(_table(analysis, prefix, self._width))
+        for line in _callers(analysis, prefix):
+            console.print(Text(line), soft_wrap=not terminal)
         for line in _legend(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
         text = stream.getvalue()
@@ -136,6 +140,26 @@ def _marks(result: LineResult) -> Text:
             text += f" ×{result.phase.factor:.2f}"
         marks.append((", " if marks else "") + text)
     return marks
+
+
+def _callers(analysis: Analysis, prefix: str) -> list[str]:
+    """For the lines that rank highest, by whom they are called; of each caller its share of the samples."""
+    found: dict[str, str] = {}
+    for result in analysis.results:
+        if result.location in found or not result.callers or len(found) == MOST_CALLED:
+            continue
+        shown = [caller for caller in result.callers[:MOST_CALLERS] if caller.share >= LEAST_SHARE]
+        names = ", ".join(_caller(caller, prefix) for caller in shown)
+        found[result.location] = f"  {shorten(result.location, prefix)} < {names}"
+    return ["Called from:", *map(printable, found.values()), ""] if found else []
+
+
+def _caller(caller: Caller, prefix: str) -> str:
+    if not caller.location:
+        return f"out of scope {caller.share:.0%}"
+    name = short_function(caller.function)
+    place = shorten(caller.location, prefix)
+    return f"{place} ({name}) {caller.share:.0%}" if name else f"{place} {caller.share:.0%}"
 
 
 def _legend(analysis: Analysis, intervals: bool) -> list[str]:

@@ -25,12 +25,12 @@ namespace coz {
 
 class PendingCharges {
  public:
-  // The thread of `slot` has served `local` and goes on to run `line`.
-  void publish(std::uint32_t slot, std::uint32_t line, Nanoseconds local,
+  // The thread of `slot` has served `local` and goes on to run `target`.
+  void publish(std::uint32_t slot, std::uint32_t target, Nanoseconds local,
                const Emptying& emptying) noexcept {
     const std::uint32_t index = slot % kEntries;
     Entry& entry = entries_[index];
-    if (!is_owned(entry, slot, line)) return;
+    if (!is_owned(entry, slot, target)) return;
     entry.scale.store(emptying.scale, std::memory_order_relaxed);
     // In this order: who reads `line_time` and then `local` sees a `since` at least as new.
     entry.since.store(emptying.since, std::memory_order_relaxed);
@@ -78,7 +78,7 @@ class PendingCharges {
       Emptying emptying;
       emptying.line_time = entry.line_time.load(std::memory_order_acquire);
       if (emptying.line_time == 0) continue;
-      if (entry.line.load(std::memory_order_relaxed) != selection.line) continue;
+      if (entry.target.load(std::memory_order_relaxed) != selection.target) continue;
       const Nanoseconds local = entry.local.load(std::memory_order_acquire);
       emptying.since = entry.since.load(std::memory_order_relaxed);
       emptying.scale = entry.scale.load(std::memory_order_relaxed);
@@ -92,24 +92,24 @@ class PendingCharges {
   static constexpr std::uint32_t kEntries = 8;
   struct alignas(64) Entry {
     std::atomic<std::uint32_t> owner{0};  // slot + 1
-    std::atomic<std::uint32_t> line{kNoLine};
+    std::atomic<std::uint32_t> target{kNoTarget};
     std::atomic<Nanoseconds> line_time{0};
     std::atomic<Nanoseconds> local{0};
     std::atomic<Nanoseconds> since{0};
     std::atomic<Nanoseconds> scale{0};
   };
 
-  static bool is_owned(Entry& entry, std::uint32_t slot, std::uint32_t line) noexcept {
+  static bool is_owned(Entry& entry, std::uint32_t slot, std::uint32_t target) noexcept {
     std::uint32_t owner = entry.owner.load(std::memory_order_relaxed);
     if (owner != slot + 1) {
-      if (owner != 0 && entry.line.load(std::memory_order_relaxed) == line) return false;
+      if (owner != 0 && entry.target.load(std::memory_order_relaxed) == target) return false;
       if (!entry.owner.compare_exchange_strong(owner, slot + 1, std::memory_order_acquire,
                                                std::memory_order_relaxed)) {
         return false;
       }
       entry.line_time.store(0, std::memory_order_release);
     }
-    entry.line.store(line, std::memory_order_relaxed);
+    entry.target.store(target, std::memory_order_relaxed);
     return true;
   }
 

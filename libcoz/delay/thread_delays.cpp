@@ -33,18 +33,18 @@ class ThreadDelays::Turn {
   bool was_;
 };
 
-void ThreadDelays::sampled(std::uint32_t line) noexcept {
+void ThreadDelays::sampled(std::uint32_t target) noexcept {
   const Selection selection = environment_.selection.get();
-  const bool is_hit = selection.epoch != 0 && selection.line == line;
+  const bool is_hit = selection.epoch != 0 && selection.target == target;
   if (thread_.busy.load(std::memory_order_relaxed) ||
       thread_.blocked.load(std::memory_order_relaxed)) {
     if (is_hit) thread_.deferred.fetch_add(selection.delay, std::memory_order_relaxed);
     return;
   }
   const Turn turn(thread_);
-  if (is_hit && thread_.spread_line != line) {
+  if (is_hit && thread_.spread_target != target) {
     thread_.spreader.clear();
-    thread_.spread_line = line;
+    thread_.spread_target = target;
   }
   // Also with a delay of 0: a bucket is as full in a baseline as under a speedup.
   thread_.spreader.sample(is_hit, environment_.period, is_hit ? environment_.now() : 0);
@@ -121,7 +121,7 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
     drain();
     const Selection selection = environment_.selection.get();
     const Nanoseconds left = thread_.spreader.discharge_all();
-    if (selection.epoch != 0 && selection.line == thread_.spread_line) {
+    if (selection.epoch != 0 && selection.target == thread_.spread_target) {
       thread_.clock.charge(selection.delay_for(left, environment_.period), environment_.global);
     }
     environment_.pending.give_up(thread_.slot);
@@ -134,7 +134,7 @@ Nanoseconds ThreadDelays::effective_now() const noexcept {
   Nanoseconds delay = thread_.clock.local() + thread_.deferred.load(std::memory_order_relaxed);
   if (!thread_.spreader.is_idle()) {
     const Selection selection = environment_.selection.get();
-    if (selection.line == thread_.spread_line) {
+    if (selection.target == thread_.spread_target) {
       const Emptying emptying = thread_.spreader.emptying(environment_.period);
       delay += selection.delay_for(emptying.by(time), environment_.period);
     }
@@ -156,7 +156,7 @@ void ThreadDelays::resume() noexcept {
 void ThreadDelays::resume_in_turn() noexcept {
   if (thread_.spreader.is_idle()) return;
   thread_.spreader.resume(environment_.now());
-  environment_.pending.publish(thread_.slot, thread_.spread_line, thread_.clock.local(),
+  environment_.pending.publish(thread_.slot, thread_.spread_target, thread_.clock.local(),
                                thread_.spreader.emptying(environment_.period));
 }
 
@@ -165,7 +165,7 @@ void ThreadDelays::discharge() noexcept {
   environment_.pending.withdraw(thread_.slot);
   const Selection selection = environment_.selection.get();
   if (selection.epoch == 0) return;  // between two windows
-  if (selection.line != thread_.spread_line) {
+  if (selection.target != thread_.spread_target) {
     thread_.spreader.clear();
     return;
   }

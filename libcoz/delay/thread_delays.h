@@ -59,8 +59,8 @@ class ThreadDelays {
   // For a thread whose delays outlive a call: the next one comes from `site`.
   void called_from(std::uintptr_t site) noexcept { site_ = site; }
 
-  // A sample in `line`, or out of scope (kNoLine). In a signal handler.
-  void sampled(std::uint32_t line) noexcept;
+  // A sample in `target`, or in none (kNoTarget). In a signal handler.
+  void sampled(std::uint32_t target) noexcept;
 
   // The thread may wake another by releasing `object`.
   void before_waking(std::uintptr_t object) noexcept {

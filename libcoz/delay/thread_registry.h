@@ -32,7 +32,8 @@ class ThreadRegistry {
       thread.in_handler.store(false, std::memory_order_relaxed);
       thread.deferred.store(0, std::memory_order_relaxed);
       thread.spreader.clear();
-      thread.spread_line = kNoLine;
+      thread.spread_target = kNoTarget;
+      thread.regions.clear();
       thread.event = -1;
       thread.next_tick = 0;
       threads_seen_.fetch_add(1, std::memory_order_relaxed);

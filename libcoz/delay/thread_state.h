@@ -13,13 +13,17 @@
 #include "delay/delay_ledger.h"
 #include "delay/hit_spreader.h"
 #include "delay/selection.h"
+#include "sample/kernel_samples.h"
+#include "target/open_regions.h"
 
 namespace coz {
 
 struct alignas(64) ThreadState {
   ThreadClock clock;
   HitSpreader spreader;
-  std::uint32_t spread_line = kNoLine;  // the line whose hits are being spread
+  std::uint32_t spread_target = kNoTarget;  // the target whose hits are being spread
+  OpenRegions regions;
+  KernelSamples kernel;
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // the stack, when it blocked
 

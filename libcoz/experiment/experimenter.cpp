@@ -14,11 +14,11 @@ constexpr Nanoseconds kLookAround = 100 * kMillisecond;
 
 }  // namespace
 
-Experimenter::Experimenter(const Config& config, SharedState& shared, const Modules& modules,
+Experimenter::Experimenter(const Config& config, SharedState& shared, Choice choice,
                            Samples samples, ProfileWriter& log)
     : config_(config),
       shared_(shared),
-      modules_(modules),
+      choice_(choice),
       histogram_(samples.histogram),
       speed_probe_(samples.speed_probe),
       log_(log),
@@ -40,37 +40,37 @@ void Experimenter::run() {
 
 void Experimenter::run_blocks() {
   while (!stop_.is_stopped()) {
-    const auto line = next_line();
-    if (!line) {
+    const auto target = next_target();
+    if (!target) {
       checkpoint_if_due();
       stop_.sleep_for(kNap);
       continue;
     }
     ++block_;
     for (const int speedup : plan_.next_block(random_)) {
-      if (!run_window(*line, speedup)) return;
+      if (!run_window(*target, speedup)) return;
       checkpoint_if_due();
     }
   }
 }
 
-std::optional<std::uint32_t> Experimenter::next_line() {
-  if (!config_.fixed_line.empty()) return modules_.find_line(config_.fixed_line);
+std::optional<std::uint32_t> Experimenter::next_target() {
+  if (!config_.fixed_line.empty()) return choice_.targets.find(config_.fixed_line);
   if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
-  std::vector<LineSamples> lines;
+  std::vector<TargetSamples> targets;
   const std::uint32_t seen = histogram_.seen_count();
-  lines.reserve(seen);
+  targets.reserve(seen);
   for (std::uint32_t i = 0; i < seen; ++i) {
-    const std::uint32_t line = histogram_.seen(i);
-    if (line != kNoLine) lines.push_back({line, histogram_.of_line(line)});
+    const std::uint32_t target = histogram_.seen(i);
+    if (target != kNoTarget) targets.push_back({target, histogram_.of(target)});
   }
-  return selector_.draw(lines, random_);
+  return selector_.draw(targets, random_);
 }
 
-bool Experimenter::run_window(std::uint32_t line, int speedup) {
-  select(line, speedup);
+bool Experimenter::run_window(std::uint32_t target, int speedup) {
+  select(target, speedup);
   if (!stop_.sleep_for(window_.settling())) return false;
-  Opening opening = open_window(line);
+  Opening opening = open_window(target);
   if (reads_threads_) opening.waits = read_core_waits(shared_.threads);
   meter_.open(effective_now());
   if (!measure(window_.get())) {
@@ -78,7 +78,7 @@ bool Experimenter::run_window(std::uint32_t line, int speedup) {
     ++discarded_.shutdown;
     return false;
   }
-  ExperimentRecord record = describe(line, speedup, opening);
+  ExperimentRecord record = describe(target, speedup, opening);
   if (reads_threads_) add_processor_times(record, opening);
   record.unsettled = is_unsettled();
   shared_.selection.clear();
@@ -119,15 +119,15 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
   return std::clamp(length / 50, 3 * kMillisecond, 50 * kMillisecond);
 }
 
-void Experimenter::select(std::uint32_t line, int speedup) {
-  shared_.selection.select(line, config_.period * speedup / 100);
+void Experimenter::select(std::uint32_t target, int speedup) {
+  shared_.selection.select(target, config_.period * speedup / 100);
 }
 
-Experimenter::Opening Experimenter::open_window(std::uint32_t line) const {
+Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
   return {now(),
           shared_.global_delay.get(),
           histogram_.total(),
-          histogram_.of_line(line),
+          histogram_.of(target),
           speed_probe_.get(),
           {}};
 }
@@ -138,20 +138,22 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
   record.core_wait = core_wait_between(opening.waits, waits);
 }
 
-ExperimentRecord Experimenter::describe(std::uint32_t line, int speedup,
+ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
                                         const Opening& opening) const {
   const Nanoseconds time = now();
   const Nanoseconds delay = shared_.global_delay.get();
   ExperimentRecord record;
   record.block = block_;
-  record.location = modules_.location(line);
-  record.function = function_of(line);
+  TargetDescription described = describe_target(target);
+  record.kind = std::move(described.kind);
+  record.location = std::move(described.location);
+  record.function = std::move(described.function);
   record.speedup = speedup;
   record.start = opening.time - start_;
   record.duration = time - opening.time;
   record.delay = delay - opening.global_delay;
-  record.line_samples = histogram_.of_line(line);
-  record.hits = record.line_samples - opening.line_samples;
+  record.target_samples = histogram_.of(target);
+  record.hits = record.target_samples - opening.target_samples;
   record.samples = histogram_.total() - opening.samples;
   record.probe_time = mean_probe_time(opening.probes, speed_probe_.get());
   record.run_time = time - start_ - delay;
@@ -199,26 +201,26 @@ bool Experimenter::is_unsettled() {
 
 void Experimenter::run_whole() {
   const Nanoseconds look_until = now() + kLookAround;
-  std::optional<std::uint32_t> line;
-  while (!line || (config_.fixed_line.empty() && now() < look_until)) {
-    line = next_line();
+  std::optional<std::uint32_t> target;
+  while (!target || (config_.fixed_line.empty() && now() < look_until)) {
+    target = next_target();
     if (!config_.fixed_line.empty()) break;
     if (!stop_.sleep_for(kNap)) break;
   }
-  if (!line) return;
-  whole_line_ = *line;
+  if (!target) return;
+  whole_target_ = *target;
   whole_speedup_ = plan_.for_whole_run(random_);
   block_ = 1;
-  whole_opening_ = open_window(whole_line_);
+  whole_opening_ = open_window(whole_target_);
   // Visits before this moment belong to the run as well: it is counted from its start.
   whole_opening_.time = start_;
-  select(whole_line_, whole_speedup_);
+  select(whole_target_, whole_speedup_);
   while (stop_.sleep_for(kNap)) checkpoint_if_due();
 }
 
 void Experimenter::finish_whole() {
-  if (whole_line_ == kNoLine) return;
-  ExperimentRecord record = describe(whole_line_, whole_speedup_, whole_opening_);
+  if (whole_target_ == kNoTarget) return;
+  ExperimentRecord record = describe(whole_target_, whole_speedup_, whole_opening_);
   shared_.selection.clear();
   const Nanoseconds elapsed = record.duration - record.delay;
   record.points.clear();
@@ -250,10 +252,40 @@ void Experimenter::checkpoint_if_due() {
   next_checkpoint_ = time + (time - start_);
 }
 
-std::string Experimenter::function_of(std::uint32_t line) const {
-  if (histogram_.of_line(line) == 0) return {};
-  const char* name = modules_.function_name({line, histogram_.function_of(line)});
-  return name == nullptr ? std::string() : std::string(name);
+TargetDescription Experimenter::describe_target(std::uint32_t target) const {
+  const bool sampled = histogram_.of(target) > 0;
+  return choice_.targets.describe(target, sampled ? histogram_.function_of(target) : kNoFunction);
+}
+
+std::vector<LineCount> Experimenter::counts() const {
+  std::vector<LineCount> counts;
+  const std::uint32_t seen = histogram_.seen_count();
+  for (std::uint32_t i = 0; i < seen; ++i) {
+    const std::uint32_t target = histogram_.seen(i);
+    if (target == kNoTarget) continue;
+    TargetDescription described = describe_target(target);
+    counts.push_back({std::move(described.kind), std::move(described.location),
+                      std::move(described.function), histogram_.of(target)});
+  }
+  return counts;
+}
+
+std::vector<CallerCount> Experimenter::callers() const {
+  std::vector<CallerCount> callers;
+  for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
+    const auto path = choice_.paths.get(id);
+    if (!path) continue;
+    CallerCount count;
+    count.location = choice_.modules.location(path->place.line);
+    if (path->caller) {
+      count.caller = choice_.modules.location(path->caller->line);
+      const char* name = choice_.modules.function_name(path->caller->function);
+      if (name != nullptr) count.function = name;
+    }
+    count.count = path->samples;
+    callers.push_back(std::move(count));
+  }
+  return callers;
 }
 
 SamplesRecord Experimenter::samples_record(bool final) {
@@ -263,12 +295,8 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.duration = time - start_;
   record.total = histogram_.total();
   record.in_scope = histogram_.in_scope();
-  const std::uint32_t seen = histogram_.seen_count();
-  for (std::uint32_t i = 0; i < seen; ++i) {
-    const std::uint32_t line = histogram_.seen(i);
-    if (line == kNoLine) continue;
-    record.lines.push_back({modules_.location(line), function_of(line), histogram_.of_line(line)});
-  }
+  record.lines = counts();
+  record.callers = callers();
   for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
     Point& point = shared_.points[i];
     if (point.kind == PointKind::kEnd) continue;

@@ -1,8 +1,8 @@
 // Runs the experiments: the loop of dissertation §5.2.2, in a thread of its own.
 //
-//   wait until lines in scope have been sampled
-//   draw a line; for each speedup of its block:
-//     select line and speedup; let threads settle and queues reach their new level
+//   wait until targets (lines, mostly) have been sampled
+//   draw one; for each speedup of its block:
+//     select target and speedup; let threads settle and queues reach their new level
 //     open the window; wait; close it at the points' next visits
 //     log the result
 //
@@ -16,9 +16,9 @@
 
 #include "config.h"
 #include "experiment/core_waits.h"
-#include "experiment/line_selector.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
+#include "experiment/target_selector.h"
 #include "experiment/window_length.h"
 #include "experiment/window_meter.h"
 #include "line/modules.h"
@@ -27,18 +27,25 @@
 #include "sample/histogram.h"
 #include "sample/speed_probe.h"
 #include "shared_state.h"
+#include "target/targets.h"
 
 namespace coz {
 
 class Experimenter {
  public:
+  // What there is to select, and how it is called.
+  struct Choice {
+    const Targets& targets;
+    const CallPaths& paths;
+    const Modules& modules;
+  };
   // What the sampler fills.
   struct Samples {
     const Histogram& histogram;
     const SpeedProbe& speed_probe;
   };
 
-  Experimenter(const Config& config, SharedState& shared, const Modules& modules, Samples samples,
+  Experimenter(const Config& config, SharedState& shared, Choice choice, Samples samples,
                ProfileWriter& log);
 
   void run();
@@ -51,7 +58,7 @@ class Experimenter {
     Nanoseconds time;
     Nanoseconds global_delay;
     std::uint64_t samples;
-    std::uint64_t line_samples;
+    std::uint64_t target_samples;
     SpeedProbe::Sum probes;
     CoreWaits waits;
   };
@@ -59,17 +66,17 @@ class Experimenter {
   void run_blocks();
   void run_whole();
   void finish_whole();
-  std::optional<std::uint32_t> next_line();
+  std::optional<std::uint32_t> next_target();
   // False when stopped.
-  bool run_window(std::uint32_t line, int speedup);
+  bool run_window(std::uint32_t target, int speedup);
   bool measure(Nanoseconds length);
   bool poll_until(Nanoseconds deadline, Nanoseconds interval);
   Nanoseconds poll_interval(Nanoseconds length) const;
 
-  void select(std::uint32_t line, int speedup);
-  Opening open_window(std::uint32_t line) const;
+  void select(std::uint32_t target, int speedup);
+  Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
-  ExperimentRecord describe(std::uint32_t line, int speedup, const Opening& opening) const;
+  ExperimentRecord describe(std::uint32_t target, int speedup, const Opening& opening) const;
   void keep_or_discard(const ExperimentRecord& record);
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
@@ -77,18 +84,20 @@ class Experimenter {
   // Some running thread owes more than it could have paid by now.
   bool is_unsettled();
   Nanoseconds effective_now() const { return now() - shared_.global_delay.get(); }
-  std::string function_of(std::uint32_t line) const;
+  TargetDescription describe_target(std::uint32_t target) const;
+  std::vector<LineCount> counts() const;
+  std::vector<CallerCount> callers() const;
 
   const Config& config_;
   SharedState& shared_;
-  const Modules& modules_;
+  Choice choice_;
   const Histogram& histogram_;
   const SpeedProbe& speed_probe_;
   ProfileWriter& log_;
 
   StopSignal stop_;
   Random random_;
-  LineSelector selector_;
+  TargetSelector selector_;
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;
@@ -100,7 +109,7 @@ class Experimenter {
   Discarded discarded_;
 
   // end_to_end: what is sped up.
-  std::uint32_t whole_line_ = kNoLine;
+  std::uint32_t whole_target_ = kNoTarget;
   int whole_speedup_ = 0;
   Opening whole_opening_{};
 };

@@ -11,6 +11,7 @@
 
 #include "delay/rules.h"
 #include "interpose/export.h"
+#include "interpose/kernel_call.h"
 #include "runtime.h"
 
 namespace coz {
@@ -77,6 +78,7 @@ template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(Call call) {
   auto delays = Runtime::current_delays();
   if (!delays) return call();
+  const KernelCall kernel_call;
   return rules::wait_for_outside(*delays, call);
 }
 

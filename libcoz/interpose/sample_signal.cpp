@@ -58,7 +58,7 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
   thread->in_handler.store(true, std::memory_order_relaxed);
   thread->interruptions.fetch_add(1, std::memory_order_relaxed);
   ThreadDelays delays(*thread, runtime->delay_environment());
-  runtime->sampler().sample(context, delays);
+  runtime->sampler().sample(context, *thread, delays);
   thread->in_handler.store(false, std::memory_order_relaxed);
 }
 

@@ -1,5 +1,5 @@
-// Spin locks, and the call that loops which wait by spinning make. Threads that spin take samples and
-// would pay at those, up to a period late, perhaps with the lock in their hands.
+// Spin locks, and the call that loops which wait by spinning make. Threads that spin take samples
+// and would pay at those, up to a period late, perhaps with the lock in their hands.
 #include <pthread.h>
 #include <sched.h>
 #include <threads.h>

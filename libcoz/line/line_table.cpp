@@ -79,6 +79,7 @@ void LineTable::swap(LineTable& other) noexcept {
   std::swap(files_, other.files_);
   std::swap(functions_, other.functions_);
   std::swap(strings_, other.strings_);
+  std::swap(first_lines_, other.first_lines_);
 }
 
 const char* LineTable::open(const char* path, LineTable& out) noexcept {
@@ -139,16 +140,26 @@ std::span<const LineTableFrame> LineTable::find_chain(std::uint64_t address) con
   return frames_.subspan(begin, end - begin);
 }
 
-std::optional<LineLocation> LineTable::innermost_in_scope(
-    std::uint64_t address, std::span<const std::uint8_t> file_in_scope) const noexcept {
+std::size_t LineTable::frames_in_scope(std::uint64_t address,
+                                       std::span<const std::uint8_t> file_in_scope,
+                                       std::span<LineLocation> out) const noexcept {
+  std::size_t found = 0;
   for (const LineTableFrame& frame : find_chain(address)) {
+    if (found == out.size()) break;
     if (frame.line >= lines_.size()) continue;
     const std::uint32_t file = lines_[frame.line].file;
     if (file < file_in_scope.size() && file_in_scope[file] != 0) {
-      return LineLocation{frame.line, frame.function};
+      out[found++] = LineLocation{frame.line, frame.function};
     }
   }
-  return std::nullopt;
+  return found;
+}
+
+std::optional<LineLocation> LineTable::innermost_in_scope(
+    std::uint64_t address, std::span<const std::uint8_t> file_in_scope) const noexcept {
+  LineLocation innermost;
+  if (frames_in_scope(address, file_in_scope, {&innermost, 1}) == 0) return std::nullopt;
+  return innermost;
 }
 
 std::optional<LineTableLine> LineTable::line(std::uint32_t line_id) const noexcept {
@@ -176,6 +187,22 @@ std::vector<std::uint8_t> LineTable::files_in_scope(const SourceScope& scope) co
     in_scope[file] = scope.contains(file_path(file)) ? 1 : 0;
   }
   return in_scope;
+}
+
+std::optional<LineTableLine> LineTable::first_line_of(std::uint32_t function_id) const {
+  if (first_lines_.empty()) {
+    first_lines_.resize(functions_.size());
+    for (const LineTableFrame& frame : frames_) {
+      if (frame.function >= first_lines_.size() || frame.line >= lines_.size()) continue;
+      LineTableLine& first = first_lines_[frame.function];
+      const LineTableLine& line = lines_[frame.line];
+      if (first.line == 0 || (line.file == first.file && line.line < first.line)) first = line;
+    }
+  }
+  if (function_id >= first_lines_.size() || first_lines_[function_id].line == 0) {
+    return std::nullopt;
+  }
+  return first_lines_[function_id];
 }
 
 std::optional<std::uint32_t> LineTable::find_line(std::string_view path_suffix,

@@ -55,8 +55,14 @@ class LineTable {
   // The inline chain of the code at `address`, innermost first; empty where there is none.
   [[nodiscard]] std::span<const LineTableFrame> find_chain(std::uint64_t address) const noexcept;
 
-  // The first frame of that chain whose file is in scope. `file_in_scope` has a byte for each
-  // file, nonzero for "in scope" (see files_in_scope()); files past its end are out of scope.
+  // The frames of that chain whose files are in scope, innermost first, as many as `out` has room
+  // for; returns their number. `file_in_scope` has a byte for each file, nonzero for "in scope"
+  // (see files_in_scope()); files past its end are out of scope.
+  [[nodiscard]] std::size_t frames_in_scope(std::uint64_t address,
+                                            std::span<const std::uint8_t> file_in_scope,
+                                            std::span<LineLocation> out) const noexcept;
+
+  // The first of them.
   [[nodiscard]] std::optional<LineLocation> innermost_in_scope(
       std::uint64_t address, std::span<const std::uint8_t> file_in_scope) const noexcept;
 
@@ -81,6 +87,10 @@ class LineTable {
   // A byte for each file id: 1 when `scope` contains the file.
   [[nodiscard]] std::vector<std::uint8_t> files_in_scope(const SourceScope& scope) const;
 
+  // The line of a function that stands first in its file. Looks through all frames at its first
+  // call, and keeps what it found: one thread at a time.
+  [[nodiscard]] std::optional<LineTableLine> first_line_of(std::uint32_t function_id) const;
+
   // The id of line `line` of the file whose path is, or ends in the components of, `path_suffix`.
   // An exact path wins over a suffix; among several suffixes the first in the table does.
   [[nodiscard]] std::optional<std::uint32_t> find_line(std::string_view path_suffix,
@@ -104,6 +114,7 @@ class LineTable {
   std::span<const std::uint32_t> files_;
   std::span<const std::uint32_t> functions_;
   std::span<const char> strings_;
+  mutable std::vector<LineTableLine> first_lines_;  // of functions; empty until asked for
 };
 
 // True when `path` is `suffix` or ends in it at a component boundary. Signal-safe.

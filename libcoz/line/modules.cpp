@@ -6,10 +6,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace coz {
 namespace {
+
+// Of a chain of frames; further ones are of no interest to anyone.
+constexpr std::size_t kMostPlaces = 4;
 
 struct Loaded {
   const char* binary;
@@ -65,21 +69,29 @@ void Modules::load(std::string_view list, const SourceScope& scope,
     dl_iterate_phdr(visit_loaded, &wanted);
     if (!wanted.found) continue;  // loaded later, or not at all
     module.first_line = line_count_;
+    module.first_function = function_count_;
+    function_count_ += static_cast<std::uint32_t>(module.table.function_count());
     module.file_in_scope = module.table.files_in_scope(scope);
     line_count_ += static_cast<std::uint32_t>(module.table.line_count());
     modules_.push_back(std::move(module));
   }
 }
 
-std::optional<Place> Modules::find(std::uintptr_t address) const noexcept {
+std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const noexcept {
   for (const Module& module : modules_) {
     if (address < module.begin || address >= module.end) continue;
-    const auto found = module.table.innermost_in_scope(
-        address - module.load_bias - module.table.base_address(), module.file_in_scope);
-    if (!found) return std::nullopt;
-    return Place{module.first_line + found->line_id, found->function_id};
+    std::array<LineLocation, kMostPlaces> found;
+    const std::size_t count = module.table.frames_in_scope(
+        address - module.load_bias - module.table.base_address(), module.file_in_scope,
+        std::span(found).first(std::min(out.size(), found.size())));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t function = found[i].function_id;
+      out[i] = {module.first_line + found[i].line_id,
+                function == kNoFunction ? kNoFunction : module.first_function + function};
+    }
+    return count;
   }
-  return std::nullopt;
+  return 0;
 }
 
 const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
@@ -101,9 +113,31 @@ std::string Modules::location(std::uint32_t line) const {
   return std::string(path) + ":" + std::to_string(found->line);
 }
 
-const char* Modules::function_name(const Place& place) const noexcept {
-  const Module* module = module_of_line(place.line);
-  return module == nullptr ? nullptr : module->table.function_name(place.function);
+const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
+  for (const Module& module : modules_) {
+    if (function >= module.first_function &&
+        function - module.first_function < module.table.function_count()) {
+      return &module;
+    }
+  }
+  return nullptr;
+}
+
+const char* Modules::function_name(std::uint32_t function) const noexcept {
+  const Module* module = module_of_function(function);
+  return module == nullptr ? nullptr
+                           : module->table.function_name(function - module->first_function);
+}
+
+std::string Modules::function_location(std::uint32_t function) const {
+  const Module* module = module_of_function(function);
+  if (module == nullptr) return "?";
+  const std::uint32_t id = function - module->first_function;
+  const char* name = module->table.function_name(id);
+  const auto line = module->table.first_line_of(id);
+  const char* path = line ? module->table.file_path(line->file) : nullptr;
+  const std::string file = path == nullptr ? "" : std::string(path) + ":";
+  return file + (name == nullptr ? "?" : name);
 }
 
 std::optional<std::uint32_t> Modules::find_line(std::string_view location) const noexcept {
@@ -116,6 +150,32 @@ std::optional<std::uint32_t> Modules::find_line(std::string_view location) const
   for (const Module& module : modules_) {
     if (const auto id = module.table.find_line(location.substr(0, colon), number)) {
       return module.first_line + *id;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Modules::find_function(std::string_view wanted) const {
+  for (const Module& module : modules_) {
+    for (std::uint32_t id = 0; id < module.table.function_count(); ++id) {
+      const char* name = module.table.function_name(id);
+      if (name == nullptr) continue;
+      std::string_view rest = wanted;
+      if (!rest.ends_with(name)) {
+        // Without parameters, which begin with the first parenthesis behind a name.
+        const std::string_view whole = name;
+        const std::string_view bare = whole.substr(0, whole.find('(', 1));
+        if (!rest.ends_with(bare)) continue;
+        rest.remove_suffix(bare.size());
+      } else {
+        rest.remove_suffix(std::string_view(name).size());
+      }
+      if (rest.empty()) return module.first_function + id;
+      if (rest.back() != ':') continue;
+      rest.remove_suffix(1);
+      const auto line = module.table.first_line_of(id);
+      const char* path = line ? module.table.file_path(line->file) : nullptr;
+      if (path != nullptr && path_ends_with(path, rest)) return module.first_function + id;
     }
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 // The binaries of this process that have a line table, and from a code address to a line in scope.
 //
-// A line has one *global line id*: its id in its table plus the module's `first_line`.
+// Lines and functions have global ids: the id in the table plus the module's `first_line` or
+// `first_function`.
 // load() runs once, before any thread is profiled; it allocates. Everything else is const and
 // signal-safe, from any thread.
 #ifndef LIBCOZ_LINE_MODULES_H
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +23,16 @@ struct Module {
   std::uintptr_t end = 0;
   std::uintptr_t load_bias = 0;  // address in memory less address in the file
   std::uint32_t first_line = 0;
+  std::uint32_t first_function = 0;
   LineTable table;
   std::vector<std::uint8_t> file_in_scope;
 };
 
+// Global ids; the function, of which the line was executed as part (perhaps inlined), may be
+// kNoFunction.
 struct Place {
-  std::uint32_t line;      // global line id
-  std::uint32_t function;  // function id in the line's module, or kNoFunction
+  std::uint32_t line = 0;
+  std::uint32_t function = kNoFunction;
 };
 
 class Modules {
@@ -36,25 +41,35 @@ class Modules {
   // loaded. A table that can't be used is left out, and said in `problems`.
   void load(std::string_view list, const SourceScope& scope, std::vector<std::string>& problems);
 
-  // The innermost line in scope of the code at `address`, by the inline chain.
-  std::optional<Place> find(std::uintptr_t address) const noexcept;
+  // The places in scope of the code at `address` by the inline chain, innermost first, as many as
+  // `out` has room for; returns their number.
+  std::size_t find(std::uintptr_t address, std::span<Place> out) const noexcept;
 
   std::uint32_t line_count() const noexcept { return line_count_; }
+  std::uint32_t function_count() const noexcept { return function_count_; }
   bool empty() const noexcept { return modules_.empty(); }
 
   // `path:line`; may allocate.
   std::string location(std::uint32_t line) const;
-  const char* function_name(const Place& place) const noexcept;
+  // nullptr where there is none.
+  const char* function_name(std::uint32_t function) const noexcept;
+  // `path:function`, with the path of the function's first line; may allocate.
+  std::string function_location(std::uint32_t function) const;
   std::optional<std::uint32_t> find_line(std::string_view location) const noexcept;
+  // By its name, with or without parameters, and with a path before it or without. Reads the whole
+  // table; may allocate.
+  std::optional<std::uint32_t> find_function(std::string_view name) const;
 
   // Build id of the main executable, hex.
   std::string build_id() const;
 
  private:
   const Module* module_of_line(std::uint32_t line) const noexcept;
+  const Module* module_of_function(std::uint32_t function) const noexcept;
 
   std::vector<Module> modules_;
   std::uint32_t line_count_ = 0;
+  std::uint32_t function_count_ = 0;
 };
 
 }  // namespace coz

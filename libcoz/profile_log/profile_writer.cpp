@@ -57,6 +57,19 @@ void write_list(JsonWriter& json, const char* name, const std::vector<std::strin
   json.end_array();
 }
 
+void write_callers(JsonWriter& json, const std::vector<CallerCount>& callers) {
+  json.key("callers").begin_array();
+  for (const CallerCount& caller : callers) {
+    json.begin_object();
+    json.field("location", caller.location);
+    if (!caller.caller.empty()) json.field("caller", caller.caller);
+    if (!caller.function.empty()) json.field("function", caller.function);
+    json.field("count", caller.count);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string to_json(const RunRecord& record) {
@@ -74,6 +87,7 @@ std::string to_json(const RunRecord& record) {
   json.field("period", record.period);
   json.field("seed", record.seed);
   json.field("cores", record.cores);
+  json.field("granularity", record.granularity);
   write_list(json, "scope", record.scope);
   json.field("end_to_end", record.end_to_end);
   if (record.fixed_speedup) json.field("fixed_speedup", *record.fixed_speedup / 100.0);
@@ -86,6 +100,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.begin_object();
   json.field("type", "experiment");
   json.field("block", record.block);
+  json.field("kind", record.kind);
   json.field("location", record.location);
   if (!record.function.empty()) json.field("function", record.function);
   json.field("speedup", record.speedup / 100.0);
@@ -95,7 +110,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("delay", record.delay);
   json.field("hits", record.hits);
   json.field("samples", record.samples);
-  json.field("line_samples", record.line_samples);
+  json.field("line_samples", record.target_samples);
   json.field("run_time", record.run_time);
   if (record.probe_time > 0) json.field("probe_time", record.probe_time);
   if (record.processor_time) json.field("processor_time", *record.processor_time);
@@ -119,12 +134,14 @@ std::string to_json(const SamplesRecord& record) {
   json.key("lines").begin_array();
   for (const LineCount& line : record.lines) {
     json.begin_object();
+    json.field("kind", line.kind);
     json.field("location", line.location);
     if (!line.function.empty()) json.field("function", line.function);
     json.field("count", line.count);
     json.end_object();
   }
   json.end_array();
+  write_callers(json, record.callers);
   write_points(json, record.points, true);
   json.field("experiments", record.experiments);
   json.key("discarded").begin_object();

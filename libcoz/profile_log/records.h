@@ -22,6 +22,7 @@ struct RunRecord {
   Nanoseconds period = 0;
   std::uint64_t seed = 0;
   long cores = 0;
+  std::string granularity;
   std::vector<std::string> scope;
   bool end_to_end = false;
   std::optional<int> fixed_speedup;  // percent; written as a fraction
@@ -43,6 +44,7 @@ struct PointResult {
 
 struct ExperimentRecord {
   std::uint64_t block = 0;
+  std::string kind;  // of the target
   std::string location;
   std::string function;  // empty if unknown
   int speedup = 0;       // percent; written as a fraction
@@ -51,7 +53,7 @@ struct ExperimentRecord {
   Nanoseconds delay = 0;
   std::uint64_t hits = 0;
   std::uint64_t samples = 0;
-  std::uint64_t line_samples = 0;
+  std::uint64_t target_samples = 0;
   Nanoseconds run_time = 0;  // effective
   double probe_time = 0;     // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
@@ -60,9 +62,19 @@ struct ExperimentRecord {
   std::vector<PointResult> points;
 };
 
+// Samples in a target.
 struct LineCount {
+  std::string kind;
   std::string location;
   std::string function;
+  std::uint64_t count = 0;
+};
+
+// Samples in a line that was run for one caller.
+struct CallerCount {
+  std::string location;
+  std::string caller;    // location of the call; empty: out of scope
+  std::string function;  // that of the caller; empty if unknown
   std::uint64_t count = 0;
 };
 
@@ -78,6 +90,7 @@ struct SamplesRecord {
   std::uint64_t total = 0;
   std::uint64_t in_scope = 0;
   std::vector<LineCount> lines;
+  std::vector<CallerCount> callers;
   std::vector<PointResult> points;  // totals since the start
   std::uint64_t experiments = 0;
   Discarded discarded;

@@ -1,11 +1,13 @@
-// From an interrupted context to a place in scope.
+// From an interrupted context to the places in scope around it.
 //
 // The innermost frame in scope counts: first the inline chain of the sampled address; where that
-// lies outside the scope (library code), the call sites of the frames around it.
+// lies outside the scope (library code), the call sites of the frames around it. The next one
+// outwards is its caller.
 #ifndef LIBCOZ_SAMPLE_CALL_CHAIN_H
 #define LIBCOZ_SAMPLE_CALL_CHAIN_H
 
-#include <optional>
+#include <cstddef>
+#include <span>
 
 #include "line/modules.h"
 
@@ -14,8 +16,12 @@ namespace coz {
 // Once, before any thread is sampled: makes the unwinder set itself up.
 void prepare_call_chains() noexcept;
 
-// `context` is the handler's ucontext_t. Signal-safe.
-std::optional<Place> find_place(const Modules& modules, void* context) noexcept;
+// The places, innermost first, as many as `out` has room for; returns their number. `context` is
+// the handler's ucontext_t. Signal-safe.
+std::size_t find_places(const Modules& modules, void* context, std::span<Place> out) noexcept;
+
+// The same around the caller of this function, which is not in a signal handler.
+std::size_t find_callers(const Modules& modules, std::span<Place> out) noexcept;
 
 }  // namespace coz
 

@@ -19,33 +19,31 @@ void* map_zeroed(std::size_t bytes) noexcept {
 }  // namespace
 
 Histogram::~Histogram() {
-  if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * std::max(line_count_, 1U));
+  if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * std::max(target_count_, 1U));
   if (seen_ != nullptr) munmap(seen_, sizeof(*seen_) * kMostSeen);
 }
 
-bool Histogram::reserve(std::uint32_t line_count) noexcept {
-  cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * std::max(line_count, 1U)));
+bool Histogram::reserve(std::uint32_t target_count) noexcept {
+  cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * std::max(target_count, 1U)));
   seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMostSeen));
-  line_count_ = line_count;
+  target_count_ = target_count;
   return cells_ != nullptr && seen_ != nullptr;
 }
 
-void Histogram::count(std::uint32_t line, std::uint32_t function) noexcept {
-  total_.fetch_add(1, std::memory_order_relaxed);
-  in_scope_.fetch_add(1, std::memory_order_relaxed);
-  if (line >= line_count_) return;
-  if (cells_[line].samples.fetch_add(1, std::memory_order_relaxed) > 0) return;
-  cells_[line].function.store(function, std::memory_order_relaxed);
+void Histogram::count(std::uint32_t target, std::uint32_t function) noexcept {
+  if (target >= target_count_) return;
+  if (cells_[target].samples.fetch_add(1, std::memory_order_relaxed) > 0) return;
+  cells_[target].function.store(function, std::memory_order_relaxed);
   const std::uint32_t index = seen_count_.fetch_add(1, std::memory_order_relaxed);
-  if (index < kMostSeen) seen_[index].store(line + 1, std::memory_order_release);
+  if (index < kMostSeen) seen_[index].store(target + 1, std::memory_order_release);
 }
 
-std::uint32_t Histogram::of_line(std::uint32_t line) const noexcept {
-  return line < line_count_ ? cells_[line].samples.load(std::memory_order_relaxed) : 0;
+std::uint32_t Histogram::of(std::uint32_t target) const noexcept {
+  return target < target_count_ ? cells_[target].samples.load(std::memory_order_relaxed) : 0;
 }
 
-std::uint32_t Histogram::function_of(std::uint32_t line) const noexcept {
-  return line < line_count_ ? cells_[line].function.load(std::memory_order_relaxed) : 0;
+std::uint32_t Histogram::function_of(std::uint32_t target) const noexcept {
+  return target < target_count_ ? cells_[target].function.load(std::memory_order_relaxed) : 0;
 }
 
 std::uint32_t Histogram::seen_count() const noexcept {
@@ -54,7 +52,7 @@ std::uint32_t Histogram::seen_count() const noexcept {
 
 std::uint32_t Histogram::seen(std::uint32_t index) const noexcept {
   const std::uint32_t entry = seen_[index].load(std::memory_order_acquire);
-  return entry == 0 ? kNoLine : entry - 1;
+  return entry == 0 ? kNoTarget : entry - 1;
 }
 
 }  // namespace coz

@@ -1,7 +1,7 @@
-// How many samples fell in each line, since the start of the run.
+// How many samples fell in each target (target/targets.h), since the start of the run.
 //
 // Counted in signal handlers of all threads, read by the experimenter; lock-free. The memory is
-// one mapping, of which only the pages of sampled lines are ever touched.
+// one mapping, of which only the pages of sampled targets are ever touched.
 #ifndef LIBCOZ_SAMPLE_HISTOGRAM_H
 #define LIBCOZ_SAMPLE_HISTOGRAM_H
 
@@ -12,7 +12,7 @@ namespace coz {
 
 class Histogram {
  public:
-  // Lines that can be told apart; samples of further ones are counted in the totals only.
+  // Targets that can be told apart; samples of further ones are counted in the totals only.
   static constexpr std::uint32_t kMostSeen = 1U << 16;
 
   Histogram() = default;
@@ -21,18 +21,23 @@ class Histogram {
   ~Histogram();
 
   // Before any sample. False if there is no memory.
-  bool reserve(std::uint32_t line_count) noexcept;
+  bool reserve(std::uint32_t target_count) noexcept;
 
-  void count_out_of_scope() noexcept { total_.fetch_add(1, std::memory_order_relaxed); }
-  void count(std::uint32_t line, std::uint32_t function) noexcept;
+  // A sample: in all, or in scope as well.
+  void count_sample(bool in_scope) noexcept {
+    total_.fetch_add(1, std::memory_order_relaxed);
+    if (in_scope) in_scope_.fetch_add(1, std::memory_order_relaxed);
+  }
+  // It fell in this target, and perhaps in others too.
+  void count(std::uint32_t target, std::uint32_t function) noexcept;
 
   std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
   std::uint64_t in_scope() const noexcept { return in_scope_.load(std::memory_order_relaxed); }
-  std::uint32_t of_line(std::uint32_t line) const noexcept;
-  // The function that the line was first seen in: its id in the line's module.
-  std::uint32_t function_of(std::uint32_t line) const noexcept;
+  std::uint32_t of(std::uint32_t target) const noexcept;
+  // The function that the target was first seen in: its id in the target's module.
+  std::uint32_t function_of(std::uint32_t target) const noexcept;
 
-  // The lines that have samples, in the order in which they were first seen: seen(0) to
+  // The targets that have samples, in the order in which they were first seen: seen(0) to
   // seen(seen_count() − 1).
   std::uint32_t seen_count() const noexcept;
   std::uint32_t seen(std::uint32_t index) const noexcept;
@@ -44,11 +49,11 @@ class Histogram {
   };
 
   Cell* cells_ = nullptr;
-  std::uint32_t line_count_ = 0;
+  std::uint32_t target_count_ = 0;
   std::atomic<std::uint64_t> total_{0};
   std::atomic<std::uint64_t> in_scope_{0};
   std::atomic<std::uint32_t> seen_count_{0};
-  std::atomic<std::uint32_t>* seen_ = nullptr;  // line + 1; 0 while it is being entered
+  std::atomic<std::uint32_t>* seen_ = nullptr;  // target + 1; 0 while it is being entered
 };
 
 }  // namespace coz

@@ -36,6 +36,8 @@ class SampleSource {
   int signal() const noexcept;
   const char* mode_name() const noexcept;
   Sampling mode() const noexcept { return mode_; }
+  // perf does; the timer's signals wait for the thread's return from the kernel.
+  bool drops_kernel_time() const noexcept { return mode_ != Sampling::kTimer; }
 
  private:
   bool start_timer();

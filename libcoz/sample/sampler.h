@@ -5,44 +5,117 @@
 #ifndef LIBCOZ_SAMPLE_SAMPLER_H
 #define LIBCOZ_SAMPLE_SAMPLER_H
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "delay/thread_delays.h"
 #include "line/modules.h"
 #include "sample/histogram.h"
 #include "sample/speed_probe.h"
+#include "target/targets.h"
 
 namespace coz {
 
-// From an interrupted context to the innermost place in scope (by inline and call chain).
-using FindPlace = std::optional<Place> (*)(const Modules& modules, void* context) noexcept;
+// Where a thread is: the places in scope (by inline and call chain), innermost first.
+struct FindPlaces {
+  // From an interrupted context.
+  std::size_t (*interrupted)(const Modules& modules, void* context, std::span<Place> out) noexcept;
+  // From the calls that led here.
+  std::size_t (*calling)(const Modules& modules, std::span<Place> out) noexcept;
+};
 
 class Sampler {
  public:
-  Sampler(const Modules& modules, Histogram& histogram, SpeedProbe& speed_probe,
-          FindPlace find_place) noexcept
-      : modules_(modules),
-        histogram_(histogram),
-        speed_probe_(speed_probe),
-        find_place_(find_place) {}
+  struct Counts {
+    Histogram& histogram;
+    SpeedProbe& speed_probe;
+  };
 
-  void sample(void* context, ThreadDelays& delays) noexcept {
-    speed_probe_.take();
-    const auto place = find_place_(modules_, context);
-    if (place) {
-      histogram_.count(place->line, place->function);
-    } else {
-      histogram_.count_out_of_scope();
-    }
-    delays.sampled(place ? place->line : kNoLine);
+  Sampler(const Modules& modules, Targets& targets, Counts counts, const SelectionCell& selection,
+          FindPlaces find_places, Nanoseconds period) noexcept
+      : modules_(modules),
+        targets_(targets),
+        counts_(counts),
+        selection_(selection),
+        find_places_(find_places),
+        period_(period) {}
+
+  void sample(void* context, ThreadState& thread, ThreadDelays& delays) noexcept {
+    counts_.speed_probe.take();
+    if (drops_kernel_time_) count_dropped(thread);
+    // Whose caller it was is for the report: some of the samples tell.
+    const bool with_caller =
+        targets_.wants_caller() ||
+        thread.interruptions.load(std::memory_order_relaxed) % kCallerEvery == 0;
+    std::array<Place, 2> places;
+    const std::size_t found =
+        find_places_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));
+    take(std::span(places).first(found), with_caller, thread, delays);
   }
 
+  // In the thread, not in a handler, after a call into the kernel.
+  void kernel_call_returns(ThreadState& thread, ThreadDelays& delays, Nanoseconds start,
+                           Nanoseconds end) noexcept {
+    if (!drops_kernel_time_) return;
+    const int tid = thread.tid.load(std::memory_order_relaxed);
+    const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
+    if (fell == 0) return;
+    std::array<Place, 2> places;
+    thread.in_handler.store(true, std::memory_order_relaxed);  // what the unwinder calls is ours
+    const std::size_t found = find_places_.calling(modules_, places);
+    thread.in_handler.store(false, std::memory_order_relaxed);
+    for (Nanoseconds i = 0; i < fell; ++i) {
+      take(std::span(places).first(found), true, thread, delays);
+    }
+  }
+
+  // Does the source drop samples in kernel mode? Before any thread is sampled.
+  void drops_kernel_time(bool drops) noexcept { drops_kernel_time_ = drops; }
+
  private:
+  static constexpr std::uint32_t kCallerEvery = 4;
+
+  void take(std::span<const Place> places, bool with_caller, ThreadState& thread,
+            ThreadDelays& delays) noexcept {
+    const std::uint32_t target = targets_.of(places, with_caller);
+    count(target, places.empty() ? kNoFunction : places[0].function, thread);
+    delays.sampled(selected_of(target, thread));
+  }
+
+  void count_dropped(ThreadState& thread) noexcept {
+    const int tid = thread.tid.load(std::memory_order_relaxed);
+    Nanoseconds dropped = thread.kernel.at_sample(thread_cpu_time(tid), period_);
+    for (; dropped > 0; --dropped) counts_.histogram.count_sample(false);
+  }
+
+  void count(std::uint32_t target, std::uint32_t function, const ThreadState& thread) noexcept {
+    counts_.histogram.count_sample(target != kNoTarget || !thread.regions.is_empty());
+    if (target != kNoTarget) counts_.histogram.count(target, function);
+    thread.regions.for_each([&](std::uint32_t region) {
+      counts_.histogram.count(Targets::of_region(region), kNoFunction);
+    });
+  }
+
+  // A sample counts for its line and for all regions around it; of these the selected one.
+  std::uint32_t selected_of(std::uint32_t target, const ThreadState& thread) const noexcept {
+    if (thread.regions.is_empty()) return target;
+    const std::uint32_t selected = selection_.get().target;
+    bool is_selected = false;
+    thread.regions.for_each([&](std::uint32_t region) {
+      is_selected = is_selected || Targets::of_region(region) == selected;
+    });
+    return is_selected ? selected : target;
+  }
+
   const Modules& modules_;
-  Histogram& histogram_;
-  SpeedProbe& speed_probe_;
-  FindPlace find_place_;
+  Targets& targets_;
+  Counts counts_;
+  const SelectionCell& selection_;
+  FindPlaces find_places_;
+  Nanoseconds period_;
+  bool drops_kernel_time_ = false;
 };
 
 }  // namespace coz

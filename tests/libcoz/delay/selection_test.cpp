@@ -12,14 +12,14 @@ using coz::SelectionCell;
 TEST_CASE("at first nothing is selected") {
   const SelectionCell cell;
   CHECK(cell.get().epoch == 0);
-  CHECK(cell.get().line == coz::kNoLine);
+  CHECK(cell.get().target == coz::kNoTarget);
   CHECK(cell.get().delay == 0);
 }
 
 TEST_CASE("a selection is read as it was written") {
   SelectionCell cell;
   cell.select(42, 125000);
-  CHECK(cell.get().line == 42);
+  CHECK(cell.get().target == 42);
   CHECK(cell.get().delay == 125000);
   CHECK(cell.get().epoch != 0);
 }
@@ -41,14 +41,14 @@ TEST_CASE("a cleared cell selects no line and gives no delay") {
   cell.select(42, 125000);
   cell.clear();
   CHECK(cell.get().epoch == 0);
-  CHECK(cell.get().line == coz::kNoLine);
+  CHECK(cell.get().target == coz::kNoTarget);
   CHECK(cell.get().delay == 0);
 }
 
 TEST_CASE("a baseline is a selection too: a line without delay") {
   SelectionCell cell;
   cell.select(7, 0);
-  CHECK(cell.get().line == 7);
+  CHECK(cell.get().target == 7);
   CHECK(cell.get().delay == 0);
   CHECK(cell.get().epoch != 0);
 }
@@ -66,12 +66,13 @@ TEST_CASE("readers see whole selections, or none", "[threads]") {
       while (!stop) {
         const Selection selection = cell.get();
         if (selection.epoch == 0) {
-          if (selection.line != coz::kNoLine || selection.delay != 0) ++torn;
+          if (selection.target != coz::kNoTarget || selection.delay != 0) ++torn;
           continue;
         }
         ++seen;
         // The writer below selects line n and delay 1000·n in the n-th epoch.
-        if (selection.line != selection.epoch || selection.delay != 1000L * selection.epoch) ++torn;
+        if (selection.target != selection.epoch || selection.delay != 1000L * selection.epoch)
+          ++torn;
         if (selection.epoch < last) ++went_back;
         last = selection.epoch;
       }

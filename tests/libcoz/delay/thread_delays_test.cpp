@@ -81,7 +81,7 @@ TEST_CASE("a sample in the line charges its thread and delays the others at thei
   CHECK(a.local() == kDelay);
   CHECK(world.global.get() == kDelay);
   CHECK(slept == 0);
-  b.delays.sampled(coz::kNoLine);
+  b.delays.sampled(coz::kNoTarget);
   CHECK(b.local() == kDelay);
   CHECK(slept == kDelay);
 }
@@ -104,7 +104,7 @@ TEST_CASE("while a thread is busy or blocked its samples are deferred, and it do
   in_the_way = true;
   a.delays.sampled(kLine);
   a.delays.sampled(kLine);
-  a.delays.sampled(coz::kNoLine);
+  a.delays.sampled(coz::kNoTarget);
   CHECK(a.state.deferred == 2 * kDelay);
   CHECK(a.local() == 0);
   CHECK(sleeps == 0);
@@ -234,7 +234,7 @@ TEST_CASE("debts too small for a pause are kept, not forgiven") {
   Thread a(world, 1);
   for (int i = 1; i <= 5; ++i) {
     world.global.raise_to(i * 6 * kMicrosecond);
-    a.delays.sampled(coz::kNoLine);
+    a.delays.sampled(coz::kNoTarget);
     CHECK(sleeps == (i < 4 ? 0 : 1));
   }
   CHECK(slept == 24 * kMicrosecond);
@@ -250,7 +250,7 @@ TEST_CASE("samples that come during a pause of its own are booked before the thr
     if (sleeps == 1) sleeper->delays.sampled(kLine);
   };
   world.global.raise_to(3 * kDelay);
-  a.delays.sampled(coz::kNoLine);
+  a.delays.sampled(coz::kNoTarget);
   CHECK(sleeps == 1);
   CHECK(a.state.deferred == kDelay);
   a.delays.before_blocking();
@@ -436,7 +436,7 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
     // ... and 3 ms elsewhere, in the other thread.
     for (int sample = 0; sample < 12; ++sample) {
       clock_now += period;
-      rest.delays.sampled(coz::kNoLine);
+      rest.delays.sampled(coz::kNoTarget);
     }
     rest.delays.before_waking(kCondition);
     rest.delays.before_blocking();

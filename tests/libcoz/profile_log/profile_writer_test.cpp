@@ -76,6 +76,7 @@ RunRecord run_record() {
   run.period = 250000;
   run.seed = 18446744073709551615U;
   run.cores = 2;
+  run.granularity = "line";
   run.scope = {"src/%"};
   return run;
 }
@@ -83,6 +84,7 @@ RunRecord run_record() {
 ExperimentRecord experiment_record() {
   ExperimentRecord experiment;
   experiment.block = 12;
+  experiment.kind = "line";
   experiment.location = "/src/app.cpp:42";
   experiment.function = "work";
   experiment.speedup = 25;
@@ -92,7 +94,7 @@ ExperimentRecord experiment_record() {
   experiment.hits = 7;
   experiment.probe_time = 310.25;
   experiment.samples = 90;
-  experiment.line_samples = 33;
+  experiment.target_samples = 33;
   experiment.run_time = 1380;
   return experiment;
 }
@@ -100,11 +102,12 @@ ExperimentRecord experiment_record() {
 }  // namespace
 
 TEST_CASE("a run record") {
-  CHECK(to_json(run_record()) ==
-        R"({"type":"run","format":"coz-profile","version":1,"coz":"1.0.0",)"
-        R"("time":1700000000123456789,"program":"/usr/bin/app","arguments":["-n","a \"b\""],)"
-        R"("build_id":"8f3c","sampling":"perf-trap","period":250000,)"
-        R"("seed":18446744073709551615,"cores":2,"scope":["src/%"],"end_to_end":false})");
+  CHECK(
+      to_json(run_record()) ==
+      R"({"type":"run","format":"coz-profile","version":1,"coz":"1.0.0",)"
+      R"("time":1700000000123456789,"program":"/usr/bin/app","arguments":["-n","a \"b\""],)"
+      R"("build_id":"8f3c","sampling":"perf-trap","period":250000,)"
+      R"("seed":18446744073709551615,"cores":2,"granularity":"line","scope":["src/%"],"end_to_end":false})");
 }
 
 TEST_CASE("a run record of a single speedup says so") {
@@ -118,7 +121,7 @@ TEST_CASE("a run record of a single speedup says so") {
 TEST_CASE("an experiment, without points and without flags") {
   CHECK(
       to_json(experiment_record()) ==
-      R"({"type":"experiment","block":12,"location":"/src/app.cpp:42","function":"work",)"
+      R"({"type":"experiment","block":12,"kind":"line","location":"/src/app.cpp:42","function":"work",)"
       R"("speedup":0.25,"start":1000,"duration":500,"effective_duration":380,"delay":120,)"
       R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"probe_time":310.25,"flags":[],"points":[]})");
 }
@@ -193,7 +196,8 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.duration = 1000;
   samples.total = 50;
   samples.in_scope = 40;
-  samples.lines = {{"/src/a.c:1", "f", 30}, {"/src/a.c:2", "", 10}};
+  samples.lines = {{"line", "/src/a.c:1", "f", 30}, {"region", "region x", "", 10}};
+  samples.callers = {{"/src/a.c:1", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", 2}};
   samples.points = {
       {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
@@ -204,8 +208,10 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.final = true;
   CHECK(to_json(samples) ==
         R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
-        R"("lines":[{"location":"/src/a.c:1","function":"f","count":30},)"
-        R"({"location":"/src/a.c:2","count":10}],)"
+        R"("lines":[{"kind":"line","location":"/src/a.c:1","function":"f","count":30},)"
+        R"({"kind":"region","location":"region x","count":10}],)"
+        R"("callers":[{"location":"/src/a.c:1","caller":"/src/b.c:7","function":"g","count":6},)"
+        R"({"location":"/src/a.c:1","count":2}],)"
         R"("points":[{"name":"item","kind":"throughput","visits":5},)"
         R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
         R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"

@@ -1,0 +1,33 @@
+// A call into the kernel that a wrapper makes: lives around it, and gives the call the samples that
+// fell in it (sample/kernel_samples.h).
+//
+// In any thread of the program, also one that is not profiled, and one that is cancelled in the
+// call. errno is kept.
+#ifndef LIBCOZ_INTERPOSE_KERNEL_CALL_H
+#define LIBCOZ_INTERPOSE_KERNEL_CALL_H
+
+#include "runtime.h"
+
+namespace coz {
+
+class KernelCall {
+ public:
+  KernelCall() noexcept : thread_(Runtime::current_thread()) {
+    if (thread_ != nullptr) start_ = now();
+  }
+  ~KernelCall() {
+    if (thread_ == nullptr) return;
+    const Nanoseconds end = now();
+    if (thread_->kernel.may_have_ended(end)) Runtime::kernel_call_returns(*thread_, start_, end);
+  }
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+
+ private:
+  ThreadState* thread_;
+  Nanoseconds start_ = 0;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_INTERPOSE_KERNEL_CALL_H

@@ -1,0 +1,66 @@
+// Calls whose time is the kernel's, and counts for the line that makes them: writing, sending,
+// files. They may block, but whoever does so pays in full afterwards, which is the rule for the
+// world outside (docs/blocking_calls.md): so nothing is accounted here, and no call is made again.
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "interpose/export.h"
+#include "interpose/kernel_call.h"
+#include "interpose/real.h"
+
+COZ_EXPORT ssize_t write(int file, const void* data, size_t size) {
+  const coz::KernelCall call;
+  return COZ_REAL(write)(file, data, size);
+}
+
+COZ_EXPORT ssize_t writev(int file, const iovec* parts, int count) {
+  const coz::KernelCall call;
+  return COZ_REAL(writev)(file, parts, count);
+}
+
+COZ_EXPORT ssize_t pwrite(int file, const void* data, size_t size, off_t offset) {
+  const coz::KernelCall call;
+  return COZ_REAL(pwrite)(file, data, size, offset);
+}
+
+COZ_EXPORT ssize_t pwrite64(int file, const void* data, size_t size, off64_t offset) {
+  const coz::KernelCall call;
+  return COZ_REAL(pwrite64)(file, data, size, offset);
+}
+
+COZ_EXPORT ssize_t pread(int file, void* buffer, size_t size, off_t offset) {
+  const coz::KernelCall call;
+  return COZ_REAL(pread)(file, buffer, size, offset);
+}
+
+COZ_EXPORT ssize_t pread64(int file, void* buffer, size_t size, off64_t offset) {
+  const coz::KernelCall call;
+  return COZ_REAL(pread64)(file, buffer, size, offset);
+}
+
+COZ_EXPORT ssize_t send(int socket, const void* data, size_t size, int flags) {
+  const coz::KernelCall call;
+  return COZ_REAL(send)(socket, data, size, flags);
+}
+
+COZ_EXPORT ssize_t sendto(int socket, const void* data, size_t size, int flags,
+                          const sockaddr* address, socklen_t address_size) {
+  const coz::KernelCall call;
+  return COZ_REAL(sendto)(socket, data, size, flags, address, address_size);
+}
+
+COZ_EXPORT ssize_t sendmsg(int socket, const msghdr* message, int flags) {
+  const coz::KernelCall call;
+  return COZ_REAL(sendmsg)(socket, message, flags);
+}
+
+COZ_EXPORT int fsync(int file) {
+  const coz::KernelCall call;
+  return COZ_REAL(fsync)(file);
+}
+
+COZ_EXPORT int fdatasync(int file) {
+  const coz::KernelCall call;
+  return COZ_REAL(fdatasync)(file);
+}

@@ -1,0 +1,68 @@
+#include "target/call_paths.h"
+
+#include <sys/mman.h>
+
+namespace coz {
+namespace {
+
+constexpr std::uint32_t kMostProbes = 128;
+
+// Never 0, which marks a free entry.
+std::uint64_t key_of(const Place& place, const Place* caller) noexcept {
+  const std::uint64_t outer = caller == nullptr ? 0 : std::uint64_t{caller->line} + 1;
+  return ((std::uint64_t{place.line} + 1) << 32) | outer;
+}
+
+}  // namespace
+
+CallPaths::~CallPaths() {
+  if (entries_ != nullptr) munmap(entries_, sizeof(Entry) * kMost);
+}
+
+bool CallPaths::reserve() noexcept {
+  void* memory = mmap(nullptr, sizeof(Entry) * kMost, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  entries_ = static_cast<Entry*>(memory);
+  return true;
+}
+
+std::optional<std::uint32_t> CallPaths::count(const Place& place, const Place* caller) noexcept {
+  if (entries_ == nullptr) return std::nullopt;
+  const std::uint64_t key = key_of(place, caller);
+  auto index = static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15U) >> 49);
+  static_assert(kMost == 1U << (64 - 49));
+  for (std::uint32_t probe = 0; probe < kMostProbes; ++probe, index = (index + 1) % kMost) {
+    Entry& entry = entries_[index];
+    std::uint64_t seen = entry.key.load(std::memory_order_acquire);
+    // Whoever loses the race finds the winner's key in `seen`.
+    if (seen == 0 && entry.key.compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {
+      seen = key;
+    }
+    if (seen != key) continue;
+    entry.function.store(place.function, std::memory_order_relaxed);
+    entry.caller_function.store(caller == nullptr ? kNoFunction : caller->function,
+                                std::memory_order_relaxed);
+    entry.samples.fetch_add(1, std::memory_order_release);
+    return index;
+  }
+  return std::nullopt;
+}
+
+std::optional<CallPath> CallPaths::get(std::uint32_t path) const noexcept {
+  if (entries_ == nullptr || path >= kMost) return std::nullopt;
+  const Entry& entry = entries_[path];
+  const std::uint64_t samples = entry.samples.load(std::memory_order_acquire);
+  if (samples == 0) return std::nullopt;
+  const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
+  CallPath found;
+  found.place = {static_cast<std::uint32_t>(key >> 32) - 1,
+                 entry.function.load(std::memory_order_relaxed)};
+  found.samples = samples;
+  if (const auto outer = static_cast<std::uint32_t>(key); outer != 0) {
+    found.caller = {outer - 1, entry.caller_function.load(std::memory_order_relaxed)};
+  }
+  return found;
+}
+
+}  // namespace coz

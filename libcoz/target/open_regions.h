@@ -1,0 +1,84 @@
+// The regions that a thread is in: it may be in several, one inside the other, and in the same one
+// more than once.
+//
+// begin() and end() belong to the thread; the rest also to its signal handler, which may interrupt
+// either and then sees the regions as before or after. Nothing allocates, locks or fails.
+#ifndef LIBCOZ_TARGET_OPEN_REGIONS_H
+#define LIBCOZ_TARGET_OPEN_REGIONS_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace coz {
+
+class OpenRegions {
+ public:
+  // Deeper ones are counted, so that their ends match, but not seen.
+  static constexpr std::uint32_t kDeepest = 16;
+
+  void begin(std::uint32_t region) noexcept {
+    const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+    if (depth == kDeepest) {
+      ++beyond_;
+      return;
+    }
+    regions_[depth].store(region, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_release);
+    depth_.store(depth + 1, std::memory_order_relaxed);
+  }
+
+  // Ends the innermost of this name; ends may come in another order than beginnings. An end without
+  // a beginning changes nothing.
+  void end(std::uint32_t region) noexcept {
+    const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+    for (std::uint32_t i = depth; i-- > 0;) {
+      if (regions_[i].load(std::memory_order_relaxed) != region) continue;
+      // Those inside of it move down. In between a handler sees one of them twice, which counts
+      // once.
+      for (std::uint32_t j = i; j + 1 < depth; ++j) {
+        regions_[j].store(regions_[j + 1].load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
+      }
+      std::atomic_signal_fence(std::memory_order_release);
+      depth_.store(depth - 1, std::memory_order_relaxed);
+      return;
+    }
+    if (beyond_ > 0) --beyond_;
+  }
+
+  void clear() noexcept {
+    depth_.store(0, std::memory_order_relaxed);
+    beyond_ = 0;
+  }
+
+  bool is_empty() const noexcept { return depth_.load(std::memory_order_relaxed) == 0; }
+  bool holds(std::uint32_t region) const noexcept {
+    bool found = false;
+    for_each([&](std::uint32_t open) { found = found || open == region; });
+    return found;
+  }
+
+  // Each once.
+  template <typename Visit>
+  void for_each(Visit visit) const noexcept {
+    const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      const std::uint32_t region = regions_[i].load(std::memory_order_relaxed);
+      bool is_new = true;
+      for (std::uint32_t j = 0; j < i; ++j) {
+        is_new = is_new && regions_[j].load(std::memory_order_relaxed) != region;
+      }
+      if (is_new) visit(region);
+    }
+  }
+
+ private:
+  std::array<std::atomic<std::uint32_t>, kDeepest> regions_{};
+  std::atomic<std::uint32_t> depth_{0};
+  std::uint32_t beyond_ = 0;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_TARGET_OPEN_REGIONS_H

@@ -1,0 +1,39 @@
+// Regions: stretches of the program that it marks itself (COZ_REGION_BEGIN, COZ_REGION_END), by
+// name.
+//
+// find_or_add() may be called by any thread, not in a signal handler, and takes a lock for a few
+// string comparisons. Regions are never removed. The rest is lock-free and signal-safe.
+#ifndef LIBCOZ_TARGET_REGION_REGISTRY_H
+#define LIBCOZ_TARGET_REGION_REGISTRY_H
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace coz {
+
+class RegionRegistry {
+ public:
+  static constexpr std::uint32_t kMostRegions = 256;
+  static constexpr std::size_t kMostName = 128;  // with the NUL; longer names are cut
+
+  // nullopt when the registry is full.
+  std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept;
+  std::optional<std::uint32_t> find(std::string_view name) const noexcept;
+
+  std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+  // Of a region that there is.
+  const char* name(std::uint32_t region) const noexcept { return names_[region].data(); }
+
+ private:
+  std::array<std::array<char, kMostName>, kMostRegions> names_{};
+  std::atomic<std::uint32_t> size_{0};
+  std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_TARGET_REGION_REGISTRY_H

@@ -1,0 +1,93 @@
+#include "target/call_paths.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <thread>
+#include <vector>
+
+using coz::CallPaths;
+using coz::Place;
+
+TEST_CASE("a call path is a line with its caller") {
+  CallPaths paths;
+  REQUIRE(paths.reserve());
+  const Place line{10, 1};
+  const Place one{20, 2};
+  const Place other{30, 3};
+  const auto by_one = paths.count(line, &one);
+  const auto by_other = paths.count(line, &other);
+  const auto by_none = paths.count(line, nullptr);
+  REQUIRE((by_one && by_other && by_none));
+  CHECK(std::set<std::uint32_t>{*by_one, *by_other, *by_none}.size() == 3);
+  CHECK(paths.count(line, &one) == by_one);
+
+  const auto found = paths.get(*by_one);
+  REQUIRE(found);
+  CHECK(found->place.line == 10);
+  CHECK(found->place.function == 1);
+  REQUIRE(found->caller);
+  CHECK(found->caller->line == 20);
+  CHECK(found->caller->function == 2);
+  CHECK(found->samples == 2);
+  REQUIRE(paths.get(*by_none));
+  CHECK_FALSE(paths.get(*by_none)->caller);
+}
+
+TEST_CASE("line 0 and caller 0 are lines like others") {
+  CallPaths paths;
+  REQUIRE(paths.reserve());
+  const Place zero{0, coz::kNoFunction};
+  const auto with = paths.count(zero, &zero);
+  const auto without = paths.count(zero, nullptr);
+  REQUIRE((with && without));
+  CHECK(*with != *without);
+  CHECK(paths.get(*with)->caller->line == 0);
+  CHECK(paths.get(*with)->caller->function == coz::kNoFunction);
+}
+
+TEST_CASE("numbers that no path has are nothing") {
+  CallPaths paths;
+  CHECK_FALSE(paths.get(3));
+  CHECK_FALSE(paths.count({1, 1}, nullptr));  // no memory yet
+  REQUIRE(paths.reserve());
+  CHECK_FALSE(paths.get(3));
+  CHECK_FALSE(paths.get(CallPaths::kMost));
+}
+
+TEST_CASE("a table full of call paths counts what it knows, and no more") {
+  CallPaths paths;
+  REQUIRE(paths.reserve());
+  std::uint32_t refused = 0;
+  for (std::uint32_t line = 0; line < CallPaths::kMost + 1000; ++line) {
+    if (!paths.count({line, 0}, nullptr)) ++refused;
+  }
+  CHECK(refused >= 1000);
+  CHECK(paths.count({0, 0}, nullptr));
+}
+
+TEST_CASE("call paths are counted by several threads", "[threads]") {
+  constexpr std::uint32_t kLines = 300;
+  constexpr int kThreads = 4;
+  CallPaths paths;
+  REQUIRE(paths.reserve());
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (std::uint32_t line = 0; line < kLines; ++line) {
+        const Place caller{line + 1, line};
+        paths.count({line, line}, &caller);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::uint32_t found = 0;
+  int wrong = 0;
+  for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
+    const auto path = paths.get(id);
+    if (!path) continue;
+    ++found;
+    if (path->samples != kThreads || path->caller->line != path->place.line + 1) ++wrong;
+  }
+  CHECK(found == kLines);
+  CHECK(wrong == 0);
+}

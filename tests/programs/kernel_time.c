@@ -1,0 +1,65 @@
+/* Half of the time in the kernel: kernel_time SECONDS (read | write). Between the calls there is a
+ * short one that takes hardly any time. Prints the share of the long ones by the thread's clock. */
+#include <coz.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIZE (1 << 20)
+
+static double now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void compute(double seconds) {
+  const double end = now(CLOCK_THREAD_CPUTIME_ID) + seconds;
+  do {
+    for (long i = 0; i < 20000; ++i) __asm__ volatile("" : "+r"(i)); /* COMPUTE */
+  } while (now(CLOCK_THREAD_CPUTIME_ID) < end);
+}
+
+static void ask_kernel_by_read(int zeros, char* buffer) {
+  for (int i = 0; i < 8; ++i) {
+    if (read(zeros, buffer, SIZE) != SIZE) abort(); /* READ */
+  }
+}
+
+static void ask_kernel_by_write(int file, char* buffer) {
+  for (int i = 0; i < 4; ++i) {
+    if (pwrite(file, buffer, SIZE, 0) != SIZE) abort(); /* WRITE */
+  }
+}
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const int writes = strcmp(argv[2], "write") == 0;
+  const int zeros = open("/dev/zero", O_RDONLY);
+  char* const buffer = malloc(SIZE);
+  FILE* const file = tmpfile();
+  if (zeros < 0 || buffer == NULL || file == NULL) return 2;
+  memset(buffer, 1, SIZE);
+  const double end = now(CLOCK_MONOTONIC) + atof(argv[1]);
+  double in_kernel = 0;
+  const double start = now(CLOCK_THREAD_CPUTIME_ID);
+  while (now(CLOCK_MONOTONIC) < end) {
+    const double before = now(CLOCK_THREAD_CPUTIME_ID);
+    if (writes) {
+      ask_kernel_by_write(fileno(file), buffer);
+    } else {
+      ask_kernel_by_read(zeros, buffer);
+    }
+    const double took = now(CLOCK_THREAD_CPUTIME_ID) - before;
+    in_kernel += took;
+    compute(took / 2);
+    if (read(zeros, buffer, 1) != 1) abort(); /* SHORT */
+    compute(took / 2);
+    COZ_PROGRESS_NAMED("round");
+  }
+  printf("%.3f\n", in_kernel / (now(CLOCK_THREAD_CPUTIME_ID) - start));
+  return 0;
+}

@@ -1,0 +1,98 @@
+"""Where time is blamed: inlines, callers, functions, regions, the kernel. Shares of samples, not effects."""
+
+from collections import defaultdict
+
+import pytest
+
+
+def lines_with(path, *marks):
+    """The numbers of the lines of a source that end in `// MARK`."""
+    lines = path.read_text().splitlines()
+    return [next(i for i, line in enumerate(lines, 1) if line.rstrip(" */").endswith(mark)) for mark in marks]
+
+
+@pytest.fixture
+def places(request):
+    return request.config.rootpath / "tests/programs/places.cpp"
+
+
+def shares(run):
+    """Samples of each target, as shares of all those in scope that are no regions."""
+    counts = {line["location"]: line["count"] for line in run.records("samples")[-1]["lines"]}
+    total = sum(count for location, count in counts.items() if not location.startswith("region "))
+    return {location: count / total for location, count in counts.items()}
+
+
+def near(share):
+    return pytest.approx(share, abs=0.06)
+
+
+def test_lines_and_regions(coz, build, places):
+    run = coz.run([build("places.cpp"), 3])
+    inlined, called = lines_with(places, "// INLINED", "// CALLED")
+    found = shares(run)
+    assert found[f"{places}:{inlined}"] == near(3 / 7)
+    assert found[f"{places}:{called}"] == near(4 / 7)
+    assert found["region part"] == near(3 / 7)
+    (region,) = [line for line in run.records("samples")[-1]["lines"] if line["kind"] == "region"]
+    assert region["location"] == "region part"
+
+
+def test_a_region_is_sped_up_as_one(coz, build):
+    """It holds 3 of 7 parts, in two lines that have other parts as well."""
+    run = coz.run([build("places.cpp"), 12])
+    assert run.status == 0, run.err
+    (result,) = [r for r in coz.results() if r["target"] == "region"]
+    assert result["location"] == "region part"
+    (point,) = [p for p in result["curve"] if p["speedup"] == 0.5]
+    assert point["low"] - 0.1 <= 0.5 * 3 / 7 <= point["high"] + 0.1
+    assert "region part" in coz("report", coz.profile).out
+
+
+def test_callers_are_told(coz, build, places):
+    """One sample of four is followed to its caller."""
+    run = coz.run([build("places.cpp"), 4])
+    _, called, one, three = lines_with(places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS")
+    by_caller = defaultdict(int)
+    for entry in run.records("samples")[-1]["callers"]:
+        if entry["location"] == f"{places}:{called}":
+            by_caller[entry["caller"]] += entry["count"]
+    total = sum(by_caller.values())
+    assert by_caller[f"{places}:{one}"] / total == pytest.approx(1 / 4, abs=0.08)
+    assert by_caller[f"{places}:{three}"] / total == pytest.approx(3 / 4, abs=0.08)
+    report = coz("report", coz.profile).out
+    assert f"places.cpp:{called} < places.cpp:{three} " in report
+
+
+def test_a_line_under_one_caller(coz, build, places):
+    run = coz.run([build("places.cpp"), 4], "--granularity", "callpath")
+    assert run.records("run")[0]["granularity"] == "callpath"
+    inlined, called, two, three = lines_with(
+        places, "// INLINED", "// CALLED", "// INLINED TWO", "// THREE UNITS"
+    )
+    found = shares(run)
+    assert found[f"{places}:{inlined} < {places}:{two}"] == near(2 / 7)
+    assert found[f"{places}:{called} < {places}:{three}"] == near(3 / 7)
+    assert {e["kind"] for e in run.records("experiment")} <= {"callpath", "region"}
+    assert coz("report", coz.profile).status == 0
+
+
+def test_functions(coz, build, places):
+    run = coz.run([build("places.cpp"), 4], "--granularity", "function")
+    found = shares(run)
+    assert found[f"{places}:spin_called"] == near(4 / 7)
+    assert sum(s for name, s in found.items() if "spin_inlined" in name) == near(3 / 7)
+    assert coz("report", coz.profile).status == 0
+
+
+@pytest.mark.parametrize(("way", "mark"), [("read", "READ"), ("write", "WRITE")])
+def test_time_in_the_kernel_is_the_callers(coz, build, request, way, mark):
+    source = request.config.rootpath / "tests/programs/kernel_time.c"
+    run = coz.run([build("kernel_time.c"), 3, way])
+    if run.records("run")[0]["sampling"] == "timer":
+        pytest.skip("the timer's samples come when the kernel returns")
+    line, short = lines_with(source, mark, "SHORT")
+    samples = run.records("samples")[-1]
+    counts = {entry["location"]: entry["count"] for entry in samples["lines"]}
+    assert counts[f"{source}:{line}"] / samples["total"] == pytest.approx(float(run.out), abs=0.12)
+    assert counts.get(f"{source}:{short}", 0) / samples["total"] < 0.05
