@@ -121,11 +121,12 @@ class LineCount:
 
 @dataclass(frozen=True, slots=True)
 class CallerCount:
-    """Samples in a line under one caller; `caller` and its `function` are empty where out of scope."""
+    """Samples in a line as part of one function and for one caller, which is empty where out of scope."""
 
     location: str
-    caller: str
     function: str
+    caller: str
+    caller_function: str
     count: int
 
 
@@ -385,8 +386,9 @@ def _samples(fields: Fields) -> SamplesRecord:
         callers=tuple(
             CallerCount(
                 caller.text("location"),
-                caller.text("caller", ""),
                 caller.text("function", ""),
+                caller.text("caller", ""),
+                caller.text("caller_function", ""),
                 caller.natural("count"),
             )
             for caller in fields.objects("callers")

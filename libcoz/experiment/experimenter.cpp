@@ -276,11 +276,15 @@ std::vector<CallerCount> Experimenter::callers() const {
     const auto path = choice_.paths.get(id);
     if (!path) continue;
     CallerCount count;
+    const auto name_of = [&](std::uint32_t function) {
+      const char* name = choice_.modules.function_name(function);
+      return name == nullptr ? std::string() : std::string(name);
+    };
     count.location = choice_.modules.location(path->place.line);
+    count.function = name_of(path->place.function);
     if (path->caller) {
       count.caller = choice_.modules.location(path->caller->line);
-      const char* name = choice_.modules.function_name(path->caller->function);
-      if (name != nullptr) count.function = name;
+      count.caller_function = name_of(path->caller->function);
     }
     count.count = path->samples;
     callers.push_back(std::move(count));

@@ -62,8 +62,9 @@ void write_callers(JsonWriter& json, const std::vector<CallerCount>& callers) {
   for (const CallerCount& caller : callers) {
     json.begin_object();
     json.field("location", caller.location);
-    if (!caller.caller.empty()) json.field("caller", caller.caller);
     if (!caller.function.empty()) json.field("function", caller.function);
+    if (!caller.caller.empty()) json.field("caller", caller.caller);
+    if (!caller.caller_function.empty()) json.field("caller_function", caller.caller_function);
     json.field("count", caller.count);
     json.end_object();
   }

@@ -70,11 +70,12 @@ struct LineCount {
   std::uint64_t count = 0;
 };
 
-// Samples in a line that was run for one caller.
+// Samples in a line that was run as part of one function for one caller.
 struct CallerCount {
   std::string location;
-  std::string caller;    // location of the call; empty: out of scope
-  std::string function;  // that of the caller; empty if unknown
+  std::string function;         // of the line; empty if unknown
+  std::string caller;           // location of the call; empty: out of scope
+  std::string caller_function;  // empty if unknown
   std::uint64_t count = 0;
 };
 

@@ -1,5 +1,6 @@
 """Where time is blamed: inlines, callers, functions, regions, the kernel. Shares of samples, not effects."""
 
+import re
 from collections import defaultdict
 
 import pytest
@@ -52,7 +53,9 @@ def test_a_region_is_sped_up_as_one(coz, build):
 def test_callers_are_told(coz, build, places):
     """One sample of four is followed to its caller."""
     run = coz.run([build("places.cpp"), 4])
-    _, called, one, three = lines_with(places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS")
+    inlined, called, one, three = lines_with(
+        places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS"
+    )
     by_caller = defaultdict(int)
     for entry in run.records("samples")[-1]["callers"]:
         if entry["location"] == f"{places}:{called}":
@@ -60,7 +63,8 @@ def test_callers_are_told(coz, build, places):
     total = sum(by_caller.values())
     assert by_caller[f"{places}:{one}"] / total == pytest.approx(1 / 4, abs=0.08)
     assert by_caller[f"{places}:{three}"] / total == pytest.approx(3 / 4, abs=0.08)
-    report = coz("report", coz.profile).out
+    report = coz("report", "--instances", coz.profile).out
+    assert re.search(rf"places.cpp:{inlined} < spin_inlined<2> \d\d%, spin_inlined<1> \d\d%", report)
     assert f"places.cpp:{called} < places.cpp:{three} " in report
 
 

@@ -197,7 +197,8 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.total = 50;
   samples.in_scope = 40;
   samples.lines = {{"line", "/src/a.c:1", "f", 30}, {"region", "region x", "", 10}};
-  samples.callers = {{"/src/a.c:1", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", 2}};
+  samples.callers = {{"/src/a.c:1", "f", "/src/b.c:7", "g", 6},
+                     {"/src/a.c:1", "", "", "", 2}};
   samples.points = {
       {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
@@ -210,7 +211,8 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
         R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
         R"("lines":[{"kind":"line","location":"/src/a.c:1","function":"f","count":30},)"
         R"({"kind":"region","location":"region x","count":10}],)"
-        R"("callers":[{"location":"/src/a.c:1","caller":"/src/b.c:7","function":"g","count":6},)"
+        R"("callers":[{"location":"/src/a.c:1","function":"f","caller":"/src/b.c:7",)"
+        R"("caller_function":"g","count":6},)"
         R"({"location":"/src/a.c:1","count":2}],)"
         R"("points":[{"name":"item","kind":"throughput","visits":5},)"
         R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
