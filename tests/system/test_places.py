@@ -100,3 +100,17 @@ def test_time_in_the_kernel_is_the_callers(coz, build, request, way, mark):
     counts = {entry["location"]: entry["count"] for entry in samples["lines"]}
     assert counts[f"{source}:{line}"] / samples["total"] == pytest.approx(float(run.out), abs=0.12)
     assert counts.get(f"{source}:{short}", 0) / samples["total"] < 0.05
+
+
+def test_time_in_libraries_is_the_callers(coz, build, request):
+    """Nothing here has frame pointers, the C library neither."""
+    source = request.config.rootpath / "tests/programs/library_time.cpp"
+    program = build("library_time.cpp", "-fomit-frame-pointer")
+    run = coz.run([program, 4], "--source-scope", "%library_time.cpp")
+    assert run.status == 0, run.err
+    found = shares(run)
+    lines = lines_with(source, "// COPY THRICE", "// COPY ONCE", "// SORT")
+    true = [float(share) for share in run.out.split()]
+    blamed = [found.get(f"{source}:{line}", 0) for line in lines]
+    # What the sort itself prepares is in another line of the same function.
+    assert sum(map(min, true, blamed)) > 0.93, (true, found)
