@@ -1,6 +1,6 @@
-// Lines under their callers, by number: a *call path* is a line, as part of one function (of several
-// instances of a template, say), with the call site in scope next to it, outwards along the chain
-// of inlined and called functions.
+// Lines under their callers, by number: a *call path* is a line, as part of one function (of
+// several instances of a template, say), with the call site in scope next to it, outwards along the
+// chain of inlined and called functions.
 //
 // A table of fixed size, filled by signal handlers of all threads and read by any; lock-free. When
 // it is full, further paths have no number. The memory is one mapping.

@@ -1,5 +1,5 @@
-// Time spent in the C library, for calls in this file: copying from two places, sorting by a function
-// that lies outside the scope, too. Prints the share of each call by the thread's clock:
+// Time spent in the C library, for calls in this file: copying from two places, sorting by a
+// function that lies outside the scope, too. Prints the share of each call by the thread's clock:
 // library_time SECONDS
 #include <coz.h>
 

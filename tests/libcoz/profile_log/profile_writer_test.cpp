@@ -197,8 +197,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.total = 50;
   samples.in_scope = 40;
   samples.lines = {{"line", "/src/a.c:1", "f", 30}, {"region", "region x", "", 10}};
-  samples.callers = {{"/src/a.c:1", "f", "/src/b.c:7", "g", 6},
-                     {"/src/a.c:1", "", "", "", 2}};
+  samples.callers = {{"/src/a.c:1", "f", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", "", 2}};
   samples.points = {
       {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
