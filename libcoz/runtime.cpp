@@ -151,7 +151,9 @@ RunRecord Runtime::describe_run() const {
   record.granularity = name_of(config_.granularity);
   record.scope = lines_of(config_.source_scope);
   record.end_to_end = config_.end_to_end;
+  for (const TargetName& name : config_.fixed_targets) record.fixed.push_back(location_of(name));
   record.fixed_speedup = config_.fixed_speedup;
+  record.speedups = config_.speedups;
   return record;
 }
 

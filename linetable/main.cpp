@@ -3,7 +3,6 @@
 #include <getopt.h>
 
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +22,9 @@ enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFail
 
 constexpr const char* kHelp =
     R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--no-cache] BINARY
-       coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]
-       coz-linetable lines --table T [--source-scope PATTERN]...
+       coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
+                           [--function NAME]...
+       coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
        coz-linetable --help | --version
 
 build  reads the debug information of BINARY and writes its line table into the cache
@@ -32,11 +32,12 @@ build  reads the debug information of BINARY and writes its line table into the 
   --debug-dir DIR         where separate debug files are looked for before /usr/lib/debug
   --no-cache              builds the table anew even if there is a good one
 scope  says which source files and lines are in scope
-lines  lists every line in scope
+lines  lists every line in scope, or every function
   --table T               the table, as build printed it
   --source-scope PATTERN  files to include; % stands for any characters (default: all but system
                           headers, standard libraries and downloaded packages)
-  --line FILE:LINE        also says what this names
+  --line FILE:LINE        also says what this names; so does --function NAME
+  --functions             lists functions instead of lines
 )";
 
 struct Arguments {
@@ -44,7 +45,8 @@ struct Arguments {
   std::vector<std::string> debug_dirs;
   std::string table;
   std::vector<std::string_view> patterns;
-  std::optional<Location> line;
+  Choices choices;
+  bool functions = false;
 };
 
 int usage(const std::string& message) {
@@ -84,9 +86,9 @@ int run_query(std::string_view command, const Arguments& arguments) {
   }
   const SourceScope scope(arguments.patterns);
   if (command == "scope") {
-    print_line(describe_scope(table, scope, arguments.line));
+    print_line(describe_scope(table, scope, arguments.choices));
   } else {
-    list_lines(table, scope, print_line);
+    list_lines(table, scope, arguments.functions, print_line);
   }
   return finish(kOk);
 }
@@ -101,11 +103,13 @@ constexpr option kScopeOptions[] = {
     {"table", required_argument, nullptr, 't'},
     {"source-scope", required_argument, nullptr, 's'},
     {"line", required_argument, nullptr, 'l'},
+    {"function", required_argument, nullptr, 'f'},
     {},
 };
 constexpr option kLinesOptions[] = {
     {"table", required_argument, nullptr, 't'},
     {"source-scope", required_argument, nullptr, 's'},
+    {"functions", no_argument, nullptr, 'F'},
     {},
 };
 
@@ -130,8 +134,17 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
         out.patterns.emplace_back(optarg);
         break;
       case 'l':
-        out.line = parse_location(optarg);
-        if (!out.line) return usage("--line wants FILE:LINE, not " + std::string(optarg)) == kOk;
+        if (const auto location = parse_location(optarg)) {
+          out.choices.lines.push_back({optarg, *location});
+          break;
+        }
+        usage("--line wants FILE:LINE, not " + std::string(optarg));
+        return false;
+      case 'f':
+        out.choices.functions.emplace_back(optarg);
+        break;
+      case 'F':
+        out.functions = true;
         break;
       default:
         return false;

@@ -256,9 +256,10 @@ def _notes(comparison: Comparison, phase: Phase) -> tuple[Note, ...]:
     series = comparison.series
     in_blocks = comparison.paired.any()
     pooled = any(pool.size for pool in comparison.pools[1:])
+    # Runs that tried few speedups, as they were asked, are complete all the same.
+    enough = ENOUGH_SPEEDUPS if series.planned is None else min(ENOUGH_SPEEDUPS, len(series.planned))
     found = {
-        Note.FEW_DATA: comparison.groups < ENOUGH_GROUPS
-        or (len(comparison.speedups) < ENOUGH_SPEEDUPS and not series.planned),
+        Note.FEW_DATA: comparison.groups < ENOUGH_GROUPS or len(comparison.speedups) < enough,
         Note.PHASES: phase.factor < 1,
         Note.UNSETTLED: series.unsettled,
         Note.UNPAIRED: bool(in_blocks and pooled),

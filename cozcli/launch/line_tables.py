@@ -6,12 +6,13 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
+from cozcli.launch.fixed_targets import FixedTarget, Missing, Wanted
 
 #: The name that stands for the main executable in binary scopes.
 MAIN = "MAIN"
@@ -26,32 +27,104 @@ class LineTable(NamedTuple):
     table: str
 
 
+class Scope(NamedTuple):
+    """What may be selected: patterns of source files and of binaries, and whether lines or functions."""
+
+    source: Sequence[str] = ()
+    binary: Sequence[str] = ()
+    granularity: str = "line"
+
+    @property
+    def functions(self) -> bool:
+        """Are functions what is selected?"""
+        return self.granularity == "function"
+
+
 class LineTables:
     """Tables in the order of the contract (main executable first), and what was noticed."""
 
-    def __init__(self) -> None:
+    def __init__(self, helper: Path, scope: Scope) -> None:
+        self.helper = helper
+        self.scope = scope
         self.tables: list[LineTable] = []
-        self.fixed_line = ""
         self.warnings: list[Problem] = []
 
+    def select(self, wanted: Sequence[Wanted]) -> list[FixedTarget]:
+        """What the user's names for lines and functions mean, each once.
 
-def prepare(
-    helper: Path,
-    program: Path,
-    interpreter: str,
-    source_scope: Sequence[str],
-    binary_scope: Sequence[str],
-    fixed_line: str | None,
-) -> LineTables:
-    """Build tables for every binary in scope and check that scope and line name something.
+        Raises:
+            CozError: some mean nothing, or what is out of scope; without any, the scope is empty.
+        """
+        answers = [self._ask_scope(entry, wanted) for entry in self.tables]
+        found: dict[FixedTarget, None] = {}
+        missing: list[Missing] = []
+        outside: list[str] = []
+        for index, want in enumerate(wanted):
+            choices = [answer["chosen"][index] for answer in answers]
+            places = [place for choice in choices for place in choice["found"]]
+            inside = [FixedTarget(want.kind, place["location"]) for place in places if place["in_scope"]]
+            # A line may stand in several binaries; the first is meant. A name may be several functions'.
+            found.update(dict.fromkeys(inside if want.kind == "function" else inside[:1]))
+            if not places:
+                nearest = _unique(near for choice in choices for near in choice["nearest"])
+                missing.append(Missing(want, nearest))
+            elif not inside:
+                outside.append(places[0]["location"])
+        if missing:
+            files = _unique(file for answer in answers for file in answer.get("all_files", []))
+            raise CozError(messages.fixed_not_found(missing, files))
+        if outside:
+            raise CozError(messages.fixed_out_of_scope(outside))
+        if not wanted:
+            self._check_not_empty(answers)
+        return list(found)
+
+    def listed(self) -> Iterator[tuple[str, str]]:
+        """Each line (or function) in scope, by binary and path: its location and its function.
+
+        Raises:
+            CozError: nothing is in scope, or the helper failed.
+        """
+        self._check_not_empty([self._ask_scope(entry, ()) for entry in self.tables])
+        for entry in self.tables:
+            arguments = [str(self.helper), "lines", "--table", entry.table, *self._patterns()]
+            if self.scope.functions:
+                arguments.append("--functions")
+            with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    place = json.loads(line)
+                    yield place["location"], place["function"]
+            if process.returncode != 0:
+                raise CozError(messages.helper_failed(entry.binary, f"status {process.returncode}"))
+
+    def _patterns(self) -> list[str]:
+        return [word for pattern in self.scope.source for word in ("--source-scope", pattern)]
+
+    def _ask_scope(self, entry: LineTable, wanted: Sequence[Wanted]) -> dict[str, Any]:
+        # As they stand in the answer: lines first.
+        names = [word for want in wanted for word in (f"--{want.kind}", want.text)]
+        status, answer = _ask(self.helper, ["scope", "--table", entry.table, *self._patterns(), *names])
+        if status != 0:
+            raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
+        return answer
+
+    def _check_not_empty(self, answers: Sequence[dict[str, Any]]) -> None:
+        what = "functions" if self.scope.functions else "lines"
+        if not any(answer.get(what) for answer in answers):
+            files = _unique(file for answer in answers for file in answer.get("all_files", []))
+            raise CozError(messages.source_scope_empty(self.scope.source, files))
+
+
+def build_tables(helper: Path, program: Path, interpreter: str, scope: Scope) -> LineTables:
+    """Build the tables of every binary in scope.
 
     Raises:
         CozError: nothing matches, nothing has debug information, or the helper failed.
     """
-    result = LineTables()
-    binaries = binaries_in_scope(program, interpreter, binary_scope)
+    result = LineTables(helper, scope)
     refusals: list[tuple[str, Problem]] = []
-    for binary in binaries:
+    for binary in binaries_in_scope(program, interpreter, scope.binary):
         status, answer = _ask(helper, ["build", binary])
         if status == 0:
             result.tables.append(LineTable(answer.get("binary", binary), answer["table"]))
@@ -64,7 +137,6 @@ def prepare(
     if not result.tables:
         raise CozError(refusals[0][1])
     result.warnings += [messages.binary_left_out(binary) for binary, _ in refusals]
-    _check_scope(helper, result, source_scope, fixed_line)
     return result
 
 
@@ -111,34 +183,6 @@ def loaded_libraries(program: Path, interpreter: str) -> list[str]:
         if match:
             found[os.path.realpath(match[1])] = None
     return [path for path in found if path != os.path.realpath(interpreter)]
-
-
-def _check_scope(
-    helper: Path, result: LineTables, source_scope: Sequence[str], fixed_line: str | None
-) -> None:
-    lines = 0
-    existing: list[str] = []
-    nearest: list[str] = []
-    for entry in result.tables:
-        arguments = ["scope", "--table", entry.table]
-        for pattern in source_scope:
-            arguments += ["--source-scope", pattern]
-        if fixed_line is not None:
-            arguments += ["--line", fixed_line]
-        status, answer = _ask(helper, arguments)
-        if status != 0:
-            raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
-        lines += answer.get("lines", 0)
-        existing += answer.get("all_files", [])
-        nearest += answer.get("nearest", [])
-        if answer.get("line") and not result.fixed_line:
-            result.fixed_line = answer["line"]["location"]
-    # A fixed line is chosen by name, whatever the scope of the random choice.
-    if fixed_line is not None:
-        if not result.fixed_line:
-            raise CozError(messages.line_not_found(fixed_line, _unique(nearest), _unique(existing)))
-    elif lines == 0:
-        raise CozError(messages.source_scope_empty(source_scope, _unique(existing)))
 
 
 def _ask(helper: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:

@@ -6,9 +6,13 @@ Like `cozcli.messages`, of which this is a part: what happened, what follows, wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cozcli.errors import Problem
 from cozcli.messages import count, listed
+
+if TYPE_CHECKING:
+    from cozcli.launch.fixed_targets import Missing
 
 
 def no_program(words: Sequence[str] = ()) -> Problem:
@@ -17,6 +21,24 @@ def no_program(words: Sequence[str] = ()) -> Problem:
     return Problem(
         "no program was given, so there is nothing to profile.",
         f"write it after three dashes: coz run --- {meant}",
+    )
+
+
+def lines_of_what(words: Sequence[str]) -> Problem:
+    """`coz lines` with no program, or with several words that may be one."""
+    if not words:
+        return Problem("no program was given, so there is nothing to list.", "coz lines ./program")
+    return Problem(
+        f"one program was expected, not {' '.join(words)}.",
+        f"leave its arguments out: coz lines {words[0]}",
+    )
+
+
+def no_line_matches(granularity: str, pattern: str) -> Problem:
+    """`coz lines --line` with nothing to show."""
+    return Problem(
+        f"no {granularity} in scope matches {pattern!r}.",
+        "see all with coz lines without --line; widen the scope with -s or -b.",
     )
 
 
@@ -131,11 +153,98 @@ def source_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Prob
     )
 
 
-def line_not_found(line: str, nearest: Sequence[str], existing: Sequence[str]) -> Problem:
-    """--fixed-line names no line with code."""
-    if nearest:
-        return Problem(f"there is no code on line {line}.", f"the nearest with code: {listed(nearest)}")
-    return Problem(f"there is no line {line}.", f"files with code: {listed(existing, 8) or 'none'}")
+def fixed_not_found(missing: Sequence[Missing], existing: Sequence[str]) -> Problem:
+    """Names of lines that have no code, or of functions that there are not."""
+    is_line = missing[0].wanted.kind == "line"
+    what = "line" if is_line else "function"
+    if len(missing) == 1:
+        ((wanted, nearest),) = missing
+        name = f"{what} {wanted.text}" + (f" ({wanted.origin})" if wanted.origin else "")
+        if nearest:
+            text = f"there is no code on {name}." if is_line else f"there is no {name}."
+            return Problem(text, f"the nearest with code: {listed(nearest, 8)}")
+        text = f"there is no {name}."
+    else:
+        text = f"{len(missing)} of the {what}s that were chosen are not there: "
+        text += "; ".join(_missing_with_nearest(one) for one in missing) + "."
+    if is_line:
+        return Problem(
+            text, f"files with code: {listed(existing, 8) or 'none'}; coz lines lists their lines."
+        )
+    return Problem(text, "coz lines --granularity function lists what there is.")
+
+
+def _missing_with_nearest(missing: Missing) -> str:
+    notes = [missing.wanted.origin] if missing.wanted.origin else []
+    notes += [f"nearest: {listed(missing.nearest)}"] if missing.nearest else ["nothing near"]
+    return f"{missing.wanted.text} ({'; '.join(notes)})"
+
+
+def fixed_out_of_scope(locations: Sequence[str]) -> Problem:
+    """Chosen, but samples there are those of their callers."""
+    is_or_are = "is" if len(locations) == 1 else "are"
+    return Problem(
+        f"{listed(locations, 8)} {is_or_are} out of scope: what is sampled there counts for its caller.",
+        "add the file to the scope with -s, beside the program's own files if they are to stay in it.",
+    )
+
+
+def fixed_needs_granularity(option: str, granularity: str) -> Problem:
+    """--fixed-line with functions, --fixed-function with lines."""
+    if option == "--fixed-function":
+        return Problem(
+            f"--fixed-function chooses functions, but experiments are on {granularity}s.",
+            "add --granularity function.",
+        )
+    return Problem(
+        f"{option} chooses lines, but experiments are on functions.",
+        "choose a function with --fixed-function NAME, or leave out --granularity function.",
+    )
+
+
+def too_many_fixed(number: int) -> Problem:
+    """They are handed over in one variable of the environment."""
+    return Problem(
+        f"{number:,} chosen lines are more than can be handed to the program.",
+        "choose whole files with -s, or fewer lines.",
+    )
+
+
+def fixed_lines_unreadable(name: str, reason: str) -> Problem:
+    """--fixed-lines FILE."""
+    return Problem(f"{name} cannot be read ({reason}), so no lines were chosen.", "check the name.")
+
+
+def fixed_lines_odd(name: str, odd: Sequence[tuple[int, str]]) -> Problem:
+    """Lines of the file that are no FILE:LINE."""
+    texts = "; ".join(f"line {number} is {text!r}" for number, text in odd[:8])
+    more = f"; and {len(odd) - 8} more" if len(odd) > 8 else ""
+    return Problem(
+        f"{name} has lines that are not FILE:LINE: {texts}{more}.",
+        "write one a line, as in queue.cpp:10; # begins a comment. coz lines prints such lines.",
+    )
+
+
+def fixed_lines_empty(name: str) -> Problem:
+    """Nothing but comments."""
+    return Problem(f"{name} lists no line.", "write one a line, as in queue.cpp:10.")
+
+
+def never_sampled(locations: Sequence[str]) -> Problem:
+    """Chosen and there, but the program spent no time in them."""
+    return Problem(
+        f"no sample was taken in {listed(locations, 8)}: no time is spent there in this run, or it was too "
+        "short to say."
+    )
+
+
+def never_entered(names: Sequence[str], entered: Sequence[str]) -> Problem:
+    """--fixed-region with a name that the program never used."""
+    regions = "region" if len(names) == 1 else "regions"
+    return Problem(
+        f"the program never entered the {regions} {listed(names, 8)}, so nothing was measured there.",
+        f"regions that it entered: {listed(entered, 8) or 'none'}",
+    )
 
 
 def output_is_directory(name: str) -> Problem:

@@ -23,7 +23,8 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, Choice cho
       speed_probe_(samples.speed_probe),
       log_(log),
       random_(config.seed),
-      plan_(config.fixed_speedup),
+      fixed_(config.fixed_targets, choice.targets, samples.histogram),
+      plan_(config.fixed_speedup, config.speedups),
       meter_(shared.points),
       start_(now()),
       next_checkpoint_(start_ + kFirstCheckpoint) {}
@@ -55,7 +56,7 @@ void Experimenter::run_blocks() {
 }
 
 std::optional<std::uint32_t> Experimenter::next_target() {
-  if (!config_.fixed_line.empty()) return choice_.targets.find(config_.fixed_line);
+  if (!fixed_.empty()) return fixed_.draw(selector_, random_);
   if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
   std::vector<TargetSamples> targets;
   const std::uint32_t seen = histogram_.seen_count();
@@ -202,9 +203,11 @@ bool Experimenter::is_unsettled() {
 void Experimenter::run_whole() {
   const Nanoseconds look_until = now() + kLookAround;
   std::optional<std::uint32_t> target;
-  while (!target || (config_.fixed_line.empty() && now() < look_until)) {
-    target = next_target();
-    if (!config_.fixed_line.empty()) break;
+  // A single target that is there already needs no looking around.
+  const bool looks_around = config_.fixed_targets.size() != 1;
+  while (!target || (looks_around && now() < look_until)) {
+    target = fixed_.empty() ? next_target() : fixed_.draw_any(random_);
+    if (target && !looks_around) break;
     if (!stop_.sleep_for(kNap)) break;
   }
   if (!target) return;
@@ -301,6 +304,9 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.in_scope = histogram_.in_scope();
   record.lines = counts();
   record.callers = callers();
+  for (std::uint32_t i = 0; i < shared_.regions.size(); ++i) {
+    record.regions.emplace_back(shared_.regions.name(i));
+  }
   for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
     Point& point = shared_.points[i];
     if (point.kind == PointKind::kEnd) continue;

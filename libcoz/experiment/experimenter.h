@@ -16,6 +16,7 @@
 
 #include "config.h"
 #include "experiment/core_waits.h"
+#include "experiment/fixed_targets.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_selector.h"
@@ -98,6 +99,7 @@ class Experimenter {
   StopSignal stop_;
   Random random_;
   TargetSelector selector_;
+  FixedTargets fixed_;
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;

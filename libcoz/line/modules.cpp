@@ -132,12 +132,7 @@ const char* Modules::function_name(std::uint32_t function) const noexcept {
 std::string Modules::function_location(std::uint32_t function) const {
   const Module* module = module_of_function(function);
   if (module == nullptr) return "?";
-  const std::uint32_t id = function - module->first_function;
-  const char* name = module->table.function_name(id);
-  const auto line = module->table.first_line_of(id);
-  const char* path = line ? module->table.file_path(line->file) : nullptr;
-  const std::string file = path == nullptr ? "" : std::string(path) + ":";
-  return file + (name == nullptr ? "?" : name);
+  return module->table.function_location(function - module->first_function);
 }
 
 std::optional<std::uint32_t> Modules::find_line(std::string_view location) const noexcept {
@@ -155,27 +150,12 @@ std::optional<std::uint32_t> Modules::find_line(std::string_view location) const
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> Modules::find_function(std::string_view wanted) const {
+std::optional<std::uint32_t> Modules::find_function(std::string_view location) const {
   for (const Module& module : modules_) {
     for (std::uint32_t id = 0; id < module.table.function_count(); ++id) {
       const char* name = module.table.function_name(id);
-      if (name == nullptr) continue;
-      std::string_view rest = wanted;
-      if (!rest.ends_with(name)) {
-        // Without parameters, which begin with the first parenthesis behind a name.
-        const std::string_view whole = name;
-        const std::string_view bare = whole.substr(0, whole.find('(', 1));
-        if (!rest.ends_with(bare)) continue;
-        rest.remove_suffix(bare.size());
-      } else {
-        rest.remove_suffix(std::string_view(name).size());
-      }
-      if (rest.empty()) return module.first_function + id;
-      if (rest.back() != ':') continue;
-      rest.remove_suffix(1);
-      const auto line = module.table.first_line_of(id);
-      const char* path = line ? module.table.file_path(line->file) : nullptr;
-      if (path != nullptr && path_ends_with(path, rest)) return module.first_function + id;
+      if (name == nullptr || !location.ends_with(name)) continue;
+      if (module.table.function_location(id) == location) return module.first_function + id;
     }
   }
   return std::nullopt;

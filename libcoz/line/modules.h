@@ -53,12 +53,11 @@ class Modules {
   std::string location(std::uint32_t line) const;
   // nullptr where there is none.
   const char* function_name(std::uint32_t function) const noexcept;
-  // `path:function`, with the path of the function's first line; may allocate.
+  // As LineTable::function_location(); may allocate.
   std::string function_location(std::uint32_t function) const;
   std::optional<std::uint32_t> find_line(std::string_view location) const noexcept;
-  // By its name, with or without parameters, and with a path before it or without. Reads the whole
-  // table; may allocate.
-  std::optional<std::uint32_t> find_function(std::string_view name) const;
+  // By its location, whole. Reads whole tables; may allocate.
+  std::optional<std::uint32_t> find_function(std::string_view location) const;
 
   // Build id of the main executable, hex.
   std::string build_id() const;

@@ -118,6 +118,21 @@ TEST_CASE("a run record of a single speedup says so") {
   CHECK(to_json(record).ends_with(R"("fixed_speedup":0})"));
 }
 
+TEST_CASE("a samples record names the regions that were entered") {
+  SamplesRecord record;
+  CHECK(to_json(record).find("regions") == std::string::npos);
+  record.regions = {"a", "b"};
+  CHECK(to_json(record).find(R"("regions":["a","b"])") != std::string::npos);
+}
+
+TEST_CASE("a run record holds what was chosen") {
+  RunRecord record = run_record();
+  record.fixed = {"/src/a.c:10", "region part"};
+  record.speedups = {25, 50};
+  CHECK(to_json(record).ends_with(
+      R"("end_to_end":false,"fixed":["/src/a.c:10","region part"],"speedups":[0.25,0.5]})"));
+}
+
 TEST_CASE("an experiment, without points and without flags") {
   CHECK(
       to_json(experiment_record()) ==
