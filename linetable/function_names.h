@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
 #include "demangle.h"
@@ -20,6 +21,9 @@ class FunctionNames {
 
   // The builder's id of the name of a subprogram or inlined subroutine, kNoFunction without one.
   [[nodiscard]] std::uint32_t id(Dwarf_Die& function);
+
+  // That of the function that a symbol names.
+  [[nodiscard]] std::uint32_t id_of_symbol(const std::string& symbol);
 
  private:
   [[nodiscard]] std::uint32_t read(Dwarf_Die& function);

@@ -21,7 +21,7 @@ namespace {
 enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
 
 constexpr const char* kHelp =
-    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--no-cache] BINARY
+    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--no-cache] [--functions] BINARY
        coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
@@ -31,6 +31,8 @@ build  reads the debug information of BINARY and writes its line table into the 
   --cache-dir DIR         where tables are kept (default: $XDG_CACHE_HOME/coz or ~/.cache/coz)
   --debug-dir DIR         where separate debug files are looked for before /usr/lib/debug
   --no-cache              builds the table anew even if there is a good one
+  --functions             adds functions that are known by symbols and unwind tables alone, where
+                          there is no debug information
 scope  says which source files and lines are in scope
 lines  lists every line in scope, or every function
   --table T               the table, as build printed it
@@ -97,6 +99,7 @@ constexpr option kBuildOptions[] = {
     {"cache-dir", required_argument, nullptr, 'c'},
     {"debug-dir", required_argument, nullptr, 'd'},
     {"no-cache", no_argument, nullptr, 'n'},
+    {"functions", no_argument, nullptr, 'F'},
     {},
 };
 constexpr option kScopeOptions[] = {
@@ -174,6 +177,7 @@ int run(int argc, char** argv) {
     if (!parse_options(argc, argv, kBuildOptions, arguments)) return kUsage;
     if (argc - optind != 1) return usage("build wants one BINARY");
     arguments.build.binary = argv[optind];
+    arguments.build.functions = arguments.functions;
     return run_build(arguments);
   }
   if (command != "scope" && command != "lines") {
