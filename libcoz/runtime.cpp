@@ -88,7 +88,9 @@ bool Runtime::begin() {
     return false;
   }
   std::vector<std::string> problems;
-  modules_.load(config_.line_tables, SourceScope(config_.source_scope), problems);
+  const bool by_function = config_.granularity == Granularity::kFunction;
+  modules_.load(config_.line_tables, SourceScope(config_.source_scope),
+                by_function ? Lineless::kFind : Lineless::kSkip, problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
   if (!histogram_.reserve(targets_.count()) || !call_paths_.reserve()) {
     message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));

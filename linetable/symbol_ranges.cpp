@@ -90,12 +90,11 @@ std::vector<FunctionRange> ranges_of_symbols(const std::vector<Symbol>& all,
   std::vector<FunctionRange> ranges;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const Symbol& symbol = symbols[i];
-    const std::uint64_t next = i + 1 < symbols.size() ? symbols[i + 1].begin
-                                                      : std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t next =
+        i + 1 < symbols.size() ? symbols[i + 1].begin : std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t end =
-        symbol.size > 0
-            ? std::min(symbol.begin + symbol.size, symbol.limit)
-            : end_of_unsized(symbol, next, extent_around(sized, symbol.begin), unwound);
+        symbol.size > 0 ? std::min(symbol.begin + symbol.size, symbol.limit)
+                        : end_of_unsized(symbol, next, extent_around(sized, symbol.begin), unwound);
     ranges.push_back({{symbol.begin, end}, symbol.begin, symbol.name});
   }
   return ranges;
@@ -175,8 +174,8 @@ std::vector<FunctionRange> function_ranges(std::vector<Symbol> symbols,
 
 std::string_view without_variant(std::string_view name) {
   using std::string_view_literals::operator""sv;
-  constexpr std::array kMarks = {"cold"sv,     "part"sv,  "isra"sv,    "constprop"sv,
-                                 "lto_priv"sv, "llvm"sv,  "localalias"sv};
+  constexpr std::array kMarks = {"cold"sv,     "part"sv, "isra"sv,      "constprop"sv,
+                                 "lto_priv"sv, "llvm"sv, "localalias"sv};
   name = name.substr(0, name.find('@', 1));
   while (true) {
     const std::size_t dot = name.rfind('.');

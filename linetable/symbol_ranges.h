@@ -1,10 +1,11 @@
 // From symbols and unwind tables to stretches of code with the function that each belongs to.
 //
 // Where there is no debug information these are all that is known of functions, and they were not
-// made for this: symbols overlap, lie in each other, share an address, or have no size. Plain logic,
-// without ELF.
+// made for this: symbols overlap, lie in each other, share an address, or have no size. Plain
+// logic, without ELF.
 //
-//   - Of symbols at one address (aliases) one gives the name: a function before an ifunc, whose code
+//   - Of symbols at one address (aliases) one gives the name: a function before an ifunc, whose
+//   code
 //     is only the choice among functions, and that before a label; then the most global; then the
 //     one with the fewest underscores in front. The largest size counts.
 //   - Of symbols that overlap, the one that begins last has the code; where it ends, the one around

@@ -78,8 +78,8 @@ std::optional<Symbol> to_symbol(const GElf_Sym& entry, const char* name,
   return symbol;
 }
 
-// The symbols of functions in the table of this type (SHT_SYMTAB or SHT_DYNSYM); nothing where there
-// is none with entries.
+// The symbols of functions in the table of this type (SHT_SYMTAB or SHT_DYNSYM); nothing where
+// there is none with entries.
 std::optional<std::vector<Symbol>> read_symbols(Elf* elf, unsigned table,
                                                 const FunctionSections& sections) {
   for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;

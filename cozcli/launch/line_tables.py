@@ -113,7 +113,7 @@ class LineTables:
         what = "functions" if self.scope.functions else "lines"
         if not any(answer.get(what) for answer in answers):
             files = _unique(file for answer in answers for file in answer.get("all_files", []))
-            raise CozError(messages.source_scope_empty(self.scope.source, files))
+            raise CozError(messages.source_scope_empty(self.scope.source, files, what.rstrip("s")))
 
 
 def build_tables(helper: Path, program: Path, interpreter: str, scope: Scope) -> LineTables:
@@ -123,20 +123,22 @@ def build_tables(helper: Path, program: Path, interpreter: str, scope: Scope) ->
         CozError: nothing matches, nothing has debug information, or the helper failed.
     """
     result = LineTables(helper, scope)
+    options = ["--functions"] if scope.functions else []
     refusals: list[tuple[str, Problem]] = []
     for binary in binaries_in_scope(program, interpreter, scope.binary):
-        status, answer = _ask(helper, ["build", binary])
+        status, answer = _ask(helper, ["build", *options, binary])
         if status == 0:
             result.tables.append(LineTable(answer.get("binary", binary), answer["table"]))
             warnings = answer.get("warnings", [])
             result.warnings += [messages.debug_info_warning(binary, text) for text in warnings]
         elif status in (_NO_DEBUG_INFO, _NOT_ELF):
-            refusals.append((binary, messages.no_debug_info(binary)))
+            what = messages.no_functions if scope.functions else messages.no_debug_info
+            refusals.append((binary, what(binary)))
         else:
             raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
     if not result.tables:
         raise CozError(refusals[0][1])
-    result.warnings += [messages.binary_left_out(binary) for binary, _ in refusals]
+    result.warnings += [messages.binary_left_out(binary, scope.functions) for binary, _ in refusals]
     return result
 
 

@@ -111,12 +111,24 @@ def no_debug_info(binary: str) -> Problem:
     """No line table."""
     return Problem(
         f"{binary} has no debug information, so its lines are not known.",
-        "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg package.",
+        "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg package; "
+        "without all that, coz run --granularity function measures whole functions.",
     )
 
 
-def binary_left_out(binary: str) -> Problem:
+def no_functions(binary: str) -> Problem:
+    """Not even by symbols or the unwind table."""
+    return Problem(
+        f"{binary} has neither debug information nor symbols nor an unwind table, so its functions are not "
+        "known.",
+        "compile it with -g, or at least do not strip it of everything.",
+    )
+
+
+def binary_left_out(binary: str, functions: bool) -> Problem:
     """One of several binaries in scope has none."""
+    if functions:
+        return Problem(f"{binary} is in the binary scope but none of its functions is known; it is left out.")
     return Problem(
         f"{binary} is in the binary scope but has no debug information; its lines cannot be selected."
     )
@@ -143,11 +155,11 @@ def binary_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Prob
     )
 
 
-def source_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Problem:
+def source_scope_empty(patterns: Sequence[str], existing: Sequence[str], what: str = "line") -> Problem:
     """-s matches no source file."""
     given = f"-s {listed(patterns)}" if patterns else "the default scope"
     return Problem(
-        f"no source line matches {given}, so there is nothing to profile.",
+        f"no source {what} matches {given}, so there is nothing to profile.",
         f"choose source files with -s PATTERN, % stands for any text; there are: "
         f"{listed(existing, 8) or 'no source files at all'}",
     )

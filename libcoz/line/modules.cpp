@@ -49,8 +49,9 @@ int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
 
 }  // namespace
 
-void Modules::load(std::string_view list, const SourceScope& scope,
+void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,
                    std::vector<std::string>& problems) {
+  lineless_ = lineless;
   while (!list.empty()) {
     const std::string_view entry = list.substr(0, list.find('\n'));
     list.remove_prefix(std::min(list.size(), entry.size() + 1));
@@ -83,7 +84,7 @@ std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const no
     std::array<LineLocation, kMostPlaces> found;
     const std::size_t count = module.table.frames_in_scope(
         address - module.load_bias - module.table.base_address(), module.file_in_scope,
-        std::span(found).first(std::min(out.size(), found.size())));
+        std::span(found).first(std::min(out.size(), found.size())), lineless_);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t function = found[i].function_id;
       out[i] = {module.first_line + found[i].line_id,
@@ -110,7 +111,7 @@ std::string Modules::location(std::uint32_t line) const {
   if (!found) return "?";
   const char* path = module->table.file_path(found->file);
   if (path == nullptr) return "?";
-  return std::string(path) + ":" + std::to_string(found->line);
+  return found->line == 0 ? path : std::string(path) + ":" + std::to_string(found->line);
 }
 
 const Module* Modules::module_of_function(std::uint32_t function) const noexcept {

@@ -39,7 +39,9 @@ class Modules {
  public:
   // Maps the tables listed as `binary<TAB>table`, one a line, and finds where the binaries are
   // loaded. A table that can't be used is left out, and said in `problems`.
-  void load(std::string_view list, const SourceScope& scope, std::vector<std::string>& problems);
+  // `lineless`: whether functions that are known by symbols alone are places.
+  void load(std::string_view list, const SourceScope& scope, Lineless lineless,
+            std::vector<std::string>& problems);
 
   // The places in scope of the code at `address` by the inline chain, innermost first, as many as
   // `out` has room for; returns their number.
@@ -49,7 +51,7 @@ class Modules {
   std::uint32_t function_count() const noexcept { return function_count_; }
   bool empty() const noexcept { return modules_.empty(); }
 
-  // `path:line`; may allocate.
+  // `path:line`, or of a function without lines the path alone; may allocate.
   std::string location(std::uint32_t line) const;
   // nullptr where there is none.
   const char* function_name(std::uint32_t function) const noexcept;
@@ -67,6 +69,7 @@ class Modules {
   const Module* module_of_function(std::uint32_t function) const noexcept;
 
   std::vector<Module> modules_;
+  Lineless lineless_ = Lineless::kSkip;
   std::uint32_t line_count_ = 0;
   std::uint32_t function_count_ = 0;
 };

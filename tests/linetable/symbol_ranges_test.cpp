@@ -47,14 +47,14 @@ TEST_CASE("of aliases the plainest gives the name, and the largest the size",
   CHECK(text(function_ranges({symbol("__libc_malloc", 0x10, 0x20), symbol("malloc", 0x10, 0x20),
                               symbol("_malloc", 0x10, 0x30)},
                              {})) == "malloc:10-40");
-  CHECK(text(function_ranges({symbol("weak", 0x10, 8, Kind::kFunction, Binding::kWeak),
-                              symbol("__strong", 0x10, 8)},
-                             {})) == "__strong:10-18");
+  CHECK(text(function_ranges(
+            {symbol("weak", 0x10, 8, Kind::kFunction, Binding::kWeak), symbol("__strong", 0x10, 8)},
+            {})) == "__strong:10-18");
   CHECK(text(function_ranges({symbol("chosen", 0x10, 8, Kind::kIfunc),
                               symbol("zzz_resolver", 0x10, 8, Kind::kFunction, Binding::kLocal)},
                              {})) == "zzz_resolver:10-18");
-  CHECK(text(function_ranges({symbol("label", 0x10, 0, Kind::kLabel), symbol("_f", 0x10, 8)}, {})) ==
-        "_f:10-18");
+  CHECK(text(function_ranges({symbol("label", 0x10, 0, Kind::kLabel), symbol("_f", 0x10, 8)},
+                             {})) == "_f:10-18");
 }
 
 TEST_CASE("of functions in each other the innermost has the code", "[linetable][symbols]") {
@@ -104,7 +104,11 @@ TEST_CASE("whatever the symbols, their ranges are disjoint, and within them",
     std::vector<CodeExtent> unwound;
     std::vector<bool> known(0x140);
     for (std::uint64_t i = number(8); i > 0; --i) {
-      const Symbol made = {number(0x100), number(0x30), 0x120, "s", static_cast<Kind>(number(3)),
+      const Symbol made = {number(0x100),
+                           number(0x30),
+                           0x120,
+                           "s",
+                           static_cast<Kind>(number(3)),
                            static_cast<Binding>(number(3))};
       symbols.push_back(made);
     }

@@ -306,7 +306,7 @@ def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None
             ("--fixed-line", "x.h:1"),
             "/usr/x.h:1 is out of scope",
         ),
-        ({"scope": [0, {"lines": 9, "functions": 0}]}, ("--granularity", "function"), "no source line"),
+        ({"scope": [0, {"lines": 9, "functions": 0}]}, ("--granularity", "function"), "no source function"),
         ({}, ("--granularity", "function", "--fixed-line", "a.c:3"), "--fixed-function"),
         ({}, ("--fixed-function", "f"), "--granularity function"),
         ({}, ("--fixed-lines", "nowhere"), "nowhere cannot be read"),
