@@ -119,18 +119,24 @@ std::string name_by_place(const std::string& binary, std::uint64_t offset) {
 std::size_t add_symbol_functions(const ElfFile& binary, const ElfFile& debug_file,
                                  TableBuilder& builder) {
   const FunctionSections sections(binary.elf());
-  std::vector<CodeExtent> unwound = read_unwind_table(binary.elf());
-  std::erase_if(unwound, [&](CodeExtent& extent) {
+  UnwindTable unwound = read_unwind_table(binary.elf());
+  std::erase_if(unwound.functions, [&](CodeExtent& extent) {
     const CodeExtent* section = sections.around(extent.begin);
     if (section != nullptr) extent.end = std::min(extent.end, section->end);
     return section == nullptr;
+  });
+  std::vector<Symbol> symbols = symbols_of(binary, debug_file, sections);
+  std::erase_if(symbols, [&](const Symbol& symbol) {
+    return std::any_of(
+        unwound.signal_frames.begin(), unwound.signal_frames.end(),
+        [&](const CodeExtent& e) { return e.begin <= symbol.begin && symbol.begin < e.end; });
   });
   const CodeSpace code(binary);
   FunctionNames names(builder);
   const std::uint32_t line = builder.add_line(builder.add_file(binary.path()), 0);
   std::size_t added = 0;
   for (const FunctionRange& range :
-       function_ranges(symbols_of(binary, debug_file, sections), std::move(unwound))) {
+       function_ranges(std::move(symbols), std::move(unwound.functions))) {
     if (!code.is_code(range.code.begin) || !code.fits(range.code.end)) continue;
     const std::uint32_t function =
         range.name.empty()

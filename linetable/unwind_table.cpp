@@ -76,8 +76,8 @@ class FrameReader {
   FrameReader(const unsigned char* identity, Elf_Data* data, std::uint64_t address)
       : identity_(identity), data_(data), address_(address) {}
 
-  std::vector<CodeExtent> read() {
-    std::vector<CodeExtent> extents;
+  UnwindTable read() {
+    UnwindTable table;
     Dwarf_Off offset = 0;
     Dwarf_Off next = 0;
     Dwarf_CFI_Entry entry;
@@ -86,14 +86,24 @@ class FrameReader {
       status = dwarf_next_cfi(identity_, data_, true, offset, &next, &entry);
       if (next <= offset) break;
       if (status != 0 || dwarf_cfi_cie_p(&entry)) continue;
-      if (const auto extent = read_entry(entry.fde)) extents.push_back(*extent);
+      const Layout layout = layout_of(entry.fde.CIE_pointer);
+      const auto extent = read_entry(entry.fde, layout);
+      if (!extent) continue;
+      (layout.is_signal_frame ? table.signal_frames : table.functions).push_back(*extent);
     }
-    return extents;
+    return table;
   }
 
  private:
-  std::optional<CodeExtent> read_entry(const Dwarf_FDE& fde) {
-    const auto encoding = encoding_of(fde.CIE_pointer);
+  // What a CIE says of its entries: how they give addresses (nothing, if in a way that is not
+  // known), and whether they are of signal frames.
+  struct Layout {
+    std::optional<std::uint8_t> encoding;
+    bool is_signal_frame = false;
+  };
+
+  std::optional<CodeExtent> read_entry(const Dwarf_FDE& fde, const Layout& layout) {
+    const auto encoding = layout.encoding;
     if (!encoding) return std::nullopt;
     Reader reader(fde.start, fde.end);
     const auto begin = reader.number(*encoding);
@@ -108,47 +118,49 @@ class FrameReader {
     return extent;
   }
 
-  // How the entries of a CIE give addresses; nothing if not by themselves or relative to their
-  // place.
-  std::optional<std::uint8_t> encoding_of(Dwarf_Off cie) {
-    const auto [known, is_new] = encodings_.try_emplace(cie, std::nullopt);
+  Layout layout_of(Dwarf_Off cie) {
+    const auto [known, is_new] = layouts_.try_emplace(cie);
     if (!is_new) return known->second;
     Dwarf_Off next = 0;
     Dwarf_CFI_Entry entry;
-    if (dwarf_next_cfi(identity_, data_, true, cie, &next, &entry) != 0) return std::nullopt;
-    if (!dwarf_cfi_cie_p(&entry)) return std::nullopt;
-    const auto encoding = read_encoding(entry.cie);
-    if (!encoding) return std::nullopt;
-    const std::uint8_t relation = *encoding & (kRelation | DW_EH_PE_indirect);
-    if (relation == DW_EH_PE_absptr || relation == DW_EH_PE_pcrel) known->second = encoding;
-    return known->second;
+    if (dwarf_next_cfi(identity_, data_, true, cie, &next, &entry) != 0) return {};
+    if (!dwarf_cfi_cie_p(&entry)) return {};
+    Layout layout = read_layout(entry.cie);
+    const std::uint8_t relation =
+        layout.encoding.value_or(DW_EH_PE_omit) & (kRelation | DW_EH_PE_indirect);
+    const bool is_known = relation == DW_EH_PE_absptr || relation == DW_EH_PE_pcrel;
+    if (!is_known) layout.encoding.reset();
+    known->second = layout;
+    return layout;
   }
 
-  static std::optional<std::uint8_t> read_encoding(const Dwarf_CIE& cie) {
+  static Layout read_layout(const Dwarf_CIE& cie) {
     const std::string_view augmentation = cie.augmentation == nullptr ? "" : cie.augmentation;
-    if (augmentation.empty()) return std::uint8_t{DW_EH_PE_absptr};
-    if (augmentation[0] != 'z') return std::nullopt;
+    Layout layout{std::uint8_t{DW_EH_PE_absptr}};
+    if (augmentation.empty()) return layout;
+    if (augmentation[0] != 'z') return {};
     Reader reader(cie.augmentation_data, cie.augmentation_data + cie.augmentation_data_size);
     for (const char what : augmentation.substr(1)) {
-      if (what == 'R') return reader.byte();
-      if (what == 'L' && !reader.byte()) return std::nullopt;
+      if (what == 'S') layout.is_signal_frame = true;
+      if (what == 'R') layout.encoding = reader.byte();
+      if (what == 'L' && !reader.byte()) return {};
       if (what == 'P') {
         const auto encoding = reader.byte();
-        if (!encoding || !reader.number(*encoding)) return std::nullopt;
+        if (!encoding || !reader.number(*encoding)) return {};
       }
     }
-    return std::uint8_t{DW_EH_PE_absptr};
+    return layout;
   }
 
   const unsigned char* identity_;
   Elf_Data* data_;
   std::uint64_t address_;
-  std::unordered_map<Dwarf_Off, std::optional<std::uint8_t>> encodings_;  // by the CIE's offset
+  std::unordered_map<Dwarf_Off, Layout> layouts_;  // by the CIE's offset
 };
 
 }  // namespace
 
-std::vector<CodeExtent> read_unwind_table(Elf* elf) {
+UnwindTable read_unwind_table(Elf* elf) {
   const char* identity = elf_getident(elf, nullptr);
   std::size_t names = 0;
   if (identity == nullptr || gelf_getclass(elf) != ELFCLASS64) return {};

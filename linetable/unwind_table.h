@@ -10,9 +10,14 @@ struct Elf;
 
 namespace coz::linetable {
 
+struct UnwindTable {
+  std::vector<CodeExtent> functions;
+  std::vector<CodeExtent> signal_frames;  // the code that handlers of signals return to
+};
+
 // In no particular order. What is damaged, or encoded in a way that compilers do not use for code,
 // is left out. The file must be of 64 bits.
-[[nodiscard]] std::vector<CodeExtent> read_unwind_table(Elf* elf);
+[[nodiscard]] UnwindTable read_unwind_table(Elf* elf);
 
 }  // namespace coz::linetable
 

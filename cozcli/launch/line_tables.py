@@ -181,7 +181,8 @@ def loaded_libraries(program: Path, interpreter: str) -> list[str]:
         return []
     found: dict[str, None] = {}
     for line in answer.stdout.decode(errors="surrogateescape").splitlines():
-        match = re.match(r"\s*(?:.* => )?(/.*) \(0x[0-9a-f]+\)$", line)
+        # One that was linked by a relative path has that path; the vDSO has none.
+        match = re.match(r"\s*(?:.* => )?(.*/.*) \(0x[0-9a-f]+\)$", line)
         if match:
             found[os.path.realpath(match[1])] = None
     return [path for path in found if path != os.path.realpath(interpreter)]

@@ -277,7 +277,8 @@ std::vector<CallerCount> Experimenter::callers() const {
   std::vector<CallerCount> callers;
   for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
     const auto path = choice_.paths.get(id);
-    if (!path) continue;
+    // Functions without lines share the place that their lines would have.
+    if (!path || !choice_.modules.is_line(path->place.line)) continue;
     CallerCount count;
     const auto name_of = [&](std::uint32_t function) {
       const char* name = choice_.modules.function_name(function);
@@ -287,7 +288,9 @@ std::vector<CallerCount> Experimenter::callers() const {
     count.function = name_of(path->place.function);
     if (path->caller) {
       count.caller = choice_.modules.location(path->caller->line);
-      count.caller_function = name_of(path->caller->function);
+      if (choice_.modules.is_line(path->caller->line)) {
+        count.caller_function = name_of(path->caller->function);
+      }
     }
     count.count = path->samples;
     callers.push_back(std::move(count));

@@ -104,6 +104,13 @@ const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
   return nullptr;
 }
 
+bool Modules::is_line(std::uint32_t line) const noexcept {
+  const Module* module = module_of_line(line);
+  const auto found =
+      module == nullptr ? std::nullopt : module->table.line(line - module->first_line);
+  return found && found->line != 0;
+}
+
 std::string Modules::location(std::uint32_t line) const {
   const Module* module = module_of_line(line);
   if (module == nullptr) return "?";

@@ -51,7 +51,9 @@ class Modules {
   std::uint32_t function_count() const noexcept { return function_count_; }
   bool empty() const noexcept { return modules_.empty(); }
 
-  // `path:line`, or of a function without lines the path alone; may allocate.
+  // False for what stands for all functions without lines in a binary (line_table_format.h).
+  bool is_line(std::uint32_t line) const noexcept;
+  // `path:line`, or of functions without lines the path alone; may allocate.
   std::string location(std::uint32_t line) const;
   // nullptr where there is none.
   const char* function_name(std::uint32_t function) const noexcept;

@@ -103,6 +103,7 @@ TEST_CASE("without debug information functions have their symbols' names",
     CHECK(function_at(table, functions.at(name).begin) == name);
     CHECK(function_at(table, functions.at(name).begin + 5) == name);
   }
+  CHECK(function_at(table, functions.at("by_hand_trampoline").begin).empty());
   // Each function has but the one, lineless, frame.
   CHECK(result.lines == 1);
   CHECK(table.line(0)->line == 0);
@@ -125,6 +126,8 @@ TEST_CASE("stripped, functions are called after their places", "[linetable][symb
       REQUIRE(function_at(table, a) == by_place(code.begin - table.base_address()));
     }
   }
+  CHECK(function_at(table, functions.at("by_hand_trampoline").begin).empty());
+  CHECK(function_at(table, functions.at("by_hand_trampoline").begin - 1).empty());
   // Without symbol, size and unwind entry there is nothing to know them by.
   CHECK(function_at(table, functions.at("by_hand_bare").begin).empty());
 }

@@ -190,3 +190,113 @@ def test_nothing_to_list_is_said(coz, build):
     assert "loop.c" in done.err
     done = coz("lines", "--line", "nowhere.c", build("loop.c"))
     assert (done.status, done.out) == (2, "")
+
+
+def stripped(program, folder):
+    copy = folder / "stripped"
+    subprocess.run(["strip", "-o", copy, program], check=True)
+    return copy
+
+
+def places_of_functions(program):
+    """Where the functions of a program that has symbols begin, by their plain names."""
+    listed = subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^([0-9a-f]+) [tT] (?:.*::)?(\w+)(?:\(.*\))?$", listed, re.MULTILINE)
+    return {name: int(address, 16) for address, name in found}
+
+
+@pytest.mark.parametrize("position", ["-pie", "-no-pie"])
+def test_functions_of_a_stripped_program(coz, build, position):
+    """3 of 7 parts of the time are in round_of_work(), by inlining, and 4 in spin_called()."""
+    flags = ("-fPIE", "-pie") if position == "-pie" else ("-fno-pie", "-no-pie")
+    whole = build("places.cpp", *flags, debug="-g0")
+    program = stripped(whole, coz.folder)
+    base = 0 if position == "-pie" else 0x400000
+    names = {name: f"stripped+{address - base:#x}" for name, address in places_of_functions(whole).items()}
+    # Scope is by binary: what there is of sources is none of its.
+    run = coz.run([program, 4], "--granularity", "function", "-s", "nothing.c")
+    assert run.status == 0, run.err
+    counts = {line["location"]: line["count"] for line in run.records("samples")[-1]["lines"]}
+    total = sum(count for location, count in counts.items() if not location.startswith("region "))
+    for name, share in (("spin_called", 4 / 7), ("round_of_work", 3 / 7)):
+        assert counts[f"{program}:{names[name]}"] / total == pytest.approx(share, abs=0.08)
+    assert {e["kind"] for e in run.records("experiment")} <= {"function", "region"}
+    assert "callers" not in run.records("samples")[-1] or not run.records("samples")[-1]["callers"]
+    report = coz("report", coz.profile)
+    assert report.status == 0
+    assert names["spin_called"] in report.out
+
+
+def test_a_function_of_a_stripped_program_is_chosen(coz, build):
+    whole = build("places.cpp", debug="-g0")
+    program = stripped(whole, coz.folder)
+    name = f"stripped+{places_of_functions(whole)['spin_called']:#x}"
+    listed = coz("lines", "--granularity", "function", program).out
+    assert f"{program}:{name}\t{name}\n" in listed
+    run = coz.run([program, 3], "--granularity", "function", "--fixed-function", name)
+    assert {e["location"] for e in run.records("experiment")} == {f"{program}:{name}"}
+    assert sum(e["hits"] for e in run.records("experiment")) > 50
+
+
+def test_symbols_are_enough_for_functions_but_not_for_lines(coz, build):
+    program = build("loop.c", debug="-g0")
+    listed = coz("lines", "--granularity", "function", "--line", "main", program)
+    assert listed.out == f"{program}:main\tmain\n"
+    for command in (("lines", program), ("run", "---", program, "0.2")):
+        refused = coz(*command)
+        assert refused.status == 2
+        assert "out:" not in refused.out
+        assert "--granularity function" in refused.err
+
+
+def test_libraries_without_debug_information_have_functions(coz, request):
+    """In scope by -b; else their time is their callers'."""
+    loop = "{ for (volatile int i = 0; i < 200000; i = i + 1) { } }"
+    (coz.folder / "library.c").write_text(
+        f"static __attribute__((noinline)) void hidden(void) {loop}\n"
+        'void in_library(void) { hidden(); __asm__ volatile (""); }\n'
+    )
+    (coz.folder / "program.c").write_text(
+        "#include <coz.h>\nvoid in_library(void);\n"
+        f"static __attribute__((noinline)) void own(void) {loop}\n"
+        "int main(void) {\n  for (int i = 0; i < 3000; ++i) {\n    own();\n    in_library();\n"
+        "    COZ_PROGRESS;\n  }\n  return 0;\n}\n"
+    )
+    include = request.config.rootpath / "include"
+    for command in (
+        ["gcc", "-O1", "-g0", "-fPIC", "-shared", "-s", "-o", "libwork.so", "library.c"],
+        ["gcc", "-O1", "-g", "-I", include, "-o", "program", "program.c", "./libwork.so"],
+    ):
+        subprocess.run(command, check=True, cwd=coz.folder)
+    program, library = coz.folder / "program", coz.folder / "libwork.so"
+
+    def shares(*options):
+        coz.profile.unlink(missing_ok=True)
+        run = coz.run([program], "--granularity", "function", *options)
+        assert run.status == 0, run.err
+        counts = {line["location"]: line["count"] for line in run.records("samples")[-1]["lines"]}
+        return {location: count / sum(counts.values()) for location, count in counts.items()}
+
+    half = pytest.approx(0.5, abs=0.1)
+    own = f"{coz.folder}/program.c"
+    both = shares("-b", "MAIN", "-b", "%/libwork.so")
+    assert both.pop(f"{own}:own") == half
+    hidden = max(both, key=lambda location: both[location])
+    assert both[hidden] == half
+    assert hidden.startswith(f"{library}:libwork.so+0x")
+    alone = shares()
+    assert (alone[f"{own}:own"], alone[f"{own}:main"]) == (half, half)
+
+
+def test_the_frame_that_samples_return_by_is_no_function(coz, build):
+    """It is on the stack of each sample, in libc, before whatever was sampled."""
+    run = coz.run(
+        [build("kernel_time.c"), 2, "write"], "--granularity", "function", "-b", "MAIN", "-b", "%/libc.so%"
+    )
+    assert run.status == 0, run.err
+    samples = run.records("samples")[-1]
+    assert samples["total"] > 100
+    trampolines = [line for line in samples["lines"] if "restore_rt" in line["location"]]
+    assert trampolines == []
+    listed = coz("lines", "--granularity", "function", "-b", "%/libc.so%", build("kernel_time.c"))
+    assert "restore_rt" not in listed.out
