@@ -20,6 +20,7 @@ struct Config {
   std::string line_tables;
   std::string source_scope;
   std::vector<TargetName> fixed_targets;
+  std::string points;  // those that the command line asked for
   std::string version;
   std::optional<int> fixed_speedup;  // percent
   std::vector<int> speedups;         // percent, 1 to 100; empty for the built-in ladder

@@ -12,10 +12,13 @@
 #include <atomic>
 #include <optional>
 
+#include "breakpoint/breakpoints.h"
 #include "config.h"
 #include "delay/thread_delays.h"
 #include "experiment/experimenter.h"
 #include "line/modules.h"
+#include "progress/placed_points.h"
+#include "progress/point_counters.h"
 #include "sample/histogram.h"
 #include "sample/sample_source.h"
 #include "sample/sampler.h"
@@ -66,6 +69,9 @@ class Runtime {
   bool begin();
   void end();
   RunRecord describe_run() const;
+  void prepare_points();
+  bool prepare_point(const PlacedPoint& placed, CountedBy& by);
+  void arm_breakpoints();
   static void* run_experiments(void* self);
   static void thread_ends(void* self);
   static void in_forked_child();
@@ -85,6 +91,10 @@ class Runtime {
   ProfileWriter log_;
   Sampler sampler_;
   SampleSource samples_;
+  PointCounters counters_;
+  Breakpoints breakpoints_;
+  std::vector<Breakpoints::Wanted> wanted_breakpoints_;
+  std::vector<PointRecord> placed_points_;
   Experimenter experimenter_;
   pthread_t experiments_thread_{};
   pthread_key_t thread_end_key_{};

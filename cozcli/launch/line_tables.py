@@ -79,6 +79,12 @@ class LineTables:
             self._check_not_empty(answers)
         return list(found)
 
+    def source_files(self) -> tuple[frozenset[str], list[str]]:
+        """Those in scope, and all that have code (of the biggest ones, at most 50 a binary)."""
+        answers = [self._ask_scope(entry, ()) for entry in self.tables]
+        inside = frozenset(file for answer in answers for file in answer.get("files", []))
+        return inside, _unique(file for answer in answers for file in answer.get("all_files", []))
+
     def listed(self) -> Iterator[tuple[str, str]]:
         """Each line (or function) in scope, by binary and path: its location and its function.
 
@@ -104,7 +110,7 @@ class LineTables:
     def _ask_scope(self, entry: LineTable, wanted: Sequence[Wanted]) -> dict[str, Any]:
         # As they stand in the answer: lines first.
         names = [word for want in wanted for word in (f"--{want.kind}", want.text)]
-        status, answer = _ask(self.helper, ["scope", "--table", entry.table, *self._patterns(), *names])
+        status, answer = ask_helper(self.helper, ["scope", "--table", entry.table, *self._patterns(), *names])
         if status != 0:
             raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
         return answer
@@ -126,7 +132,7 @@ def build_tables(helper: Path, program: Path, interpreter: str, scope: Scope) ->
     options = ["--functions"] if scope.functions else []
     refusals: list[tuple[str, Problem]] = []
     for binary in binaries_in_scope(program, interpreter, scope.binary):
-        status, answer = _ask(helper, ["build", *options, binary])
+        status, answer = ask_helper(helper, ["build", *options, binary])
         if status == 0:
             result.tables.append(LineTable(answer.get("binary", binary), answer["table"]))
             warnings = answer.get("warnings", [])
@@ -188,7 +194,7 @@ def loaded_libraries(program: Path, interpreter: str) -> list[str]:
     return [path for path in found if path != os.path.realpath(interpreter)]
 
 
-def _ask(helper: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
+def ask_helper(helper: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
     """Run the helper; its answer is one JSON object, also when it fails."""
     try:
         process = subprocess.run(

@@ -15,10 +15,9 @@ namespace {
 // Of a chain of frames; further ones are of no interest to anyone.
 constexpr std::size_t kMostPlaces = 4;
 
-struct Loaded {
+struct Wanted {
   const char* binary;
-  Module* module;
-  bool found;
+  std::optional<Loading> found;
 };
 
 bool is_same_file(const char* a, const char* b) {
@@ -27,7 +26,7 @@ bool is_same_file(const char* a, const char* b) {
 }
 
 int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
-  Loaded& wanted = *static_cast<Loaded*>(argument);
+  Wanted& wanted = *static_cast<Wanted*>(argument);
   // The main executable has an empty name.
   const bool is_main = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
   if (!is_same_file(is_main ? "/proc/self/exe" : info->dlpi_name, wanted.binary)) return 0;
@@ -40,14 +39,17 @@ int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
     end = std::max<std::uintptr_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
   if (begin >= end) return 0;
-  wanted.module->begin = begin;
-  wanted.module->end = end;
-  wanted.module->load_bias = info->dlpi_addr;
-  wanted.found = true;
+  wanted.found = Loading{begin, end, info->dlpi_addr};
   return 1;
 }
 
 }  // namespace
+
+std::optional<Loading> find_loading(const char* binary) {
+  Wanted wanted{binary, std::nullopt};
+  dl_iterate_phdr(visit_loaded, &wanted);
+  return wanted.found;
+}
 
 void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,
                    std::vector<std::string>& problems) {
@@ -66,9 +68,11 @@ void Modules::load(std::string_view list, const SourceScope& scope, Lineless lin
                          "); nothing in " + binary + " is profiled. Delete the file and run again");
       continue;
     }
-    Loaded wanted{binary.c_str(), &module, false};
-    dl_iterate_phdr(visit_loaded, &wanted);
-    if (!wanted.found) continue;  // loaded later, or not at all
+    const auto loading = find_loading(binary.c_str());
+    if (!loading) continue;  // loaded later, or not at all
+    module.begin = loading->begin;
+    module.end = loading->end;
+    module.load_bias = loading->load_bias;
     module.first_line = line_count_;
     module.first_function = function_count_;
     function_count_ += static_cast<std::uint32_t>(module.table.function_count());

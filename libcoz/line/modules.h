@@ -35,6 +35,14 @@ struct Place {
   std::uint32_t function = kNoFunction;
 };
 
+// Where a file's code is in this process; nullopt when it is not loaded.
+struct Loading {
+  std::uintptr_t begin = 0;  // of its executable segments in memory
+  std::uintptr_t end = 0;
+  std::uintptr_t load_bias = 0;  // address in memory less address in the file
+};
+std::optional<Loading> find_loading(const char* binary);
+
 class Modules {
  public:
   // Maps the tables listed as `binary<TAB>table`, one a line, and finds where the binaries are
