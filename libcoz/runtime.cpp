@@ -140,9 +140,16 @@ void Runtime::prepare_points() {
   }
   for (const std::string& problem : problems) message("%s", problem.c_str());
   for (const auto& refusal : breakpoints_.prepare(std::move(wanted_breakpoints_))) {
-    message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted",
-            refusal.wanted.point->name, static_cast<unsigned long>(refusal.wanted.address),
-            refusal.reason);
+    lose_breakpoint(refusal);
+  }
+}
+
+void Runtime::lose_breakpoint(const Breakpoints::Refusal& refusal) {
+  const char* name = refusal.wanted.point->name;
+  message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted", name,
+          static_cast<unsigned long>(refusal.wanted.address), refusal.reason);
+  for (PointRecord& record : placed_points_) {
+    if (record.name == name) record.by = "none";
   }
 }
 
@@ -189,11 +196,7 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
 }
 
 void Runtime::arm_breakpoints() {
-  for (const auto& refusal : breakpoints_.arm()) {
-    message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted",
-            refusal.wanted.point->name, static_cast<unsigned long>(refusal.wanted.address),
-            refusal.reason);
-  }
+  for (const auto& refusal : breakpoints_.arm()) lose_breakpoint(refusal);
 }
 
 void* Runtime::run_experiments(void* self) {

@@ -72,6 +72,7 @@ class Runtime {
   void prepare_points();
   bool prepare_point(const PlacedPoint& placed, CountedBy& by);
   void arm_breakpoints();
+  void lose_breakpoint(const Breakpoints::Refusal& refusal);
   static void* run_experiments(void* self);
   static void thread_ends(void* self);
   static void in_forked_child();

@@ -223,8 +223,6 @@ def _unique(points: Iterable[PlacedPoint]) -> list[PlacedPoint]:
     unique = list(dict.fromkeys(points))
     for index, point in enumerate(unique):
         others = [other for other in unique[:index] if (other.kind, other.name) == (point.kind, point.name)]
-        if others and all(other.by == SAMPLES for other in (*others, point)):
-            continue
         if others:
             unique[index] = point._replace(name=f"{point.name} ({len(others) + 1})")
     return unique

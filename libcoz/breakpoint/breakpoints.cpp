@@ -44,7 +44,8 @@ std::uintptr_t map_near(std::uintptr_t address, std::size_t size) noexcept {
 bool write_code(std::uintptr_t address, const void* bytes, std::size_t size) noexcept {
   const std::uintptr_t page = address & ~(page_size() - 1);
   const std::size_t length = address + size - page;
-  // Executable all the while: other threads of early constructors may be in it.
+  // Executable all the while: other threads of early constructors may be in it, and so are we.
+  // NOLINTNEXTLINE(clang-analyzer-security.MmapWriteExec)
   if (mprotect(at(page), length, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
   if (size == 1) {
     *static_cast<volatile std::uint8_t*>(at(address)) = *static_cast<const std::uint8_t*>(bytes);

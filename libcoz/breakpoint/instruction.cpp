@@ -216,7 +216,7 @@ class Decoder {
     if (!good_ || position_ > bytes_.size()) return std::nullopt;
     out_.length = static_cast<Byte>(position_);
     if (form.relative) {
-      out_.relative = immediate == 1 ? static_cast<std::int8_t>(bytes_[at]) : number_at(at);
+      out_.relative = immediate == 1 ? small_number_at(at) : number_at(at);
     }
     classify();
     return good_ ? std::optional(out_) : std::nullopt;
@@ -233,6 +233,11 @@ class Decoder {
     std::int32_t number = 0;
     std::memcpy(&number, bytes_.data() + position, sizeof number);
     return number;
+  }
+
+  // Of one byte, with its sign.
+  std::int32_t small_number_at(std::size_t position) const noexcept {
+    return (bytes_[position] ^ 0x80) - 0x80;
   }
 
   void read_prefixes() noexcept {
@@ -334,7 +339,7 @@ class Decoder {
       good_ = false;
       return;
     }
-    if (displacement == 1) operand.displacement = static_cast<std::int8_t>(bytes_[position_]);
+    if (displacement == 1) operand.displacement = small_number_at(position_);
     if (displacement == 4) operand.displacement = number_at(position_);
     position_ += displacement;
   }
