@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "scopes.h"
 #include "source_path.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxNearest = 6;
 
-// The first statement of each run of rows; where no statement begins, the first row of the first.
+// The first statement of each run of rows.
 std::vector<LineRow> statements_of(const std::vector<LineRow>& rows) {
   std::vector<LineRow> found;
   bool has_one = false;
@@ -25,18 +26,27 @@ std::vector<LineRow> statements_of(const std::vector<LineRow>& rows) {
       has_one = true;
     }
   }
-  if (found.empty() && !rows.empty()) found.push_back(rows.front());
   return found;
+}
+
+// Where a pass begins: the first statement, but in the cold part only if there is no other. An
+// optimised line may have no statement left that is its own; then its first row.
+const LineRow& anchor_of(const std::vector<LineRow>& rows, const std::vector<LineRow>& statements) {
+  const auto is_before = [](const LineRow& a, const LineRow& b) {
+    return std::tuple(a.is_aside, a.address) < std::tuple(b.is_aside, b.address);
+  };
+  const auto row = std::min_element(rows.begin(), rows.end(), is_before);
+  const auto statement = std::min_element(statements.begin(), statements.end(), is_before);
+  const bool has_statement =
+      statement != statements.end() && (!statement->is_aside || row->is_aside);
+  return has_statement ? *statement : *row;
 }
 
 std::vector<std::uint64_t> choose_in_scope(const std::vector<LineRow>& rows,
                                            const CodeBytes& code) {
   std::vector<LineRow> found = statements_of(rows);
-  const auto first =
-      std::min_element(found.begin(), found.end(), [](const LineRow& a, const LineRow& b) {
-        return std::pair(a.is_aside, a.address) < std::pair(b.is_aside, b.address);
-      });
-  const LineRow anchor = *first;
+  const LineRow anchor = anchor_of(rows, found);
+  if (!anchor.is_statement) return {anchor.address};
   // Copies of the same statement; without columns they can't be told from its other parts.
   std::erase_if(found, [&](const LineRow& row) {
     return row.address != anchor.address && (row.column == 0 || row.column != anchor.column);

@@ -117,7 +117,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 def _add_points(parser: argparse.ArgumentParser) -> None:
     points = parser.add_argument_group(
         "progress points without marks in the source",
-        "A place is FILE:LINE, a function, or FILE:FUNCTION, with %% for any text; it must be one place. "
+        "A place is FILE:LINE, a function, or FILE:FUNCTION, with % for any text; it must be one place. "
         "All but --progress-by may be repeated.",
     )
     points.add_argument(

@@ -162,6 +162,10 @@ TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][places]") 
   Rows cold = {row(1, 9), row(3, 5)};
   cold[0].is_aside = true;
   CHECK(choose_rows(cold, code) == Addresses{3});
+  cold[1].is_statement = false;
+  CHECK(choose_rows(cold, code) == Addresses{3});
+  cold[1].is_aside = true;
+  CHECK(choose_rows(cold, code) == Addresses{1});
   CHECK(choose_rows({}, code).empty());
 }
 

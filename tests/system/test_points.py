@@ -86,6 +86,17 @@ def test_inlined_functions_are_counted_where_they_are_inlined(coz, build, by):
     assert visits(run)["twice"] == int(run.out.split()[2])
 
 
+@pytest.mark.parametrize("flags", [["-O0"], ["-O2"]], ids=" ".join)
+def test_exceptions_pass_through(coz, build, request, by, flags):
+    source = request.config.rootpath / "tests/programs/thrown.cpp"
+    for mark, expected in (("THROW", 3000), ("CALL", 3000), ("CAUGHT", 1000)):
+        coz.profile.unlink(missing_ok=True)
+        line = line_of(source, mark)
+        run = coz.run([build("thrown.cpp", *flags)], "--progress-by", by, "--progress", f"thrown.cpp:{line}")
+        assert (run.status, run.out) == (0, "1000\n"), run.err
+        assert visits(run)[f"{source}:{line}"] == expected
+
+
 def test_a_function_is_a_point_like_a_mark(coz, build):
     """Experiments are made, and the report names the point and what counted it."""
     run = coz.run([build("visits.cpp"), "long", 6], "--progress", "unit", "-s", "%visits.cpp")
