@@ -58,6 +58,9 @@ std::optional<Config> Config::from_environment() {
   config.line_tables = text("COZ_LINE_TABLES");
   config.source_scope = text("COZ_SOURCE_SCOPE");
   config.fixed_line = text("COZ_FIXED_LINE");
+  if (const auto socket = number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
+    config.table_socket = static_cast<int>(*socket);
+  }
   config.granularity = granularity_named(text("COZ_GRANULARITY"));
   config.version = text("COZ_VERSION");
   if (const auto speedup = number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {

@@ -19,6 +19,8 @@ struct Config {
   std::string source_scope;
   std::string fixed_line;
   std::string version;
+  // Where `coz run` is asked for tables of modules that are loaded later.
+  std::optional<int> table_socket;
   std::optional<int> fixed_speedup;  // percent
   bool end_to_end = false;
   Granularity granularity = Granularity::kLine;

@@ -16,6 +16,7 @@
 #include "delay/thread_delays.h"
 #include "experiment/experimenter.h"
 #include "line/modules.h"
+#include "modules/module_thread.h"
 #include "sample/histogram.h"
 #include "sample/sample_source.h"
 #include "sample/sampler.h"
@@ -65,9 +66,13 @@ class Runtime {
 
   bool begin();
   void end();
+  bool reserve_memory();
+  void watch_modules();
   RunRecord describe_run() const;
   static void* run_experiments(void* self);
   static void thread_ends(void* self);
+  static void before_fork();
+  static void after_fork();
   static void in_forked_child();
 
   static std::atomic<Runtime*> active_;
@@ -78,6 +83,7 @@ class Runtime {
   SharedState& shared_;
   DelayEnvironment delay_environment_;
   Modules modules_;
+  ModuleThread module_thread_;
   CallPaths call_paths_;
   Targets targets_;
   Histogram histogram_;

@@ -55,7 +55,7 @@ void Experimenter::run_blocks() {
 }
 
 std::optional<std::uint32_t> Experimenter::next_target() {
-  if (!config_.fixed_line.empty()) return choice_.targets.find(config_.fixed_line);
+  if (!config_.fixed_line.empty()) return fixed_target();
   if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
   std::vector<TargetSamples> targets;
   const std::uint32_t seen = histogram_.seen_count();
@@ -65,6 +65,15 @@ std::optional<std::uint32_t> Experimenter::next_target() {
     if (target != kNoTarget) targets.push_back({target, histogram_.of(target)});
   }
   return selector_.draw(targets, random_);
+}
+
+// It may be in a module that is yet to be loaded. What has been searched is not searched again, but
+// for call paths: there the line may be known before it has a path.
+std::optional<std::uint32_t> Experimenter::fixed_target() {
+  const std::uint32_t modules = choice_.modules.count();
+  const auto target = choice_.targets.find(config_.fixed_line, searched_modules_);
+  if (!target && config_.granularity != Granularity::kCallpath) searched_modules_ = modules;
+  return target;
 }
 
 bool Experimenter::run_window(std::uint32_t target, int speedup) {
@@ -204,8 +213,9 @@ void Experimenter::run_whole() {
   std::optional<std::uint32_t> target;
   while (!target || (config_.fixed_line.empty() && now() < look_until)) {
     target = next_target();
-    if (!config_.fixed_line.empty()) break;
+    if (target && !config_.fixed_line.empty()) break;
     if (!stop_.sleep_for(kNap)) break;
+    checkpoint_if_due();
   }
   if (!target) return;
   whole_target_ = *target;

@@ -67,6 +67,7 @@ class Experimenter {
   void run_whole();
   void finish_whole();
   std::optional<std::uint32_t> next_target();
+  std::optional<std::uint32_t> fixed_target();
   // False when stopped.
   bool run_window(std::uint32_t target, int speedup);
   bool measure(Nanoseconds length);
@@ -105,6 +106,7 @@ class Experimenter {
   Nanoseconds start_;
   Nanoseconds next_checkpoint_;
   std::uint64_t block_ = 0;
+  std::uint32_t searched_modules_ = 0;  // in which the fixed line is not
   std::uint64_t experiments_ = 0;
   Discarded discarded_;
 

@@ -8,6 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "os/zeroed_memory.h"
 
 namespace coz {
 namespace {
@@ -17,8 +22,9 @@ constexpr std::size_t kMostPlaces = 4;
 
 struct Loaded {
   const char* binary;
-  Module* module;
-  bool found;
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::uintptr_t load_bias;
 };
 
 bool is_same_file(const char* a, const char* b) {
@@ -40,14 +46,38 @@ int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
     end = std::max<std::uintptr_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
   if (begin >= end) return 0;
-  wanted.module->begin = begin;
-  wanted.module->end = end;
-  wanted.module->load_bias = info->dlpi_addr;
-  wanted.found = true;
+  wanted.begin = begin;
+  wanted.end = end;
+  wanted.load_bias = info->dlpi_addr;
   return 1;
 }
 
+// The object is there, as the loader says: its first page can be read.
+bool has_same_build_id(const ListedObject& listed) noexcept {
+  return listed.build_id_at == 0 ||
+         std::memcmp(reinterpret_cast<const void*>(listed.build_id_at),
+                     listed.build_id.bytes.data(), listed.build_id.size) == 0;
+}
+
+const Module* next_of(const Module& module) noexcept {
+  return module.next.load(std::memory_order_acquire);
+}
+
+bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
+  return a.object == b.object && a.build_id == b.build_id;
+}
+
 }  // namespace
+
+Modules::~Modules() {
+  for (const Module* module = first(); module != nullptr;) {
+    const Module* next = module->next.load(std::memory_order_relaxed);
+    delete module;
+    module = next;
+  }
+  if (loads_ != nullptr) munmap(loads_, sizeof(Load) * kMostLoads);
+  if (begins_ != nullptr) munmap(begins_, sizeof(*begins_) * kMostLoads);
+}
 
 void Modules::load(std::string_view list, const SourceScope& scope,
                    std::vector<std::string>& problems) {
@@ -57,47 +87,121 @@ void Modules::load(std::string_view list, const SourceScope& scope,
     const std::size_t tab = entry.find('\t');
     if (tab == std::string_view::npos) continue;
     const std::string binary(entry.substr(0, tab));
-    const std::string table(entry.substr(tab + 1));
+    const std::string path(entry.substr(tab + 1));
 
-    Module module;
-    if (const char* problem = LineTable::open(table.c_str(), module.table)) {
-      problems.push_back("the line table " + table + " cannot be used (" + problem +
+    LineTable table;
+    if (const char* problem = LineTable::open(path.c_str(), table)) {
+      problems.push_back("the line table " + path + " cannot be used (" + problem +
                          "); nothing in " + binary + " is profiled. Delete the file and run again");
       continue;
     }
-    Loaded wanted{binary.c_str(), &module, false};
-    dl_iterate_phdr(visit_loaded, &wanted);
-    if (!wanted.found) continue;  // loaded later, or not at all
-    module.first_line = line_count_;
-    module.first_function = function_count_;
-    function_count_ += static_cast<std::uint32_t>(module.table.function_count());
-    module.file_in_scope = module.table.files_in_scope(scope);
-    line_count_ += static_cast<std::uint32_t>(module.table.line_count());
-    modules_.push_back(std::move(module));
+    Loaded wanted{binary.c_str(), 0, 0, 0};
+    if (dl_iterate_phdr(visit_loaded, &wanted) == 0) continue;  // loaded later, or not at all
+    start_loads_.push_back(
+        {wanted.begin, wanted.end, wanted.load_bias, &add(std::move(table), scope)});
   }
 }
 
+bool Modules::reserve() noexcept {
+  loads_ = static_cast<Load*>(map_zeroed(sizeof(Load) * kMostLoads));
+  begins_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*begins_) * kMostLoads));
+  return loads_ != nullptr && begins_ != nullptr;
+}
+
+Module& Modules::add(LineTable table, const SourceScope& scope) {
+  auto* module = new Module;
+  const std::uint32_t lines = line_count();
+  const std::uint32_t functions = function_count();
+  module->first_line = lines;
+  module->first_function = functions;
+  module->file_in_scope = table.files_in_scope(scope);
+  module->table = std::move(table);
+  std::atomic<Module*>& link = last_ == nullptr ? first_ : last_->next;
+  link.store(module, std::memory_order_release);
+  last_ = module;
+  line_count_.store(lines + static_cast<std::uint32_t>(module->table.line_count()),
+                    std::memory_order_release);
+  function_count_.store(functions + static_cast<std::uint32_t>(module->table.function_count()),
+                        std::memory_order_release);
+  count_.fetch_add(1, std::memory_order_release);
+  return *module;
+}
+
+bool Modules::add_load(const Module& module, const ListedObject& listed) noexcept {
+  if (loads_ == nullptr) return false;
+  const std::uint32_t count = load_count_.load(std::memory_order_relaxed);
+  std::uint32_t index = 0;
+  while (index < count &&
+         (loads_[index].module != &module || !is_same(loads_[index].listed, listed))) {
+    ++index;
+  }
+  if (index == kMostLoads) return false;
+  if (index == count) new (&loads_[index]) Load{listed, &module};
+  begins_[index].store(listed.object.begin, std::memory_order_release);
+  if (index == count) load_count_.store(count + 1, std::memory_order_release);
+  return true;
+}
+
+void Modules::forget_all_but(std::span<const ListedObject> present) noexcept {
+  const std::uint32_t count = load_count_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (begins_[i].load(std::memory_order_relaxed) == 0) continue;
+    const bool is_there =
+        std::any_of(present.begin(), present.end(),
+                    [&](const ListedObject& listed) { return is_same(listed, loads_[i].listed); });
+    if (!is_there) begins_[i].store(0, std::memory_order_release);
+  }
+}
+
+bool Modules::was_there_at_start(const LoadedObject& object) const noexcept {
+  return std::any_of(start_loads_.begin(), start_loads_.end(), [&](const StartLoad& load) {
+    return load.begin >= object.begin && load.begin < object.end;
+  });
+}
+
 std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const noexcept {
-  for (const Module& module : modules_) {
-    if (address < module.begin || address >= module.end) continue;
-    std::array<LineLocation, kMostPlaces> found;
-    const std::size_t count = module.table.frames_in_scope(
-        address - module.load_bias - module.table.base_address(), module.file_in_scope,
-        std::span(found).first(std::min(out.size(), found.size())));
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t function = found[i].function_id;
-      out[i] = {module.first_line + found[i].line_id,
-                function == kNoFunction ? kNoFunction : module.first_function + function};
+  // The loader never unloads what it has loaded at the start.
+  for (const StartLoad& load : start_loads_) {
+    if (address < load.begin || address >= load.end) continue;
+    return find_in(*load.module, address - load.load_bias, out);
+  }
+  const std::uint32_t count = load_count_.load(std::memory_order_acquire);
+  LoadedObject object;
+  if (count == 0 || !find_object_(address, object)) return 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (begins_[i].load(std::memory_order_acquire) != object.begin) continue;
+    const Load& load = loads_[i];
+    if (load.listed.object == object && has_same_build_id(load.listed)) {
+      return find_in(*load.module, address - load.listed.load_bias, out);
     }
-    return count;
   }
   return 0;
 }
 
+std::size_t Modules::find_in(const Module& module, std::uint64_t address,
+                             std::span<Place> out) noexcept {
+  std::array<LineLocation, kMostPlaces> found;
+  const std::size_t count =
+      module.table.frames_in_scope(address - module.table.base_address(), module.file_in_scope,
+                                   std::span(found).first(std::min(out.size(), found.size())));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t function = found[i].function_id;
+    out[i] = {module.first_line + found[i].line_id,
+              function == kNoFunction ? kNoFunction : module.first_function + function};
+  }
+  return count;
+}
+
+const Module* Modules::skip(std::uint32_t modules) const noexcept {
+  const Module* module = first();
+  while (module != nullptr && modules-- > 0) module = next_of(*module);
+  return module;
+}
+
 const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
-  for (const Module& module : modules_) {
-    if (line >= module.first_line && line - module.first_line < module.table.line_count()) {
-      return &module;
+  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
+    if (line >= module->first_line && line - module->first_line < module->table.line_count()) {
+      return module;
     }
   }
   return nullptr;
@@ -114,10 +218,10 @@ std::string Modules::location(std::uint32_t line) const {
 }
 
 const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
-  for (const Module& module : modules_) {
-    if (function >= module.first_function &&
-        function - module.first_function < module.table.function_count()) {
-      return &module;
+  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
+    if (function >= module->first_function &&
+        function - module->first_function < module->table.function_count()) {
+      return module;
     }
   }
   return nullptr;
@@ -140,23 +244,26 @@ std::string Modules::function_location(std::uint32_t function) const {
   return file + (name == nullptr ? "?" : name);
 }
 
-std::optional<std::uint32_t> Modules::find_line(std::string_view location) const noexcept {
+std::optional<std::uint32_t> Modules::find_line(std::string_view location,
+                                                std::uint32_t from) const noexcept {
   const std::size_t colon = location.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view digits = location.substr(colon + 1);
   std::uint32_t number = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
-  for (const Module& module : modules_) {
-    if (const auto id = module.table.find_line(location.substr(0, colon), number)) {
-      return module.first_line + *id;
+  for (const Module* module = skip(from); module != nullptr; module = next_of(*module)) {
+    if (const auto id = module->table.find_line(location.substr(0, colon), number)) {
+      return module->first_line + *id;
     }
   }
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> Modules::find_function(std::string_view wanted) const {
-  for (const Module& module : modules_) {
+std::optional<std::uint32_t> Modules::find_function(std::string_view wanted,
+                                                    std::uint32_t from) const {
+  for (const Module* found = skip(from); found != nullptr; found = next_of(*found)) {
+    const Module& module = *found;
     for (std::uint32_t id = 0; id < module.table.function_count(); ++id) {
       const char* name = module.table.function_name(id);
       if (name == nullptr) continue;
@@ -183,8 +290,8 @@ std::optional<std::uint32_t> Modules::find_function(std::string_view wanted) con
 
 std::string Modules::build_id() const {
   std::string hex;
-  if (modules_.empty()) return hex;
-  for (const std::uint8_t byte : modules_.front().table.build_id()) {
+  if (first() == nullptr) return hex;
+  for (const std::uint8_t byte : first()->table.build_id()) {
     constexpr char kDigits[] = "0123456789abcdef";
     hex += kDigits[byte >> 4];
     hex += kDigits[byte & 15];

@@ -9,16 +9,16 @@ constexpr std::uint32_t kFirst = RegionRegistry::kMostRegions;
 
 }  // namespace
 
-std::uint32_t Targets::count() const noexcept {
+std::uint32_t Targets::count(std::uint32_t lines, std::uint32_t functions) const noexcept {
   switch (granularity_) {
     case Granularity::kFunction:
-      return kFirst + modules_.function_count();
+      return kFirst + functions;
     case Granularity::kCallpath:
       return kFirst + CallPaths::kMost;
     case Granularity::kLine:
       break;
   }
-  return kFirst + modules_.line_count();
+  return kFirst + lines;
 }
 
 std::uint32_t Targets::of(std::span<const Place> places, bool with_caller) noexcept {
@@ -67,13 +67,13 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
   return {"line", modules_.location(id), name_of(function)};
 }
 
-std::optional<std::uint32_t> Targets::find(std::string_view name) const {
+std::optional<std::uint32_t> Targets::find(std::string_view name, std::uint32_t from) const {
   if (const auto region = regions_.find(name)) return of_region(*region);
   if (granularity_ == Granularity::kFunction) {
-    if (const auto function = modules_.find_function(name)) return kFirst + *function;
+    if (const auto function = modules_.find_function(name, from)) return kFirst + *function;
     return std::nullopt;
   }
-  const auto line = modules_.find_line(name);
+  const auto line = modules_.find_line(name, from);
   if (!line || granularity_ == Granularity::kLine)
     return line ? std::optional(kFirst + *line) : line;
   // Of the paths to the line the one with most samples.

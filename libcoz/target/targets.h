@@ -4,7 +4,7 @@
 //   0 … kMostRegions − 1   regions
 //   from there on          lines or functions by their global ids, or call paths
 //
-// of() is for signal handlers; the rest may allocate. Any thread; the modules must be loaded.
+// of() is for signal handlers, of any thread; the rest may allocate, and is for one thread.
 #ifndef LIBCOZ_TARGET_TARGETS_H
 #define LIBCOZ_TARGET_TARGETS_H
 
@@ -43,8 +43,8 @@ class Targets {
           Granularity granularity) noexcept
       : modules_(modules), paths_(paths), regions_(regions), granularity_(granularity) {}
 
-  // How many numbers there are, used or not.
-  std::uint32_t count() const noexcept;
+  // How many numbers there are, used or not, with so many lines and functions.
+  std::uint32_t count(std::uint32_t lines, std::uint32_t functions) const noexcept;
 
   // Does of() want the caller's place too?
   bool wants_caller() const noexcept { return granularity_ == Granularity::kCallpath; }
@@ -59,8 +59,8 @@ class Targets {
   TargetDescription describe(std::uint32_t target, std::uint32_t function) const;
 
   // What the user named: FILE:LINE, a function's name, or a region's. For a line or function that
-  // there is, or a region that has been entered.
-  std::optional<std::uint32_t> find(std::string_view name) const;
+  // there is, or a region that has been entered. Not in the first `from` modules.
+  std::optional<std::uint32_t> find(std::string_view name, std::uint32_t from = 0) const;
 
  private:
   TargetDescription describe_path(const CallPath& path) const;
