@@ -14,10 +14,12 @@ from cozcli.errors import CozError
 from cozcli.launch import messages
 from cozcli.launch.aftermath import append_ending, describe
 from cozcli.launch.environment import Settings, make_environment, random_seed
-from cozcli.launch.line_tables import prepare
+from cozcli.launch.helper import Helper
+from cozcli.launch.line_tables import LineTables, prepare
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import end_like, run_program
 from cozcli.launch.runtime_library import find_installation
+from cozcli.launch.table_service import TableService, Wanted
 from cozcli.messages import printable
 
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
@@ -60,7 +62,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         type=_pattern,
-        help="binaries whose lines may be selected; MAIN is the program (default: MAIN); repeatable",
+        help="binaries whose lines may be selected, also such as the program loads later; MAIN is the "
+        "program (default: MAIN); repeatable",
+    )
+    parser.add_argument(
+        "--debuginfod",
+        action="store_true",
+        help="ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine",
     )
     parser.add_argument("--fixed-line", metavar="FILE:LINE", type=_line, help="select this line only")
     parser.add_argument(
@@ -101,8 +109,9 @@ def execute(options: argparse.Namespace) -> int:
     installation = find_installation()
     output = open_output(options.output)
     try:
+        helper = Helper(installation.helper, options.debuginfod)
         tables = prepare(
-            installation.helper,
+            helper,
             program,
             elf.interpreter,
             options.source_scope,
@@ -116,7 +125,8 @@ def execute(options: argparse.Namespace) -> int:
             tables=tuple(tables.tables),
             seed=random_seed() if options.seed is None else options.seed,
             source_scope=options.source_scope,
-            fixed_line=tables.fixed_line,
+            # One that is yet to come is known by the user's name for it.
+            fixed_line=tables.fixed_line or _normalised(options.fixed_line),
             fixed_speedup=options.fixed_speedup,
             end_to_end=options.end_to_end,
             period=options.period,
@@ -126,18 +136,42 @@ def execute(options: argparse.Namespace) -> int:
         print_warnings(tables.warnings)
         if output.appends:
             _say(messages.appending(options.output))
-        return _run(program, options.program, settings, output, options.output)
+        service = _make_service(helper, tables, options, installation.library)
+        return _run(program, options.program, settings, output, options.output, service)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
         raise
 
 
-def _run(program: Path, arguments: Sequence[str], settings: Settings, output: Output, name: str) -> int:
+def _make_service(
+    helper: Helper, tables: LineTables, options: argparse.Namespace, library: Path
+) -> TableService | None:
+    """What makes tables while the program runs, where it may load something that is in scope."""
+    if not tables.later:
+        return None
+    line = None if tables.fixed_line else options.fixed_line
+    wanted = Wanted(tables.later, {*tables.examined, str(library)}, options.source_scope, line)
+    try:
+        return TableService(helper, wanted, print_warnings)
+    except OSError as error:
+        print_warnings([messages.table_socket_failed(error.strerror or str(error))])
+        return None
+
+
+def _run(
+    program: Path,
+    arguments: Sequence[str],
+    settings: Settings,
+    output: Output,
+    name: str,
+    service: TableService | None,
+) -> int:
     beginning = output.begin()
-    ending = run_program(program, arguments, make_environment(settings, os.environ))
+    ending = run_program(program, arguments, make_environment(settings, os.environ), service)
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
         append_ending(output.path, beginning, ending)
+        print_warnings(service.missed() if service else [])
         outcome = describe(output.path, beginning, name)
         if isinstance(outcome, str):
             _say(outcome)
@@ -148,6 +182,10 @@ def _run(program: Path, arguments: Sequence[str], settings: Settings, output: Ou
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
+
+
+def _normalised(line: str | None) -> str:
+    return os.path.normpath(line) if line else ""
 
 
 def _say(text: str) -> None:

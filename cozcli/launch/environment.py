@@ -24,6 +24,7 @@ VARIABLES = (
     "COZ_PERIOD",
     "COZ_SAMPLING",
     "COZ_SEED",
+    "COZ_TABLE_SOCKET",
     "COZ_VERSION",
 )
 

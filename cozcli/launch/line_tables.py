@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
+from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper
 
 #: The name that stands for the main executable in binary scopes.
 MAIN = "MAIN"
-_NO_DEBUG_INFO = 3
-_NOT_ELF = 4
 
 
 class LineTable(NamedTuple):
@@ -27,16 +25,22 @@ class LineTable(NamedTuple):
 
 
 class LineTables:
-    """Tables in the order of the contract (main executable first), and what was noticed."""
+    """Tables in the order of the contract (main executable first), and what was noticed.
+
+    `later`: the binary patterns that may match what the program loads later; `examined`: the binaries
+    that have been decided upon. `fixed_line`: as it is called in a table, or empty while no table has it.
+    """
 
     def __init__(self) -> None:
         self.tables: list[LineTable] = []
         self.fixed_line = ""
         self.warnings: list[Problem] = []
+        self.later: list[str] = []
+        self.examined: set[str] = set()
 
 
 def prepare(
-    helper: Path,
+    helper: Helper,
     program: Path,
     interpreter: str,
     source_scope: Sequence[str],
@@ -49,39 +53,61 @@ def prepare(
         CozError: nothing matches, nothing has debug information, or the helper failed.
     """
     result = LineTables()
-    binaries = binaries_in_scope(program, interpreter, binary_scope)
+    libraries = loaded_libraries(program, interpreter) if binary_scope else []
+    binaries = binaries_in_scope(program, libraries, binary_scope)
+    result.examined = {str(program), *libraries, os.path.realpath(interpreter)}
+    result.later = [p for p in binary_scope if may_match_later(p, binaries)]
+    if not binaries and not result.later:
+        raise CozError(messages.binary_scope_empty(binary_scope, [str(program), *libraries]))
     refusals: list[tuple[str, Problem]] = []
     for binary in binaries:
-        status, answer = _ask(helper, ["build", binary])
-        if status == 0:
-            result.tables.append(LineTable(answer.get("binary", binary), answer["table"]))
-            warnings = answer.get("warnings", [])
-            result.warnings += [messages.debug_info_warning(binary, text) for text in warnings]
-        elif status in (_NO_DEBUG_INFO, _NOT_ELF):
-            refusals.append((binary, messages.no_debug_info(binary)))
-        else:
-            raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
-    if not result.tables:
+        try:
+            table, warnings = build_table(helper, binary)
+        except NoLinesError as error:
+            refusals.append((binary, error.problem))
+            continue
+        result.tables.append(table)
+        result.warnings += warnings
+    if refusals and not result.tables:
         raise CozError(refusals[0][1])
     result.warnings += [messages.binary_left_out(binary) for binary, _ in refusals]
+    if not binaries:
+        result.warnings.append(messages.binary_scope_empty_yet(binary_scope, [str(program), *libraries]))
     _check_scope(helper, result, source_scope, fixed_line)
     return result
 
 
-def binaries_in_scope(program: Path, interpreter: str, patterns: Sequence[str]) -> list[str]:
-    """The main executable, if it matches, and the libraries that match. Without patterns: only it.
+class NoLinesError(CozError):
+    """A binary without debug information."""
+
+
+def build_table(helper: Helper, binary: str) -> tuple[LineTable, list[Problem]]:
+    """The table of a binary, and what the helper noticed.
 
     Raises:
-        CozError: no binary matches; the message names those there are.
+        NoLinesError: it has no debug information, or is no ELF file.
+        CozError: the helper failed.
     """
+    status, answer = helper.build(binary)
+    if status in (NO_DEBUG_INFO, NOT_ELF):
+        raise NoLinesError(messages.no_debug_info(binary))
+    if status != 0 or not isinstance(answer.get("table"), str):
+        raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
+    warnings = [messages.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
+    return LineTable(answer.get("binary", binary), answer["table"]), warnings
+
+
+def binaries_in_scope(program: Path, libraries: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Of the main executable and its libraries those that match. Without patterns: only the former."""
     if not patterns:
         return [str(program)]
-    libraries = loaded_libraries(program, interpreter)
     chosen = [str(program)] if any(matches_binary(p, str(program), True) for p in patterns) else []
-    chosen += [lib for lib in libraries if any(matches_binary(p, lib, False) for p in patterns)]
-    if not chosen:
-        raise CozError(messages.binary_scope_empty(patterns, [str(program), *libraries]))
-    return chosen
+    return chosen + [lib for lib in libraries if any(matches_binary(p, lib, False) for p in patterns)]
+
+
+def may_match_later(pattern: str, binaries: Iterable[str]) -> bool:
+    """Can a library that is loaded after the start match? Not if the pattern names what is there."""
+    return pattern != MAIN and ("%" in pattern or pattern not in binaries)
 
 
 def matches_binary(pattern: str, path: str, is_main: bool) -> bool:
@@ -114,18 +140,13 @@ def loaded_libraries(program: Path, interpreter: str) -> list[str]:
 
 
 def _check_scope(
-    helper: Path, result: LineTables, source_scope: Sequence[str], fixed_line: str | None
+    helper: Helper, result: LineTables, source_scope: Sequence[str], fixed_line: str | None
 ) -> None:
     lines = 0
     existing: list[str] = []
     nearest: list[str] = []
     for entry in result.tables:
-        arguments = ["scope", "--table", entry.table]
-        for pattern in source_scope:
-            arguments += ["--source-scope", pattern]
-        if fixed_line is not None:
-            arguments += ["--line", fixed_line]
-        status, answer = _ask(helper, arguments)
+        status, answer = helper.scope(entry.table, source_scope, fixed_line)
         if status != 0:
             raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
         lines += answer.get("lines", 0)
@@ -135,31 +156,16 @@ def _check_scope(
             result.fixed_line = answer["line"]["location"]
     # A fixed line is chosen by name, whatever the scope of the random choice.
     if fixed_line is not None:
-        if not result.fixed_line:
+        if result.fixed_line:
+            return
+        if not result.later:
             raise CozError(messages.line_not_found(fixed_line, _unique(nearest), _unique(existing)))
-    elif lines == 0:
-        raise CozError(messages.source_scope_empty(source_scope, _unique(existing)))
-
-
-def _ask(helper: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
-    """Run the helper; its answer is one JSON object, also when it fails."""
-    try:
-        process = subprocess.run(
-            [str(helper), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-    except OSError as error:
-        raise CozError(messages.helper_failed(str(helper), error.strerror or str(error))) from None
-    answer: dict[str, Any] = {}
-    try:
-        parsed = json.loads(process.stdout or process.stderr or b"{}")
-        answer = parsed if isinstance(parsed, dict) else {}
-    except ValueError:
-        pass
-    if not answer and process.returncode == 0:
-        raise CozError(messages.helper_failed(str(helper), "its answer cannot be read"))
-    if not answer:
-        answer = {"message": process.stderr.decode(errors="replace").strip() or "no message"}
-    return process.returncode, answer
+        result.warnings.append(messages.line_not_found_yet(fixed_line, result.later))
+    elif lines == 0 and result.tables:
+        problem = messages.source_scope_empty(source_scope, _unique(existing))
+        if not result.later:
+            raise CozError(problem)
+        result.warnings.append(messages.source_scope_empty_yet(source_scope, result.later))
 
 
 def _unique(items: Iterable[str]) -> list[str]:

@@ -121,6 +121,62 @@ def binary_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Prob
     )
 
 
+def binary_scope_empty_yet(patterns: Sequence[str], existing: Sequence[str]) -> Problem:
+    """-b matches nothing that is loaded at the start, but perhaps what comes later."""
+    return Problem(
+        f"nothing that is loaded at the start matches -b {listed(patterns)}; until a library that does is "
+        "loaded, nothing is profiled.",
+        f"if none is: % stands for any text, MAIN for the program. There are: {listed(existing, 8)}",
+    )
+
+
+def binary_scope_stayed_empty(patterns: Sequence[str]) -> Problem:
+    """No library that came later did either."""
+    return Problem(
+        f"the program loaded no library that matches -b {listed(patterns)}.",
+        "% stands for any text, and a pattern must cover the whole path, as in -b '%/libfoo.so%'.",
+    )
+
+
+def source_scope_empty_yet(patterns: Sequence[str], later: Sequence[str]) -> Problem:
+    """-s matches no source file of what is loaded at the start."""
+    given = f"-s {listed(patterns)}" if patterns else "the default scope"
+    return Problem(
+        f"no source line that is there at the start matches {given}; until a library that has some is "
+        f"loaded (-b {listed(later)}), nothing is profiled."
+    )
+
+
+def line_not_found_yet(line: str, later: Sequence[str]) -> Problem:
+    """--fixed-line names no line of what is loaded at the start."""
+    return Problem(
+        f"there is no line {line} at the start; it is selected once a library that has it is loaded "
+        f"(-b {listed(later)})."
+    )
+
+
+def line_never_came(line: str, nearest: Sequence[str]) -> Problem:
+    """No library that was loaded later had it either."""
+    hint = f"the nearest with code: {listed(nearest)}" if nearest else ""
+    return Problem(f"no library that was loaded had a line {line}, so nothing was sped up.", hint)
+
+
+def module_out_of_scope(binary: str, patterns: Sequence[str]) -> Problem:
+    """-s matches no source file of a library that was loaded later."""
+    given = f"-s {listed(patterns)}" if patterns else "the default scope"
+    return Problem(f"{binary} was loaded, but no source line of it matches {given}.")
+
+
+def module_left_out(binary: str, reason: str) -> Problem:
+    """A library that was loaded later has no table."""
+    return Problem(f"{binary} was loaded, but is not profiled: {reason}")
+
+
+def table_socket_failed(reason: str) -> Problem:
+    """No socket, as where all descriptors are used."""
+    return Problem(f"libraries that the program loads later are not profiled ({reason}).")
+
+
 def source_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Problem:
     """-s matches no source file."""
     given = f"-s {listed(patterns)}" if patterns else "the default scope"

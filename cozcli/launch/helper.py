@@ -1,0 +1,84 @@
+"""Calls of the native helper, `coz-linetable` (docs/launch_contract.md)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from cozcli.errors import CozError
+from cozcli.launch import messages
+
+NO_DEBUG_INFO = 3
+NOT_ELF = 4
+
+
+class Helper:
+    """The helper. Any thread may ask, one at a time; any other may call `stop`."""
+
+    def __init__(self, path: Path, debuginfod: bool = False) -> None:
+        self._path = path
+        self._build = ["build", "--debuginfod"] if debuginfod else ["build"]
+        self._running: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def build(self, binary: str) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `build`.
+
+        Raises:
+            CozError: the helper did not run, or its answer cannot be read.
+        """
+        return self._ask([*self._build, binary])
+
+    def scope(self, table: str, patterns: Iterable[str], line: str | None) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `scope`.
+
+        Raises:
+            CozError: as with `build`.
+        """
+        arguments = ["scope", "--table", table]
+        for pattern in patterns:
+            arguments += ["--source-scope", pattern]
+        if line is not None:
+            arguments += ["--line", line]
+        return self._ask(arguments)
+
+    def stop(self) -> None:
+        """End what it is doing, and whatever it is asked from now on. Its cache bears it."""
+        with self._lock:
+            self._stopped = True
+            if self._running is not None:
+                self._running.kill()
+
+    def _ask(self, arguments: list[str]) -> tuple[int, dict[str, Any]]:
+        """Its answer is one JSON object, also when it fails."""
+        try:
+            with self._lock:
+                if self._stopped:
+                    raise CozError(messages.helper_failed(str(self._path), "it was stopped"))
+                process = self._running = subprocess.Popen(
+                    [str(self._path), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+        except OSError as error:
+            raise CozError(messages.helper_failed(str(self._path), error.strerror or str(error))) from None
+        out, complaint = process.communicate()
+        with self._lock:
+            self._running = None
+        answer: dict[str, Any] = {}
+        try:
+            parsed = json.loads(out or complaint or b"{}")
+            answer = parsed if isinstance(parsed, dict) else {}
+        except ValueError:
+            pass
+        if not answer and process.returncode == 0:
+            raise CozError(messages.helper_failed(str(self._path), "its answer cannot be read"))
+        if not answer:
+            answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
+        return process.returncode, answer
