@@ -52,19 +52,34 @@ int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
   return 1;
 }
 
-// The object is there, as the loader says: its first page can be read.
-bool has_same_build_id(const ListedObject& listed) noexcept {
-  return listed.build_id_at == 0 ||
-         std::memcmp(reinterpret_cast<const void*>(listed.build_id_at),
-                     listed.build_id.bytes.data(), listed.build_id.size) == 0;
+bool is_known_by_build_id(const ListedObject& listed) noexcept { return listed.build_id_at != 0; }
+
+std::uintptr_t build_id_key(const LoadedObject& object) noexcept {
+  return object.end - object.begin + 1;
+}
+
+std::uintptr_t key_of(const ListedObject& listed) noexcept {
+  return is_known_by_build_id(listed) ? build_id_key(listed.object) : listed.object.begin;
+}
+
+// `object` is there, as the loader says, so that its first page can be read.
+bool is_image_of(const LoadedObject& object, const ListedObject& known) noexcept {
+  if (!is_known_by_build_id(known)) return object == known.object;
+  const std::uintptr_t moved = object.begin - known.object.begin;
+  return object.end == known.object.end + moved &&
+         (object.unwind == known.object.unwind + moved || known.object.unwind == object.unwind) &&
+         std::memcmp(reinterpret_cast<const void*>(known.build_id_at + moved),
+                     known.build_id.bytes.data(), known.build_id.size) == 0;
 }
 
 const Module* next_of(const Module& module) noexcept {
   return module.next.load(std::memory_order_acquire);
 }
 
+// Without looking at the memory, where it may be gone by now.
 bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
-  return a.object == b.object && a.build_id == b.build_id;
+  if (!is_known_by_build_id(a) || !is_known_by_build_id(b)) return a.object == b.object;
+  return build_id_key(a.object) == build_id_key(b.object) && a.build_id == b.build_id;
 }
 
 }  // namespace
@@ -75,8 +90,8 @@ Modules::~Modules() {
     delete module;
     module = next;
   }
-  if (loads_ != nullptr) munmap(loads_, sizeof(Load) * kMostLoads);
-  if (begins_ != nullptr) munmap(begins_, sizeof(*begins_) * kMostLoads);
+  if (images_ != nullptr) munmap(images_, sizeof(Image) * kMostImages);
+  if (keys_ != nullptr) munmap(keys_, sizeof(*keys_) * kMostImages);
 }
 
 void Modules::load(std::string_view list, const SourceScope& scope,
@@ -103,9 +118,9 @@ void Modules::load(std::string_view list, const SourceScope& scope,
 }
 
 bool Modules::reserve() noexcept {
-  loads_ = static_cast<Load*>(map_zeroed(sizeof(Load) * kMostLoads));
-  begins_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*begins_) * kMostLoads));
-  return loads_ != nullptr && begins_ != nullptr;
+  images_ = static_cast<Image*>(map_zeroed(sizeof(Image) * kMostImages));
+  keys_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*keys_) * kMostImages));
+  return images_ != nullptr && keys_ != nullptr;
 }
 
 Module& Modules::add(LineTable table, const SourceScope& scope) {
@@ -127,29 +142,41 @@ Module& Modules::add(LineTable table, const SourceScope& scope) {
   return *module;
 }
 
-bool Modules::add_load(const Module& module, const ListedObject& listed) noexcept {
-  if (loads_ == nullptr) return false;
-  const std::uint32_t count = load_count_.load(std::memory_order_relaxed);
+bool Modules::add_image(const Module& module, const ListedObject& listed) noexcept {
+  if (images_ == nullptr) return false;
+  const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
   std::uint32_t index = 0;
   while (index < count &&
-         (loads_[index].module != &module || !is_same(loads_[index].listed, listed))) {
+         (images_[index].module != &module || !is_same(images_[index].listed, listed))) {
     ++index;
   }
-  if (index == kMostLoads) return false;
-  if (index == count) new (&loads_[index]) Load{listed, &module};
-  begins_[index].store(listed.object.begin, std::memory_order_release);
-  if (index == count) load_count_.store(count + 1, std::memory_order_release);
+  if (index == kMostImages) return false;
+  if (index == count) new (&images_[index]) Image{listed, &module};
+  keys_[index].store(key_of(listed), std::memory_order_release);
+  if (index == count) image_count_.store(count + 1, std::memory_order_release);
   return true;
 }
 
-void Modules::forget_all_but(std::span<const ListedObject> present) noexcept {
-  const std::uint32_t count = load_count_.load(std::memory_order_relaxed);
+bool Modules::knows(const ListedObject& listed) const noexcept {
+  const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (begins_[i].load(std::memory_order_relaxed) == 0) continue;
+    if (keys_[i].load(std::memory_order_relaxed) == key_of(listed) &&
+        is_same(images_[i].listed, listed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Modules::forget_all_but(std::span<const ListedObject> present) noexcept {
+  const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ListedObject& known = images_[i].listed;
+    if (is_known_by_build_id(known)) continue;
     const bool is_there =
         std::any_of(present.begin(), present.end(),
-                    [&](const ListedObject& listed) { return is_same(listed, loads_[i].listed); });
-    if (!is_there) begins_[i].store(0, std::memory_order_release);
+                    [&](const ListedObject& listed) { return is_same(listed, known); });
+    if (!is_there) keys_[i].store(0, std::memory_order_release);
   }
 }
 
@@ -165,17 +192,24 @@ std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const no
     if (address < load.begin || address >= load.end) continue;
     return find_in(*load.module, address - load.load_bias, out);
   }
-  const std::uint32_t count = load_count_.load(std::memory_order_acquire);
   LoadedObject object;
-  if (count == 0 || !find_object_(address, object)) return 0;
+  if (image_count_.load(std::memory_order_acquire) == 0 || !find_object_(address, object)) return 0;
+  const Image* image = image_of(object);
+  if (image == nullptr) return 0;
+  const ListedObject& known = image->listed;
+  return find_in(*image->module, address - (object.begin - known.object.begin) - known.load_bias,
+                 out);
+}
+
+const Modules::Image* Modules::image_of(const LoadedObject& object) const noexcept {
+  const std::uint32_t count = image_count_.load(std::memory_order_acquire);
+  const std::uintptr_t any_address = build_id_key(object);
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (begins_[i].load(std::memory_order_acquire) != object.begin) continue;
-    const Load& load = loads_[i];
-    if (load.listed.object == object && has_same_build_id(load.listed)) {
-      return find_in(*load.module, address - load.listed.load_bias, out);
-    }
+    const std::uintptr_t key = keys_[i].load(std::memory_order_acquire);
+    if (key != any_address && key != object.begin) continue;
+    if (is_image_of(object, images_[i].listed)) return &images_[i];
   }
-  return 0;
+  return nullptr;
 }
 
 std::size_t Modules::find_in(const Module& module, std::uint64_t address,

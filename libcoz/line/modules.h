@@ -5,13 +5,16 @@
 // and the same file loaded again, wherever, is the same module.
 //
 // load() runs once, before any thread is profiled. After reserve(), one thread at a time may add
-// modules and places where they are loaded, and forget those (modules/module_watch.h); these
+// modules and how they look in memory, and forget where they were (modules/module_watch.h); these
 // allocate. Meanwhile everything else may be called from any thread: the lists only grow, and what
 // is in them never changes but for being in use. find() is signal-safe, too.
 //
-// A place in use may lag behind the program: before a library is known to be unloaded, something
-// else may lie at its addresses. find() therefore asks the loader what is there now, wherever a
-// module came after the start.
+// What is known of the program lags behind it: before a library is known to be unloaded, another,
+// or code that the program generates, may lie at its addresses. Of modules that come after the
+// start find() therefore takes no address for granted. It asks the loader what object is there now,
+// and knows it by its build id, wherever it lies: a library that is loaded again, at another
+// address, is profiled at once. An object without a build id that could be looked at is known only
+// at the address where it was seen, until it is seen to be gone.
 #ifndef LIBCOZ_LINE_MODULES_H
 #define LIBCOZ_LINE_MODULES_H
 
@@ -46,9 +49,8 @@ struct Place {
 
 class Modules {
  public:
-  // Places where modules were loaded after the start: far more than a program has, unless it loads
-  // thousands of files, or one at thousands of places.
-  static constexpr std::uint32_t kMostLoads = 4096;
+  // Files that are loaded after the start; without build id, files and addresses.
+  static constexpr std::uint32_t kMostImages = 4096;
 
   using FindObject = bool (*)(std::uintptr_t address, LoadedObject& out) noexcept;
 
@@ -70,11 +72,14 @@ class Modules {
 
   Module& add(LineTable table, const SourceScope& scope);
 
-  // The object in memory was loaded from the module's file, and is there. False if kMostLoads are
-  // known already.
-  bool add_load(const Module& module, const ListedObject& listed) noexcept;
+  // The object was loaded from the module's file, and is there. False if kMostImages are known
+  // already.
+  bool add_image(const Module& module, const ListedObject& listed) noexcept;
 
-  // Only these objects, and those of the start, are there.
+  // Would find() know it?
+  bool knows(const ListedObject& listed) const noexcept;
+
+  // Only these objects are there, besides those of the start.
   void forget_all_but(std::span<const ListedObject> present) noexcept;
 
   // Does it hold code of a module of the start?
@@ -116,12 +121,13 @@ class Modules {
     std::uintptr_t load_bias;
     const Module* module;
   };
-  // Written before it is counted in load_count_, and never changed.
-  struct Load {
-    ListedObject listed;
+  // How a module looks in memory. Written before it is counted, and never changed.
+  struct Image {
+    ListedObject listed;  // where it was first seen
     const Module* module;
   };
 
+  const Image* image_of(const LoadedObject& object) const noexcept;
   static std::size_t find_in(const Module& module, std::uint64_t address,
                              std::span<Place> out) noexcept;
   const Module* first() const noexcept { return first_.load(std::memory_order_acquire); }
@@ -138,10 +144,11 @@ class Modules {
   std::atomic<std::uint32_t> line_count_{0};
   std::atomic<std::uint32_t> function_count_{0};
 
-  Load* loads_ = nullptr;
-  // Where each load's object begins while it is in use, else 0: all that most lookups read.
-  std::atomic<std::uintptr_t>* begins_ = nullptr;
-  std::atomic<std::uint32_t> load_count_{0};
+  Image* images_ = nullptr;
+  // All that most lookups read. An image of a known build id: its size, which is a multiple of the
+  // page, plus 1. Another: where it begins while it is there, else 0.
+  std::atomic<std::uintptr_t>* keys_ = nullptr;
+  std::atomic<std::uint32_t> image_count_{0};
 };
 
 }  // namespace coz

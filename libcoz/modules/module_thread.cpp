@@ -82,24 +82,24 @@ class ModuleThread::World final : public ModuleWorld {
   }
 
   bool list(std::vector<LoadedFile>& out) override {
-    LoaderCounts before;
-    if (!thread_.gate_.enter()) return false;
-    const bool complete = list_loaded_objects(objects_, before);
-    thread_.gate_.leave();
-    if (!complete || !read_all(memory_map_, text_)) return false;
-    const std::vector<Mapping> mappings = parse_memory_map(text_);
-    // The paths belong to the objects only if nothing else has come to their places.
     listed_.reset();
     if (!thread_.gate_.enter()) return false;
-    const LoaderCounts after = read_loader_counts();
+    list_loaded_objects(listing_);
     thread_.gate_.leave();
-    if (after != before) return false;
-    for (const ListedObject& object : objects_) {
-      std::string path(file_at(mappings, object.object.begin));
+    bool all_known = listing_.complete;
+    std::optional<std::vector<Mapping>> mappings;
+    for (const ListedObject& object : listing_.objects) {
+      std::string path(listing_.name_of(object));
+      // The program itself was there at the start, in scope or not.
+      if (!path.empty() && path.front() != '/') {
+        if (!mappings) mappings = read_mappings();
+        path = file_at(*mappings, object.object.begin);
+        all_known = all_known && !mappings->empty();
+      }
       std::string stamp = stamp_of(path);
       out.push_back({object, std::move(path), std::move(stamp)});
     }
-    listed_ = before;
+    if (all_known) listed_ = listing_.counts;
     return true;
   }
 
@@ -110,12 +110,20 @@ class ModuleThread::World final : public ModuleWorld {
   void say(const std::string& text) override { message("%s", text.c_str()); }
 
  private:
+  // None where they may belong to other objects than were listed.
+  std::vector<Mapping> read_mappings() {
+    if (!read_all(memory_map_, text_) || !thread_.gate_.enter()) return {};
+    const LoaderCounts counts = read_loader_counts();
+    thread_.gate_.leave();
+    return counts == listing_.counts ? parse_memory_map(text_) : std::vector<Mapping>();
+  }
+
   ModuleThread& thread_;
   int memory_map_;
   TableService tables_;
   std::optional<LoaderCounts> listed_;
-  std::vector<ListedObject> objects_;
-  std::string text_;
+  LoaderListing listing_;
+  std::string text_;  // of the memory map, which points into it
 };
 
 bool ModuleThread::start(int socket, const SourceScope& scope, MakeRoom make_room,

@@ -33,11 +33,12 @@ void ModuleWatch::look() {
   modules_.forget_all_but(present);
   for (const LoadedFile& file : files) {
     if (file.path.empty() || modules_.was_there_at_start(file.listed.object)) continue;
+    if (modules_.knows(file.listed)) continue;
     const Module* module = module_of(file);
-    if (module == nullptr || modules_.add_load(*module, file.listed) || told_full_) continue;
+    if (module == nullptr || modules_.add_image(*module, file.listed) || told_full_) continue;
     told_full_ = true;
-    world_.say("libraries have been loaded at more than " + std::to_string(Modules::kMostLoads) +
-               " places: at further ones they are not profiled");
+    world_.say("more than " + std::to_string(Modules::kMostImages) +
+               " libraries have been loaded: further ones are not profiled");
   }
 }
 

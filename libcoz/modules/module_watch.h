@@ -21,7 +21,8 @@ namespace coz {
 
 struct LoadedFile {
   ListedObject listed;
-  std::string path;   // absolute; empty where no file is mapped (the vDSO)
+  // Absolute; empty where there is no file (the vDSO), or where it is not known at the moment.
+  std::string path;
   std::string stamp;  // tells versions of the file apart
 };
 
@@ -29,9 +30,9 @@ class ModuleWorld {
  public:
   virtual ~ModuleWorld() = default;
 
-  // Has anything been loaded or unloaded since list() last returned true?
+  // Has anything been loaded or unloaded since it was last listed in full?
   virtual bool has_changed() = 0;
-  // Everything that is loaded. False where that changes at this very moment: try again later.
+  // What is loaded. False where that changes at this very moment, so that nothing can be said.
   virtual bool list(std::vector<LoadedFile>& out) = 0;
   virtual TableAnswer table_of(const std::string& path) = 0;
   // For so many lines and functions in all. False if there is none.

@@ -11,12 +11,13 @@ namespace {
 
 constexpr std::uintptr_t kPage = 4096;
 constexpr std::size_t kFirstRoom = 256;
+constexpr std::size_t kNameRoom = 64;
 
-struct Listing {
-  std::vector<ListedObject>* objects;
-  std::size_t number = 0;  // also of those for which there was no room
-  bool complete = true;
-  LoaderCounts counts;
+struct Visit {
+  LoaderListing& listing;
+  // Also of those for which there was no room.
+  std::size_t objects = 0;
+  std::size_t names = 0;
 };
 
 // The build id in a segment of notes: each has a header, a name and a description, padded to 4.
@@ -57,8 +58,9 @@ int visit_first(dl_phdr_info* info, std::size_t, void* argument) {
 
 // Under the loader's lock: must not allocate, for another thread may be in the allocator and want
 // this lock.
-int visit(dl_phdr_info* info, std::size_t, void* argument) {
-  Listing& listing = *static_cast<Listing*>(argument);
+int visit_object(dl_phdr_info* info, std::size_t, void* argument) {
+  Visit& visit = *static_cast<Visit*>(argument);
+  LoaderListing& listing = visit.listing;
   listing.counts = counts_of(*info);
   std::uintptr_t code = 0;
   for (int i = 0; i < info->dlpi_phnum && code == 0; ++i) {
@@ -82,9 +84,17 @@ int visit(dl_phdr_info* info, std::size_t, void* argument) {
       listed.build_id_at + listed.build_id.size > listed.object.begin + kPage) {
     listed.build_id_at = 0;
   }
-  ++listing.number;
-  std::vector<ListedObject>& objects = *listing.objects;
-  if (objects.size() < objects.capacity()) objects.push_back(listed);
+  const std::string_view name(info->dlpi_name == nullptr ? "" : info->dlpi_name);
+  ++visit.objects;
+  visit.names += name.size();
+  if (listing.objects.size() == listing.objects.capacity() ||
+      listing.names.capacity() - listing.names.size() < name.size()) {
+    return 0;
+  }
+  listed.name_begin = static_cast<std::uint32_t>(listing.names.size());
+  listed.name_size = static_cast<std::uint32_t>(name.size());
+  listing.names += name;
+  listing.objects.push_back(listed);
   return 0;
 }
 
@@ -105,17 +115,19 @@ LoaderCounts read_loader_counts() noexcept {
   return counts;
 }
 
-bool list_loaded_objects(std::vector<ListedObject>& out, LoaderCounts& counts) {
-  Listing listing{&out, 0, true, {}};
-  for (std::size_t room = std::max(out.capacity(), kFirstRoom);; room = listing.number * 2) {
-    out.clear();
-    out.reserve(room);
-    listing = {&out, 0, true, {}};
-    dl_iterate_phdr(visit, &listing);
-    if (listing.number == out.size()) break;
+void list_loaded_objects(LoaderListing& out) {
+  std::size_t objects = kFirstRoom;
+  std::size_t names = kFirstRoom * kNameRoom;
+  for (;;) {
+    out = {};
+    out.objects.reserve(objects);
+    out.names.reserve(names);
+    Visit visit{out};
+    dl_iterate_phdr(visit_object, &visit);
+    if (visit.objects == out.objects.size()) return;
+    objects = visit.objects * 2;
+    names = visit.names * 2;
   }
-  counts = listing.counts;
-  return listing.complete;
 }
 
 }  // namespace coz

@@ -8,12 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace coz {
 
-// A program or library in memory. Another one that is loaded at the same place later, with the same
-// size and its unwind tables at the same place, can only be told by its build id.
+// A program or library in memory.
 struct LoadedObject {
   std::uintptr_t begin = 0;  // of its mapping
   std::uintptr_t end = 0;
@@ -45,6 +46,10 @@ struct ListedObject {
   // Where the build id lies in memory; 0 unless that is in the object's first page, which is there
   // as long as the object is.
   std::uintptr_t build_id_at = 0;
+  // The loader's name for it, in LoaderListing::names: as the program gave it, perhaps relative to
+  // what was the current folder then. Empty for the program itself.
+  std::uint32_t name_begin = 0;
+  std::uint32_t name_size = 0;
 };
 
 // How often the loader has loaded and unloaded something.
@@ -55,13 +60,22 @@ struct LoaderCounts {
   bool operator==(const LoaderCounts&) const = default;
 };
 
+struct LoaderListing {
+  std::vector<ListedObject> objects;
+  std::string names;
+  LoaderCounts counts;
+  bool complete = true;  // nothing is just being loaded
+
+  std::string_view name_of(const ListedObject& object) const noexcept {
+    return std::string_view(names).substr(object.name_begin, object.name_size);
+  }
+};
+
 // Both take the loader's lock, which some thread of the program may hold for as long as it likes:
 // for a thread that nobody waits for. Neither may run while the program forks (os/fork_gate.h): the
 // child would inherit a lock that nobody releases. They allocate only while they don't hold it.
 LoaderCounts read_loader_counts() noexcept;
-
-// Every object; false when one of them is still being loaded.
-bool list_loaded_objects(std::vector<ListedObject>& out, LoaderCounts& counts);
+void list_loaded_objects(LoaderListing& out);
 
 }  // namespace coz
 

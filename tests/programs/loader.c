@@ -1,0 +1,154 @@
+// Loads libraries with a function plugin_work() while it runs.
+//
+//   loader once SECONDS LIBRARY        after a third of the time; visits "work"
+//   loader churn TIMES THREADS LIBRARY... each in turn, loaded, called and unloaded, while other
+//   threads run loader replaced TIMES LIBRARY      unloads it, and runs other code at its
+//   addresses, as long as it loader forks TIMES LIBRARY         children, one after the other, each
+//   of which loads it loader held SECONDS                ends while it holds the loader's lock
+#define _GNU_SOURCE
+#include <coz.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static __attribute__((noinline)) void own_work(void) {
+  for (long i = 0; i < 60000; ++i) __asm__ volatile("" : "+r"(i));  // OWN
+}
+
+static void* load(const char* library, void (**work)(void)) {
+  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL) {
+    puts(dlerror());
+    exit(1);
+  }
+  *work = (void (*)(void))dlsym(handle, "plugin_work");
+  return handle;
+}
+
+static int once(double seconds, const char* library) {
+  const double start = now();
+  while (now() < start + seconds / 3) {
+    own_work();
+    COZ_PROGRESS_NAMED("work");
+  }
+  void (*work)(void);
+  load(library, &work);
+  while (now() < start + seconds) {
+    work();
+    own_work();
+    COZ_PROGRESS_NAMED("work");
+  }
+  return 0;
+}
+
+static int done;
+
+static void* run_beside(void* unused) {
+  (void)unused;
+  while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) own_work();
+  return NULL;
+}
+
+static int churn(int times, int threads, char** libraries) {
+  pthread_t beside[16];
+  for (int i = 0; i < threads; ++i) pthread_create(&beside[i], NULL, run_beside, NULL);
+  char** library = libraries;
+  for (int i = 0; i < times; ++i) {
+    void (*work)(void);
+    void* handle = load(*library, &work);
+    for (int n = 0; n < 10; ++n) work();
+    dlclose(handle);
+    if (*++library == NULL) library = libraries;
+    COZ_PROGRESS_NAMED("load");
+  }
+  __atomic_store_n(&done, 1, __ATOMIC_RELAXED);
+  for (int i = 0; i < threads; ++i) pthread_join(beside[i], NULL);
+  return 0;
+}
+
+static void* page_of(void* address) { return (void*)((size_t)address & ~(size_t)4095); }
+
+static int replaced(int times, const char* library) {
+  for (int i = 0; i < times; ++i) {
+    void (*work)(void);
+    void* handle = load(library, &work);
+    void (*spin)(long) = (void (*)(long))dlsym(handle, "spin");
+    void* page = page_of((void*)spin);
+    char code[4096];
+    memcpy(code, page, sizeof code);
+    const double start = now();
+    while (now() < start + 0.005) spin(60000);
+    dlclose(handle);
+    void* other = mmap(page, sizeof code, PROT_READ | PROT_WRITE | PROT_EXEC,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (other != page) return 3;
+    memcpy(other, code, sizeof code);
+    while (now() < start + 0.01) spin(60000);
+    munmap(other, sizeof code);
+    COZ_PROGRESS_NAMED("round");
+  }
+  return 0;
+}
+
+static int open_descriptors(void) {
+  int open = 0;
+  for (int i = 0; i < 1024; ++i) open += fcntl(i, F_GETFD) != -1;
+  return open;
+}
+
+static int forks(int times, const char* library) {
+  const int before = open_descriptors();
+  int good = 0;
+  for (int i = 0; i < times; ++i) {
+    void (*work)(void);
+    dlclose(load(library, &work));
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      load(library, &work);
+      work();
+      _exit(open_descriptors() != before);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) ++good;
+  }
+  printf("%d of %d children\n", good, times);
+  return 0;
+}
+
+static int end_here(struct dl_phdr_info* info, size_t size, void* seconds) {
+  (void)info;
+  (void)size;
+  const double start = now();
+  while (now() < start + *(double*)seconds) {
+    own_work();
+    COZ_PROGRESS_NAMED("work");
+  }
+  exit(7);
+}
+
+int main(int count, char** arguments) {
+  const char* mode = count > 2 ? arguments[1] : "";
+  const double number = count > 2 ? atof(arguments[2]) : 0;
+  if (!strcmp(mode, "once")) return once(number, arguments[3]);
+  if (!strcmp(mode, "churn")) return churn((int)number, atoi(arguments[3]), arguments + 4);
+  if (!strcmp(mode, "replaced")) return replaced((int)number, arguments[3]);
+  if (!strcmp(mode, "forks")) return forks((int)number, arguments[3]);
+  if (!strcmp(mode, "held")) return dl_iterate_phdr(end_here, (void*)&number);
+  return 2;
+}
