@@ -114,7 +114,7 @@ $(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile
 $(HELPER): $(HELPER_OBJECTS)
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf -ldl
 
 $(COZ): packaging/coz_checkout.sh
 	@mkdir -p $(@D)

@@ -59,18 +59,18 @@ def prepare(
     result.later = [p for p in binary_scope if may_match_later(p, binaries)]
     if not binaries and not result.later:
         raise CozError(messages.binary_scope_empty(binary_scope, [str(program), *libraries]))
-    refusals: list[tuple[str, Problem]] = []
+    refusals: list[tuple[str, NoLinesError]] = []
     for binary in binaries:
         try:
             table, warnings = build_table(helper, binary)
         except NoLinesError as error:
-            refusals.append((binary, error.problem))
+            refusals.append((binary, error))
             continue
         result.tables.append(table)
         result.warnings += warnings
     if refusals and not result.tables:
-        raise CozError(refusals[0][1])
-    result.warnings += [messages.binary_left_out(binary) for binary, _ in refusals]
+        raise refusals[0][1]
+    result.warnings += [messages.binary_left_out(binary, error.noticed) for binary, error in refusals]
     if not binaries:
         result.warnings.append(messages.binary_scope_empty_yet(binary_scope, [str(program), *libraries]))
     _check_scope(helper, result, source_scope, fixed_line)
@@ -78,7 +78,11 @@ def prepare(
 
 
 class NoLinesError(CozError):
-    """A binary without debug information."""
+    """A binary without debug information; `noticed` has the helper's warnings."""
+
+    def __init__(self, binary: str, noticed: list[str]) -> None:
+        super().__init__(messages.no_debug_info(binary, noticed))
+        self.noticed = noticed
 
 
 def build_table(helper: Helper, binary: str) -> tuple[LineTable, list[Problem]]:
@@ -90,7 +94,7 @@ def build_table(helper: Helper, binary: str) -> tuple[LineTable, list[Problem]]:
     """
     status, answer = helper.build(binary)
     if status in (NO_DEBUG_INFO, NOT_ELF):
-        raise NoLinesError(messages.no_debug_info(binary))
+        raise NoLinesError(binary, answer.get("warnings", []))
     if status != 0 or not isinstance(answer.get("table"), str):
         raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
     warnings = [messages.debug_info_warning(binary, text) for text in answer.get("warnings", [])]

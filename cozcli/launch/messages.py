@@ -85,19 +85,20 @@ def privileged_binary(path: str) -> Problem:
     )
 
 
-def no_debug_info(binary: str) -> Problem:
-    """No line table."""
+def no_debug_info(binary: str, noticed: Sequence[str] = ()) -> Problem:
+    """No line table. `noticed`: what the helper had to say while it looked for debug information."""
     return Problem(
-        f"{binary} has no debug information, so its lines are not known.",
+        " ".join(
+            [f"{binary} has no debug information, so its lines are not known.", *map(_sentence, noticed)]
+        ),
         "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg package.",
     )
 
 
-def binary_left_out(binary: str) -> Problem:
+def binary_left_out(binary: str, noticed: Sequence[str] = ()) -> Problem:
     """One of several binaries in scope has none."""
-    return Problem(
-        f"{binary} is in the binary scope but has no debug information; its lines cannot be selected."
-    )
+    text = f"{binary} is in the binary scope but has no debug information; its lines cannot be selected."
+    return Problem(" ".join([text, *map(_sentence, noticed)]))
 
 
 def debug_info_warning(binary: str, text: str) -> Problem:
@@ -167,9 +168,15 @@ def module_out_of_scope(binary: str, patterns: Sequence[str]) -> Problem:
     return Problem(f"{binary} was loaded, but no source line of it matches {given}.")
 
 
-def module_left_out(binary: str, reason: str) -> Problem:
-    """A library that was loaded later has no table."""
-    return Problem(f"{binary} was loaded, but is not profiled: {reason}")
+def module_without_lines(binary: str, noticed: Sequence[str] = ()) -> Problem:
+    """A library that was loaded later has no debug information."""
+    text = f"{binary} was loaded, but has no debug information; its lines cannot be selected."
+    return Problem(" ".join([text, *map(_sentence, noticed)]))
+
+
+def module_left_out(problem: Problem) -> Problem:
+    """No table could be made of a library that was loaded later."""
+    return Problem(f"{problem.text} Nothing of it is profiled.", problem.hint)
 
 
 def table_socket_failed(reason: str) -> Problem:
@@ -249,3 +256,7 @@ def run_summary(experiments: int, lines: int, profile: str) -> str:
 def profile_incomplete(profile: str, reason: str) -> str:
     """The program has run, but the end of the profile could not be written or read."""
     return f"{profile} is not complete ({reason}); what it holds can be reported all the same."
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."

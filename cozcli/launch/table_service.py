@@ -16,7 +16,7 @@ from typing import NamedTuple
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import build_table, matches_binary
+from cozcli.launch.line_tables import NoLinesError, build_table, matches_binary
 
 #: Where the program does not expect descriptors: programs count on the lowest, or close the low ones.
 _HIGH = 512
@@ -96,6 +96,7 @@ class TableService:
             while request := self._ours.recv(_LONGEST_PACKET):
                 answer = self.answer(request)
                 if answer is None:
+                    self._ours.shutdown(2)  # the runtime need not wait
                     return
                 self._ours.send(answer)
 
@@ -117,9 +118,12 @@ class TableService:
         try:
             table, warnings = build_table(self._helper, binary)
             self._check_scope(binary, table.table)
+        except NoLinesError as error:
+            self._warn([messages.module_without_lines(binary, error.noticed)])
+            return ""
         except CozError as error:
             if not self._closing:
-                self._warn([messages.module_left_out(binary, error.problem.text)])
+                self._warn([messages.module_left_out(error.problem)])
             return ""
         self._warn(warnings)
         return table.table

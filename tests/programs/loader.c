@@ -66,11 +66,17 @@ static void* run_beside(void* unused) {
 static int churn(int times, int threads, char** libraries) {
   pthread_t beside[16];
   for (int i = 0; i < threads; ++i) pthread_create(&beside[i], NULL, run_beside, NULL);
+  void (*work)(void);
+  // Time for each to be noticed, without work that would be missed.
+  for (char** library = libraries; *library != NULL; ++library) {
+    void* handle = load(*library, &work);
+    usleep(500000);
+    dlclose(handle);
+  }
   char** library = libraries;
   for (int i = 0; i < times; ++i) {
-    void (*work)(void);
     void* handle = load(*library, &work);
-    for (int n = 0; n < 10; ++n) work();
+    for (int n = 0; n < 50; ++n) work();
     dlclose(handle);
     if (*++library == NULL) library = libraries;
     COZ_PROGRESS_NAMED("load");
@@ -83,21 +89,23 @@ static int churn(int times, int threads, char** libraries) {
 static void* page_of(void* address) { return (void*)((size_t)address & ~(size_t)4095); }
 
 static int replaced(int times, const char* library) {
+  void (*work)(void);
+  void* handle = load(library, &work);
+  usleep(500000);
+  dlclose(handle);
   for (int i = 0; i < times; ++i) {
-    void (*work)(void);
-    void* handle = load(library, &work);
+    handle = load(library, &work);
     void (*spin)(long) = (void (*)(long))dlsym(handle, "spin");
     void* page = page_of((void*)spin);
     char code[4096];
     memcpy(code, page, sizeof code);
-    const double start = now();
-    while (now() < start + 0.005) spin(60000);
+    for (int n = 0; n < 100; ++n) spin(60000);
     dlclose(handle);
     void* other = mmap(page, sizeof code, PROT_READ | PROT_WRITE | PROT_EXEC,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (other != page) return 3;
     memcpy(other, code, sizeof code);
-    while (now() < start + 0.01) spin(60000);
+    for (int n = 0; n < 100; ++n) spin(60000);
     munmap(other, sizeof code);
     COZ_PROGRESS_NAMED("round");
   }
