@@ -59,8 +59,8 @@ def test_a_library_that_is_loaded_later_is_profiled(coz, loader, plugin, tmp_pat
 
 def test_it_is_experimented_on(coz, loader, plugin, tmp_path):
     hot = plugin("one")
-    process = coz.start([loader, "once", 45, tmp_path / "one.so"], *EVERYTHING)
-    # It is loaded after 15 s.
+    process = coz.start([loader, "once", 15, tmp_path / "one.so"], *EVERYTHING)
+    # It is loaded after a third of that.
     end = time.monotonic() + 44
     found = []
     while time.monotonic() < end and len(found) < 8:  # a block, its baseline included
@@ -204,14 +204,14 @@ def test_the_end_does_not_wait_for_the_loaders_lock(coz, loader):
 
 def test_the_run_goes_on_without_its_launcher(coz, loader, plugin, tmp_path):
     plugin("one")
-    process = coz.start([loader, "once", 6, tmp_path / "one.so"], *EVERYTHING)
+    process = coz.start([loader, "once", 5, tmp_path / "one.so"], *EVERYTHING)
     coz.wait_for_experiments(1)
     process.kill()
-    run = coz.finished(process, timeout=40)  # when the program, too, has closed standard error
+    run = coz.finished(process, timeout=50)  # when the program, too, has closed standard error
     assert run.err.count("coz run, which makes the line tables, is gone") == 1
     final = run.records("samples")[-1]
     assert final["final"]
-    assert final["duration"] > 5e9
+    assert final["duration"] >= 5e9
 
 
 @pytest.mark.parametrize(("way", "mark"), [("clock", "CLOCK"), ("copy", "COPY"), ("chosen", "CHOSEN")])
