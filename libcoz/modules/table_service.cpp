@@ -17,6 +17,7 @@ namespace {
 
 // Longer than any path, so that no packet is cut.
 constexpr std::size_t kLongestPacket = 1U << 15;
+constexpr Nanoseconds kLookEvery = 100 * kMillisecond;
 
 TableAnswer gone() {
   return {TableAnswer::Kind::kGone, "coz run, which makes the line tables, is gone"};
@@ -59,18 +60,20 @@ TableAnswer TableService::await_answer() {
   const Nanoseconds give_up = now() + patience_;
   std::array<char, kLongestPacket> packet;
   for (;;) {
-    const Nanoseconds left = std::max<Nanoseconds>(give_up - now(), 0);
+    // In parts: if the program closes the descriptor meanwhile, nothing ends the wait.
+    const Nanoseconds left = std::clamp<Nanoseconds>(give_up - now(), 0, kLookEvery);
     const timespec wait = {left / kSecond, left % kSecond};
     pollfd socket = {descriptor_, POLLIN, 0};
     const long ready = raw_syscall(SYS_ppoll, reinterpret_cast<long>(&socket), 1,
                                    reinterpret_cast<long>(&wait), 0, 0);
     if (ready == -EINTR) continue;
-    if (ready == 0) {
+    if (ready == 0 && is_ours() && now() < give_up) continue;
+    if (ready == 0 && is_ours()) {
       return {TableAnswer::Kind::kFailed,
               "coz run, which makes the line tables, did not answer in " +
                   std::to_string(patience_ / kSecond) + " s"};
     }
-    if (ready < 0 || !is_ours()) return gone();
+    if (ready <= 0 || !is_ours()) return gone();
     const long length =
         raw_syscall(SYS_recvfrom, descriptor_, reinterpret_cast<long>(packet.data()),
                     static_cast<long>(packet.size()), MSG_DONTWAIT, 0, 0);

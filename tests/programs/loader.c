@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,7 +132,7 @@ static int forks(int times, const char* library) {
       alarm(10);
       load(library, &work);
       work();
-      _exit(open_descriptors() != before);
+      _exit(open_descriptors() > before);
     }
     int status = 0;
     waitpid(child, &status, 0);
@@ -138,6 +140,27 @@ static int forks(int times, const char* library) {
   }
   printf("%d of %d children\n", good, times);
   return 0;
+}
+
+// What they get is the program's, and nobody else may send it.
+static int sockets(double seconds, const char* library) {
+  int ends[2];
+  int found = 0;
+  usleep(500000);  // what is loaded at the start has been asked for
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return 3;
+  for (int i = 3; i < 1024; ++i) {
+    struct stat status;
+    if (i == ends[0] || i == ends[1] || fstat(i, &status) != 0 || !S_ISSOCK(status.st_mode))
+      continue;
+    dup2(ends[0], i);
+    ++found;
+  }
+  printf("sockets: %d\n", found);
+  const int status = once(seconds, library);
+  char text[100];
+  const ssize_t length = recv(ends[1], text, sizeof text, MSG_DONTWAIT);
+  printf("strange bytes: %zd\n", length < 0 ? 0 : length);
+  return status;
 }
 
 static int end_here(struct dl_phdr_info* info, size_t size, void* seconds) {
@@ -158,6 +181,7 @@ int main(int count, char** arguments) {
   if (!strcmp(mode, "churn")) return churn((int)number, atoi(arguments[3]), arguments + 4);
   if (!strcmp(mode, "replaced")) return replaced((int)number, arguments[3]);
   if (!strcmp(mode, "forks")) return forks((int)number, arguments[3]);
+  if (!strcmp(mode, "sockets")) return sockets(number, arguments[3]);
   if (!strcmp(mode, "held")) return dl_iterate_phdr(end_here, (void*)&number);
   return 2;
 }

@@ -119,6 +119,17 @@ TEST_CASE("nothing is written to what the program opened at the socket's number"
   CHECK(others.request().empty());
 }
 
+TEST_CASE("a socket that the program replaces while we wait is gone", "[table_service]") {
+  Sockets sockets, others;
+  TableService service(sockets.ends[0], sockets.inode());
+  std::thread program([&] {
+    sockets.request();
+    dup2(others.ends[0], sockets.ends[0]);
+  });
+  CHECK(service.ask("/lib/a.so").kind == TableAnswer::Kind::kGone);
+  program.join();
+}
+
 TEST_CASE("a launcher that takes nothing any more does not hold us", "[table_service]") {
   Sockets sockets;
   TableService service(sockets.ends[0], std::nullopt, 0);
