@@ -13,7 +13,8 @@ constexpr std::string_view kDeleted = " (deleted)";
 std::optional<Mapping> parse_line(std::string_view line) {
   Mapping mapping;
   const char* end = line.data() + line.size();
-  const auto begin_parsed = std::from_chars(line.data(), end, mapping.begin, 16);
+  const auto begin_parsed =
+      std::from_chars(line.data(), line.data() + line.size(), mapping.begin, 16);
   if (begin_parsed.ec != std::errc() || begin_parsed.ptr == end || *begin_parsed.ptr != '-') {
     return std::nullopt;
   }

@@ -28,7 +28,7 @@ TableAnswer gone() {
 std::optional<TablePacket> parse_table_packet(std::string_view packet) {
   TablePacket parsed;
   const char* end = packet.data() + packet.size();
-  const auto number = std::from_chars(packet.data(), end, parsed.number);
+  const auto number = std::from_chars(packet.data(), packet.data() + packet.size(), parsed.number);
   if (number.ec != std::errc() || number.ptr == end || *number.ptr != '\t') return std::nullopt;
   parsed.table.assign(number.ptr + 1, end);
   if (!parsed.table.empty() && parsed.table.front() != '/') return std::nullopt;

@@ -17,7 +17,8 @@ namespace coz {
 
 class ForkGate {
  public:
-  static constexpr Nanoseconds kLongestWait = 10 * kMillisecond;
+  // On a busy machine the thread may be put aside within.
+  static constexpr Nanoseconds kLongestWait = 100 * kMillisecond;
 
   // One thread; false while the program forks: try again later.
   bool enter() noexcept {

@@ -115,6 +115,33 @@ static int replaced(int times, const char* library) {
   return 0;
 }
 
+#ifdef SLOW_LISTING
+// For threads that the program did not make, the profiler's, a listing takes some milliseconds, in
+// which the loader's lock is held.
+typedef int (*Visit)(struct dl_phdr_info*, size_t, void*);
+typedef int (*List)(Visit, void*);
+
+struct Slow {
+  Visit visit;
+  void* data;
+  int visited;
+};
+
+static int visit_slowly(struct dl_phdr_info* info, size_t size, void* data) {
+  struct Slow* slow = data;
+  if (!slow->visited) usleep(5000);
+  slow->visited = 1;
+  return slow->visit(info, size, slow->data);
+}
+
+int dl_iterate_phdr(Visit visit, void* data) {
+  const List list = (List)dlsym(RTLD_NEXT, "dl_iterate_phdr");
+  if (gettid() == getpid()) return list(visit, data);
+  struct Slow slow = {visit, data, 0};
+  return list(visit_slowly, &slow);
+}
+#endif
+
 static int open_descriptors(void) {
   int open = 0;
   for (int i = 0; i < 1024; ++i) open += fcntl(i, F_GETFD) != -1;
@@ -127,6 +154,7 @@ static int forks(int times, const char* library) {
   for (int i = 0; i < times; ++i) {
     void (*work)(void);
     dlclose(load(library, &work));
+    usleep(1000U * (i % 23));  // at all moments between two looks of the profiler
     const pid_t child = fork();
     if (child == 0) {
       alarm(10);

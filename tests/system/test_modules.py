@@ -189,9 +189,16 @@ def test_it_is_profiled_whatever_the_kernel_allows(coz, loader, plugin, tmp_path
 
 def test_children_load_libraries_and_have_no_descriptor_of_ours(coz, loader, plugin, tmp_path, descriptors):
     plugin("one")
-    run = coz.run([loader, "forks", 300, tmp_path / "one.so"], *EVERYTHING, timeout=120)
+    run = coz.run([loader, "forks", 150, tmp_path / "one.so"], *EVERYTHING, timeout=120)
     assert run.status == 0, run.err
-    assert "300 of 300 children\n" in run.out
+    assert "150 of 150 children\n" in run.out
+
+
+def test_children_do_not_inherit_the_loaders_lock(coz, build, plugin, tmp_path):
+    plugin("one")
+    program = build("loader.c", "-ldl", "-DSLOW_LISTING", "-rdynamic")
+    run = coz.run([program, "forks", 100, tmp_path / "one.so"], *EVERYTHING, timeout=120)
+    assert "100 of 100 children\n" in run.out
 
 
 def test_the_programs_sockets_are_left_alone(coz, loader, plugin, tmp_path, descriptors):
