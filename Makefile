@@ -114,7 +114,7 @@ $(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile
 $(HELPER): $(HELPER_OBJECTS)
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf -ldl
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf -liberty -ldl
 
 $(COZ): packaging/coz_checkout.sh
 	@mkdir -p $(@D)
@@ -228,7 +228,7 @@ $$($(1)_OBJECTS): $$(BUILD)/obj/$(1)/%.o: %.cpp Makefile
 $(3): $$($(1)_OBJECTS)
 	@mkdir -p $$(@D)
 	$$(call show,CXX,$$@)
-	$$(Q)$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -ldl -lpthread
+	$$(Q)$$(CXX) $(2) $$(LDFLAGS) -o $$@ $$($(1)_OBJECTS) $$(CATCH_LIBS) $$(LIBCOZ_LIBS) -ldw -lelf -liberty -ldl -lpthread
 -include $$($(1)_OBJECTS:.o=.d)
 endef
 $(eval $(call unit_tests,unit,-O1 -g,$(UNIT),$(ORACLE_SOURCES) $(ORACLE_TESTS)))

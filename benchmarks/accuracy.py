@@ -51,6 +51,12 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--turns", type=int, default=6, help="in which truth and profiles take turns (%(default)s)"
     )
+    parser.add_argument(
+        "--granularity",
+        choices=("line", "function"),
+        default="line",
+        help="what our command speeds up (%(default)s)",
+    )
     parser.add_argument("--truth-only", action="store_true", help="don't profile")
     parser.add_argument("--report", action="store_true", help=f"print {JSON.name} again, measure nothing")
     return parser
@@ -94,7 +100,8 @@ def measure_program(options: argparse.Namespace, program: programs.Program) -> c
         for name, coz in tools(options).items():
             progress(f"{program.name}, turn {turn} of {turns}: {name}, {options.seconds / turns:.0f} s")
             binary = program.binary if name == OURS else program.classic_binary
-            predict.profile(program, coz, binary, profiles[name], options.seconds / turns)
+            given = ["--granularity", options.granularity] if name == OURS else []
+            predict.profile(program, coz, binary, profiles[name], options.seconds / turns, given)
     measured = compare.Measured(program.name, truth.of_turns(program, slices))
     for name, output in profiles.items():
         measured.tools[name] = predict.predict(program, output, measured.true.steepest())

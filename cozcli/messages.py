@@ -226,6 +226,15 @@ def run_too_short(duration: int) -> Problem:
     )
 
 
+def nothing_chosen_ran(locations: Sequence[str], entered: Sequence[str]) -> Problem:
+    """Lines, functions or regions were chosen, and none of them was there to be measured."""
+    return Problem(
+        f"no experiment: the run took no sample in {listed(locations)}, and nothing else was selected.",
+        f"regions that the program entered: {listed(entered, 8) or 'none'}; a run without a choice shows "
+        "where it spends its time.",
+    )
+
+
 def no_window_finished(duration: int) -> Problem:
     """Long enough, and yet no window was opened or finished."""
     return Problem(

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
-#include <string_view>
 
 namespace coz {
 namespace {
@@ -49,7 +50,37 @@ Granularity granularity_named(std::string_view name) {
   return Granularity::kLine;
 }
 
+// The text before the next `separator`, which is taken off `rest` with it.
+std::string_view next_part(std::string_view& rest, char separator) {
+  const std::string_view part = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  return part;
+}
+
 }  // namespace
+
+std::vector<TargetName> parse_fixed_targets(std::string_view text) {
+  std::vector<TargetName> targets;
+  while (!text.empty()) {
+    std::string_view name = next_part(text, '\n');
+    const std::string_view kind = next_part(name, '\t');
+    if (!name.empty()) targets.push_back({std::string(kind), std::string(name)});
+  }
+  return targets;
+}
+
+std::vector<int> parse_speedups(std::string_view text) {
+  std::vector<int> speedups;
+  while (!text.empty()) {
+    const std::string_view part = next_part(text, ',');
+    int speedup = 0;
+    const auto parsed = std::from_chars(part.data(), part.data() + part.size(), speedup);
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
+    const bool is_new = std::find(speedups.begin(), speedups.end(), speedup) == speedups.end();
+    if (is_number && is_new && speedup >= 1 && speedup <= 100) speedups.push_back(speedup);
+  }
+  return speedups;
+}
 
 std::optional<Config> Config::from_environment() {
   if (!is_process_to_profile()) return std::nullopt;
@@ -57,7 +88,8 @@ std::optional<Config> Config::from_environment() {
   config.output = text("COZ_OUTPUT");
   config.line_tables = text("COZ_LINE_TABLES");
   config.source_scope = text("COZ_SOURCE_SCOPE");
-  config.fixed_line = text("COZ_FIXED_LINE");
+  config.fixed_targets = parse_fixed_targets(text("COZ_FIXED_TARGETS"));
+  config.speedups = parse_speedups(text("COZ_SPEEDUPS"));
   if (const auto socket = number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
     config.table_socket = static_cast<int>(*socket);
   }

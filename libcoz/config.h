@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "os/clock.h"
 #include "target/targets.h"
@@ -17,11 +19,12 @@ struct Config {
   std::string output;
   std::string line_tables;
   std::string source_scope;
-  std::string fixed_line;
+  std::vector<TargetName> fixed_targets;
   std::string version;
   // Where `coz run` is asked for tables of modules that are loaded later.
   std::optional<int> table_socket;
   std::optional<int> fixed_speedup;  // percent
+  std::vector<int> speedups;         // percent, 1 to 100; empty for the built-in ladder
   bool end_to_end = false;
   Granularity granularity = Granularity::kLine;
   Nanoseconds period = kMillisecond;
@@ -31,6 +34,12 @@ struct Config {
   // nullopt when this process is not the one to be profiled.
   static std::optional<Config> from_environment();
 };
+
+// COZ_FIXED_TARGETS: `KIND<TAB>NAME`, one a line.
+std::vector<TargetName> parse_fixed_targets(std::string_view text);
+
+// COZ_SPEEDUPS: whole numbers with commas between them. What is none from 1 to 100 is left out.
+std::vector<int> parse_speedups(std::string_view text);
 
 }  // namespace coz
 

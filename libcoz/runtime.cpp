@@ -94,7 +94,9 @@ bool Runtime::begin() {
     return false;
   }
   std::vector<std::string> problems;
-  modules_.load(config_.line_tables, SourceScope(config_.source_scope), problems);
+  const bool by_function = config_.granularity == Granularity::kFunction;
+  modules_.load(config_.line_tables, SourceScope(config_.source_scope),
+                by_function ? Lineless::kFind : Lineless::kSkip, problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
   if (!reserve_memory()) {
     message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));
@@ -134,8 +136,7 @@ bool Runtime::begin() {
 }
 
 bool Runtime::reserve_memory() {
-  const std::uint32_t targets = targets_.count(modules_.line_count(), modules_.function_count());
-  return histogram_.reserve(targets, config_.table_socket ? kLaterTargets : 0) &&
+  return histogram_.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0) &&
          call_paths_.reserve();
 }
 
@@ -178,7 +179,9 @@ RunRecord Runtime::describe_run() const {
   record.granularity = name_of(config_.granularity);
   record.scope = lines_of(config_.source_scope);
   record.end_to_end = config_.end_to_end;
+  for (const TargetName& name : config_.fixed_targets) record.fixed.push_back(location_of(name));
   record.fixed_speedup = config_.fixed_speedup;
+  record.speedups = config_.speedups;
   return record;
 }
 

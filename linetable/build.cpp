@@ -11,6 +11,7 @@
 #include "debuginfod.h"
 #include "line/line_table.h"
 #include "support/json.h"
+#include "symbols.h"
 #include "table_builder.h"
 
 namespace coz::linetable {
@@ -39,6 +40,7 @@ void describe(const LineTable& table, BuildResult& result) {
   result.rows = table.row_count();
   result.lines = table.line_count();
   result.files = table.file_count();
+  result.functions = table.function_count();
 }
 
 std::string advice_without_debug_info(const ElfFile& binary) {
@@ -47,21 +49,30 @@ std::string advice_without_debug_info(const ElfFile& binary) {
          "separate debug file";
 }
 
+std::string nothing_found(const BuildResult& result, const BuildOptions& options) {
+  if (options.functions) {
+    return result.binary + " has neither debug information, nor symbols of functions, nor an " +
+           "unwind table: do not strip it of everything";
+  }
+  return result.debug_file +
+         " has debug information, but no line of source for any code: compile with -g";
+}
+
 // Builds the table of `binary` and stores it.
 void build_anew(const ElfFile& binary, const ElfFile& debug_file, const BuildOptions& options,
                 const TableCache& cache, timespec started, BuildResult& result) {
   TableBuilder builder;
-  if (read_debug_info(binary, debug_file, options.debug_dirs, builder, result.warnings) == 0) {
-    return fail(result, BuildError::kNoDebugInfo,
-                debug_file.path() +
-                    " has debug information, but no line of source for any code: "
-                    "compile with -g");
+  std::size_t rows = 0;
+  if (!result.debug_file.empty()) {
+    rows = read_debug_info(binary, debug_file, options.debug_dirs, builder, result.warnings);
   }
+  if (options.functions) rows += add_symbol_functions(binary, debug_file, builder);
+  if (rows == 0) return fail(result, BuildError::kNoDebugInfo, nothing_found(result, options));
   const std::string bytes = builder.finish(binary.base_address(), binary.build_id());
   if (bytes.empty()) {
     return fail(result, BuildError::kCache, "the line table of " + binary.path() + " is too big");
   }
-  const std::string name = table_name(binary);
+  const std::string name = table_name(binary, options.functions);
   const char* error = cache.store(name, bytes, started);
   LineTable table;
   if (error == nullptr) error = LineTable::open(cache.path_of(name).c_str(), table);
@@ -93,13 +104,13 @@ BuildResult build_table(const BuildOptions& options) {
   if (!binary.has_debug_info()) {
     separate = find_separate_debug_file(binary, options.debug_dirs, result.warnings);
     if (!separate && options.debuginfod) separate = fetch_debug_file(binary, result.warnings);
-    if (!separate) {
+    if (!separate && !options.functions) {
       fail(result, BuildError::kNoDebugInfo, advice_without_debug_info(binary));
       return result;
     }
   }
   const ElfFile& debug_file = separate ? *separate : binary;
-  result.debug_file = debug_file.path();
+  if (separate || binary.has_debug_info()) result.debug_file = debug_file.path();
 
   const std::string dir = options.cache_dir.empty() ? default_cache_dir() : options.cache_dir;
   TableCache cache;
@@ -109,7 +120,7 @@ BuildResult build_table(const BuildOptions& options) {
                      : "the folder for line tables " + dir + " cannot be used: " + unusable);
     return result;
   }
-  const std::string name = table_name(binary);
+  const std::string name = table_name(binary, options.functions);
   result.table = cache.path_of(name);
   if (options.reuse_cached) {
     if (const auto table = cache.find(name, binary, youngest(binary, debug_file))) {
@@ -134,6 +145,7 @@ std::string to_json(const BuildResult& result) {
     json.key("build_id").value(result.build_id).key("debug_file").value(result.debug_file);
     json.key("cached").value(result.cached).key("rows").value(result.rows);
     json.key("lines").value(result.lines).key("files").value(result.files);
+    json.key("functions").value(result.functions);
   }
   json.key("warnings").begin_array();
   for (const std::string& warning : result.warnings) json.value(warning);

@@ -16,6 +16,7 @@ struct BuildOptions {
   std::vector<std::string> debug_dirs{kSystemDebugDir};
   bool debuginfod = false;  // ask servers for what is not on this machine
   bool reuse_cached = true;
+  bool functions = false;  // also those that are known by symbols alone
 };
 
 enum class BuildError { kNone, kNoDebugInfo, kNotElf, kCache };
@@ -26,11 +27,12 @@ struct BuildResult {
   std::string table;
   std::string binary;
   std::string build_id;
-  std::string debug_file;
+  std::string debug_file;  // empty: there is no debug information
   bool cached = false;
   std::size_t rows = 0;
   std::size_t lines = 0;
   std::size_t files = 0;
+  std::size_t functions = 0;
   std::vector<std::string> warnings;
 };
 

@@ -88,12 +88,14 @@ std::string default_cache_dir() {
   return home.starts_with('/') ? home + "/.cache/coz" : "";
 }
 
-std::string table_name(const ElfFile& binary) {
+std::string table_name(const ElfFile& binary, bool functions) {
   char hash[32];
   std::snprintf(hash, sizeof(hash), "file-%016llx",
                 static_cast<unsigned long long>(identity_hash(binary)));
-  const std::string key = binary.build_id().empty() ? hash : to_hex(binary.build_id());
-  return key + "-v" + std::to_string(kLineTableVersion) + ".coztable";
+  const bool by_file = functions || binary.build_id().empty();
+  const std::string key = by_file ? hash : to_hex(binary.build_id());
+  return key + (functions ? "-functions" : "") + "-v" + std::to_string(kLineTableVersion) +
+         ".coztable";
 }
 
 timespec last_change(const ElfFile& file) {

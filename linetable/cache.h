@@ -20,8 +20,9 @@ namespace coz::linetable {
 [[nodiscard]] std::string default_cache_dir();
 
 // The file name of the table of `binary`: its build-id, or without one, a hash of what tells
-// its file from others (path, size, times, inode).
-[[nodiscard]] std::string table_name(const ElfFile& binary);
+// its file from others (path, size, times, inode). The latter also for a table with functions that
+// are known by symbols alone: strip takes symbols away and leaves the build-id.
+[[nodiscard]] std::string table_name(const ElfFile& binary, bool functions);
 
 // When the contents or the name of a file last changed. A build-id can be fixed by hand, so a
 // table is good only if it is younger than what it was made from.

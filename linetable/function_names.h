@@ -4,11 +4,11 @@
 
 #include <elfutils/libdw.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 
+#include "demangle.h"
 #include "table_builder.h"
 
 namespace coz::linetable {
@@ -16,12 +16,14 @@ namespace coz::linetable {
 class FunctionNames {
  public:
   explicit FunctionNames(TableBuilder& builder) : builder_(builder) {}
-  ~FunctionNames();
   FunctionNames(const FunctionNames&) = delete;
   FunctionNames& operator=(const FunctionNames&) = delete;
 
   // The builder's id of the name of a subprogram or inlined subroutine, kNoFunction without one.
   [[nodiscard]] std::uint32_t id(Dwarf_Die& function);
+
+  // That of the function that a symbol names.
+  [[nodiscard]] std::uint32_t id_of_symbol(const std::string& symbol);
 
  private:
   [[nodiscard]] std::uint32_t read(Dwarf_Die& function);
@@ -31,12 +33,8 @@ class FunctionNames {
   // Both keyed by addresses in the mapped debug information, which are unique.
   std::unordered_map<const void*, std::uint32_t> by_origin_;
   std::unordered_map<const void*, std::uint32_t> by_linkage_name_;
-  char* buffer_ = nullptr;  // malloc'ed: __cxa_demangle wants to enlarge it
-  std::size_t buffer_size_ = 0;
+  Demangler demangler_;
 };
-
-// `demangled` without the "::h0123456789abcdef" that Rust's older mangling ends in.
-[[nodiscard]] std::string_view without_rust_hash(std::string_view demangled);
 
 }  // namespace coz::linetable
 

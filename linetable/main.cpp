@@ -3,7 +3,6 @@
 #include <getopt.h>
 
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +21,11 @@ namespace {
 enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
 
 constexpr const char* kHelp =
-    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache] BINARY
-       coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]
-       coz-linetable lines --table T [--source-scope PATTERN]...
+    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache]
+                            [--functions] BINARY
+       coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
+                           [--function NAME]...
+       coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
        coz-linetable --help | --version
 
 build  reads the debug information of BINARY and writes its line table into the cache
@@ -32,12 +33,15 @@ build  reads the debug information of BINARY and writes its line table into the 
   --debug-dir DIR         where separate debug files are looked for before /usr/lib/debug
   --debuginfod            asks the servers in $DEBUGINFOD_URLS for what is not on this machine
   --no-cache              builds the table anew even if there is a good one
+  --functions             adds functions that are known by symbols and unwind tables alone, where
+                          there is no debug information
 scope  says which source files and lines are in scope
-lines  lists every line in scope
+lines  lists every line in scope, or every function
   --table T               the table, as build printed it
   --source-scope PATTERN  files to include; % stands for any characters (default: all but system
                           headers, standard libraries and downloaded packages)
-  --line FILE:LINE        also says what this names
+  --line FILE:LINE        also says what this names; so does --function NAME
+  --functions             lists functions instead of lines
 )";
 
 struct Arguments {
@@ -45,7 +49,8 @@ struct Arguments {
   std::vector<std::string> debug_dirs;
   std::string table;
   std::vector<std::string_view> patterns;
-  std::optional<Location> line;
+  Choices choices;
+  bool functions = false;
 };
 
 int usage(const std::string& message) {
@@ -85,29 +90,29 @@ int run_query(std::string_view command, const Arguments& arguments) {
   }
   const SourceScope scope(arguments.patterns);
   if (command == "scope") {
-    print_line(describe_scope(table, scope, arguments.line));
+    print_line(describe_scope(table, scope, arguments.choices));
   } else {
-    list_lines(table, scope, print_line);
+    list_lines(table, scope, arguments.functions, print_line);
   }
   return finish(kOk);
 }
 
 constexpr option kBuildOptions[] = {
-    {"cache-dir", required_argument, nullptr, 'c'},
-    {"debug-dir", required_argument, nullptr, 'd'},
-    {"debuginfod", no_argument, nullptr, 'f'},
-    {"no-cache", no_argument, nullptr, 'n'},
-    {},
+    {"cache-dir", required_argument, nullptr, 'c'}, {"debug-dir", required_argument, nullptr, 'd'},
+    {"debuginfod", no_argument, nullptr, 'w'},      {"no-cache", no_argument, nullptr, 'n'},
+    {"functions", no_argument, nullptr, 'F'},       {},
 };
 constexpr option kScopeOptions[] = {
     {"table", required_argument, nullptr, 't'},
     {"source-scope", required_argument, nullptr, 's'},
     {"line", required_argument, nullptr, 'l'},
+    {"function", required_argument, nullptr, 'f'},
     {},
 };
 constexpr option kLinesOptions[] = {
     {"table", required_argument, nullptr, 't'},
     {"source-scope", required_argument, nullptr, 's'},
+    {"functions", no_argument, nullptr, 'F'},
     {},
 };
 
@@ -122,7 +127,7 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
       case 'd':
         out.debug_dirs.emplace_back(optarg);
         break;
-      case 'f':
+      case 'w':
         out.build.debuginfod = true;
         break;
       case 'n':
@@ -135,8 +140,17 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
         out.patterns.emplace_back(optarg);
         break;
       case 'l':
-        out.line = parse_location(optarg);
-        if (!out.line) return usage("--line wants FILE:LINE, not " + std::string(optarg)) == kOk;
+        if (const auto location = parse_location(optarg)) {
+          out.choices.lines.push_back({optarg, *location});
+          break;
+        }
+        usage("--line wants FILE:LINE, not " + std::string(optarg));
+        return false;
+      case 'f':
+        out.choices.functions.emplace_back(optarg);
+        break;
+      case 'F':
+        out.functions = true;
         break;
       default:
         return false;
@@ -166,6 +180,7 @@ int run(int argc, char** argv) {
     if (!parse_options(argc, argv, kBuildOptions, arguments)) return kUsage;
     if (argc - optind != 1) return usage("build wants one BINARY");
     arguments.build.binary = argv[optind];
+    arguments.build.functions = arguments.functions;
     return run_build(arguments);
   }
   if (command != "scope" && command != "lines") {

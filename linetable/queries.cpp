@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
+#include "function_match.h"
 #include "source_path.h"
-#include "table_builder.h"
-
 #include "support/json.h"
 
 namespace coz::linetable {
@@ -32,13 +32,31 @@ std::vector<std::uint32_t> function_of_lines(const LineTable& table) {
   return functions;
 }
 
+void write_place(JsonWriter& json, const std::string& location, const char* function) {
+  json.begin_object();
+  json.key("location").value(location);
+  json.key("function").value(function == nullptr ? "" : function);
+}
+
 void write_line(JsonWriter& json, const LineTable& table, LineTableLine line,
                 std::uint32_t function) {
-  const char* name = table.function_name(function);
-  json.begin_object();
-  json.key("location").value(location_of(table, line));
-  json.key("function").value(name == nullptr ? "" : name);
-  json.end_object();
+  write_place(json, location_of(table, line), table.function_name(function));
+}
+
+bool is_in_scope(const std::vector<std::uint8_t>& files_in_scope, LineTableLine line) {
+  return line.file < files_in_scope.size() && files_in_scope[line.file] != 0;
+}
+
+// A byte for each function: 1 when some of its code counts for it, inlined code included.
+std::vector<std::uint8_t> functions_in_scope(const LineTable& table,
+                                             const std::vector<std::uint8_t>& files_in_scope) {
+  std::vector<std::uint8_t> in_scope(table.function_count());
+  for (const LineTableFrame& frame : table.frames()) {
+    const auto line = table.line(frame.line);
+    if (!line || frame.function >= in_scope.size()) continue;
+    if (line->line == 0 || is_in_scope(files_in_scope, *line)) in_scope[frame.function] = 1;
+  }
+  return in_scope;
 }
 
 struct FileLines {
@@ -50,9 +68,11 @@ std::vector<FileLines> count_lines(const LineTable& table) {
   std::vector<FileLines> files(table.file_count());
   for (std::uint32_t file = 0; file < files.size(); ++file) files[file] = {file, 0};
   for (std::uint32_t id = 0; id < table.line_count(); ++id) {
-    const std::uint32_t file = table.line(id)->file;
-    if (file < files.size()) ++files[file].lines;
+    const LineTableLine line = *table.line(id);
+    if (line.line != 0 && line.file < files.size()) ++files[line.file].lines;
   }
+  // The binary itself stands for functions without lines.
+  std::erase_if(files, [](const FileLines& file) { return file.lines == 0; });
   return files;
 }
 
@@ -66,7 +86,7 @@ std::vector<LineTableLine> nearest_lines(const LineTable& table, const Location&
   for (std::uint32_t id = 0; id < table.line_count(); ++id) {
     const LineTableLine line = *table.line(id);
     const char* path = table.file_path(line.file);
-    if (path == nullptr || !path_ends_with(path, wanted.path)) continue;
+    if (line.line == 0 || path == nullptr || !path_ends_with(path, wanted.path)) continue;
     Neighbours& near = by_file[line.file];
     const bool is_above = line.line < wanted.line;
     if (is_above && (!near.above || near.above->line < line.line)) near.above = line;
@@ -81,20 +101,86 @@ std::vector<LineTableLine> nearest_lines(const LineTable& table, const Location&
   return nearest;
 }
 
-void write_wanted(JsonWriter& json, const LineTable& table, const std::optional<Location>& wanted) {
-  std::uint32_t found = kNoLine;
-  if (wanted) found = table.find_line(wanted->path, wanted->line).value_or(kNoLine);
-  json.key("line");
-  if (const auto line = table.line(found)) {
-    write_line(json, table, *line, function_of_lines(table)[found]);
-  } else {
-    json.null();
-  }
-  json.key("nearest").begin_array();
-  if (wanted && found == kNoLine) {
-    for (const LineTableLine line : nearest_lines(table, *wanted)) {
-      json.value(location_of(table, line));
+void begin_choice(JsonWriter& json, const char* kind, const std::string& wanted) {
+  json.begin_object().key("kind").value(kind).key("wanted").value(wanted);
+  json.key("found").begin_array();
+}
+
+void end_choice(JsonWriter& json, const std::vector<std::string>& nearest) {
+  json.end_array().key("nearest").begin_array();
+  for (const std::string& location : nearest) json.value(location);
+  json.end_array().end_object();
+}
+
+void write_lines_found(JsonWriter& json, const LineTable& table,
+                       const std::vector<std::uint8_t>& files_in_scope,
+                       const std::vector<Choices::Line>& wanted) {
+  std::vector<std::uint32_t> functions;
+  for (const Choices::Line& choice : wanted) {
+    const auto id = table.find_line(choice.location.path, choice.location.line);
+    std::vector<std::string> nearest;
+    begin_choice(json, "line", choice.text);
+    if (id) {
+      if (functions.empty()) functions = function_of_lines(table);
+      write_line(json, table, *table.line(*id), functions[*id]);
+      json.key("in_scope").value(is_in_scope(files_in_scope, *table.line(*id))).end_object();
+    } else {
+      for (const LineTableLine line : nearest_lines(table, choice.location)) {
+        nearest.push_back(location_of(table, line));
+      }
     }
+    end_choice(json, nearest);
+  }
+}
+
+std::vector<std::string> nearest_functions(const LineTable& table, std::string_view wanted) {
+  struct Candidate {
+    unsigned distance;
+    std::uint32_t function;
+  };
+  const std::string_view bare = bare_function_name(wanted);
+  // More letters than this make another name.
+  const auto most = static_cast<unsigned>(2 + bare.size() / 4);
+  std::vector<Candidate> candidates;
+  for (std::uint32_t id = 0; id < table.function_count(); ++id) {
+    const char* name = table.function_name(id);
+    if (name == nullptr) continue;
+    const unsigned distance = name_distance(bare, bare_function_name(name));
+    if (distance <= most) candidates.push_back({distance, id});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.distance < b.distance; });
+  std::vector<std::string> nearest;
+  for (const Candidate& candidate : candidates) {
+    if (nearest.size() >= kMaxNearest) break;
+    nearest.emplace_back(table.function_name(candidate.function));
+  }
+  return nearest;
+}
+
+void write_functions_found(JsonWriter& json, const LineTable& table,
+                           const std::vector<std::uint8_t>& in_scope,
+                           const std::vector<std::string>& wanted) {
+  for (const std::string& text : wanted) {
+    bool any = false;
+    begin_choice(json, "function", text);
+    for (std::uint32_t id = 0; id < table.function_count(); ++id) {
+      const char* name = table.function_name(id);
+      const auto line = table.first_line_of(id);
+      const char* path = line ? table.file_path(line->file) : nullptr;
+      if (name == nullptr || !matches_function(text, name, path == nullptr ? "" : path)) continue;
+      any = true;
+      write_place(json, table.function_location(id), name);
+      json.key("in_scope").value(in_scope[id] != 0).end_object();
+    }
+    end_choice(json, any ? std::vector<std::string>() : nearest_functions(table, text));
+  }
+}
+
+void write_files(JsonWriter& json, const LineTable& table, const std::vector<FileLines>& files) {
+  json.begin_array();
+  for (const FileLines& file : files) {
+    if (const char* path = table.file_path(file.file)) json.value(path);
   }
   json.end_array();
 }
@@ -116,44 +202,80 @@ std::optional<Location> parse_location(std::string_view text) {
 }
 
 std::string describe_scope(const LineTable& table, const SourceScope& scope,
-                           const std::optional<Location>& wanted) {
+                           const Choices& choices) {
   const std::vector<std::uint8_t> in_scope = table.files_in_scope(scope);
-  std::vector<FileLines> files = count_lines(table);
+  const std::vector<std::uint8_t> functions = functions_in_scope(table, in_scope);
+  std::vector<FileLines> all = count_lines(table);
+  std::vector<FileLines> files;
   std::size_t lines = 0;
-  for (const FileLines& file : files) lines += in_scope[file.file] != 0 ? file.lines : 0;
+  for (const FileLines& file : all) {
+    if (in_scope[file.file] == 0) continue;
+    files.push_back(file);
+    lines += file.lines;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const FileLines& a, const FileLines& b) { return a.lines > b.lines; });
+  all.resize(std::min(all.size(), kMaxListedFiles));
 
   JsonWriter json;
   json.begin_object();
   json.key("lines").value(lines);
-  json.key("files").begin_array();
-  for (const FileLines& file : files) {
-    const char* path = table.file_path(file.file);
-    if (in_scope[file.file] != 0 && path != nullptr) json.value(path);
-  }
-  json.end_array();
-
-  std::stable_sort(files.begin(), files.end(),
-                   [](const FileLines& a, const FileLines& b) { return a.lines > b.lines; });
-  files.resize(std::min(files.size(), kMaxListedFiles));
-  json.key("all_files").begin_array();
-  for (const FileLines& file : files) {
-    if (const char* path = table.file_path(file.file)) json.value(path);
-  }
-  json.end_array();
-  write_wanted(json, table, wanted);
-  json.end_object();
+  json.key("functions").value(std::count(functions.begin(), functions.end(), 1));
+  json.key("files");
+  write_files(json, table, files);
+  json.key("all_files");
+  write_files(json, table, all);
+  json.key("chosen").begin_array();
+  write_lines_found(json, table, in_scope, choices.lines);
+  write_functions_found(json, table, functions, choices.functions);
+  json.end_array().end_object();
   return json.text();
 }
 
-void list_lines(const LineTable& table, const SourceScope& scope,
+namespace {
+
+void list_functions(const LineTable& table, const std::vector<std::uint8_t>& in_scope,
+                    const std::function<void(const std::string&)>& print) {
+  struct Entry {
+    std::string path;
+    std::uint32_t function;
+  };
+  std::vector<Entry> entries;
+  for (std::uint32_t id = 0; id < in_scope.size(); ++id) {
+    if (in_scope[id] == 0) continue;
+    const auto line = table.first_line_of(id);
+    const char* path = line ? table.file_path(line->file) : nullptr;
+    entries.push_back({path == nullptr ? "" : path, id});
+  }
+  const auto name = [&](const Entry& entry) {
+    const char* text = table.function_name(entry.function);
+    return std::string_view(text == nullptr ? "" : text);
+  };
+  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    return std::pair(std::string_view(a.path), name(a)) <
+           std::pair(std::string_view(b.path), name(b));
+  });
+  for (const Entry& entry : entries) {
+    JsonWriter json;
+    write_place(json, table.function_location(entry.function), table.function_name(entry.function));
+    json.end_object();
+    print(json.text());
+  }
+}
+
+}  // namespace
+
+void list_lines(const LineTable& table, const SourceScope& scope, bool functions,
                 const std::function<void(const std::string&)>& print) {
   const std::vector<std::uint8_t> in_scope = table.files_in_scope(scope);
-  const std::vector<std::uint32_t> functions = function_of_lines(table);
+  if (functions) return list_functions(table, functions_in_scope(table, in_scope), print);
+  const std::vector<std::uint32_t> function_of_line = function_of_lines(table);
   for (std::uint32_t id = 0; id < table.line_count(); ++id) {
     const LineTableLine line = *table.line(id);
-    if (line.file >= in_scope.size() || in_scope[line.file] == 0) continue;
+    if (line.line == 0 || !is_in_scope(in_scope, line)) continue;
     JsonWriter json;
-    write_line(json, table, line, functions[id]);
+    write_line(json, table, line, function_of_line[id]);
+    json.end_object();
     print(json.text());
   }
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "line/line_table.h"
 #include "line/scope.h"
@@ -21,12 +22,24 @@ struct Location {
 // "FILE:LINE"; nothing when that is not what `text` is.
 [[nodiscard]] std::optional<Location> parse_location(std::string_view text);
 
-// The object that `scope` prints. `wanted` is the argument of --line, if there was one.
-[[nodiscard]] std::string describe_scope(const LineTable& table, const SourceScope& scope,
-                                         const std::optional<Location>& wanted);
+// What a user chose: the arguments of --line, of which `location` is what parse_location() made,
+// and of --function.
+struct Choices {
+  struct Line {
+    std::string text;
+    Location location;
+  };
+  std::vector<Line> lines;
+  std::vector<std::string> functions;
+};
 
-// Calls `print` with an object for each line in scope, in order of path and line.
-void list_lines(const LineTable& table, const SourceScope& scope,
+// The object that `scope` prints.
+[[nodiscard]] std::string describe_scope(const LineTable& table, const SourceScope& scope,
+                                         const Choices& choices);
+
+// Calls `print` with an object for each line in scope, in order of path and line; or, with
+// `functions`, for each function in scope, in order of path and name.
+void list_lines(const LineTable& table, const SourceScope& scope, bool functions,
                 const std::function<void(const std::string&)>& print);
 
 }  // namespace coz::linetable

@@ -101,42 +101,102 @@ std::uint32_t TableBuilder::add_node(std::uint32_t line, std::uint32_t function,
   return node_ids_.find_or_append(nodes_, {{line, function}, outer});
 }
 
+void TableBuilder::add_symbol(std::uint32_t begin, std::uint32_t end, std::uint32_t function,
+                              std::uint32_t line) {
+  if (begin < end) symbols_.push_back({begin, end, {line, function}});
+}
+
 void TableBuilder::sort_input() {
+  // The rows must cover what symbols do.
+  if (!symbols_.empty()) rows_.push_back({0, kNoLine});
   radix_sort(rows_, [](const Row& row) {
     return (std::uint64_t{row.address} << 1) | (row.line == kNoLine ? 0U : 1U);
   });
   radix_sort(ranges_, [](const Range& range) { return std::uint64_t{range.begin}; });
+  radix_sort(symbols_, [](const SymbolRange& symbol) { return std::uint64_t{symbol.begin}; });
 }
 
-// Walks rows and scopes together in the order of their addresses. The scopes that cover the current
-// address are on a stack; the one on top, begun last, is the innermost, and its chain counts.
+// What covers an address, for ascending addresses. The scopes that do are on a stack; the one on
+// top, begun last, is the innermost, and its chain counts.
+class TableBuilder::Cursor {
+ public:
+  explicit Cursor(const TableBuilder& builder) : builder_(builder) {}
+
+  void advance(std::uint32_t address) {
+    const std::vector<Range>& ranges = builder_.ranges_;
+    while (next_range_ < ranges.size() && ranges[next_range_].begin <= address) {
+      active_.push_back(ranges[next_range_++]);
+    }
+    while (!active_.empty() && active_.back().end <= address) active_.pop_back();
+    const std::vector<SymbolRange>& symbols = builder_.symbols_;
+    while (symbol_ < symbols.size() && symbols[symbol_].end <= address) ++symbol_;
+    address_ = address;
+  }
+
+  [[nodiscard]] const Scope* scope() const {
+    return active_.empty() ? nullptr : &builder_.scopes_[active_.back().scope];
+  }
+
+  [[nodiscard]] const SymbolRange* symbol() const {
+    const std::vector<SymbolRange>& symbols = builder_.symbols_;
+    const bool covers = symbol_ < symbols.size() && symbols[symbol_].begin <= address_;
+    return covers ? &symbols[symbol_] : nullptr;
+  }
+
+  // The next address, up to `end`, where something else may.
+  [[nodiscard]] std::uint32_t next_change(std::uint32_t end) const {
+    if (!active_.empty()) end = std::min(end, active_.back().end);
+    if (next_range_ < builder_.ranges_.size()) {
+      end = std::min(end, builder_.ranges_[next_range_].begin);
+    }
+    if (symbol_ < builder_.symbols_.size()) {
+      const SymbolRange& symbol = builder_.symbols_[symbol_];
+      end = std::min(end, symbol.begin > address_ ? symbol.begin : symbol.end);
+    }
+    return end;
+  }
+
+ private:
+  const TableBuilder& builder_;
+  std::vector<Range> active_;
+  std::size_t next_range_ = 0;
+  std::size_t symbol_ = 0;
+  std::uint32_t address_ = 0;
+};
+
+// kNoNode for a gap that no symbol fills. One inside a scope (line 0 of a function) stays one: what
+// has debug information, but no line, is nobody's.
+std::uint32_t TableBuilder::node_at(const Cursor& cursor, std::uint32_t line) {
+  const Scope* scope = cursor.scope();
+  const SymbolRange* symbol = cursor.symbol();
+  if (line == kNoLine) {
+    if (scope != nullptr || symbol == nullptr) return kNoNode;
+    return add_node(symbol->frame.line, symbol->frame.function, kNoNode);
+  }
+  if (scope != nullptr) return add_node(line, scope->function, scope->outer);
+  return add_node(line, symbol == nullptr ? kNoFunction : symbol->frame.function, kNoNode);
+}
+
+// Walks rows, scopes and symbols together in the order of their addresses.
 std::vector<TableBuilder::OutputRow> TableBuilder::sweep() {
   std::vector<OutputRow> output;
   const auto emit = [&output](std::uint32_t start, std::uint32_t node) {
     const std::uint32_t before = output.empty() ? kNoNode : output.back().node;
     if (node != before) output.push_back({start, node});
   };
-  std::vector<Range> active;
-  std::size_t next_range = 0;
+  Cursor cursor(*this);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row row = rows_[i];
     const bool last = i + 1 == rows_.size();
     const std::uint32_t end =
         last ? std::numeric_limits<std::uint32_t>::max() : rows_[i + 1].address;
-    if (row.line == kNoLine && row.address < end) emit(row.address, kNoNode);
-    if (row.line == kNoLine) continue;
-    std::uint32_t address = row.address;
-    while (address < end) {
-      while (next_range < ranges_.size() && ranges_[next_range].begin <= address) {
-        active.push_back(ranges_[next_range++]);
-      }
-      while (!active.empty() && active.back().end <= address) active.pop_back();
-      const Scope scope =
-          active.empty() ? Scope{kNoFunction, kNoNode} : scopes_[active.back().scope];
-      emit(address, add_node(row.line, scope.function, scope.outer));
-      address = end;
-      if (!active.empty()) address = std::min(address, active.back().end);
-      if (next_range < ranges_.size()) address = std::min(address, ranges_[next_range].begin);
+    if (row.line == kNoLine && symbols_.empty()) {
+      if (row.address < end) emit(row.address, kNoNode);
+      continue;
+    }
+    for (std::uint32_t address = row.address; address < end; address = cursor.next_change(end)) {
+      cursor.advance(address);
+      emit(address, node_at(cursor, row.line));
     }
   }
   return output;

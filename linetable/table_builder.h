@@ -43,6 +43,12 @@ class TableBuilder {
   // Code of the scope. Parents' ranges have to be added before their children's.
   void add_range(std::uint32_t begin, std::uint32_t end, std::uint32_t scope);
 
+  // Code that a symbol says belongs to `function`; `line` is the line 0 of the binary. It counts
+  // where there is neither a row with a line nor a scope; and gives the function's name to lines in
+  // no scope. Such code must not overlap.
+  void add_symbol(std::uint32_t begin, std::uint32_t end, std::uint32_t function,
+                  std::uint32_t line);
+
   // The finished table. The builder is used up. Empty when the table would outgrow its 32-bit
   // indices.
   [[nodiscard]] std::string finish(std::uint64_t base_address,
@@ -57,6 +63,11 @@ class TableBuilder {
     std::uint32_t begin;
     std::uint32_t end;
     std::uint32_t scope;
+  };
+  struct SymbolRange {
+    std::uint32_t begin;
+    std::uint32_t end;
+    LineTableFrame frame;
   };
   struct Scope {
     std::uint32_t function;
@@ -91,7 +102,10 @@ class TableBuilder {
     std::uint32_t add(std::string_view text);
   };
 
+  class Cursor;  // over the scopes and symbols, by address
+
   std::uint32_t add_node(std::uint32_t line, std::uint32_t function, std::uint32_t outer);
+  std::uint32_t node_at(const Cursor& cursor, std::uint32_t line);
   void sort_input();
   std::vector<OutputRow> sweep();
   void write_rows(const std::vector<OutputRow>& rows, TableContent& content) const;
@@ -104,6 +118,7 @@ class TableBuilder {
   std::vector<Row> rows_;
   std::vector<Scope> scopes_;
   std::vector<Range> ranges_;
+  std::vector<SymbolRange> symbols_;
   std::vector<Node> nodes_;
   HashIndex node_ids_;
 };

@@ -16,6 +16,14 @@ int use(int x) {
     COZ_PROGRESS_NAMED("other");
   COZ_ARRIVAL;
   COZ_ARRIVAL_NAMED("request");
+  COZ_REGION_BEGIN("region");
+  if (x > 1) COZ_REGION_END("region");
+  else
+    COZ_REGION_END("region");
+#ifdef __cplusplus
+  COZ_REGION("scope");
+  COZ_REGION("another");
+#endif
   COZ_CATCH_UP;
   COZ_PRE_BLOCK;
   COZ_POST_BLOCK(1);

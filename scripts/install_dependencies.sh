@@ -6,6 +6,7 @@ set -euo pipefail
 packages=(
   g++ make pkg-config binutils     # compiler and linker
   libdw-dev libelf-dev             # coz-linetable reads debug information with them
+  libiberty-dev                    # and names of functions in Rust
   catch2                           # unit tests
   python3 python3-venv             # the command line tool
   ca-certificates                  # pip

@@ -61,15 +61,17 @@ class ProgramPrediction:
         return next((p for p in self.predictions if (p.line, p.speedup) == (line, speedup)), None)
 
 
-def profile(program: Program, coz: Path, binary: Path, output: Path, seconds: float) -> None:
-    """Profile a program with a coz-compatible command and its default options, and add to a profile.
+def profile(
+    program: Program, coz: Path, binary: Path, output: Path, seconds: float, options: Sequence[str] = ()
+) -> None:
+    """Profile a program with a coz-compatible command, and add to a profile.
 
     A failure of the command or the program is reported on standard output: it shows in the profile.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         subprocess.run(
-            [str(coz), "run", "-o", str(output), "---", str(binary), "--seconds", f"{seconds:g}"],
+            [str(coz), "run", *options, "-o", str(output), "---", str(binary), "--seconds", f"{seconds:g}"],
             check=True,
             capture_output=True,
             text=True,
@@ -95,7 +97,8 @@ def predictions_in(document: Mapping[str, Any], program: Program) -> tuple[Predi
     """The predictions for the marked lines of a program, as far as a report has them."""
     found = []
     for line, number in program.lines.items():
-        wanted = f"/{program.source.name}:{number}"
+        # The line, or the function of the same name that it is alone in.
+        wanted = tuple(f"/{program.source.name}:{place}" for place in (number, line))
         for result in document["results"]:
             here = ("/" + result["location"]).endswith(wanted)
             if here and (result["point"], result["kind"]) == (program.point, program.kind):

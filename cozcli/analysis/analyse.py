@@ -10,7 +10,7 @@ import numpy as np
 
 from cozcli import messages
 from cozcli.analysis import curve, ranking
-from cozcli.analysis.callers import callers_of_lines
+from cozcli.analysis.callers import Surroundings, surroundings_of_lines
 from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios, ratio_sums
 from cozcli.analysis.grouping import THROUGHPUT, Floats, Series, Window, make_series, usable_windows
 from cozcli.analysis.intervals import (
@@ -159,13 +159,13 @@ def _estimate(
         candidates.append(_result(comparison, variance, phases[series.location]))
     results = judge(candidates)
     labels = find_labels([r.key for r in results], by_line, runs, phases)
-    callers = callers_of_lines(runs)
+    surroundings = surroundings_of_lines(runs)
     # In the order of their definition, as all notes are.
     return [
         replace(
             r,
             notes=r.notes + tuple(note for note in Note if note in labels.notes[r.key]),
-            callers=callers.get(r.location, ()),
+            surroundings=surroundings.get(r.location, Surroundings()),
         )
         for r in results
     ], labels.warnings
@@ -256,9 +256,10 @@ def _notes(comparison: Comparison, phase: Phase) -> tuple[Note, ...]:
     series = comparison.series
     in_blocks = comparison.paired.any()
     pooled = any(pool.size for pool in comparison.pools[1:])
+    # Runs that tried few speedups, as they were asked, are complete all the same.
+    enough = ENOUGH_SPEEDUPS if series.planned is None else min(ENOUGH_SPEEDUPS, len(series.planned))
     found = {
-        Note.FEW_DATA: comparison.groups < ENOUGH_GROUPS
-        or (len(comparison.speedups) < ENOUGH_SPEEDUPS and not series.planned),
+        Note.FEW_DATA: comparison.groups < ENOUGH_GROUPS or len(comparison.speedups) < enough,
         Note.PHASES: phase.factor < 1,
         Note.UNSETTLED: series.unsettled,
         Note.UNPAIRED: bool(in_blocks and pooled),

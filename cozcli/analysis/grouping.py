@@ -36,7 +36,7 @@ class Window:
     """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline.
 
     slowness: log of the time that the machine took for a fixed piece of work, against its best.
-    planned: its run was to try one speedup only. period: of sampling, ns.
+    planned: the speedups above 0 that its run was to try, if not the ladder. period: of sampling, ns.
     """
 
     run: int
@@ -44,7 +44,7 @@ class Window:
     record: ExperimentRecord
     slowness: float = 0.0
     borrowed: bool = False
-    planned: bool = False
+    planned: frozenset[float] | None = None
     period: int = 0
 
 
@@ -57,7 +57,7 @@ class Series:
     discount: how much of the window numerator, denominator and time still count, between 0 and 1.
     hit_share, delay_share: time in the line by samples, and delay that was added, for each effective ns.
     dose_error: relative standard error of the delay that a speedup calls for, common to all speedups.
-    planned: no run was to try more than one speedup, so that their number says nothing.
+    planned: the speedups above 0 that all runs together were to try; None if one was to try the ladder.
     target: what the location names: line, function, callpath or region.
     """
 
@@ -76,7 +76,7 @@ class Series:
     delay_share: Floats
     borrowed: bool
     unsettled: bool
-    planned: bool = False
+    planned: frozenset[float] | None = None
     dose_error: float = 0.0
     target: str = "line"
 
@@ -116,7 +116,7 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             windows.unsettled += "unsettled" in record.flags
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
             slowness = _slowness(record.probe_time, references[number])
-            planned = run.record.fixed_speedup is not None
+            planned = run.record.planned_speedups
             window = Window(number, stratum, record, slowness, planned=planned, period=run.record.period)
             windows.by_line[record.location].append(window)
     _borrow_baselines(runs, windows.by_line)
@@ -187,9 +187,14 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         delay_share=np.array([_share(window.record, window.record.delay) for window in windows]),
         borrowed=any(window.borrowed for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
-        planned=all(window.planned for window in windows if not window.borrowed),
+        planned=_planned([window.planned for window in windows if not window.borrowed]),
         target=next((record.target for record in own), "line"),
     )
+
+
+def _planned(sets: Sequence[frozenset[float] | None]) -> frozenset[float] | None:
+    known = [speedups for speedups in sets if speedups is not None]
+    return frozenset().union(*known) if len(known) == len(sets) else None
 
 
 def _share(record: ExperimentRecord, time: float) -> float:

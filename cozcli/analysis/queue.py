@@ -7,8 +7,10 @@ for the point as a whole:
 * arrivals − departures, the growth within a window, has a mean other than 0;
 * of two baselines of a block, the later has more in progress.
 
-And one for each line: growth under its speedups. Of a steady queue all three are 0 on average, however
-much the number in progress varies; only chance, which the tests allow for, makes them differ.
+And two for each line: growth under its speedups, and waves. Of a steady queue the first three are 0 on
+average, however much the number in progress varies; only chance, which the tests allow for, makes them
+differ. Waves are long queues that build up and drain over several windows, as at a load near 100 %: in many
+windows arrivals and departures are far apart. They cancel in the mean, but a latency is that of the moment.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ from cozcli.profile.records import LatencyPoint
 FALSE_LABELS = 0.01
 #: The growth seen, added up, must come to this part of the mean number in progress: less is no matter.
 LEAST_GROWTH = 0.5
+#: A window is part of a wave if its growth is larger than this share of its arrivals, and so many requests
+#: more; and a line's windows are in waves if this share of them is.
+WAVE_GROWTH, WAVE_REQUESTS, WAVE_WINDOWS = 0.15, 4, 0.1
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,13 @@ class _Seen:
     speedup: float
     start: int
     growth: float
+    arrivals: int
     in_progress: float
+
+    @property
+    def is_wave(self) -> bool:
+        """Are arrivals and departures far apart?"""
+        return abs(self.growth) > WAVE_GROWTH * self.arrivals + WAVE_REQUESTS
 
 
 def unstable_queues(by_line: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
@@ -60,6 +71,7 @@ def unstable_queues(by_line: Mapping[str, Sequence[Window]]) -> set[tuple[str, s
         chances = [e.above_zero if e is not None else 1.0 for e in found]
         marks = discoveries(chances, FALSE_LABELS)
         unstable |= {(line, name) for line, mark in zip(lines, marks, strict=True) if mark}
+        unstable |= {(line, name) for line in lines if _is_in_waves(seen[line])}
     return unstable
 
 
@@ -74,7 +86,8 @@ def _windows_at(windows: Sequence[Window], name: str) -> list[_Seen]:
             if isinstance(point, LatencyPoint) and point.name == name:
                 growth = float(point.arrivals - point.departures)
                 record = window.record
-                seen.append(_Seen(block, record.speedup, record.start, growth, point.in_progress))
+                numbers = (growth, point.arrivals, point.in_progress)
+                seen.append(_Seen(block, record.speedup, record.start, *numbers))
     return seen
 
 
@@ -82,6 +95,12 @@ def _is_unsteady(baselines: Sequence[_Seen]) -> bool:
     growth, rise = _growth(baselines), _rise(baselines)
     half = FALSE_LABELS / 2
     return (growth is not None and growth.not_zero < half) or (rise is not None and rise.above_zero < half)
+
+
+def _is_in_waves(seen: Sequence[_Seen]) -> bool:
+    """At least two such windows, too: one is an accident."""
+    waves = sum(window.is_wave for window in seen)
+    return waves > max(1, WAVE_WINDOWS * len(seen))
 
 
 def _growth(seen: Sequence[_Seen]) -> Evidence | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from cozcli.analysis.callers import Surroundings
 from cozcli.errors import Problem
 
 
@@ -59,23 +60,11 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Caller:
-    """Who runs a line: the place of the call and its function, both empty where that is out of scope.
-
-    `share`: of the line's samples, between 0 and 1.
-    """
-
-    location: str
-    function: str
-    share: float
-
-
-@dataclass(frozen=True)
 class LineResult:
     """One line and one progress point. `curve` begins with speedup 0.
 
     `target` says what the location names: a line, a function, a callpath (a line under one caller), or a
-    region. `callers`: those of a line, the hottest first; empty where unknown.
+    region. `surroundings`: who calls a line, and as part of which functions it is run, as far as known.
 
     `slope_low` and `slope_high` are a 95 % interval for this line alone; `adjusted_low` and `adjusted_high`
     allow for the number of lines looked at, and `significant` says that they leave out 0.
@@ -97,7 +86,7 @@ class LineResult:
     fit: Fit
     notes: tuple[Note, ...] = ()
     target: str = "line"
-    callers: tuple[Caller, ...] = ()
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cozcli import messages
 from cozcli.errors import CozError, Problem
@@ -34,6 +34,48 @@ def add_analysis_options(parser: argparse.ArgumentParser, min_points: int | None
         default=min_points,
         help=f"only lines measured at N or more different speedups above 0 (default: {default})",
     )
+
+
+def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[str]) -> None:
+    """What may be selected: -s, -b, --debuginfod and --granularity."""
+    parser.add_argument(
+        "-s",
+        "--source-scope",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        type=_pattern,
+        help="source files whose lines may be selected (default: those of the program); repeatable",
+    )
+    parser.add_argument(
+        "-b",
+        "--binary-scope",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        type=_pattern,
+        help="binaries whose lines may be selected, also such as are loaded later; MAIN is the program "
+        "(default: MAIN); repeatable",
+    )
+    parser.add_argument(
+        "--debuginfod",
+        action="store_true",
+        help="ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine",
+    )
+    parser.add_argument(
+        "--granularity",
+        choices=granularities,
+        default="line",
+        help="what is sped up at a time: a line, a whole function"
+        + (", or a line under one caller" if "callpath" in granularities else "")
+        + " (default: %(default)s)",
+    )
+
+
+def _pattern(text: str) -> str:
+    if not text or "\n" in text:
+        raise argparse.ArgumentTypeError("a pattern must be one line of text")
+    return text
 
 
 def require_packages(*names: str) -> None:

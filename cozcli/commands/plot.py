@@ -30,7 +30,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     shared.add_analysis_options(
-        parser, min_points=None, default=f"{MIN_POINTS}; 1 for runs with --fixed-speedup"
+        parser, min_points=None, default=f"{MIN_POINTS}; fewer for runs with --speedups"
     )
     parser.add_argument(
         "-o",
@@ -83,6 +83,9 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def default_min_points(profile: Profile) -> int:
-    """Runs that tried one speedup each, as they were asked, have curves of few points."""
-    planned = all(run.record.fixed_speedup is not None for run in profile.runs)
-    return 1 if planned else MIN_POINTS
+    """Runs that tried few speedups, as they were asked, have curves of few points."""
+    planned = [run.record.planned_speedups for run in profile.runs]
+    known = [speedups for speedups in planned if speedups is not None]
+    if len(known) < len(planned):
+        return MIN_POINTS
+    return max(1, min(MIN_POINTS, len(frozenset().union(*known))))

@@ -25,6 +25,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     shared.add_analysis_options(parser, min_points=1, default="1")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--instances",
+        action="store_true",
+        help="list also the functions that a line is part of, as of a template's instances",
+    )
     parser.set_defaults(execute=execute, parser=parser)
 
 
@@ -39,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     selection = Selection(options.min_points, options.line, options.progress_point)
     analysis = analyse(profile, selection)
-    report: Report = JsonReport() if options.json else TextReport(_terminal_width())
+    report: Report = JsonReport() if options.json else TextReport(_terminal_width(), options.instances)
     _write(report.render(analysis))
     shared.print_warnings(analysis.warnings)
     return 0

@@ -9,17 +9,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cozcli.commands.options import DEFAULT_PROFILE, print_warnings
+from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, print_warnings
 from cozcli.errors import CozError
 from cozcli.launch import messages
-from cozcli.launch.aftermath import append_ending, describe
+from cozcli.launch.aftermath import append_ending, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
+from cozcli.launch.fixed_targets import FixedTarget, Wanted, is_line, read_fixed_lines
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import LineTables, prepare
+from cozcli.launch.line_tables import LineTables, Scope, build_tables
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import end_like, run_program
 from cozcli.launch.runtime_library import find_installation
-from cozcli.launch.table_service import TableService, Wanted
+from cozcli.launch.table_service import Later, TableService
 from cozcli.messages import printable
 
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
@@ -46,41 +47,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=DEFAULT_PROFILE,
         help="profile to write, or to add this run to (default: %(default)s)",
     )
-    parser.add_argument(
-        "-s",
-        "--source-scope",
-        metavar="PATTERN",
-        action="append",
-        default=[],
-        type=_pattern,
-        help="source files whose lines may be selected (default: those of the program); repeatable",
-    )
-    parser.add_argument(
-        "-b",
-        "--binary-scope",
-        metavar="PATTERN",
-        action="append",
-        default=[],
-        type=_pattern,
-        help="binaries whose lines may be selected, also such as the program loads later; MAIN is the "
-        "program (default: MAIN); repeatable",
-    )
-    parser.add_argument(
-        "--debuginfod",
-        action="store_true",
-        help="ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine",
-    )
-    parser.add_argument("--fixed-line", metavar="FILE:LINE", type=_line, help="select this line only")
-    parser.add_argument(
-        "--fixed-speedup", metavar="N", type=_percent, help="use this speedup only, in per cent (0 to 100)"
-    )
-    parser.add_argument(
-        "--granularity",
-        choices=("line", "function", "callpath"),
-        default="line",
-        help="what is sped up at a time: a line, a whole function, or a line under one caller "
-        "(default: %(default)s)",
-    )
+    add_scope_options(parser, ("line", "function", "callpath"))
+    _add_choices(parser)
     parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
     parser.add_argument(
         "--period",
@@ -100,24 +68,69 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(execute=execute, parser=parser)
 
 
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fixed-line",
+        metavar="FILE:LINE",
+        action="append",
+        default=[],
+        type=_line,
+        help="select this line only; repeatable",
+    )
+    parser.add_argument(
+        "--fixed-lines",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); "
+        "repeatable",
+    )
+    parser.add_argument(
+        "--fixed-function",
+        metavar="NAME",
+        action="append",
+        default=[],
+        type=_name,
+        help="with --granularity function: select this function only; repeatable",
+    )
+    parser.add_argument(
+        "--fixed-region",
+        metavar="NAME",
+        action="append",
+        default=[],
+        type=_name,
+        help="select this region (COZ_REGION_BEGIN) only; repeatable",
+    )
+    speedups = parser.add_mutually_exclusive_group()
+    speedups.add_argument(
+        "--fixed-speedup", metavar="N", type=_percent, help="use this speedup only, in per cent (0 to 100)"
+    )
+    speedups.add_argument(
+        "--speedups",
+        metavar="N,N,...",
+        type=_speedups,
+        default=(),
+        help="use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them",
+    )
+
+
 def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
         raise CozError(messages.no_program(options.words))
+    scope = Scope(options.source_scope, options.binary_scope, options.granularity)
+    wanted = _wanted(options, scope)
     program = find_program(options.program[0])
     elf = check_program(program)
     installation = find_installation()
     output = open_output(options.output)
     try:
-        helper = Helper(installation.helper, options.debuginfod)
-        tables = prepare(
-            helper,
-            program,
-            elf.interpreter,
-            options.source_scope,
-            options.binary_scope,
-            options.fixed_line,
-        )
+        helper = Helper(installation.helper, options.debuginfod, scope.functions)
+        tables = build_tables(helper, program, elf.interpreter, scope, more_may_come=True)
+        fixed = tables.select(wanted) if wanted or not options.fixed_region else []
+        # Lines that are yet to come are known by the user's names for them.
+        awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
+        fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
         settings = Settings(
             library=installation.library,
             program=program,
@@ -125,9 +138,9 @@ def execute(options: argparse.Namespace) -> int:
             tables=tuple(tables.tables),
             seed=random_seed() if options.seed is None else options.seed,
             source_scope=options.source_scope,
-            # One that is yet to come is known by the user's name for it.
-            fixed_line=tables.fixed_line or _normalised(options.fixed_line),
+            fixed=[*fixed, *awaited],
             fixed_speedup=options.fixed_speedup,
+            speedups=options.speedups,
             end_to_end=options.end_to_end,
             period=options.period,
             sampling=options.sampling,
@@ -136,23 +149,37 @@ def execute(options: argparse.Namespace) -> int:
         print_warnings(tables.warnings)
         if output.appends:
             _say(messages.appending(options.output))
-        service = _make_service(helper, tables, options, installation.library)
+        service = _make_service(tables, installation.library)
         return _run(program, options.program, settings, output, options.output, service)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
         raise
 
 
-def _make_service(
-    helper: Helper, tables: LineTables, options: argparse.Namespace, library: Path
-) -> TableService | None:
+def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:
+    """The lines or functions that the user named.
+
+    Raises:
+        CozError: they are not what experiments are on, or a file of lines is no good.
+    """
+    if scope.functions and (options.fixed_line or options.fixed_lines):
+        option = "--fixed-line" if options.fixed_line else "--fixed-lines"
+        raise CozError(messages.fixed_needs_granularity(option, scope.granularity))
+    if options.fixed_function and not scope.functions:
+        raise CozError(messages.fixed_needs_granularity("--fixed-function", scope.granularity))
+    wanted = [Wanted("line", text) for text in options.fixed_line]
+    for name in options.fixed_lines:
+        wanted += read_fixed_lines(name)
+    return wanted + [Wanted("function", text) for text in options.fixed_function]
+
+
+def _make_service(tables: LineTables, library: Path) -> TableService | None:
     """What makes tables while the program runs, where it may load something that is in scope."""
     if not tables.later:
         return None
-    line = None if tables.fixed_line else options.fixed_line
-    wanted = Wanted(tables.later, {*tables.examined, str(library)}, options.source_scope, line)
+    later = Later(tables.later, {*tables.examined, str(library)}, tables.scope, tables.awaited)
     try:
-        return TableService(helper, wanted, print_warnings)
+        return TableService(tables.helper, later, print_warnings)
     except OSError as error:
         print_warnings([messages.table_socket_failed(error.strerror or str(error))])
         return None
@@ -166,8 +193,9 @@ def _run(
     name: str,
     service: TableService | None,
 ) -> int:
+    environment = make_environment(settings, os.environ)
     beginning = output.begin()
-    ending = run_program(program, arguments, make_environment(settings, os.environ), service)
+    ending = run_program(program, arguments, environment, service)
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
         append_ending(output.path, beginning, ending)
@@ -175,6 +203,11 @@ def _run(
         outcome = describe(output.path, beginning, name)
         if isinstance(outcome, str):
             _say(outcome)
+            print_warnings(
+                never_sampled(
+                    output.path, beginning, [target for target in settings.fixed if _is_location(target)]
+                )
+            )
         else:
             print_warnings([outcome])
     except OSError as error:
@@ -184,24 +217,25 @@ def _run(
     return end_like(ending)
 
 
-def _normalised(line: str | None) -> str:
-    return os.path.normpath(line) if line else ""
+def _is_location(target: FixedTarget) -> bool:
+    """Not a line that was awaited: its service says whether it came."""
+    return target.kind != "line" or target.name.startswith("/")
 
 
 def _say(text: str) -> None:
     print(f"coz: {printable(text)}", file=sys.stderr, flush=True)
 
 
-def _pattern(text: str) -> str:
-    if not text or "\n" in text:
-        raise argparse.ArgumentTypeError("a pattern must be one line of text")
-    return text
-
-
 def _line(text: str) -> str:
-    if not re.fullmatch(r"[^\n]+:[0-9]{1,9}", text):
+    if not is_line(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not FILE:LINE, as in queue.cpp:10")
     return text
+
+
+def _name(text: str) -> str:
+    if not text.strip() or "\n" in text:
+        raise argparse.ArgumentTypeError("a name must be one line of text")
+    return text.strip()
 
 
 def _percent(text: str) -> int:
@@ -209,6 +243,18 @@ def _percent(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,3}", digits) or int(digits) > 100:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of per cent from 0 to 100")
     return int(digits)
+
+
+def _speedups(text: str) -> tuple[int, ...]:
+    chosen = [_percent(part) for part in text.split(",")]
+    twice = sorted({speedup for speedup in chosen if chosen.count(speedup) > 1})
+    if twice:
+        raise argparse.ArgumentTypeError(f"{text!r} has {twice[0]} more than once")
+    if not any(chosen):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has no speedup above 0; for baselines alone, use --fixed-speedup 0"
+        )
+    return tuple(sorted(speedup for speedup in chosen if speedup > 0))
 
 
 def _period(text: str) -> int:

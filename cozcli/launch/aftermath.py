@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from cozcli.errors import Problem
 from cozcli.launch import messages
+from cozcli.launch.fixed_targets import LONGEST_REGION, FixedTarget
 from cozcli.launch.program import Ending
 
 
@@ -59,6 +61,33 @@ def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
             except (ValueError, TypeError, KeyError):
                 continue  # broken off, or not an experiment's record
     return len(locations), len(set(locations))
+
+
+def never_sampled(profile: Path, beginning: int, fixed: Sequence[FixedTarget]) -> list[Problem]:
+    """What of the chosen targets has no sample in this run; nothing if the run did not get to say.
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    last = b""
+    with profile.open("rb") as stream:
+        stream.seek(beginning)
+        for line in stream:
+            if line.startswith(b'{"type":"samples"'):
+                last = line
+    try:
+        record = json.loads(last)
+        lines = [str(line["location"]) for line in record["lines"]]
+        entered = {str(name) for name in record.get("regions", [])}
+    except (ValueError, TypeError, KeyError):
+        return []
+    # A line under a caller is that line.
+    sampled = {location for line in lines for location in (line, line.partition(" < ")[0])}
+    missing = [target for target in fixed if target.location not in sampled]
+    unknown = [t.name for t in missing if t.kind == "region" and t.name[:LONGEST_REGION] not in entered]
+    others = [t.location for t in missing if t.name not in unknown or t.kind != "region"]
+    problems = [messages.never_entered(unknown, sorted(entered))] if unknown else []
+    return problems + ([messages.never_sampled(others)] if others else [])
 
 
 def _explain(profile: Path, beginning: int) -> Problem:

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cozcli import __version__
+from cozcli.errors import CozError
+from cozcli.launch import messages
+from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
@@ -17,8 +20,9 @@ VARIABLES = (
     "COZ_OUTPUT",
     "COZ_LINE_TABLES",
     "COZ_SOURCE_SCOPE",
-    "COZ_FIXED_LINE",
+    "COZ_FIXED_TARGETS",
     "COZ_FIXED_SPEEDUP",
+    "COZ_SPEEDUPS",
     "COZ_END_TO_END",
     "COZ_GRANULARITY",
     "COZ_PERIOD",
@@ -27,6 +31,9 @@ VARIABLES = (
     "COZ_TABLE_SOCKET",
     "COZ_VERSION",
 )
+
+#: The kernel takes no more than 128 KiB for a variable, with its name and a NUL.
+_LONGEST_VALUE = (128 << 10) - 100
 
 
 class Settings(NamedTuple):
@@ -38,8 +45,9 @@ class Settings(NamedTuple):
     tables: tuple[LineTable, ...]
     seed: int
     source_scope: Sequence[str] = ()
-    fixed_line: str = ""
+    fixed: Sequence[FixedTarget] = ()
     fixed_speedup: int | None = None
+    speedups: Sequence[int] = ()
     end_to_end: bool = False
     period: int | None = None
     sampling: str = "auto"
@@ -47,7 +55,11 @@ class Settings(NamedTuple):
 
 
 def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
-    """The inherited environment with the runtime's variables; COZ_PROCESS is left to the child."""
+    """The inherited environment with the runtime's variables; COZ_PROCESS is left to the child.
+
+    Raises:
+        CozError: more was chosen than an environment can hold.
+    """
     environment = {key: value for key, value in inherited.items() if key not in VARIABLES}
     preload = [environment["LD_PRELOAD"]] if environment.get("LD_PRELOAD") else []
     environment["LD_PRELOAD"] = ":".join([*preload, str(settings.library)])
@@ -60,11 +72,16 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
     environment["COZ_VERSION"] = __version__
     if settings.source_scope:
         environment["COZ_SOURCE_SCOPE"] = "\n".join(settings.source_scope)
-    if settings.fixed_line:
-        environment["COZ_FIXED_LINE"] = settings.fixed_line
+    if settings.fixed:
+        targets = "\n".join(f"{target.kind}\t{target.name}" for target in settings.fixed)
+        if len(os.fsencode(targets)) > _LONGEST_VALUE:
+            raise CozError(messages.too_many_fixed(len(settings.fixed)))
+        environment["COZ_FIXED_TARGETS"] = targets
     # 0 is a speedup like any other: only None means "not given".
     if settings.fixed_speedup is not None:
         environment["COZ_FIXED_SPEEDUP"] = str(settings.fixed_speedup)
+    if settings.speedups:
+        environment["COZ_SPEEDUPS"] = ",".join(map(str, settings.speedups))
     if settings.end_to_end:
         environment["COZ_END_TO_END"] = "1"
     if settings.period is not None:

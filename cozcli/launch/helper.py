@@ -11,6 +11,7 @@ from typing import Any
 
 from cozcli.errors import CozError
 from cozcli.launch import messages
+from cozcli.launch.fixed_targets import Wanted
 
 NO_DEBUG_INFO = 3
 NOT_ELF = 4
@@ -19,9 +20,11 @@ NOT_ELF = 4
 class Helper:
     """The helper. Any thread may ask, one at a time; any other may call `stop`."""
 
-    def __init__(self, path: Path, debuginfod: bool = False) -> None:
-        self._path = path
-        self._build = ["build", "--debuginfod"] if debuginfod else ["build"]
+    def __init__(self, path: Path, debuginfod: bool = False, functions: bool = False) -> None:
+        """`debuginfod`, `functions`: tables are made with these options."""
+        self.path = path
+        options = {"--debuginfod": debuginfod, "--functions": functions}
+        self._build = ["build", *(option for option, is_set in options.items() if is_set)]
         self._running: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._lock = threading.Lock()
@@ -34,8 +37,10 @@ class Helper:
         """
         return self._ask([*self._build, binary])
 
-    def scope(self, table: str, patterns: Iterable[str], line: str | None) -> tuple[int, dict[str, Any]]:
-        """Status and answer of `scope`.
+    def scope(
+        self, table: str, patterns: Iterable[str], wanted: Iterable[Wanted] = ()
+    ) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `scope`. `wanted`: as they stand in the answer, lines first.
 
         Raises:
             CozError: as with `build`.
@@ -43,8 +48,8 @@ class Helper:
         arguments = ["scope", "--table", table]
         for pattern in patterns:
             arguments += ["--source-scope", pattern]
-        if line is not None:
-            arguments += ["--line", line]
+        for want in wanted:
+            arguments += [f"--{want.kind}", want.text]
         return self._ask(arguments)
 
     def stop(self) -> None:
@@ -59,15 +64,15 @@ class Helper:
         try:
             with self._lock:
                 if self._stopped:
-                    raise CozError(messages.helper_failed(str(self._path), "it was stopped"))
+                    raise CozError(messages.helper_failed(str(self.path), "it was stopped"))
                 process = self._running = subprocess.Popen(
-                    [str(self._path), *arguments],
+                    [str(self.path), *arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                 )
         except OSError as error:
-            raise CozError(messages.helper_failed(str(self._path), error.strerror or str(error))) from None
+            raise CozError(messages.helper_failed(str(self.path), error.strerror or str(error))) from None
         out, complaint = process.communicate()
         with self._lock:
             self._running = None
@@ -78,7 +83,7 @@ class Helper:
         except ValueError:
             pass
         if not answer and process.returncode == 0:
-            raise CozError(messages.helper_failed(str(self._path), "its answer cannot be read"))
+            raise CozError(messages.helper_failed(str(self.path), "its answer cannot be read"))
         if not answer:
             answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
         return process.returncode, answer

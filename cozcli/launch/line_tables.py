@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
+from cozcli.launch.fixed_targets import FixedTarget, Missing, Wanted
 from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper
 
 #: The name that stands for the main executable in binary scopes.
@@ -24,45 +26,129 @@ class LineTable(NamedTuple):
     table: str
 
 
+class Scope(NamedTuple):
+    """What may be selected: patterns of source files and of binaries, and whether lines or functions."""
+
+    source: Sequence[str] = ()
+    binary: Sequence[str] = ()
+    granularity: str = "line"
+
+    @property
+    def functions(self) -> bool:
+        """Are functions what is selected?"""
+        return self.granularity == "function"
+
+
 class LineTables:
     """Tables in the order of the contract (main executable first), and what was noticed.
 
     `later`: the binary patterns that may match what the program loads later; `examined`: the binaries
-    that have been decided upon. `fixed_line`: as it is called in a table, or empty while no table has it.
+    that have been decided upon; `awaited`: the lines that none of them has, which may come later.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, helper: Helper, scope: Scope) -> None:
+        self.helper = helper
+        self.scope = scope
         self.tables: list[LineTable] = []
-        self.fixed_line = ""
         self.warnings: list[Problem] = []
         self.later: list[str] = []
         self.examined: set[str] = set()
+        self.awaited: list[Wanted] = []
+
+    def select(self, wanted: Sequence[Wanted]) -> list[FixedTarget]:
+        """What the user's names for lines and functions mean, each once; but for the lines that are awaited.
+
+        Raises:
+            CozError: some mean nothing, or what is out of scope; without any, the scope is empty.
+        """
+        answers = [self._ask_scope(entry, wanted) for entry in self.tables]
+        found: dict[FixedTarget, None] = {}
+        missing: list[Missing] = []
+        outside: list[str] = []
+        for index, want in enumerate(wanted):
+            choices = [answer["chosen"][index] for answer in answers]
+            places = [place for choice in choices for place in choice["found"]]
+            inside = [FixedTarget(want.kind, place["location"]) for place in places if place["in_scope"]]
+            # A line may stand in several binaries; the first is meant. A name may be several functions'.
+            found.update(dict.fromkeys(inside if want.kind == "function" else inside[:1]))
+            if not places:
+                nearest = _unique(near for choice in choices for near in choice["nearest"])
+                missing.append(Missing(want, nearest))
+            elif not inside:
+                outside.append(places[0]["location"])
+        if self.later and all(miss.wanted.kind == "line" for miss in missing):
+            self.awaited = [miss.wanted for miss in missing]
+            self.warnings += [messages.line_not_found_yet(miss.wanted.text, self.later) for miss in missing]
+        elif missing:
+            files = _unique(file for answer in answers for file in answer.get("all_files", []))
+            raise CozError(messages.fixed_not_found(missing, files))
+        if outside:
+            raise CozError(messages.fixed_out_of_scope(outside))
+        if not wanted:
+            self._check_not_empty(answers)
+        return list(found)
+
+    def listed(self) -> Iterator[tuple[str, str]]:
+        """Each line (or function) in scope, by binary and path: its location and its function.
+
+        Raises:
+            CozError: nothing is in scope, or the helper failed.
+        """
+        self._check_not_empty([self._ask_scope(entry, ()) for entry in self.tables])
+        for entry in self.tables:
+            arguments = [str(self.helper.path), "lines", "--table", entry.table, *self._patterns()]
+            if self.scope.functions:
+                arguments.append("--functions")
+            with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    place = json.loads(line)
+                    yield place["location"], place["function"]
+            if process.returncode != 0:
+                raise CozError(messages.helper_failed(entry.binary, f"status {process.returncode}"))
+
+    def _patterns(self) -> list[str]:
+        return [word for pattern in self.scope.source for word in ("--source-scope", pattern)]
+
+    def _ask_scope(self, entry: LineTable, wanted: Sequence[Wanted]) -> dict[str, Any]:
+        status, answer = self.helper.scope(entry.table, self.scope.source, wanted)
+        if status != 0:
+            raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
+        return answer
+
+    def _check_not_empty(self, answers: Sequence[dict[str, Any]]) -> None:
+        what = "functions" if self.scope.functions else "lines"
+        if any(answer.get(what) for answer in answers):
+            return
+        if self.later:
+            if self.tables:
+                problem = messages.source_scope_empty_yet(self.scope.source, self.later, what.rstrip("s"))
+                self.warnings.append(problem)
+        else:
+            files = _unique(file for answer in answers for file in answer.get("all_files", []))
+            raise CozError(messages.source_scope_empty(self.scope.source, files, what.rstrip("s")))
 
 
-def prepare(
-    helper: Helper,
-    program: Path,
-    interpreter: str,
-    source_scope: Sequence[str],
-    binary_scope: Sequence[str],
-    fixed_line: str | None,
+def build_tables(
+    helper: Helper, program: Path, interpreter: str, scope: Scope, more_may_come: bool = False
 ) -> LineTables:
-    """Build tables for every binary in scope and check that scope and line name something.
+    """Build the tables of every binary in scope. `more_may_come`: the program will run, and load others.
 
     Raises:
         CozError: nothing matches, nothing has debug information, or the helper failed.
     """
-    result = LineTables()
-    libraries = loaded_libraries(program, interpreter) if binary_scope else []
-    binaries = binaries_in_scope(program, libraries, binary_scope)
+    result = LineTables(helper, scope)
+    libraries = loaded_libraries(program, interpreter) if scope.binary else []
+    binaries = binaries_in_scope(program, libraries, scope.binary)
     result.examined = {str(program), *libraries, os.path.realpath(interpreter)}
-    result.later = [p for p in binary_scope if may_match_later(p, binaries)]
+    if more_may_come:
+        result.later = [pattern for pattern in scope.binary if may_match_later(pattern, binaries)]
     if not binaries and not result.later:
-        raise CozError(messages.binary_scope_empty(binary_scope, [str(program), *libraries]))
+        raise CozError(messages.binary_scope_empty(scope.binary, [str(program), *libraries]))
     refusals: list[tuple[str, NoLinesError]] = []
     for binary in binaries:
         try:
-            table, warnings = build_table(helper, binary)
+            table, warnings = build_table(helper, binary, scope.functions)
         except NoLinesError as error:
             refusals.append((binary, error))
             continue
@@ -70,23 +156,25 @@ def prepare(
         result.warnings += warnings
     if refusals and not result.tables:
         raise refusals[0][1]
-    result.warnings += [messages.binary_left_out(binary, error.noticed) for binary, error in refusals]
+    result.warnings += [
+        messages.binary_left_out(binary, scope.functions, error.noticed) for binary, error in refusals
+    ]
     if not binaries:
-        result.warnings.append(messages.binary_scope_empty_yet(binary_scope, [str(program), *libraries]))
-    _check_scope(helper, result, source_scope, fixed_line)
+        result.warnings.append(messages.binary_scope_empty_yet(scope.binary, [str(program), *libraries]))
     return result
 
 
 class NoLinesError(CozError):
-    """A binary without debug information; `noticed` has the helper's warnings."""
+    """A binary without debug information, or functions; `noticed` has the helper's warnings."""
 
-    def __init__(self, binary: str, noticed: list[str]) -> None:
-        super().__init__(messages.no_debug_info(binary, noticed))
+    def __init__(self, binary: str, functions: bool, noticed: list[str]) -> None:
+        what = messages.no_functions if functions else messages.no_debug_info
+        super().__init__(what(binary, noticed))
         self.noticed = noticed
 
 
-def build_table(helper: Helper, binary: str) -> tuple[LineTable, list[Problem]]:
-    """The table of a binary, and what the helper noticed.
+def build_table(helper: Helper, binary: str, functions: bool) -> tuple[LineTable, list[Problem]]:
+    """The table of a binary, and what the helper noticed. `functions`: also those known by symbols alone.
 
     Raises:
         NoLinesError: it has no debug information, or is no ELF file.
@@ -94,7 +182,7 @@ def build_table(helper: Helper, binary: str) -> tuple[LineTable, list[Problem]]:
     """
     status, answer = helper.build(binary)
     if status in (NO_DEBUG_INFO, NOT_ELF):
-        raise NoLinesError(binary, answer.get("warnings", []))
+        raise NoLinesError(binary, functions, answer.get("warnings", []))
     if status != 0 or not isinstance(answer.get("table"), str):
         raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
     warnings = [messages.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
@@ -137,39 +225,11 @@ def loaded_libraries(program: Path, interpreter: str) -> list[str]:
         return []
     found: dict[str, None] = {}
     for line in answer.stdout.decode(errors="surrogateescape").splitlines():
-        match = re.match(r"\s*(?:.* => )?(/.*) \(0x[0-9a-f]+\)$", line)
+        # One that was linked by a relative path has that path; the vDSO has none.
+        match = re.match(r"\s*(?:.* => )?(.*/.*) \(0x[0-9a-f]+\)$", line)
         if match:
             found[os.path.realpath(match[1])] = None
     return [path for path in found if path != os.path.realpath(interpreter)]
-
-
-def _check_scope(
-    helper: Helper, result: LineTables, source_scope: Sequence[str], fixed_line: str | None
-) -> None:
-    lines = 0
-    existing: list[str] = []
-    nearest: list[str] = []
-    for entry in result.tables:
-        status, answer = helper.scope(entry.table, source_scope, fixed_line)
-        if status != 0:
-            raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
-        lines += answer.get("lines", 0)
-        existing += answer.get("all_files", [])
-        nearest += answer.get("nearest", [])
-        if answer.get("line") and not result.fixed_line:
-            result.fixed_line = answer["line"]["location"]
-    # A fixed line is chosen by name, whatever the scope of the random choice.
-    if fixed_line is not None:
-        if result.fixed_line:
-            return
-        if not result.later:
-            raise CozError(messages.line_not_found(fixed_line, _unique(nearest), _unique(existing)))
-        result.warnings.append(messages.line_not_found_yet(fixed_line, result.later))
-    elif lines == 0 and result.tables:
-        problem = messages.source_scope_empty(source_scope, _unique(existing))
-        if not result.later:
-            raise CozError(problem)
-        result.warnings.append(messages.source_scope_empty_yet(source_scope, result.later))
 
 
 def _unique(items: Iterable[str]) -> list[str]:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
+from cozcli.launch.fixed_targets import Wanted
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import NoLinesError, build_table, matches_binary
+from cozcli.launch.line_tables import NoLinesError, Scope, build_table, matches_binary
 
 #: Where the program does not expect descriptors: programs count on the lowest, or close the low ones.
 _HIGH = 512
@@ -26,20 +27,20 @@ _LONGEST_PACKET = 1 << 15
 _PATIENCE = 5.0
 
 
-class Wanted(NamedTuple):
+class Later(NamedTuple):
     """What may come later: patterns for binaries, and what was decided upon before the start."""
 
     binaries: Sequence[str]
     examined: Collection[str]
-    source_scope: Sequence[str] = ()
-    #: A line that no table of the start has.
-    fixed_line: str | None = None
+    scope: Scope = Scope()
+    #: Lines that no table of the start has.
+    awaited: Sequence[Wanted] = ()
 
 
 class TableService:
     """Our end of the socket, and the program's until it has been started."""
 
-    def __init__(self, helper: Helper, wanted: Wanted, warn: Callable[[list[Problem]], None]) -> None:
+    def __init__(self, helper: Helper, later: Later, warn: Callable[[list[Problem]], None]) -> None:
         """Make the socket. `warn` tells the user, from the service's thread.
 
         Raises:
@@ -48,13 +49,13 @@ class TableService:
         import socket  # which most runs need not wait for
 
         self._helper = helper
-        self._wanted = wanted
+        self._later = later
         self._warn = warn
         self._matched = {
-            p for p in wanted.binaries if any(matches_binary(p, b, False) for b in wanted.examined)
+            p for p in later.binaries if any(matches_binary(p, b, False) for b in later.examined)
         }
-        self._line_found = False
-        self._nearest: list[str] = []
+        self._found: set[Wanted] = set()
+        self._nearest: dict[Wanted, list[str]] = {want: [] for want in later.awaited}
         self._closing = False
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -84,11 +85,10 @@ class TableService:
 
     def missed(self) -> list[Problem]:
         """What the user named, and never came."""
-        never = [pattern for pattern in self._wanted.binaries if pattern not in self._matched]
+        never = [pattern for pattern in self._later.binaries if pattern not in self._matched]
         problems = [messages.binary_scope_stayed_empty(never)] if never else []
-        if self._wanted.fixed_line is not None and not self._line_found:
-            problems.append(messages.line_never_came(self._wanted.fixed_line, self._nearest))
-        return problems
+        missing = [want for want in self._later.awaited if want not in self._found]
+        return problems + [messages.line_never_came(want.text, self._nearest[want]) for want in missing]
 
     def _serve(self) -> None:
         # With the program, or a kill -9, the socket goes: then there is nobody to answer.
@@ -111,15 +111,15 @@ class TableService:
 
     def _table_of(self, binary: str) -> str:
         """Its table's path; empty, where there is to be none."""
-        matching = [p for p in self._wanted.binaries if matches_binary(p, binary, False)]
-        if not matching or binary in self._wanted.examined:
+        matching = [p for p in self._later.binaries if matches_binary(p, binary, False)]
+        if not matching or binary in self._later.examined:
             return ""
         self._matched.update(matching)
         try:
-            table, warnings = build_table(self._helper, binary)
+            table, warnings = build_table(self._helper, binary, self._later.scope.functions)
             self._check_scope(binary, table.table)
         except NoLinesError as error:
-            self._warn([messages.module_without_lines(binary, error.noticed)])
+            self._warn([messages.module_without_lines(binary, self._later.scope.functions, error.noticed)])
             return ""
         except CozError as error:
             if not self._closing:
@@ -129,11 +129,16 @@ class TableService:
         return table.table
 
     def _check_scope(self, binary: str, table: str) -> None:
-        line = self._wanted.fixed_line
-        status, answer = self._helper.scope(table, self._wanted.source_scope, line)
+        scope, awaited = self._later.scope, self._later.awaited
+        status, answer = self._helper.scope(table, scope.source, awaited)
         if status != 0:
             raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
-        self._line_found = self._line_found or bool(answer.get("line"))
-        self._nearest += [near for near in answer.get("nearest", []) if near not in self._nearest]
-        if line is None and not answer.get("lines"):
-            self._warn([messages.module_out_of_scope(binary, self._wanted.source_scope)])
+        for want, choice in zip(awaited, answer.get("chosen", []), strict=False):
+            if choice.get("found"):
+                self._found.add(want)
+            self._nearest[want] += [
+                near for near in choice.get("nearest", []) if near not in self._nearest[want]
+            ]
+        what = "functions" if scope.functions else "lines"
+        if not awaited and not answer.get(what):
+            self._warn([messages.module_out_of_scope(binary, scope.source, what.rstrip("s"))])

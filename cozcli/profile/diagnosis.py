@@ -42,9 +42,17 @@ def explain_no_experiments(runs: Sequence[Run], rejected: Sequence[str] = ()) ->
     if visits == 0:
         return messages.no_point_visited()
     discarded = {reason: n for reason, n in samples.discarded.items() if n > 0}
+    if run.record.fixed and not discarded and not _is_any_sampled(run):
+        return messages.nothing_chosen_ran(run.record.fixed, samples.regions)
     if not discarded and run.real_time < SHORT_RUN:
         return messages.run_too_short(run.real_time)
     if not discarded:
         return messages.no_window_finished(run.real_time)
     reason = max(discarded, key=lambda reason: discarded[reason])
     return messages.windows_discarded(reason, discarded[reason], visits, run.real_time)
+
+
+def _is_any_sampled(run: Run) -> bool:
+    """Was a sample taken in one of the chosen targets? A line under a caller is that line."""
+    lines = run.samples.lines if run.samples else ()
+    return any(line.location.partition(" < ")[0] in run.record.fixed for line in lines)

@@ -63,7 +63,8 @@ Point = ThroughputPoint | LatencyPoint | ArrivalPoint
 class RunRecord:
     """The start of a run. `classic` marks runs of the classic tool, of which only `time` is known.
 
-    `fixed_speedup` is the only speedup besides 0 that was to be tried, if there was to be only one.
+    `fixed_speedup` is the only speedup besides 0 that was to be tried, if there was to be only one;
+    `speedups` are those that were chosen, if some were. `fixed` has the locations that were chosen.
     """
 
     program: str = ""
@@ -81,6 +82,15 @@ class RunRecord:
     classic: bool = False
     fixed_speedup: float | None = None
     granularity: str = "line"
+    fixed: tuple[str, ...] = ()
+    speedups: tuple[float, ...] = ()
+
+    @property
+    def planned_speedups(self) -> frozenset[float] | None:
+        """The speedups above 0 that the run was to try; None if all of the ladder."""
+        if self.fixed_speedup is not None:
+            return frozenset({self.fixed_speedup} - {0.0})
+        return frozenset(self.speedups) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +131,12 @@ class LineCount:
 
 @dataclass(frozen=True, slots=True)
 class CallerCount:
-    """Samples in a line under one caller; `caller` and its `function` are empty where out of scope."""
+    """Samples in a line as part of one function and for one caller, which is empty where out of scope."""
 
     location: str
-    caller: str
     function: str
+    caller: str
+    caller_function: str
     count: int
 
 
@@ -140,7 +151,7 @@ class PointCount:
 
 @dataclass(frozen=True, slots=True)
 class SamplesRecord:
-    """Totals since the start of the run; `total` is -1 where the format does not say."""
+    """Totals since the start of the run; `total` is -1 where the format does not say. `regions`: entered."""
 
     run_time: int
     duration: int = 0
@@ -148,6 +159,7 @@ class SamplesRecord:
     in_scope: int = 0
     lines: tuple[LineCount, ...] = ()
     callers: tuple[CallerCount, ...] = ()
+    regions: tuple[str, ...] = ()
     points: tuple[PointCount, ...] = ()
     experiments: int = 0
     discarded: Mapping[str, int] = field(default_factory=dict)
@@ -219,6 +231,10 @@ class Fields:
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of strings; empty if absent."""
         return tuple(item for item in self._list(key) if isinstance(item, str))
+
+    def reals(self, key: str, largest: float) -> list[float]:
+        """A list of finite numbers from 0 to `largest`; empty if absent."""
+        return [Fields({key: item}).real(key, largest) for item in self._list(key)]
 
     def objects(self, key: str) -> list[Fields]:
         """A list of objects; empty if absent."""
@@ -296,6 +312,8 @@ def _run(fields: Fields) -> RunRecord:
         if fields.has("fixed_speedup")
         else None,
         granularity=fields.text("granularity", "line"),
+        fixed=fields.texts("fixed"),
+        speedups=tuple(check_speedup(speedup) for speedup in fields.reals("speedups", 1.0)),
     )
 
 
@@ -385,12 +403,14 @@ def _samples(fields: Fields) -> SamplesRecord:
         callers=tuple(
             CallerCount(
                 caller.text("location"),
-                caller.text("caller", ""),
                 caller.text("function", ""),
+                caller.text("caller", ""),
+                caller.text("caller_function", ""),
                 caller.natural("count"),
             )
             for caller in fields.objects("callers")
         ),
+        regions=fields.texts("regions"),
         points=tuple(
             PointCount(
                 point.text("name"),

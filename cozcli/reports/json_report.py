@@ -53,7 +53,11 @@ def _result(result: LineResult) -> dict[str, Any]:
         "function": result.function,
         "callers": [
             {"location": caller.location, "function": caller.function, "share": _number(caller.share)}
-            for caller in result.callers
+            for caller in result.surroundings.callers
+        ],
+        "instances": [
+            {"function": instance.function, "share": _number(instance.share)}
+            for instance in result.surroundings.instances
         ],
         "point": result.point,
         "kind": result.kind,

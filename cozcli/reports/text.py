@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cozcli.analysis import curve
-from cozcli.analysis.result import Analysis, Caller, LineResult, Note
+from cozcli.analysis.callers import Caller
+from cozcli.analysis.result import Analysis, LineResult, Note
 from cozcli.messages import printable
 from cozcli.reports.base import (
     SIGNIFICANT,
@@ -28,8 +29,8 @@ UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 CONTENTION = "contention"
-#: How many lines are shown with their callers, of each how many, and with which share of samples at least.
-MOST_CALLED, MOST_CALLERS, LEAST_SHARE = 10, 4, 0.03
+#: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
+MOST_LISTED, MOST_SHOWN, LEAST_SHARE = 10, 4, 0.03
 ORDER = (
     "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
     "interval, with the number of lines allowed for. Those of few data come last."
@@ -37,10 +38,14 @@ ORDER = (
 
 
 class TextReport:
-    """A ranked table. `width` is the terminal's, or None for a pipe or file."""
+    """A ranked table. `width` is the terminal's, or None for a pipe or file.
 
-    def __init__(self, width: int | None = None) -> None:
+    `instances`: list also the functions, as of a template, that lines are part of.
+    """
+
+    def __init__(self, width: int | None = None, instances: bool = False) -> None:
         self._width = width
+        self._instances = instances
 
     def render(self, analysis: Analysis) -> str:
         """Header, table, and what its columns and marks mean."""
@@ -60,7 +65,7 @@ class TextReport:
         if prefix:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         console.print(_table(analysis, prefix, self._width))
-        for line in _callers(analysis, prefix):
+        for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
         for line in _legend(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
@@ -144,14 +149,35 @@ def _marks(result: LineResult) -> Text:
 
 def _callers(analysis: Analysis, prefix: str) -> list[str]:
     """For the lines that rank highest, by whom they are called; of each caller its share of the samples."""
-    found: dict[str, str] = {}
-    for result in analysis.results:
-        if result.location in found or not result.callers or len(found) == MOST_CALLED:
-            continue
-        shown = [caller for caller in result.callers[:MOST_CALLERS] if caller.share >= LEAST_SHARE]
-        names = ", ".join(_caller(caller, prefix) for caller in shown)
-        found[result.location] = f"  {shorten(result.location, prefix)} < {names}"
-    return ["Called from:", *map(printable, found.values()), ""] if found else []
+    shown = {
+        result.location: ", ".join(
+            _caller(caller, prefix)
+            for caller in result.surroundings.callers[:MOST_SHOWN]
+            if caller.share >= LEAST_SHARE
+        )
+        for result in analysis.results
+        if result.surroundings.callers
+    }
+    return _list_by_line("Called from:", shown, prefix)
+
+
+def _instances(analysis: Analysis, prefix: str) -> list[str]:
+    """Likewise as part of which functions they are run, where that is more than one."""
+    shown = {
+        result.location: ", ".join(
+            f"{instance.function or '?'} {instance.share:.0%}"
+            for instance in result.surroundings.instances[:MOST_SHOWN]
+            if instance.share >= LEAST_SHARE
+        )
+        for result in analysis.results
+        if result.surroundings.instances
+    }
+    return _list_by_line("Run as part of:", shown, prefix)
+
+
+def _list_by_line(heading: str, shown: dict[str, str], prefix: str) -> list[str]:
+    lines = [f"  {shorten(location, prefix)} < {names}" for location, names in shown.items()]
+    return [heading, *map(printable, lines[:MOST_LISTED]), ""] if lines else []
 
 
 def _caller(caller: Caller, prefix: str) -> str:

@@ -23,7 +23,8 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, Choice cho
       speed_probe_(samples.speed_probe),
       log_(log),
       random_(config.seed),
-      plan_(config.fixed_speedup),
+      fixed_(config.fixed_targets, choice.targets, samples.histogram),
+      plan_(config.fixed_speedup, config.speedups),
       meter_(shared.points),
       start_(now()),
       next_checkpoint_(start_ + kFirstCheckpoint) {}
@@ -55,7 +56,7 @@ void Experimenter::run_blocks() {
 }
 
 std::optional<std::uint32_t> Experimenter::next_target() {
-  if (!config_.fixed_line.empty()) return fixed_target();
+  if (!fixed_.empty()) return fixed_.draw(selector_, random_);
   if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
   std::vector<TargetSamples> targets;
   const std::uint32_t seen = histogram_.seen_count();
@@ -65,15 +66,6 @@ std::optional<std::uint32_t> Experimenter::next_target() {
     if (target != kNoTarget) targets.push_back({target, histogram_.of(target)});
   }
   return selector_.draw(targets, random_);
-}
-
-// It may be in a module that is yet to be loaded. What has been searched is not searched again, but
-// for call paths: there the line may be known before it has a path.
-std::optional<std::uint32_t> Experimenter::fixed_target() {
-  const std::uint32_t modules = choice_.modules.count();
-  const auto target = choice_.targets.find(config_.fixed_line, searched_modules_);
-  if (!target && config_.granularity != Granularity::kCallpath) searched_modules_ = modules;
-  return target;
 }
 
 bool Experimenter::run_window(std::uint32_t target, int speedup) {
@@ -211,9 +203,11 @@ bool Experimenter::is_unsettled() {
 void Experimenter::run_whole() {
   const Nanoseconds look_until = now() + kLookAround;
   std::optional<std::uint32_t> target;
-  while (!target || (config_.fixed_line.empty() && now() < look_until)) {
-    target = next_target();
-    if (target && !config_.fixed_line.empty()) break;
+  // A single target that is there already needs no looking around.
+  const bool looks_around = config_.fixed_targets.size() != 1;
+  while (!target || (looks_around && now() < look_until)) {
+    target = fixed_.empty() ? next_target() : fixed_.draw_any(random_);
+    if (target && !looks_around) break;
     if (!stop_.sleep_for(kNap)) break;
     checkpoint_if_due();
   }
@@ -284,13 +278,20 @@ std::vector<CallerCount> Experimenter::callers() const {
   std::vector<CallerCount> callers;
   for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
     const auto path = choice_.paths.get(id);
-    if (!path) continue;
+    // Functions without lines share the place that their lines would have.
+    if (!path || !choice_.modules.is_line(path->place.line)) continue;
     CallerCount count;
+    const auto name_of = [&](std::uint32_t function) {
+      const char* name = choice_.modules.function_name(function);
+      return name == nullptr ? std::string() : std::string(name);
+    };
     count.location = choice_.modules.location(path->place.line);
+    count.function = name_of(path->place.function);
     if (path->caller) {
       count.caller = choice_.modules.location(path->caller->line);
-      const char* name = choice_.modules.function_name(path->caller->function);
-      if (name != nullptr) count.function = name;
+      if (choice_.modules.is_line(path->caller->line)) {
+        count.caller_function = name_of(path->caller->function);
+      }
     }
     count.count = path->samples;
     callers.push_back(std::move(count));
@@ -307,6 +308,9 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.in_scope = histogram_.in_scope();
   record.lines = counts();
   record.callers = callers();
+  for (std::uint32_t i = 0; i < shared_.regions.size(); ++i) {
+    record.regions.emplace_back(shared_.regions.name(i));
+  }
   for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
     Point& point = shared_.points[i];
     if (point.kind == PointKind::kEnd) continue;

@@ -16,6 +16,7 @@
 
 #include "config.h"
 #include "experiment/core_waits.h"
+#include "experiment/fixed_targets.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_selector.h"
@@ -67,7 +68,6 @@ class Experimenter {
   void run_whole();
   void finish_whole();
   std::optional<std::uint32_t> next_target();
-  std::optional<std::uint32_t> fixed_target();
   // False when stopped.
   bool run_window(std::uint32_t target, int speedup);
   bool measure(Nanoseconds length);
@@ -99,6 +99,7 @@ class Experimenter {
   StopSignal stop_;
   Random random_;
   TargetSelector selector_;
+  FixedTargets fixed_;
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;
@@ -106,7 +107,6 @@ class Experimenter {
   Nanoseconds start_;
   Nanoseconds next_checkpoint_;
   std::uint64_t block_ = 0;
-  std::uint32_t searched_modules_ = 0;  // in which the fixed line is not
   std::uint64_t experiments_ = 0;
   Discarded discarded_;
 

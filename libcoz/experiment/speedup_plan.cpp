@@ -1,24 +1,57 @@
 #include "experiment/speedup_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace coz {
+namespace {
+
+// A block of fewer windows with a treatment would say little by itself.
+constexpr std::size_t kLeastTreated = 4;
+// Windows with a treatment for each baseline, at most.
+constexpr std::size_t kMostInPart = 3;
+
+std::vector<int> treatments(std::optional<int> fixed, std::vector<int> chosen) {
+  if (fixed) return *fixed == 0 ? std::vector<int>() : std::vector<int>{*fixed};
+  if (chosen.empty()) return {kSpeedups.begin(), kSpeedups.end()};
+  return chosen;
+}
+
+// How many windows with a treatment each part has.
+std::vector<std::size_t> part_sizes(std::size_t treated, std::size_t treatments, Random& random) {
+  // One treatment is best compared with as many baselines.
+  const std::size_t parts =
+      treatments == 1 ? treated
+                      : std::max<std::size_t>(2, (treated + kMostInPart - 1) / kMostInPart);
+  std::vector<std::size_t> sizes(parts, treated / parts);
+  for (std::size_t i = 0; i < treated % parts; ++i) ++sizes[i];
+  random.shuffle(sizes);
+  return sizes;
+}
+
+}  // namespace
+
+SpeedupPlan::SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen)
+    : fixed_(fixed), treatments_(treatments(fixed, std::move(chosen))) {}
 
 std::vector<int> SpeedupPlan::next_block(Random& random) const {
-  std::array<int, kSpeedups.size()> speedups = kSpeedups;
-  if (fixed_) {
-    // One treatment is best compared with as many baselines: those of the halves, and these.
-    speedups.fill(*fixed_);
-    std::fill_n(speedups.begin(), (speedups.size() - kHalves) / 2, 0);
+  if (treatments_.empty()) return std::vector<int>(kWindowsPerBlock, 0);
+  // Round by round, so that where a treatment comes more than once, all parts have it.
+  std::vector<int> treated;
+  while (treated.size() < kLeastTreated) {
+    std::vector<int> round = treatments_;
+    random.shuffle(round);
+    treated.insert(treated.end(), round.begin(), round.end());
   }
-  random.shuffle(speedups);
-  constexpr std::size_t kInHalf = speedups.size() / kHalves;
   std::vector<int> block;
-  for (std::size_t first = 0; first < speedups.size(); first += kInHalf) {
-    std::array<int, kInHalf + 1> half = {0};
-    std::copy_n(speedups.begin() + first, kInHalf, half.begin() + 1);
-    random.shuffle(half);
-    block.insert(block.end(), half.begin(), half.end());
+  auto next = treated.begin();
+  for (const std::size_t size : part_sizes(treated.size(), treatments_.size(), random)) {
+    const auto end = next + static_cast<std::ptrdiff_t>(size);
+    std::vector<int> part(next, end);
+    part.push_back(0);
+    random.shuffle(part);
+    block.insert(block.end(), part.begin(), part.end());
+    next = end;
   }
   return block;
 }
@@ -26,7 +59,7 @@ std::vector<int> SpeedupPlan::next_block(Random& random) const {
 int SpeedupPlan::for_whole_run(Random& random) const {
   if (fixed_) return *fixed_;
   if (random.below(2) == 0) return 0;
-  return kSpeedups[random.below(kSpeedups.size())];
+  return treatments_[random.below(treatments_.size())];
 }
 
 }  // namespace coz

@@ -1,10 +1,16 @@
 // Which speedups the windows of a block try, and in which order.
 //
-// A block stays on one line and is complete: it tries every speedup once, and so allows each to be
-// compared with baselines (speedup 0) measured within seconds of it. What drifts more slowly, such
-// as the machine's speed or the program's phase, cancels, and all speedups are measured equally
-// often. It is dealt in halves, each with a baseline and one half of the speedups in random order,
-// so that no speedup is ever far from a baseline, and a block cut short by the end still has one.
+// A block stays on one target and is complete: it tries every speedup equally often, and so allows
+// each to be compared with baselines (speedup 0) measured within seconds of it. What drifts more
+// slowly, such as the machine's speed or the program's phase, cancels. It is dealt in parts
+// (halves, for the built-in ladder), each with a baseline and at most three treatments in random
+// order, so that no speedup is ever far from a baseline, and a block cut short by the end still has
+// one.
+//
+// Few speedups are tried several times in a block, each part having as many of each as the others:
+//
+//   treatments   1                2            3            4 to 6         7 and more
+//   parts        0a 0a 0a 0a      0ab 0ab      0abc 0abc    0ab(c) 0cd..   a third as many
 //
 // One thread; allocates. Speedups are percent.
 #ifndef LIBCOZ_EXPERIMENT_SPEEDUP_PLAN_H
@@ -21,15 +27,14 @@ namespace coz {
 
 // Few enough for each to be measured well, and dense enough to show where a curve bends.
 inline constexpr std::array<int, 6> kSpeedups = {10, 25, 40, 50, 75, 100};
-inline constexpr std::size_t kHalves = 2;
-static_assert(kSpeedups.size() % kHalves == 0);
-inline constexpr std::size_t kWindowsPerBlock = kSpeedups.size() + kHalves;
+// Of a block of the built-in ladder, and of one of baselines alone.
+inline constexpr std::size_t kWindowsPerBlock = kSpeedups.size() + 2;
 
 class SpeedupPlan {
  public:
-  // `fixed`: the only treatment (--fixed-speedup), in half of a block's windows; 0 means baselines
-  // alone.
-  explicit SpeedupPlan(std::optional<int> fixed) : fixed_(fixed) {}
+  // `fixed`: the only treatment (--fixed-speedup), also of a whole run; 0 means baselines alone.
+  // `chosen`: the treatments (--speedups), 1 to 100, each once; empty for the built-in ladder.
+  explicit SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen = {});
 
   // The speedups of a block, one for each of its windows.
   std::vector<int> next_block(Random& random) const;
@@ -39,6 +44,7 @@ class SpeedupPlan {
 
  private:
   std::optional<int> fixed_;
+  std::vector<int> treatments_;
 };
 
 }  // namespace coz

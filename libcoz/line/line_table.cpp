@@ -142,13 +142,15 @@ std::span<const LineTableFrame> LineTable::find_chain(std::uint64_t address) con
 
 std::size_t LineTable::frames_in_scope(std::uint64_t address,
                                        std::span<const std::uint8_t> file_in_scope,
-                                       std::span<LineLocation> out) const noexcept {
+                                       std::span<LineLocation> out,
+                                       Lineless lineless) const noexcept {
   std::size_t found = 0;
   for (const LineTableFrame& frame : find_chain(address)) {
     if (found == out.size()) break;
     if (frame.line >= lines_.size()) continue;
-    const std::uint32_t file = lines_[frame.line].file;
-    if (file < file_in_scope.size() && file_in_scope[file] != 0) {
+    const LineTableLine line = lines_[frame.line];
+    const bool in_scope = line.file < file_in_scope.size() && file_in_scope[line.file] != 0;
+    if (line.line == 0 ? lineless == Lineless::kFind : in_scope) {
       out[found++] = LineLocation{frame.line, frame.function};
     }
   }
@@ -156,9 +158,10 @@ std::size_t LineTable::frames_in_scope(std::uint64_t address,
 }
 
 std::optional<LineLocation> LineTable::innermost_in_scope(
-    std::uint64_t address, std::span<const std::uint8_t> file_in_scope) const noexcept {
+    std::uint64_t address, std::span<const std::uint8_t> file_in_scope,
+    Lineless lineless) const noexcept {
   LineLocation innermost;
-  if (frames_in_scope(address, file_in_scope, {&innermost, 1}) == 0) return std::nullopt;
+  if (frames_in_scope(address, file_in_scope, {&innermost, 1}, lineless) == 0) return std::nullopt;
   return innermost;
 }
 
@@ -190,23 +193,37 @@ std::vector<std::uint8_t> LineTable::files_in_scope(const SourceScope& scope) co
 }
 
 std::optional<LineTableLine> LineTable::first_line_of(std::uint32_t function_id) const {
+  constexpr LineTableLine kUnknown{0xffffffffU, 0};
   if (first_lines_.empty()) {
-    first_lines_.resize(functions_.size());
+    first_lines_.resize(functions_.size(), kUnknown);
     for (const LineTableFrame& frame : frames_) {
       if (frame.function >= first_lines_.size() || frame.line >= lines_.size()) continue;
       LineTableLine& first = first_lines_[frame.function];
       const LineTableLine& line = lines_[frame.line];
-      if (first.line == 0 || (line.file == first.file && line.line < first.line)) first = line;
+      // Of functions of the same name one may have lines and another none.
+      const bool is_earlier = line.file == first.file && line.line != 0 && line.line < first.line;
+      if (first.line == 0 ? first.file == kUnknown.file || line.line != 0 : is_earlier) {
+        first = line;
+      }
     }
   }
-  if (function_id >= first_lines_.size() || first_lines_[function_id].line == 0) {
+  if (function_id >= first_lines_.size() || first_lines_[function_id].file == kUnknown.file) {
     return std::nullopt;
   }
   return first_lines_[function_id];
 }
 
+std::string LineTable::function_location(std::uint32_t function_id) const {
+  const char* name = function_name(function_id);
+  const auto line = first_line_of(function_id);
+  const char* path = line ? file_path(line->file) : nullptr;
+  const std::string file = path == nullptr ? "" : std::string(path) + ":";
+  return file + (name == nullptr ? "?" : name);
+}
+
 std::optional<std::uint32_t> LineTable::find_line(std::string_view path_suffix,
                                                   std::uint32_t line) const noexcept {
+  if (line == 0) return std::nullopt;
   std::optional<std::uint32_t> found;
   for (std::uint32_t id = 0; id < lines_.size(); ++id) {
     if (lines_[id].line != line) continue;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,11 @@ struct LineLocation {
   std::uint32_t line_id = 0;
   std::uint32_t function_id = kNoFunction;
 };
+
+// Frames of functions that are known by a symbol alone have line 0 (line_table_format.h). They are
+// in scope wherever functions are what is looked for, whatever their file, which is the binary; and
+// they are no lines.
+enum class Lineless { kSkip, kFind };
 
 // FNV-1a, 64 bits: the checksum of the table's header.
 [[nodiscard]] std::uint64_t fnv1a(const void* bytes, std::size_t size) noexcept;
@@ -60,11 +66,13 @@ class LineTable {
   // (see files_in_scope()); files past its end are out of scope.
   [[nodiscard]] std::size_t frames_in_scope(std::uint64_t address,
                                             std::span<const std::uint8_t> file_in_scope,
-                                            std::span<LineLocation> out) const noexcept;
+                                            std::span<LineLocation> out,
+                                            Lineless lineless = Lineless::kSkip) const noexcept;
 
   // The first of them.
   [[nodiscard]] std::optional<LineLocation> innermost_in_scope(
-      std::uint64_t address, std::span<const std::uint8_t> file_in_scope) const noexcept;
+      std::uint64_t address, std::span<const std::uint8_t> file_in_scope,
+      Lineless lineless = Lineless::kSkip) const noexcept;
 
   [[nodiscard]] std::optional<LineTableLine> line(std::uint32_t line_id) const noexcept;
 
@@ -87,12 +95,17 @@ class LineTable {
   // A byte for each file id: 1 when `scope` contains the file.
   [[nodiscard]] std::vector<std::uint8_t> files_in_scope(const SourceScope& scope) const;
 
-  // The line of a function that stands first in its file. Looks through all frames at its first
-  // call, and keeps what it found: one thread at a time.
+  // The line of a function that stands first in its file; line 0 for a function that is known by a
+  // symbol alone. Looks through all frames at its first call, and keeps what it found: one thread
+  // at a time.
   [[nodiscard]] std::optional<LineTableLine> first_line_of(std::uint32_t function_id) const;
 
+  // `path:function`, with the path of the function's first line. One thread at a time.
+  [[nodiscard]] std::string function_location(std::uint32_t function_id) const;
+
   // The id of line `line` of the file whose path is, or ends in the components of, `path_suffix`.
-  // An exact path wins over a suffix; among several suffixes the first in the table does.
+  // An exact path wins over a suffix; among several suffixes the first in the table does. Line 0 is
+  // no line.
   [[nodiscard]] std::optional<std::uint32_t> find_line(std::string_view path_suffix,
                                                        std::uint32_t line) const noexcept;
 

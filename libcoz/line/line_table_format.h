@@ -12,6 +12,9 @@
 //                                        strictly ascending; a row ends where the next begins
 //  chains       uint32_t[row_count]      the row's inline chain, or kNoChain for a gap (no line
 //                                        information, line 0, or after an end_sequence)
+//                                        Code of which only the function is known, by a symbol or
+//                                        the unwind table, has a chain of one frame, whose line is
+//                                        the binary's path with line 0
 //  chain_begins uint32_t[chain_count+1]  chain c is frames[chain_begins[c] .. chain_begins[c+1])
 //  frames       LineTableFrame[]         innermost (the inlined code itself) first, outermost last
 //  lines        LineTableLine[]          a distinct (file, line); its index is the line id
@@ -30,7 +33,7 @@
 namespace coz {
 
 inline constexpr char kLineTableMagic[8] = {'C', 'O', 'Z', 'L', 'I', 'N', 'E', '\n'};
-inline constexpr std::uint32_t kLineTableVersion = 1;
+inline constexpr std::uint32_t kLineTableVersion = 2;
 inline constexpr std::uint32_t kNoChain = 0xffffffffU;
 inline constexpr std::uint32_t kNoFunction = 0xffffffffU;
 inline constexpr std::uint32_t kMaxBuildIdSize = 32;
@@ -68,7 +71,7 @@ struct LineTableFrame {
 
 struct LineTableLine {
   std::uint32_t file;  // index into files
-  std::uint32_t line;  // 1-based
+  std::uint32_t line;  // 1-based; 0: no line is known, and the file is the binary
 };
 
 }  // namespace coz

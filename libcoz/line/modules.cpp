@@ -94,8 +94,9 @@ Modules::~Modules() {
   if (keys_ != nullptr) munmap(keys_, sizeof(*keys_) * kMostImages);
 }
 
-void Modules::load(std::string_view list, const SourceScope& scope,
+void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,
                    std::vector<std::string>& problems) {
+  lineless_ = lineless;
   while (!list.empty()) {
     const std::string_view entry = list.substr(0, list.find('\n'));
     list.remove_prefix(std::min(list.size(), entry.size() + 1));
@@ -213,23 +214,17 @@ const Modules::Image* Modules::image_of(const LoadedObject& object) const noexce
 }
 
 std::size_t Modules::find_in(const Module& module, std::uint64_t address,
-                             std::span<Place> out) noexcept {
+                             std::span<Place> out) const noexcept {
   std::array<LineLocation, kMostPlaces> found;
-  const std::size_t count =
-      module.table.frames_in_scope(address - module.table.base_address(), module.file_in_scope,
-                                   std::span(found).first(std::min(out.size(), found.size())));
+  const std::size_t count = module.table.frames_in_scope(
+      address - module.table.base_address(), module.file_in_scope,
+      std::span(found).first(std::min(out.size(), found.size())), lineless_);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t function = found[i].function_id;
     out[i] = {module.first_line + found[i].line_id,
               function == kNoFunction ? kNoFunction : module.first_function + function};
   }
   return count;
-}
-
-const Module* Modules::skip(std::uint32_t modules) const noexcept {
-  const Module* module = first();
-  while (module != nullptr && modules-- > 0) module = next_of(*module);
-  return module;
 }
 
 const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
@@ -241,6 +236,13 @@ const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
   return nullptr;
 }
 
+bool Modules::is_line(std::uint32_t line) const noexcept {
+  const Module* module = module_of_line(line);
+  const auto found =
+      module == nullptr ? std::nullopt : module->table.line(line - module->first_line);
+  return found && found->line != 0;
+}
+
 std::string Modules::location(std::uint32_t line) const {
   const Module* module = module_of_line(line);
   if (module == nullptr) return "?";
@@ -248,7 +250,7 @@ std::string Modules::location(std::uint32_t line) const {
   if (!found) return "?";
   const char* path = module->table.file_path(found->file);
   if (path == nullptr) return "?";
-  return std::string(path) + ":" + std::to_string(found->line);
+  return found->line == 0 ? path : std::string(path) + ":" + std::to_string(found->line);
 }
 
 const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
@@ -270,23 +272,17 @@ const char* Modules::function_name(std::uint32_t function) const noexcept {
 std::string Modules::function_location(std::uint32_t function) const {
   const Module* module = module_of_function(function);
   if (module == nullptr) return "?";
-  const std::uint32_t id = function - module->first_function;
-  const char* name = module->table.function_name(id);
-  const auto line = module->table.first_line_of(id);
-  const char* path = line ? module->table.file_path(line->file) : nullptr;
-  const std::string file = path == nullptr ? "" : std::string(path) + ":";
-  return file + (name == nullptr ? "?" : name);
+  return module->table.function_location(function - module->first_function);
 }
 
-std::optional<std::uint32_t> Modules::find_line(std::string_view location,
-                                                std::uint32_t from) const noexcept {
+std::optional<std::uint32_t> Modules::find_line(std::string_view location) const noexcept {
   const std::size_t colon = location.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view digits = location.substr(colon + 1);
   std::uint32_t number = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
-  for (const Module* module = skip(from); module != nullptr; module = next_of(*module)) {
+  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
     if (const auto id = module->table.find_line(location.substr(0, colon), number)) {
       return module->first_line + *id;
     }
@@ -294,29 +290,13 @@ std::optional<std::uint32_t> Modules::find_line(std::string_view location,
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> Modules::find_function(std::string_view wanted,
-                                                    std::uint32_t from) const {
-  for (const Module* found = skip(from); found != nullptr; found = next_of(*found)) {
+std::optional<std::uint32_t> Modules::find_function(std::string_view location) const {
+  for (const Module* found = first(); found != nullptr; found = next_of(*found)) {
     const Module& module = *found;
     for (std::uint32_t id = 0; id < module.table.function_count(); ++id) {
       const char* name = module.table.function_name(id);
-      if (name == nullptr) continue;
-      std::string_view rest = wanted;
-      if (!rest.ends_with(name)) {
-        // Without parameters, which begin with the first parenthesis behind a name.
-        const std::string_view whole = name;
-        const std::string_view bare = whole.substr(0, whole.find('(', 1));
-        if (!rest.ends_with(bare)) continue;
-        rest.remove_suffix(bare.size());
-      } else {
-        rest.remove_suffix(std::string_view(name).size());
-      }
-      if (rest.empty()) return module.first_function + id;
-      if (rest.back() != ':') continue;
-      rest.remove_suffix(1);
-      const auto line = module.table.first_line_of(id);
-      const char* path = line ? module.table.file_path(line->file) : nullptr;
-      if (path != nullptr && path_ends_with(path, rest)) return module.first_function + id;
+      if (name == nullptr || !location.ends_with(name)) continue;
+      if (module.table.function_location(id) == location) return module.first_function + id;
     }
   }
   return std::nullopt;

@@ -63,7 +63,9 @@ class Modules {
 
   // Maps the tables listed as `binary<TAB>table`, one a line, and finds where the binaries are
   // loaded. A table that can't be used is left out, and said in `problems`.
-  void load(std::string_view list, const SourceScope& scope, std::vector<std::string>& problems);
+  // `lineless`: whether functions that are known by symbols alone are places.
+  void load(std::string_view list, const SourceScope& scope, Lineless lineless,
+            std::vector<std::string>& problems);
 
   // --- For modules that come after the start. One thread. ---
 
@@ -98,18 +100,17 @@ class Modules {
   // How many modules there are, which only grows.
   std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
-  // `path:line`; may allocate.
+  // False for what stands for all functions without lines in a binary (line_table_format.h).
+  bool is_line(std::uint32_t line) const noexcept;
+  // `path:line`, or of functions without lines the path alone; may allocate.
   std::string location(std::uint32_t line) const;
   // nullptr where there is none.
   const char* function_name(std::uint32_t function) const noexcept;
-  // `path:function`, with the path of the function's first line; may allocate. One thread.
+  // As LineTable::function_location(); may allocate.
   std::string function_location(std::uint32_t function) const;
-  // Not in the first `from` modules: those are known not to have it.
-  std::optional<std::uint32_t> find_line(std::string_view location,
-                                         std::uint32_t from = 0) const noexcept;
-  // By its name, with or without parameters, and with a path before it or without. Reads the whole
-  // table; may allocate. One thread, as above.
-  std::optional<std::uint32_t> find_function(std::string_view name, std::uint32_t from = 0) const;
+  std::optional<std::uint32_t> find_line(std::string_view location) const noexcept;
+  // By its location, whole. Reads whole tables; may allocate.
+  std::optional<std::uint32_t> find_function(std::string_view location) const;
 
   // Build id of the main executable, hex.
   std::string build_id() const;
@@ -128,15 +129,15 @@ class Modules {
   };
 
   const Image* image_of(const LoadedObject& object) const noexcept;
-  static std::size_t find_in(const Module& module, std::uint64_t address,
-                             std::span<Place> out) noexcept;
+  std::size_t find_in(const Module& module, std::uint64_t address,
+                      std::span<Place> out) const noexcept;
   const Module* first() const noexcept { return first_.load(std::memory_order_acquire); }
-  const Module* skip(std::uint32_t modules) const noexcept;
   const Module* module_of_line(std::uint32_t line) const noexcept;
   const Module* module_of_function(std::uint32_t function) const noexcept;
 
   FindObject find_object_;
   std::vector<StartLoad> start_loads_;
+  Lineless lineless_ = Lineless::kSkip;
 
   std::atomic<Module*> first_{nullptr};
   Module* last_ = nullptr;

@@ -62,8 +62,9 @@ void write_callers(JsonWriter& json, const std::vector<CallerCount>& callers) {
   for (const CallerCount& caller : callers) {
     json.begin_object();
     json.field("location", caller.location);
-    if (!caller.caller.empty()) json.field("caller", caller.caller);
     if (!caller.function.empty()) json.field("function", caller.function);
+    if (!caller.caller.empty()) json.field("caller", caller.caller);
+    if (!caller.caller_function.empty()) json.field("caller_function", caller.caller_function);
     json.field("count", caller.count);
     json.end_object();
   }
@@ -90,7 +91,13 @@ std::string to_json(const RunRecord& record) {
   json.field("granularity", record.granularity);
   write_list(json, "scope", record.scope);
   json.field("end_to_end", record.end_to_end);
+  if (!record.fixed.empty()) write_list(json, "fixed", record.fixed);
   if (record.fixed_speedup) json.field("fixed_speedup", *record.fixed_speedup / 100.0);
+  if (!record.speedups.empty()) {
+    json.key("speedups").begin_array();
+    for (const int speedup : record.speedups) json.value(speedup / 100.0);
+    json.end_array();
+  }
   json.end_object();
   return json.text();
 }
@@ -142,6 +149,7 @@ std::string to_json(const SamplesRecord& record) {
   }
   json.end_array();
   write_callers(json, record.callers);
+  if (!record.regions.empty()) write_list(json, "regions", record.regions);
   write_points(json, record.points, true);
   json.field("experiments", record.experiments);
   json.key("discarded").begin_object();

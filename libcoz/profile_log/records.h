@@ -25,7 +25,9 @@ struct RunRecord {
   std::string granularity;
   std::vector<std::string> scope;
   bool end_to_end = false;
+  std::vector<std::string> fixed;    // locations
   std::optional<int> fixed_speedup;  // percent; written as a fraction
+  std::vector<int> speedups;         // the same
 };
 
 // kThroughput and kArrival: visits and elapsed. kBegin: a latency point, all but visits.
@@ -70,11 +72,12 @@ struct LineCount {
   std::uint64_t count = 0;
 };
 
-// Samples in a line that was run for one caller.
+// Samples in a line that was run as part of one function for one caller.
 struct CallerCount {
   std::string location;
-  std::string caller;    // location of the call; empty: out of scope
-  std::string function;  // that of the caller; empty if unknown
+  std::string function;         // of the line; empty if unknown
+  std::string caller;           // location of the call; empty: out of scope
+  std::string caller_function;  // empty if unknown
   std::uint64_t count = 0;
 };
 
@@ -91,7 +94,8 @@ struct SamplesRecord {
   std::uint64_t in_scope = 0;
   std::vector<LineCount> lines;
   std::vector<CallerCount> callers;
-  std::vector<PointResult> points;  // totals since the start
+  std::vector<std::string> regions;  // entered so far
+  std::vector<PointResult> points;   // totals since the start
   std::uint64_t experiments = 0;
   Discarded discarded;
   std::uint64_t threads = 0;

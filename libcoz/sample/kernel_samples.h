@@ -5,6 +5,9 @@
 // meanwhile, there was a sample in that call. To read the processor time is itself a call; but it
 // cannot have grown by more than the wall clock has, so that most calls need only that.
 //
+// When exactly the period ended is known to some ten microseconds, by which samples come late. It
+// may so seem to have ended just after the call in which it did; then the next call gets it.
+//
 // Samples that were dropped elsewhere (in calls that nothing intercepts, page faults, waiting for a
 // lock) show at the next one: they are counted, and belong to no place.
 //
@@ -23,6 +26,8 @@ class KernelSamples {
  public:
   // More at once are not time in the kernel, but a thread that blocked the signal.
   static constexpr Nanoseconds kMost = 100;
+  // How long after a call the period may seem to have ended that ended in it.
+  static constexpr Nanoseconds kTolerance = 50 * kMicrosecond;
 
   // The thread begins, having used so much processor time.
   void start_at(Nanoseconds processor_time, Nanoseconds period) noexcept {
@@ -32,10 +37,16 @@ class KernelSamples {
 
   // A sample, after so much processor time: how many were dropped since the last.
   Nanoseconds at_sample(Nanoseconds processor_time, Nanoseconds period) noexcept {
-    const Nanoseconds missed = (processor_time - next_ + period / 2) / period;
-    next_ = processor_time + period;
+    const Nanoseconds missed =
+        std::max<Nanoseconds>(0, (processor_time - next_ + period / 2) / period);
+    next_ += missed * period;
+    // Periods are exact, samples more or less late: those that are least so tell the time. The
+    // clocks may drift apart, so that it is followed slowly in the other direction.
+    const Nanoseconds late = processor_time - next_;
+    next_ += late < 0 || late > period / 2 ? late : late / kSlowly;
+    next_ += period;
     not_before_ = 0;
-    return std::clamp<Nanoseconds>(missed, 0, kMost);
+    return std::min(missed, kMost);
   }
 
   // Can the period have ended by now? If so, ask at_return().
@@ -51,7 +62,8 @@ class KernelSamples {
       // The last period ended so long ago, in processor time; the call took as much at most.
       const Nanoseconds ago = (processor_time - next_) % period;
       const Nanoseconds call = now - start;
-      if (call >= ago) in_call = std::min((call - ago) / period + 1, ended);
+      const Nanoseconds reach = call + kTolerance;
+      if (reach >= ago) in_call = std::min((reach - ago) / period + 1, ended);
       next_ += in_call * period;
     }
     not_before_ = now + std::max<Nanoseconds>(next_ - processor_time, 0);
@@ -59,6 +71,8 @@ class KernelSamples {
   }
 
  private:
+  static constexpr Nanoseconds kSlowly = 64;
+
   Nanoseconds next_ = 0;        // processor time at which the period ends
   Nanoseconds not_before_ = 0;  // wall clock: earlier it cannot
 };

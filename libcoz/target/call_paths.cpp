@@ -37,7 +37,14 @@ std::optional<std::uint32_t> CallPaths::count(const Place& place, const Place* c
       seen = key;
     }
     if (seen != key) continue;
-    entry.function.store(place.function, std::memory_order_relaxed);
+    // A function that another thread is about to enter is taken for a different one: then the path
+    // has two numbers, which whoever reads them adds up.
+    const std::uint64_t function = std::uint64_t{place.function} + 1;
+    std::uint64_t entered = 0;
+    if (!entry.function.compare_exchange_strong(entered, function, std::memory_order_acq_rel) &&
+        entered != function) {
+      continue;
+    }
     entry.caller_function.store(caller == nullptr ? kNoFunction : caller->function,
                                 std::memory_order_relaxed);
     entry.samples.fetch_add(1, std::memory_order_release);
@@ -54,7 +61,7 @@ std::optional<CallPath> CallPaths::get(std::uint32_t path) const noexcept {
   const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
   CallPath found;
   found.place = {static_cast<std::uint32_t>(key >> 32) - 1,
-                 entry.function.load(std::memory_order_relaxed)};
+                 static_cast<std::uint32_t>(entry.function.load(std::memory_order_relaxed) - 1)};
   found.samples = samples;
   if (const auto outer = static_cast<std::uint32_t>(key); outer != 0) {
     found.caller = {outer - 1, entry.caller_function.load(std::memory_order_relaxed)};

@@ -1,5 +1,6 @@
-// Lines under their callers, by number: a *call path* is a line with the call site in scope next
-// to it, outwards along the chain of inlined and called functions.
+// Lines under their callers, by number: a *call path* is a line, as part of one function (of
+// several instances of a template, say), with the call site in scope next to it, outwards along the
+// chain of inlined and called functions.
 //
 // A table of fixed size, filled by signal handlers of all threads and read by any; lock-free. When
 // it is full, further paths have no number. The memory is one mapping.
@@ -42,7 +43,7 @@ class CallPaths {
  private:
   struct Entry {
     std::atomic<std::uint64_t> key;
-    std::atomic<std::uint32_t> function;
+    std::atomic<std::uint64_t> function;  // + 1; 0 while the entry is being made
     std::atomic<std::uint32_t> caller_function;
     std::atomic<std::uint64_t> samples;
   };

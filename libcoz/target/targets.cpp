@@ -67,21 +67,32 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
   return {"line", modules_.location(id), name_of(function)};
 }
 
-std::optional<std::uint32_t> Targets::find(std::string_view name, std::uint32_t from) const {
-  if (const auto region = regions_.find(name)) return of_region(*region);
-  if (granularity_ == Granularity::kFunction) {
-    if (const auto function = modules_.find_function(name, from)) return kFirst + *function;
-    return std::nullopt;
+std::string location_of(const TargetName& name) {
+  if (name.kind != "region") return name.name;
+  return "region " + name.name.substr(0, RegionRegistry::kMostName - 1);
+}
+
+std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
+  if (wanted.kind == "region") {
+    const auto region = regions_.find(wanted.name);
+    return region ? std::optional(of_region(*region)) : std::nullopt;
   }
-  const auto line = modules_.find_line(name, from);
-  if (!line || granularity_ == Granularity::kLine)
-    return line ? std::optional(kFirst + *line) : line;
-  // Of the paths to the line the one with most samples.
+  if ((wanted.kind == "function") != (granularity_ == Granularity::kFunction)) return std::nullopt;
+  if (granularity_ == Granularity::kFunction) {
+    const auto function = modules_.find_function(wanted.name);
+    return function ? std::optional(kFirst + *function) : std::nullopt;
+  }
+  const auto line = modules_.find_line(wanted.name);
+  if (!line) return std::nullopt;
+  return granularity_ == Granularity::kLine ? std::optional(kFirst + *line) : find_path(*line);
+}
+
+std::optional<std::uint32_t> Targets::find_path(std::uint32_t line) const {
   std::optional<std::uint32_t> most;
   std::uint64_t samples = 0;
   for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
     const auto path = paths_.get(id);
-    if (path && path->place.line == *line && path->samples > samples) {
+    if (path && path->place.line == line && path->samples > samples) {
       most = kFirst + id;
       samples = path->samples;
     }

@@ -36,6 +36,16 @@ struct TargetDescription {
   std::string function;  // empty where unknown
 };
 
+// What the user named: a line (FILE:LINE), a function or a region.
+struct TargetName {
+  std::string kind;  // "line", "function" or "region"
+  std::string name;
+};
+
+// As TargetDescription::location, which it may only be the beginning of: "region " and the name as
+// far as the registry keeps it, or the name.
+std::string location_of(const TargetName& name);
+
 class Targets {
  public:
   // All must outlive it.
@@ -43,7 +53,11 @@ class Targets {
           Granularity granularity) noexcept
       : modules_(modules), paths_(paths), regions_(regions), granularity_(granularity) {}
 
-  // How many numbers there are, used or not, with so many lines and functions.
+  // How many numbers there are, used or not.
+  std::uint32_t count() const noexcept {
+    return count(modules_.line_count(), modules_.function_count());
+  }
+  // The same, were there so many lines and functions.
   std::uint32_t count(std::uint32_t lines, std::uint32_t functions) const noexcept;
 
   // Does of() want the caller's place too?
@@ -58,12 +72,18 @@ class Targets {
   // `function`: that of the first sample in the target.
   TargetDescription describe(std::uint32_t target, std::uint32_t function) const;
 
-  // What the user named: FILE:LINE, a function's name, or a region's. For a line or function that
-  // there is, or a region that has been entered. Not in the first `from` modules.
-  std::optional<std::uint32_t> find(std::string_view name, std::uint32_t from = 0) const;
+  // A line or function that there is, a region that has been entered, or of the call paths to a
+  // line the one with most samples. nullopt too for a kind that this granularity does not have.
+  std::optional<std::uint32_t> find(const TargetName& wanted) const;
+
+  // Whether find() may answer differently while count() stays the same.
+  bool may_change(const TargetName& wanted) const noexcept {
+    return wanted.kind == "region" || granularity_ == Granularity::kCallpath;
+  }
 
  private:
   TargetDescription describe_path(const CallPath& path) const;
+  std::optional<std::uint32_t> find_path(std::uint32_t line) const;
   std::string name_of(std::uint32_t function) const;
 
   const Modules& modules_;

@@ -21,7 +21,9 @@ bool compile(const std::string& compiler_name, const std::string& flags, const s
              const std::string& binary) {
   std::string command = compiler_name + " " + flags + " -o " + binary;
   std::istringstream names(sources);
-  for (std::string name; names >> name;) command += " " + programs_folder() + "/" + name;
+  for (std::string name; names >> name;) {
+    command += " " + (name.starts_with('/') ? "" : programs_folder() + "/") + name;
+  }
   return shell(command);
 }
 

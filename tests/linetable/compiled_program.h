@@ -16,7 +16,7 @@
 
 [[nodiscard]] bool has_tool(const std::string& name);
 
-// Compile `sources` (space-separated, of the programs folder) into `binary`.
+// Compile `sources` (space-separated, of the programs folder or absolute) into `binary`.
 [[nodiscard]] bool compile_c(const std::string& flags, const std::string& sources,
                              const std::string& binary);
 [[nodiscard]] bool compile_cpp(const std::string& flags, const std::string& sources,

@@ -128,6 +128,45 @@ TEST_CASE("a function in pieces, and a call whose line is not known", "[linetabl
   CHECK(chain(table, 0xa0) == "orphan:1");
 }
 
+TEST_CASE("symbols fill what rows and scopes leave", "[linetable][builder]") {
+  Sources s;
+  const std::uint32_t none = s.builder.add_line(s.builder.add_file("/bin/prog"), 0);
+  const auto symbol = [&](std::uint32_t begin, std::uint32_t end, const char* name) {
+    s.builder.add_symbol(begin, end, s.builder.add_function(name), none);
+  };
+  symbol(0x80, 0x90, "after");
+  symbol(0x08, 0x18, "before");
+  symbol(0x20, 0x60, "around");
+  s.builder.add_range(0x30, 0x50, s.function("f"));
+  s.builder.add_row(0x10, s.line(1));  // in a symbol, but in no scope
+  s.builder.add_row(0x18, kNoLine);
+  s.builder.add_row(0x30, s.line(2));
+  s.builder.add_row(0x40, kNoLine);  // line 0 in a function with debug information
+  const LineTable table = finish(s.builder);
+  const std::vector<std::pair<std::uint64_t, std::string>> expected = {
+      {0x00, ""},         {0x07, ""},         {0x08, "before:0"}, {0x0f, "before:0"},
+      {0x10, "before:1"}, {0x17, "before:1"}, {0x18, ""},         {0x1f, ""},
+      {0x20, "around:0"}, {0x2f, "around:0"}, {0x30, "f:2"},      {0x3f, "f:2"},
+      {0x40, ""},         {0x4f, ""},         {0x50, "around:0"}, {0x5f, "around:0"},
+      {0x60, ""},         {0x7f, ""},         {0x80, "after:0"},  {0x8f, "after:0"},
+      {0x90, ""},         {0xffffff, ""},
+  };
+  for (const auto& [address, frames] : expected) {
+    INFO(std::hex << address);
+    CHECK(chain(table, address) == frames);
+  }
+}
+
+TEST_CASE("a table may be made of symbols alone", "[linetable][builder]") {
+  Sources s;
+  const std::uint32_t none = s.builder.add_line(s.builder.add_file("/bin/prog"), 0);
+  s.builder.add_symbol(0, 0x10, s.builder.add_function("f"), none);
+  const LineTable table = finish(s.builder);
+  CHECK(chain(table, 0) == "f:0");
+  CHECK(chain(table, 0x10).empty());
+  CHECK(table.function_location(0) == "/bin/prog:f");
+}
+
 TEST_CASE("equal chains are stored once", "[linetable][builder]") {
   Sources s;
   for (std::uint32_t i = 0; i < 100; ++i) {

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/oracle/experiment.h"
@@ -29,7 +30,7 @@ Settings by_default() {
   return settings;
 }
 
-const Workload& workload(const std::string& name) {
+const Workload& workload(std::string_view name) {
   const auto& all = oracle::workloads();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Workload& w) { return w.name == name; });

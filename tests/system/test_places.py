@@ -1,5 +1,6 @@
 """Where time is blamed: inlines, callers, functions, regions, the kernel. Shares of samples, not effects."""
 
+import re
 from collections import defaultdict
 
 import pytest
@@ -52,7 +53,9 @@ def test_a_region_is_sped_up_as_one(coz, build):
 def test_callers_are_told(coz, build, places):
     """One sample of four is followed to its caller."""
     run = coz.run([build("places.cpp"), 4])
-    _, called, one, three = lines_with(places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS")
+    inlined, called, one, three = lines_with(
+        places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS"
+    )
     by_caller = defaultdict(int)
     for entry in run.records("samples")[-1]["callers"]:
         if entry["location"] == f"{places}:{called}":
@@ -60,7 +63,8 @@ def test_callers_are_told(coz, build, places):
     total = sum(by_caller.values())
     assert by_caller[f"{places}:{one}"] / total == pytest.approx(1 / 4, abs=0.08)
     assert by_caller[f"{places}:{three}"] / total == pytest.approx(3 / 4, abs=0.08)
-    report = coz("report", coz.profile).out
+    report = coz("report", "--instances", coz.profile).out
+    assert re.search(rf"places.cpp:{inlined} < spin_inlined<2> \d\d%, spin_inlined<1> \d\d%", report)
     assert f"places.cpp:{called} < places.cpp:{three} " in report
 
 
@@ -96,3 +100,17 @@ def test_time_in_the_kernel_is_the_callers(coz, build, request, way, mark):
     counts = {entry["location"]: entry["count"] for entry in samples["lines"]}
     assert counts[f"{source}:{line}"] / samples["total"] == pytest.approx(float(run.out), abs=0.12)
     assert counts.get(f"{source}:{short}", 0) / samples["total"] < 0.05
+
+
+def test_time_in_libraries_is_the_callers(coz, build, request):
+    """Nothing here has frame pointers, the C library neither."""
+    source = request.config.rootpath / "tests/programs/library_time.cpp"
+    program = build("library_time.cpp", "-fomit-frame-pointer")
+    run = coz.run([program, 4], "--source-scope", "%library_time.cpp")
+    assert run.status == 0, run.err
+    found = shares(run)
+    lines = lines_with(source, "// COPY THRICE", "// COPY ONCE", "// SORT")
+    true = [float(share) for share in run.out.split()]
+    blamed = [found.get(f"{source}:{line}", 0) for line in lines]
+    # What the sort itself prepares is in another line of the same function.
+    assert sum(map(min, true, blamed)) > 0.93, (true, found)

@@ -262,3 +262,20 @@ def test_one_speedup_is_not_few_data_where_no_other_was_asked_for(blocks: int, f
     free = Model(lines, speedups=(0.5,), seed=2).records(blocks)
     for runs in ([free], [records, free]):
         assert all(Note.FEW_DATA in result.notes for result in analyse_records(*runs).results)
+
+
+def test_few_speedups_are_enough_where_no_others_were_asked_for() -> None:
+    lines = [Line("/a.c:1", lambda s: 0.4 * s), Line("/a.c:2", lambda s: 0.0)]
+    records = Model(lines, speedups=(0.25, 0.5)).records(40)
+    records[0]["speedups"] = [0.25, 0.5]
+    planned = analyse_records(records)
+    assert all(Note.FEW_DATA not in result.notes for result in planned.results)
+    # Half of what was asked for is not there.
+    records[0]["speedups"] = [0.25, 0.5, 0.75, 1.0]
+    assert all(Note.FEW_DATA in result.notes for result in analyse_records(records).results)
+    # Two runs that were to try two each: four together.
+    records[0]["speedups"] = [0.25, 0.5]
+    others = Model(lines, speedups=(0.75, 1.0), seed=2).records(40)
+    others[0]["speedups"] = [0.75, 1.0]
+    both = analyse_records(records, others)
+    assert all(Note.FEW_DATA not in result.notes for result in both.results)

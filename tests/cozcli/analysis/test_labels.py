@@ -83,6 +83,20 @@ def test_a_queue_that_does_not_balance_is_unstable(growth: Callable[[float], flo
     assert "Little's law does not hold" in text
 
 
+@pytest.mark.parametrize(("every", "is_unstable"), [(4, True), (40, False)])
+def test_a_queue_in_waves_is_unstable(every: int, is_unstable: bool) -> None:
+    """It builds up in some windows and drains in others, and in the mean arrivals equal departures."""
+    line = Line("/a.c:1", lambda s: 0.0, latency=lambda s: 0.2 * s)
+    records = model(line).records(24)
+    for number, window in enumerate(windows(records)):
+        point = window["points"][1]
+        sign = 1 if number // every % 2 else -1
+        wave = round(0.3 * point["arrivals"]) + 5
+        point["departures"] = point["arrivals"] + (sign * wave if number % every == 0 else 0)
+    found = doubts(analyse_records(records))["/a.c:1", "latency"]
+    assert (Note.UNSTABLE in found) == is_unstable
+
+
 def test_a_queue_that_grows_between_windows_is_unstable() -> None:
     """Within windows nothing shows, but later baselines have more in progress."""
     line = Line("/a.c:1", lambda s: 0.0, latency=lambda s: 0.0)

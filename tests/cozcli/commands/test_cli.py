@@ -73,6 +73,14 @@ def test_runs_of_one_speedup_are_drawn(profile: Path) -> None:
     assert "--min-points 1" in coz("plot", "--min-points", "5", cwd=profile).stderr
 
 
+def test_runs_of_few_speedups_are_drawn(profile: Path) -> None:
+    records = Model([Line("/src/a.c:1", lambda s: 0.5 * s)], speedups=(0.25, 0.5)).records(20)
+    records[0]["speedups"] = [0.25, 0.5]
+    (profile / "profile.coz").write_bytes(to_bytes(records))
+    assert coz("plot", cwd=profile).returncode == 0
+    assert "--min-points 2" in coz("plot", "--min-points", "3", cwd=profile).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

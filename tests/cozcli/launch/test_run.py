@@ -42,8 +42,11 @@ if "FAKE_CALLS" in os.environ:
 if sys.argv[1] == "build":
     status, answer = answers.get("build", [0, {{"table": "/t", "binary": sys.argv[-1], "warnings": []}}])
 else:
-    status, answer = answers.get("scope", [0, {{"lines": 3, "files": [], "all_files": ["/src/a.c"],
-                                               "line": {{"location": "/src/a.c:3"}}, "nearest": []}}])
+    chosen = [{{"kind": option[2:], "wanted": text, "nearest": [],
+                "found": [{{"location": "/src/" + text, "function": "f", "in_scope": True}}]}}
+              for option, text in zip(sys.argv, sys.argv[1:]) if option in ("--line", "--function")]
+    status, answer = answers.get("scope", [0, {{"lines": 3, "functions": 2, "files": [],
+                                               "all_files": ["/src/a.c"], "chosen": chosen}}])
 print(json.dumps(answer))
 sys.exit(status)
 """
@@ -211,9 +214,21 @@ def test_ctrl_c_reaches_the_program_once(home: Path, tmp_path: Path) -> None:
 
 
 def test_environment_of_the_program(start: Start, tmp_path: Path) -> None:
-    options = ("--fixed-line", "a.c:3", "--fixed-speedup", "0", "--period", "500us", "--seed", "7")
+    (tmp_path / "lines").write_text("# chosen\n\na.c:9\tf\n  b c.c:1 # hot\na.c:3\n")
+    options = (
+        "--fixed-line",
+        "a.c:3",
+        "--fixed-lines",
+        "lines",
+        "--fixed-region",
+        "part",
+        "--fixed-speedup",
+        "0",
+    )
+    options += ("--period", "500us", "--seed", "7")
     for name, value in (
-        ("COZ_FIXED_LINE", "/src/a.c:3"),
+        ("COZ_FIXED_TARGETS", "line\t/src/a.c:3\nline\t/src/a.c:9\nline\t/src/b c.c:1\nregion\tpart"),
+        ("COZ_SPEEDUPS", "(none)"),
         ("COZ_FIXED_SPEEDUP", "0"),
         ("COZ_PERIOD", "500000"),
         ("COZ_SEED", "7"),
@@ -222,6 +237,51 @@ def test_environment_of_the_program(start: Start, tmp_path: Path) -> None:
     ):
         _, out, _ = finish(start("environment", name, options=options))
         assert out == value + "\n"
+
+
+def test_functions_and_speedups_reach_the_program(start: Start) -> None:
+    options = ("--granularity", "function", "--fixed-function", "f", "--fixed-function", "g")
+    options += ("--speedups", "50,0,25%")
+    for name, value in (
+        ("COZ_FIXED_TARGETS", "function\t/src/f\nfunction\t/src/g"),
+        ("COZ_SPEEDUPS", "25,50"),
+        ("COZ_FIXED_SPEEDUP", "(none)"),
+        ("COZ_GRANULARITY", "function"),
+    ):
+        _, out, _ = finish(start("environment", name, options=options))
+        assert out == value + "\n"
+
+
+SAMPLES = (
+    '{"type":"samples","run_time":9,"total":9,"in_scope":9,"regions":["part","other"],"lines":['
+    '{"kind":"line","location":"/src/a.c:3","count":9},'
+    '{"kind":"callpath","location":"/src/a.c:9 < /src/a.c:1","count":9}]}\n'
+)
+
+
+def test_what_was_chosen_and_never_ran_is_said(start: Start) -> None:
+    options = ("--fixed-line", "a.c:3", "--fixed-line", "a.c:9", "--fixed-line", "a.c:7")
+    options += ("--fixed-region", "part", "--fixed-region", "zzz")
+    _, _, error = finish(start("exit", "0", options=options, FAKE_RECORDS=RECORDS + SAMPLES))
+    assert "no sample was taken in /src/a.c:7, region part: " in error
+    assert "never entered the region zzz, " in error
+    assert "regions that it entered: other, part\n" in error
+    _, _, error = finish(
+        start("exit", "0", options=(*options[:4], "-o", "2"), FAKE_RECORDS=RECORDS + SAMPLES)
+    )
+    assert error.count("\n") == 1
+
+
+def test_a_run_on_nothing_but_a_region_never_entered(start: Start) -> None:
+    records = '{"type":"run","format":"coz-profile","version":1,"fixed":["region zzz"]}\n'
+    samples = json.loads(SAMPLES) | {
+        "duration": 9,
+        "points": [{"name": "p", "kind": "throughput", "visits": 3}],
+    }
+    records += json.dumps(samples, separators=(",", ":")) + "\n"
+    _, _, error = finish(start("exit", "0", options=("--fixed-region", "zzz"), FAKE_RECORDS=records))
+    assert "no experiment: the run took no sample in region zzz" in error
+    assert "part, other" in error
 
 
 def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None:
@@ -239,10 +299,20 @@ def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None
         ({"build": [5, {"error": "cache", "message": "disk full"}]}, (), "disk full"),
         ({"scope": [0, {"lines": 0, "all_files": ["/src/a.c"]}]}, ("-s", "%zzz%"), "/src/a.c"),
         (
-            {"scope": [0, {"lines": 9, "line": None, "nearest": ["/src/a.c:9"]}]},
+            {"scope": [0, {"lines": 9, "chosen": [{"found": [], "nearest": ["/src/a.c:9"]}]}]},
             ("--fixed-line", "a.c:10"),
             "/src/a.c:9",
         ),
+        (
+            {"scope": [0, {"chosen": [{"found": [{"location": "/usr/x.h:1", "in_scope": False}]}]}]},
+            ("--fixed-line", "x.h:1"),
+            "/usr/x.h:1 is out of scope",
+        ),
+        ({"scope": [0, {"lines": 9, "functions": 0}]}, ("--granularity", "function"), "no source function"),
+        ({}, ("--granularity", "function", "--fixed-line", "a.c:3"), "--fixed-function"),
+        ({}, ("--fixed-function", "f"), "--granularity function"),
+        ({}, ("--fixed-lines", "nowhere"), "nowhere cannot be read"),
+        ({}, ("--fixed-lines", "/dev/null"), "/dev/null lists no line"),
         ({}, ("-o", "/"), "directory"),
     ],
 )
@@ -258,7 +328,7 @@ def test_refusals_before_the_start(
     assert list(tmp_path.iterdir()) == []
 
 
-SCOPE = {"lines": 0, "line": None, "all_files": ["/src/a.c"], "nearest": []}
+SCOPE = {"lines": 0, "all_files": ["/src/a.c"], "chosen": [{"found": [], "nearest": []}]}
 
 
 @pytest.mark.parametrize(
@@ -298,9 +368,41 @@ def test_debuginfod_is_asked_only_by_its_option(start: Start, tmp_path: Path) ->
         assert ("--debuginfod" in calls.read_text()) == bool(options)
 
 
+def test_what_is_wrong_with_a_file_of_lines_has_its_numbers(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "lines").write_text("a.c:1\n#\na.c\nb.c:0\n")
+    status, _, error = finish(start("cat", options=("--fixed-lines", "lines")))
+    assert status == 2
+    assert "line 3 is 'a.c'; line 4 is 'b.c:0'" in error
+    (tmp_path / "lines").write_text("\na.c:10\nzzz.c:4\n")
+    chosen = [{"found": [], "nearest": ["/src/a.c:9", "/src/a.c:12"]}, {"found": [], "nearest": []}]
+    answers = {"scope": [0, {"lines": 9, "all_files": ["/src/a.c"], "chosen": chosen}]}
+    status, _, error = finish(
+        start("cat", options=("--fixed-lines", "lines"), FAKE_HELPER=json.dumps(answers))
+    )
+    assert status == 2
+    assert "a.c:10 (lines, line 2; nearest: /src/a.c:9, /src/a.c:12)" in error
+    assert "zzz.c:4 (lines, line 3; nothing near)" in error
+
+
+def test_more_lines_than_an_environment_holds(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "lines").write_text("".join(f"{'d' * 100}/a.c:{i}\n" for i in range(1, 1300)))
+    status, _, error = finish(start("cat", options=("--fixed-lines", "lines")))
+    assert status == 2
+    assert "1,299 chosen lines are more than" in error
+    assert not (tmp_path / "profile.coz").exists()
+
+
 @pytest.mark.parametrize(
     "options",
     [
+        ("--speedups", "0"),
+        ("--speedups", "25,101"),
+        ("--speedups", "25,,50"),
+        ("--speedups", "25,50,25"),
+        ("--speedups", ""),
+        ("--speedups", "25", "--fixed-speedup", "25"),
+        ("--fixed-line", "a.c:0"),
+        ("--fixed-region", " "),
         ("--fixed-speedup", "101"),
         ("--fixed-speedup", "0.5"),
         ("--fixed-speedup", "-1"),

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from cozcli.errors import Problem
+from cozcli.launch.fixed_targets import Wanted
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import may_match_later
-from cozcli.launch.table_service import TableService, Wanted
+from cozcli.launch.line_tables import Scope, may_match_later
+from cozcli.launch.table_service import Later, TableService
 
 HELPER = r"""#!{python}
 import json, os, sys, time
@@ -31,7 +32,7 @@ sys.exit(status)
 """
 
 TABLE = [0, {"table": "/cache/t", "binary": "/lib/a.so", "warnings": []}]
-SCOPE = [0, {"lines": 3, "files": [], "all_files": [], "line": None, "nearest": ["/src/a.c:9"]}]
+SCOPE = [0, {"lines": 3, "files": [], "all_files": [], "chosen": [{"found": [], "nearest": ["/src/a.c:9"]}]}]
 
 
 class Fixture:
@@ -54,8 +55,8 @@ class Fixture:
         calls = self.folder / "calls"
         return [json.loads(line) for line in calls.read_text().splitlines()] if calls.exists() else []
 
-    def service(self, wanted: Wanted) -> TableService:
-        return TableService(self.helper, wanted, self.said.extend)
+    def service(self, later: Later) -> TableService:
+        return TableService(self.helper, later, self.said.extend)
 
 
 @pytest.fixture
@@ -63,11 +64,12 @@ def world(tmp_path: Path) -> Fixture:
     return Fixture(tmp_path)
 
 
-LIBRARIES = Wanted(["%.so"], {"/lib/there.so"})
+LINE = Wanted("line", "a.c:10")
+LIBRARIES = Later(["%.so"], {"/lib/there.so"})
 
 
 def test_a_table_is_made_for_what_is_wanted(world: Fixture) -> None:
-    service = world.service(Wanted(["%.so"], (), ["%.c", "%.h"], "a.c:10"))
+    service = world.service(Later(["%.so"], (), Scope(["%.c", "%.h"]), [LINE]))
     assert service.answer(b"table\t1\t/lib/a.so") == b"1\t/cache/t"
     build, scope = world.calls()
     assert build == ["build", "/lib/a.so"]
@@ -122,19 +124,21 @@ def test_what_fails_costs_one_library_and_is_said(
 
 
 def test_a_library_out_of_the_source_scope_is_told(world: Fixture) -> None:
-    world.answers(scope=[0, {"lines": 0, "line": None, "nearest": []}])
-    assert world.service(LIBRARIES._replace(source_scope=["%.rs"])).answer(b"table\t1\t/lib/a.so")
+    world.answers(scope=[0, {"lines": 0, "chosen": []}])
+    assert world.service(LIBRARIES._replace(scope=Scope(["%.rs"]))).answer(b"table\t1\t/lib/a.so")
     assert "no source line of it matches -s %.rs" in world.said[0].text
 
 
 def test_what_never_came(world: Fixture) -> None:
-    service = world.service(Wanted(["%/a.so", "%/there.so", "%/b.so"], {"/lib/there.so"}, (), "a.c:10"))
+    service = world.service(Later(["%/a.so", "%/there.so", "%/b.so"], {"/lib/there.so"}, Scope(), [LINE]))
     service.answer(b"table\t1\t/lib/a.so")
     patterns, line = service.missed()
     assert "matches -b %/b.so." in patterns.text
     assert "a line a.c:10" in line.text
     assert "/src/a.c:9" in line.hint
-    world.answers(scope=[0, {"lines": 1, "line": {"location": "/src/b.c:10"}, "nearest": []}])
+    world.answers(
+        scope=[0, {"lines": 1, "chosen": [{"found": [{"location": "/src/b.c:10"}], "nearest": []}]}]
+    )
     service.answer(b"table\t1\t/lib/b.so")
     assert service.missed() == []
 

@@ -41,6 +41,11 @@ def test_a_run_may_have_a_speedup_of_its_own() -> None:
     run = {"type": "run", "format": "coz-profile", "version": 1}
     records, _ = read(run, {**run, "fixed_speedup": 0}, {**run, "fixed_speedup": 0.4})
     assert [record.fixed_speedup for record in records if isinstance(record, RunRecord)] == [None, 0.0, 0.4]
+    (record,), _ = read({**run, "fixed": ["/a.c:1", "region part"], "speedups": [0.25, 1]})
+    assert isinstance(record, RunRecord)
+    assert (record.fixed, record.speedups) == (("/a.c:1", "region part"), (0.25, 1.0))
+    _, problems = read({**run, "speedups": [2]})
+    assert problems.rejected
     _, problems = read({**run, "fixed_speedup": 1.5})
     assert len(problems.rejected) == 1
 

@@ -1,6 +1,9 @@
 #include "delay/pending_charges.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <thread>
+#include <vector>
 
 using coz::Emptying;
 using coz::kMillisecond;
@@ -63,4 +66,29 @@ TEST_CASE("an entry has one owner, and goes to another with a new line or when t
     CHECK(most(pending, 0) == 0);
     CHECK(most(pending, 0, {kLine + 1, kPeriod, 2}) == 9000);
   }
+}
+
+TEST_CASE("what is pending is never more than was published, whoever looks", "[threads]") {
+  PendingCharges pending;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  // More threads than entries, so that some share one.
+  for (std::uint32_t slot : {0U, 1U, 8U, 9U}) {
+    threads.emplace_back([&, slot] {
+      for (Nanoseconds local = 0; !stop; ++local) {
+        const Nanoseconds line_time = kPeriod - local % 1000;
+        pending.publish(slot, kLine, 100, {.since = 0, .line_time = line_time, .scale = kPeriod});
+        if (local % 3 == 0) pending.withdraw(slot);
+        if (local % 101 == 0) pending.give_up(slot);
+      }
+    });
+  }
+  int wrong = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Nanoseconds found = most(pending, coz::kSecond);
+    if (found < 0 || found > 100 + kPeriod / 2) ++wrong;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
 }

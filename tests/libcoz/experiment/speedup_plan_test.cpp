@@ -72,6 +72,79 @@ TEST_CASE("a fixed speedup of 0 means baselines alone") {
   CHECK(plan.for_whole_run(random) == 0);
 }
 
+TEST_CASE("a list of any length is tried equally often, never far from a baseline") {
+  const std::vector<int> all = {1, 5, 10, 20, 25, 30, 40, 50, 55, 60, 70, 75, 80, 90, 95, 100};
+  Random random(10);
+  for (std::size_t length = 1; length <= all.size(); ++length) {
+    const std::vector<int> chosen(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length));
+    const SpeedupPlan plan(std::nullopt, chosen);
+    for (int i = 0; i < 200; ++i) {
+      const std::vector<int> block = plan.next_block(random);
+      INFO(length << " speedups, " << block.size() << " windows");
+      std::map<int, int> times;
+      for (const int speedup : block) ++times[speedup];
+      const int baselines = times[0];
+      times.erase(0);
+      REQUIRE(times.size() == length);
+      const int treated = static_cast<int>(block.size()) - baselines;
+      for (const auto& [speedup, count] : times)
+        REQUIRE(count * static_cast<int>(length) == treated);
+      REQUIRE(treated >= 4);
+      REQUIRE(baselines >= 2);
+      REQUIRE(treated <= 3 * baselines);
+      // Between two baselines come at most all of two parts.
+      int since = 0;
+      for (const int speedup : block) {
+        since = speedup == 0 ? 0 : since + 1;
+        REQUIRE(since <= 6);
+      }
+    }
+  }
+}
+
+TEST_CASE("few speedups are in both halves of a block as often") {
+  Random random(11);
+  for (const std::vector<int>& chosen :
+       {std::vector<int>{30}, std::vector<int>{25, 50}, std::vector<int>{20, 50, 80}}) {
+    const SpeedupPlan plan(std::nullopt, chosen);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<int> block = plan.next_block(random);
+      const auto middle = block.begin() + static_cast<std::ptrdiff_t>(block.size() / 2);
+      std::sort(block.begin(), middle);
+      std::sort(middle, block.end());
+      REQUIRE(std::equal(block.begin(), middle, middle, block.end()));
+    }
+  }
+}
+
+TEST_CASE("no speedup of a list has a fixed place in the block") {
+  Random random(12);
+  const std::vector<int> chosen = {20, 40, 60, 80, 100};
+  const SpeedupPlan plan(std::nullopt, chosen);
+  constexpr int kBlocks = 7000;
+  std::map<int, std::vector<int>> at;
+  for (int i = 0; i < kBlocks; ++i) {
+    const std::vector<int> block = plan.next_block(random);
+    REQUIRE(block.size() == 7);
+    for (std::size_t place = 0; place < block.size(); ++place) {
+      at[block[place]].resize(7);
+      ++at[block[place]][place];
+    }
+  }
+  for (const int speedup : chosen) {
+    for (const int count : at[speedup]) CHECK(count == Approx(kBlocks / 7).margin(170));
+  }
+}
+
+TEST_CASE("for a whole run, a list of one speedup has baselines, which a fixed one has not") {
+  Random random(13);
+  const SpeedupPlan plan(std::nullopt, {40});
+  std::map<int, int> chosen;
+  for (int i = 0; i < 2000; ++i) ++chosen[plan.for_whole_run(random)];
+  CHECK(chosen.size() == 2);
+  CHECK(chosen[40] == Approx(1000).margin(120));
+}
+
 TEST_CASE("for a whole run: 0 half the time, else any treatment equally often") {
   Random random(8);
   const SpeedupPlan plan(std::nullopt);

@@ -52,10 +52,6 @@ TEST_CASE("a module that comes later is found, and has ids of its own", "[module
   CHECK(place.line >= second.first_line);
   CHECK(std::string(list.modules.function_name(place.function)) == "outer");
   CHECK(list.modules.find_line("a.c:10") == place.line - second.first_line);
-  CHECK(list.modules.find_line("a.c:10", 1) == place.line);
-  CHECK_FALSE(list.modules.find_line("a.c:10", 2));
-  CHECK(list.modules.find_function("outer", 1) == place.function);
-  CHECK_FALSE(list.modules.find_function("outer", 2));
 }
 
 TEST_CASE("with a build id it is found wherever it is loaded next", "[modules]") {

@@ -118,6 +118,21 @@ TEST_CASE("a run record of a single speedup says so") {
   CHECK(to_json(record).ends_with(R"("fixed_speedup":0})"));
 }
 
+TEST_CASE("a samples record names the regions that were entered") {
+  SamplesRecord record;
+  CHECK(to_json(record).find("regions") == std::string::npos);
+  record.regions = {"a", "b"};
+  CHECK(to_json(record).find(R"("regions":["a","b"])") != std::string::npos);
+}
+
+TEST_CASE("a run record holds what was chosen") {
+  RunRecord record = run_record();
+  record.fixed = {"/src/a.c:10", "region part"};
+  record.speedups = {25, 50};
+  CHECK(to_json(record).ends_with(
+      R"("end_to_end":false,"fixed":["/src/a.c:10","region part"],"speedups":[0.25,0.5]})"));
+}
+
 TEST_CASE("an experiment, without points and without flags") {
   CHECK(
       to_json(experiment_record()) ==
@@ -197,7 +212,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.total = 50;
   samples.in_scope = 40;
   samples.lines = {{"line", "/src/a.c:1", "f", 30}, {"region", "region x", "", 10}};
-  samples.callers = {{"/src/a.c:1", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", 2}};
+  samples.callers = {{"/src/a.c:1", "f", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", "", 2}};
   samples.points = {
       {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
@@ -210,7 +225,8 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
         R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
         R"("lines":[{"kind":"line","location":"/src/a.c:1","function":"f","count":30},)"
         R"({"kind":"region","location":"region x","count":10}],)"
-        R"("callers":[{"location":"/src/a.c:1","caller":"/src/b.c:7","function":"g","count":6},)"
+        R"("callers":[{"location":"/src/a.c:1","function":"f","caller":"/src/b.c:7",)"
+        R"("caller_function":"g","count":6},)"
         R"({"location":"/src/a.c:1","count":2}],)"
         R"("points":[{"name":"item","kind":"throughput","visits":5},)"
         R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"

@@ -55,6 +55,23 @@ TEST_CASE("a period that ended before the call is not the call's") {
   CHECK(samples.at_sample(3 * kMillisecond, kPeriod) == 0);
 }
 
+TEST_CASE("samples come late, and those that are least so tell when the period ended") {
+  KernelSamples samples = begun();
+  samples.at_sample(1030 * kMicrosecond, kPeriod);
+  samples.at_sample(2012 * kMicrosecond, kPeriod);
+  samples.at_sample(3040 * kMicrosecond, kPeriod);
+  // It ended at 4.0 ms, not at 4.04.
+  CHECK(samples.at_return(3900 * kMicrosecond, 4020 * kMicrosecond, 4020 * kMicrosecond, kPeriod) ==
+        1);
+}
+
+TEST_CASE("a period that seems to have ended just after a call goes to the next") {
+  KernelSamples samples = begun();
+  // It ended at 1 ms; the call before lasted until 0.99, this one begins at 1.03.
+  CHECK(samples.at_return(1030 * kMicrosecond, 1040 * kMicrosecond, 1040 * kMicrosecond, kPeriod) ==
+        1);
+}
+
 TEST_CASE("what a call waited for is not processor time") {
   KernelSamples samples = begun();
   // A second passed, in which the thread used 0.3 ms.

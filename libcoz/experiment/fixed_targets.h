@@ -1,0 +1,50 @@
+// The targets that the user chose (--fixed-line, --fixed-function, --fixed-region): experiments are
+// on these alone, equally often on each that the program runs.
+//
+// A line or function is there from the start, a region only once the program has entered it. One
+// thread; allocates.
+#ifndef LIBCOZ_EXPERIMENT_FIXED_TARGETS_H
+#define LIBCOZ_EXPERIMENT_FIXED_TARGETS_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "experiment/random.h"
+#include "experiment/target_selector.h"
+#include "sample/histogram.h"
+#include "target/targets.h"
+
+namespace coz {
+
+class FixedTargets {
+ public:
+  // All must outlive it.
+  FixedTargets(std::span<const TargetName> names, const Targets& targets,
+               const Histogram& histogram)
+      : names_(names), targets_(targets), histogram_(histogram), found_(names.size()) {}
+
+  // Was nothing chosen?
+  bool empty() const noexcept { return names_.empty(); }
+
+  // For the next block: one that has been sampled, or where none has been, any. nullopt when none
+  // is there yet.
+  std::optional<std::uint32_t> draw(TargetSelector& selector, Random& random);
+
+  // For a whole run, of which it is too early to say what will be sampled: any.
+  std::optional<std::uint32_t> draw_any(Random& random);
+
+ private:
+  std::vector<std::uint32_t> known();
+
+  std::span<const TargetName> names_;
+  const Targets& targets_;
+  const Histogram& histogram_;
+  std::vector<std::optional<std::uint32_t>> found_;  // lines and functions: looked for once
+  std::uint32_t looked_among_ = 0;                   // how many targets there were then
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_EXPERIMENT_FIXED_TARGETS_H
