@@ -93,6 +93,7 @@ std::optional<Config> Config::from_environment() {
   if (const auto socket = number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
     config.table_socket = static_cast<int>(*socket);
   }
+  config.points = text("COZ_POINTS");
   config.granularity = granularity_named(text("COZ_GRANULARITY"));
   config.version = text("COZ_VERSION");
   if (const auto speedup = number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {

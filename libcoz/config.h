@@ -20,6 +20,7 @@ struct Config {
   std::string line_tables;
   std::string source_scope;
   std::vector<TargetName> fixed_targets;
+  std::string points;  // those that the command line asked for
   std::string version;
   // Where `coz run` is asked for tables of modules that are loaded later.
   std::optional<int> table_socket;

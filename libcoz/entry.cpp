@@ -5,6 +5,7 @@
 
 #include "interpose/export.h"
 #include "interpose/real.h"
+#include "interpose/visit.h"
 #include "runtime.h"
 
 namespace coz {
@@ -18,20 +19,7 @@ struct PointHandle {
   Point* point;
 };
 
-// Out of the way of visit(), which would otherwise save registers that only this needs.
-__attribute__((noinline)) void take_time(Point& point, std::uint32_t slot) noexcept {
-  // A thread that is not profiled is counted, but its time means nothing.
-  auto delays = Runtime::current_delays();
-  if (delays) point.take_time(slot, [&]() noexcept { return delays->effective_now(); });
-}
-
-void visit(PointHandle* handle) noexcept {
-  Point& point = *handle->point;
-  const ThreadState* thread = Runtime::current_thread();
-  const std::uint32_t slot = thread == nullptr ? 0 : thread->slot;
-  point.count(slot);
-  if (!point.wants_no_time()) take_time(point, slot);
-}
+void visit_mark(PointHandle* handle) noexcept { visit(*handle->point); }
 
 // What a mark of a region holds. The header calls the first two.
 struct RegionHandle {
@@ -63,7 +51,7 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   if (point == nullptr) return nullptr;
   point->marks_visits.store(true, std::memory_order_relaxed);
   // As many as there are marks in the program, and needed as long as it runs.
-  return new (std::nothrow) coz::PointHandle{coz::visit, point};
+  return new (std::nothrow) coz::PointHandle{coz::visit_mark, point};
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {

@@ -67,7 +67,7 @@ Runtime::Runtime(Config config, SharedState& shared)
                {find_places, find_callers}, config_.period),
       samples_(shared.threads, config_.period),
       experimenter_(config_, shared, {targets_, call_paths_, modules_}, {histogram_, speed_probe_},
-                    log_),
+                    counters_, log_),
       process_(getpid()) {}
 
 void Runtime::start() {
@@ -103,6 +103,8 @@ bool Runtime::begin() {
     return false;
   }
   prepare_call_chains();
+  // Before our thread is there, which shall have the descriptors of what counts them.
+  prepare_points();
 
   // Before the trap event, which threads created later inherit, and with all signals blocked: the
   // profiler's own thread is neither sampled nor does it take the program's signals.
@@ -124,7 +126,9 @@ bool Runtime::begin() {
   const bool sampling = samples_.start(config_.sampling, explanation);
   if (!explanation.empty()) message("%s", explanation.c_str());
   sampler_.drops_kernel_time(samples_.drops_kernel_time());
-  set_sample_signal(sampling ? samples_.signal() : 0);
+  set_sample_signal(sampling ? samples_.signal() : 0,
+                    breakpoints_.is_empty() ? nullptr : &breakpoints_);
+  arm_breakpoints();
   log_.append(describe_run());
 
   active_.store(this, std::memory_order_release);
@@ -151,6 +155,74 @@ void Runtime::watch_modules() {
     return;
   }
   message("libraries that are loaded later cannot be profiled (%s)", reason.c_str());
+}
+
+void Runtime::prepare_points() {
+  std::vector<std::string> problems;
+  for (const PlacedPoint& placed : parse_placed_points(config_.points, problems)) {
+    CountedBy by = placed.by;
+    const bool counts = prepare_point(placed, by);
+    placed_points_.push_back({placed.name, kind_name(placed.kind), counts ? name_of(by) : "none"});
+  }
+  for (const std::string& problem : problems) message("%s", problem.c_str());
+  for (const auto& refusal : breakpoints_.prepare(std::move(wanted_breakpoints_))) {
+    lose_breakpoint(refusal);
+  }
+}
+
+void Runtime::lose_breakpoint(const Breakpoints::Refusal& refusal) {
+  const char* name = refusal.wanted.point->name;
+  message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted", name,
+          static_cast<unsigned long>(refusal.wanted.address), refusal.reason);
+  for (PointRecord& record : placed_points_) {
+    if (record.name == name) record.by = "none";
+  }
+}
+
+// False when its visits cannot be counted. `by` becomes what counts them.
+bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
+  const char* name = placed.name.c_str();
+  if (by == CountedBy::kSamples) {
+    const auto line = modules_.find_line(placed.name);
+    Point* point = line ? shared_.points.find_or_add(placed.kind, name) : nullptr;
+    if (point == nullptr) {
+      message("%s is not a line of what is loaded; its samples are not counted", name);
+      return false;
+    }
+    point->marks_visits.store(true, std::memory_order_relaxed);
+    sampler_.add_point(*line, *point);
+    return true;
+  }
+  const auto loading = find_loading(placed.binary.c_str());
+  Point* point = loading ? shared_.points.find_or_add(placed.kind, name) : nullptr;
+  if (point == nullptr) {
+    message("%s: %s is not loaded at the start; its visits are not counted", name,
+            placed.binary.c_str());
+    return false;
+  }
+  std::vector<std::uintptr_t> addresses;
+  for (const std::uint64_t address : placed.addresses) {
+    addresses.push_back(loading->load_bias + address);
+    if (addresses.back() < loading->begin || addresses.back() >= loading->end) {
+      message("%s: %s has no code at %#lx; its visits are not counted", name, placed.binary.c_str(),
+              static_cast<unsigned long>(address));
+      return false;
+    }
+  }
+  if (by == CountedBy::kHardware) {
+    const long error = counters_.add(*point, addresses);
+    if (error == 0) return true;
+    message("%s: no hardware breakpoint (%s); a breakpoint instruction counts its visits instead",
+            name, strerror(static_cast<int>(-error)));
+    by = CountedBy::kBreakpoint;
+  }
+  point->marks_visits.store(true, std::memory_order_relaxed);
+  for (const std::uintptr_t address : addresses) wanted_breakpoints_.push_back({address, point});
+  return true;
+}
+
+void Runtime::arm_breakpoints() {
+  for (const auto& refusal : breakpoints_.arm()) lose_breakpoint(refusal);
 }
 
 void* Runtime::run_experiments(void* self) {
@@ -182,6 +254,7 @@ RunRecord Runtime::describe_run() const {
   for (const TargetName& name : config_.fixed_targets) record.fixed.push_back(location_of(name));
   record.fixed_speedup = config_.fixed_speedup;
   record.speedups = config_.speedups;
+  record.points = placed_points_;
   return record;
 }
 

@@ -12,11 +12,14 @@
 #include <atomic>
 #include <optional>
 
+#include "breakpoint/breakpoints.h"
 #include "config.h"
 #include "delay/thread_delays.h"
 #include "experiment/experimenter.h"
 #include "line/modules.h"
 #include "modules/module_thread.h"
+#include "progress/placed_points.h"
+#include "progress/point_counters.h"
 #include "sample/histogram.h"
 #include "sample/sample_source.h"
 #include "sample/sampler.h"
@@ -69,6 +72,10 @@ class Runtime {
   bool reserve_memory();
   void watch_modules();
   RunRecord describe_run() const;
+  void prepare_points();
+  bool prepare_point(const PlacedPoint& placed, CountedBy& by);
+  void arm_breakpoints();
+  void lose_breakpoint(const Breakpoints::Refusal& refusal);
   static void* run_experiments(void* self);
   static void thread_ends(void* self);
   static void before_fork();
@@ -91,6 +98,10 @@ class Runtime {
   ProfileWriter log_;
   Sampler sampler_;
   SampleSource samples_;
+  PointCounters counters_;
+  Breakpoints breakpoints_;
+  std::vector<Breakpoints::Wanted> wanted_breakpoints_;
+  std::vector<PointRecord> placed_points_;
   Experimenter experimenter_;
   pthread_t experiments_thread_{};
   pthread_key_t thread_end_key_{};

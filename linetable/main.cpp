@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "breakpoint_costs.h"
 #include "build.h"
+#include "places.h"
 #include "queries.h"
 #include "support/json.h"
 
@@ -26,6 +28,8 @@ constexpr const char* kHelp =
        coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
+       coz-linetable places [--debug-dir DIR]... --place NAME... BINARY
+       coz-linetable breakpoints
        coz-linetable --help | --version
 
 build  reads the debug information of BINARY and writes its line table into the cache
@@ -37,6 +41,9 @@ build  reads the debug information of BINARY and writes its line table into the 
                           there is no debug information
 scope  says which source files and lines are in scope
 lines  lists every line in scope, or every function
+places says where breakpoints have to stand that count visits to lines or functions of BINARY
+  --place NAME            FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
+breakpoints  says which kinds of breakpoints there are here, and what a visit costs, in nanoseconds
   --table T               the table, as build printed it
   --source-scope PATTERN  files to include; % stands for any characters (default: all but system
                           headers, standard libraries and downloaded packages)
@@ -51,6 +58,7 @@ struct Arguments {
   std::vector<std::string_view> patterns;
   Choices choices;
   bool functions = false;
+  std::vector<std::string> places;
 };
 
 int usage(const std::string& message) {
@@ -77,6 +85,23 @@ int run_build(const Arguments& arguments) {
       break;
   }
   return finish(kCacheFailed);
+}
+
+int run_places(const Arguments& arguments) {
+  PlaceQuery query;
+  query.binary = arguments.build.binary;
+  query.debug_dirs = arguments.build.debug_dirs;
+  query.names = arguments.places;
+  std::vector<PlaceAnswer> answers;
+  std::string error;
+  if (find_places(query, answers, error)) {
+    print_line(to_json(answers));
+    return finish(kOk);
+  }
+  JsonWriter json;
+  json.begin_object().field("error", "not-elf").field("message", error).end_object();
+  print_line(json.text());
+  return finish(kNotElf);
 }
 
 int run_query(std::string_view command, const Arguments& arguments) {
@@ -109,6 +134,11 @@ constexpr option kScopeOptions[] = {
     {"function", required_argument, nullptr, 'f'},
     {},
 };
+constexpr option kPlacesOptions[] = {
+    {"debug-dir", required_argument, nullptr, 'd'},
+    {"place", required_argument, nullptr, 'p'},
+    {},
+};
 constexpr option kLinesOptions[] = {
     {"table", required_argument, nullptr, 't'},
     {"source-scope", required_argument, nullptr, 's'},
@@ -132,6 +162,9 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
         break;
       case 'n':
         out.build.reuse_cached = false;
+        break;
+      case 'p':
+        out.places.emplace_back(optarg);
         break;
       case 't':
         out.table = optarg;
@@ -182,6 +215,18 @@ int run(int argc, char** argv) {
     arguments.build.binary = argv[optind];
     arguments.build.functions = arguments.functions;
     return run_build(arguments);
+  }
+  if (command == "breakpoints") {
+    if (argc > 1) return usage("breakpoints wants no arguments");
+    print_line(to_json(measure_breakpoints()));
+    return finish(kOk);
+  }
+  if (command == "places") {
+    if (!parse_options(argc, argv, kPlacesOptions, arguments)) return kUsage;
+    if (argc - optind != 1) return usage("places wants one BINARY");
+    if (arguments.places.empty()) return usage("places wants --place");
+    arguments.build.binary = argv[optind];
+    return run_places(arguments);
   }
   if (command != "scope" && command != "lines") {
     return usage("there is no command " + std::string(command));

@@ -280,4 +280,5 @@ def _summarize(run: Run) -> RunSummary:
         real_time=run.real_time,
         classic=record.classic,
         source=run.source,
+        points=tuple((point.name, point.by) for point in record.points),
     )

@@ -117,6 +117,8 @@ class RunSummary:
     real_time: int
     classic: bool
     source: str
+    #: Progress points without marks: name, and what counted the visits.
+    points: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,11 @@ class Analysis:
     def experiments(self) -> int:
         """Windows in all runs, used or not."""
         return sum(run.experiments for run in self.runs)
+
+    @property
+    def counted_by(self) -> dict[str, str]:
+        """What counted the visits of points without marks, by the point's name."""
+        return {name: by for run in self.runs for name, by in run.points}
 
     @property
     def real_time(self) -> int:

@@ -12,11 +12,12 @@ from pathlib import Path
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, print_warnings
 from cozcli.errors import CozError
 from cozcli.launch import messages
-from cozcli.launch.aftermath import append_ending, describe, never_sampled
+from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
 from cozcli.launch.fixed_targets import FixedTarget, Wanted, is_line, read_fixed_lines
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
+from cozcli.launch.points import WantedPoints, place_points, split_pair
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import end_like, run_program
 from cozcli.launch.runtime_library import find_installation
@@ -64,6 +65,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="auto",
         help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
     )
+    _add_points(parser)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute, parser=parser)
 
@@ -114,6 +116,45 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_points(parser: argparse.ArgumentParser) -> None:
+    points = parser.add_argument_group(
+        "progress points without marks in the source",
+        "A place is FILE:LINE, a function, or FILE:FUNCTION, with %% for any text; it must be one place. "
+        "All but --progress-by may be repeated.",
+    )
+    points.add_argument(
+        "--progress",
+        metavar="PLACE",
+        action="append",
+        default=[],
+        type=_name,
+        help="a visit each time the line is reached, or the function is entered",
+    )
+    points.add_argument(
+        "--progress-sampled",
+        metavar="FILE:LINE",
+        action="append",
+        default=[],
+        type=_line,
+        help="a visit for each sample in the line: for places that are passed too often to be counted",
+    )
+    points.add_argument(
+        "--latency",
+        metavar="BEGIN,END",
+        action="append",
+        default=[],
+        type=_pair,
+        help="the time from one place to the other, which may be in another thread",
+    )
+    points.add_argument(
+        "--progress-by",
+        choices=("auto", "hardware", "breakpoint"),
+        default="auto",
+        help="what counts visits: the processor's breakpoints, of which there are four, or breakpoint "
+        "instructions written into the program's code (default: %(default)s)",
+    )
+
+
 def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
@@ -131,6 +172,11 @@ def execute(options: argparse.Namespace) -> int:
         # Lines that are yet to come are known by the user's names for them.
         awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
         fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
+        points = WantedPoints(
+            options.progress, options.progress_sampled, options.latency, options.progress_by
+        )
+        if points.sampled and options.sampling == "off":
+            raise CozError(messages.sampled_without_samples())
         settings = Settings(
             library=installation.library,
             program=program,
@@ -145,6 +191,7 @@ def execute(options: argparse.Namespace) -> int:
             period=options.period,
             sampling=options.sampling,
             granularity=options.granularity,
+            points=place_points(installation.helper, tables, points),
         )
         print_warnings(tables.warnings)
         if output.appends:
@@ -210,6 +257,7 @@ def _run(
             )
         else:
             print_warnings([outcome])
+        print_warnings(costly_points(output.path, beginning, settings.points))
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     output.discard_if_empty()
@@ -236,6 +284,13 @@ def _name(text: str) -> str:
     if not text.strip() or "\n" in text:
         raise argparse.ArgumentTypeError("a name must be one line of text")
     return text.strip()
+
+
+def _pair(text: str) -> tuple[str, str]:
+    pair = split_pair(text)
+    if pair is None or "\n" in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is not BEGIN,END, as in receive,queue.cpp:80")
+    return pair
 
 
 def _percent(text: str) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from cozcli.errors import Problem
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import LONGEST_REGION, FixedTarget
+from cozcli.launch.points import PlacedPoint
 from cozcli.launch.program import Ending
 
 
@@ -88,6 +89,48 @@ def never_sampled(profile: Path, beginning: int, fixed: Sequence[FixedTarget]) -
     others = [t.location for t in missing if t.name not in unknown or t.kind != "region"]
     problems = [messages.never_entered(unknown, sorted(entered))] if unknown else []
     return problems + ([messages.never_sampled(others)] if others else [])
+
+
+#: Of one processor's time: what counting may take without being mentioned.
+COSTLY = 0.05
+
+
+def costly_points(profile: Path, beginning: int, points: Sequence[PlacedPoint]) -> list[Problem]:
+    """Points whose visits took so much time that the program was another one.
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    costs = {point.name: point.cost for point in points if point.cost > 0}
+    if not costs:
+        return []
+    duration, visits = _last_counts(profile, beginning)
+    found = []
+    for name, cost in costs.items():
+        share = visits.get(name, 0) * cost / duration if duration else 0.0
+        if share > COSTLY:
+            found.append(messages.costly_point(name, visits[name] / (duration / 1e9), cost, share))
+    return found
+
+
+def _last_counts(profile: Path, beginning: int) -> tuple[int, dict[str, int]]:
+    """Of the last `samples` record: real time, and visits (of latency points both ends) by name."""
+    duration, visits = 0, dict[str, int]()
+    with profile.open("rb") as stream:
+        stream.seek(beginning)
+        for line in stream:
+            if not line.startswith(b'{"type":"samples"'):
+                continue
+            try:
+                record = json.loads(line)
+                counts = [
+                    (p["name"], p.get("visits", 0) + p.get("arrivals", 0) + p.get("departures", 0))
+                    for p in record["points"]
+                ]
+                duration, visits = int(record["duration"]), dict(counts)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                continue  # broken off
+    return duration, visits
 
 
 def _explain(profile: Path, beginning: int) -> Problem:

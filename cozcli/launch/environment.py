@@ -12,6 +12,7 @@ from cozcli.errors import CozError
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
+from cozcli.launch.points import PlacedPoint
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
@@ -26,6 +27,7 @@ VARIABLES = (
     "COZ_END_TO_END",
     "COZ_GRANULARITY",
     "COZ_PERIOD",
+    "COZ_POINTS",
     "COZ_SAMPLING",
     "COZ_SEED",
     "COZ_TABLE_SOCKET",
@@ -52,6 +54,7 @@ class Settings(NamedTuple):
     period: int | None = None
     sampling: str = "auto"
     granularity: str = "line"
+    points: Sequence[PlacedPoint] = ()
 
 
 def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -77,6 +80,8 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
         if len(os.fsencode(targets)) > _LONGEST_VALUE:
             raise CozError(messages.too_many_fixed(len(settings.fixed)))
         environment["COZ_FIXED_TARGETS"] = targets
+    if settings.points:
+        environment["COZ_POINTS"] = "\n".join(point.encode() for point in settings.points)
     # 0 is a speedup like any other: only None means "not given".
     if settings.fixed_speedup is not None:
         environment["COZ_FIXED_SPEEDUP"] = str(settings.fixed_speedup)

@@ -35,7 +35,7 @@ class Helper:
         Raises:
             CozError: the helper did not run, or its answer cannot be read.
         """
-        return self._ask([*self._build, binary])
+        return self.ask([*self._build, binary])
 
     def scope(
         self, table: str, patterns: Iterable[str], wanted: Iterable[Wanted] = ()
@@ -50,7 +50,7 @@ class Helper:
             arguments += ["--source-scope", pattern]
         for want in wanted:
             arguments += [f"--{want.kind}", want.text]
-        return self._ask(arguments)
+        return self.ask(arguments)
 
     def stop(self) -> None:
         """End what it is doing, and whatever it is asked from now on. Its cache bears it."""
@@ -59,8 +59,12 @@ class Helper:
             if self._running is not None:
                 self._running.kill()
 
-    def _ask(self, arguments: list[str]) -> tuple[int, dict[str, Any]]:
-        """Its answer is one JSON object, also when it fails."""
+    def ask(self, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
+        """Status and answer, which is one JSON object, also when it fails.
+
+        Raises:
+            CozError: the helper did not run, or its answer cannot be read.
+        """
         try:
             with self._lock:
                 if self._stopped:
@@ -87,3 +91,12 @@ class Helper:
         if not answer:
             answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
         return process.returncode, answer
+
+
+def ask_helper(path: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
+    """Status and answer of any of its commands.
+
+    Raises:
+        CozError: the helper did not run, or its answer cannot be read.
+    """
+    return Helper(path).ask(arguments)

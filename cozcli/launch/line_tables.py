@@ -88,6 +88,12 @@ class LineTables:
             self._check_not_empty(answers)
         return list(found)
 
+    def source_files(self) -> tuple[frozenset[str], list[str]]:
+        """Those in scope, and all that have code (of the biggest ones, at most 50 a binary)."""
+        answers = [self._ask_scope(entry, ()) for entry in self.tables]
+        inside = frozenset(file for answer in answers for file in answer.get("files", []))
+        return inside, _unique(file for answer in answers for file in answer.get("all_files", []))
+
     def listed(self) -> Iterator[tuple[str, str]]:
         """Each line (or function) in scope, by binary and path: its location and its function.
 

@@ -60,6 +60,18 @@ Point = ThroughputPoint | LatencyPoint | ArrivalPoint
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedPoint:
+    """A progress point that the command line asked for, and what counted its visits.
+
+    `by` is "hardware", "breakpoint" or "samples"; "none" when nothing could.
+    """
+
+    name: str
+    kind: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """The start of a run. `classic` marks runs of the classic tool, of which only `time` is known.
 
@@ -84,6 +96,7 @@ class RunRecord:
     granularity: str = "line"
     fixed: tuple[str, ...] = ()
     speedups: tuple[float, ...] = ()
+    points: tuple[PlacedPoint, ...] = ()
 
     @property
     def planned_speedups(self) -> frozenset[float] | None:
@@ -314,6 +327,10 @@ def _run(fields: Fields) -> RunRecord:
         granularity=fields.text("granularity", "line"),
         fixed=fields.texts("fixed"),
         speedups=tuple(check_speedup(speedup) for speedup in fields.reals("speedups", 1.0)),
+        points=tuple(
+            PlacedPoint(point.text("name"), point.text("kind", ""), point.text("by", ""))
+            for point in fields.objects("points")
+        ),
     )
 
 

@@ -54,6 +54,29 @@ def percent(fraction: float) -> str:
     return f"{value:+.1f}" if abs(value) < 1000 else f"{value:+,.0f}"
 
 
+def short_point(analysis: Analysis, name: str, prefix: str) -> str:
+    """A progress point's name; of one without a mark, that it is sampled, and no folders or parameters."""
+    by = analysis.counted_by.get(name)
+    if by is None:
+        return name
+    short = shorten(name, prefix)
+    short = os.path.basename(short) if short.startswith("/") else short_function(short)
+    return f"{short} (sampled)" if by == "samples" else short
+
+
+def describe_points(analysis: Analysis, prefix: str) -> list[str]:
+    """What counted the visits of points without marks; a line for each means."""
+    means = {
+        "hardware": "Counted by hardware breakpoints",
+        "breakpoint": "Counted by breakpoint instructions",
+        "samples": "Counted by samples, not visits",
+    }
+    found: dict[str, list[str]] = {}
+    for name, by in analysis.counted_by.items():
+        found.setdefault(by, []).append(short_point(analysis, name, prefix).removesuffix(" (sampled)"))
+    return [f"{text}: {', '.join(found[by])}" for by, text in means.items() if by in found]
+
+
 def describe_runs(analysis: Analysis) -> list[str]:
     """The header: program, runs, experiments, time."""
     programs = list(dict.fromkeys(run.program for run in analysis.runs if run.program))

@@ -43,6 +43,11 @@ def _run(run: RunSummary) -> dict[str, Any]:
         "period": run.period,
         "classic": run.classic,
         "source": run.source,
+        **(
+            {"points": [{"name": name, "by": by} for name, by in dict(run.points).items()]}
+            if run.points
+            else {}
+        ),
     }
 
 

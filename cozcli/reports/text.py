@@ -16,9 +16,11 @@ from cozcli.messages import printable
 from cozcli.reports.base import (
     SIGNIFICANT,
     common_directory,
+    describe_points,
     describe_runs,
     percent,
     short_function,
+    short_point,
     shorten,
 )
 
@@ -64,6 +66,8 @@ class TextReport:
         prefix = common_directory([result.location for result in analysis.results])
         if prefix:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
+        for line in describe_points(analysis, prefix):
+            console.print(Text(printable(line)), soft_wrap=True)
         console.print(_table(analysis, prefix, self._width))
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
@@ -94,12 +98,14 @@ def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
         table.add_column("Exp.", justify="right", no_wrap=True)
     table.add_column("Marks", overflow="fold", no_wrap=not terminal, min_width=len(CONTENTION))
     for result in analysis.results:
-        table.add_row(*_row(result, prefix, latency, room))
+        point = short_point(analysis, result.point, prefix)
+        table.add_row(*_row(result, point, prefix, latency, room))
     return table
 
 
-def _row(result: LineResult, prefix: str, latency: bool, room: int) -> list[Text]:
-    point = f"{result.point} (latency)" if latency and result.kind != "throughput" else result.point
+def _row(result: LineResult, point: str, prefix: str, latency: bool, room: int) -> list[Text]:
+    if latency and result.kind != "throughput":
+        point += " (latency)"
     row = [Text(printable(shorten(result.location, prefix)), style="bold")]
     if room >= WITH_FUNCTION:
         row.append(Text(printable(short_function(result.function)) or "-"))

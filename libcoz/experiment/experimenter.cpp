@@ -1,5 +1,7 @@
 #include "experiment/experimenter.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace coz {
@@ -15,12 +17,13 @@ constexpr Nanoseconds kLookAround = 100 * kMillisecond;
 }  // namespace
 
 Experimenter::Experimenter(const Config& config, SharedState& shared, Choice choice,
-                           Samples samples, ProfileWriter& log)
+                           Samples samples, PointCounters& counters, ProfileWriter& log)
     : config_(config),
       shared_(shared),
       choice_(choice),
       histogram_(samples.histogram),
       speed_probe_(samples.speed_probe),
+      counters_(counters),
       log_(log),
       random_(config.seed),
       fixed_(config.fixed_targets, choice.targets, samples.histogram),
@@ -34,9 +37,16 @@ void Experimenter::run() {
   if (config_.end_to_end) {
     run_whole();
   } else {
-    reads_threads_ = hide_descriptors(log_.descriptor());
+    reads_threads_ = hide_descriptors();
     run_blocks();
   }
+}
+
+bool Experimenter::hide_descriptors() const {
+  std::vector<int> kept = counters_.descriptors();
+  kept.push_back(log_.descriptor());
+  kept.push_back(STDERR_FILENO);
+  return coz::hide_descriptors(kept);
 }
 
 void Experimenter::run_blocks() {
@@ -73,7 +83,7 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   if (!stop_.sleep_for(window_.settling())) return false;
   Opening opening = open_window(target);
   if (reads_threads_) opening.waits = read_core_waits(shared_.threads);
-  meter_.open(effective_now());
+  meter_.open(look_at_points());
   if (!measure(window_.get())) {
     shared_.selection.clear();
     ++discarded_.shutdown;
@@ -92,14 +102,14 @@ bool Experimenter::measure(Nanoseconds length) {
   const Nanoseconds open = now();
   const Nanoseconds close_at = open + length;
   if (!poll_until(open + length / 2, interval)) return false;
-  meter_.halve(effective_now());
+  meter_.halve(look_at_points());
   if (!poll_until(close_at, interval)) return false;
-  meter_.close(effective_now());
+  meter_.close(look_at_points());
   // A point that was visited in this window should be visited again within another.
   const Nanoseconds give_up = close_at + length;
   while (!meter_.done() && now() < give_up) {
     if (!stop_.sleep_for(interval)) return false;
-    meter_.poll(effective_now());
+    meter_.poll(look_at_points());
   }
   return true;
 }
@@ -107,7 +117,7 @@ bool Experimenter::measure(Nanoseconds length) {
 bool Experimenter::poll_until(Nanoseconds deadline, Nanoseconds interval) {
   for (Nanoseconds time = now(); time < deadline; time = now()) {
     if (!stop_.sleep_until(std::min(time + interval, deadline))) return false;
-    meter_.poll(effective_now());
+    meter_.poll(look_at_points());
   }
   return true;
 }
@@ -300,6 +310,7 @@ std::vector<CallerCount> Experimenter::callers() const {
 }
 
 SamplesRecord Experimenter::samples_record(bool final) {
+  counters_.refresh();
   const Nanoseconds time = now();
   SamplesRecord record;
   record.run_time = time - start_ - shared_.global_delay.get();

@@ -25,6 +25,7 @@
 #include "line/modules.h"
 #include "os/stop_signal.h"
 #include "profile_log/profile_writer.h"
+#include "progress/point_counters.h"
 #include "sample/histogram.h"
 #include "sample/speed_probe.h"
 #include "shared_state.h"
@@ -47,7 +48,7 @@ class Experimenter {
   };
 
   Experimenter(const Config& config, SharedState& shared, Choice choice, Samples samples,
-               ProfileWriter& log);
+               PointCounters& counters, ProfileWriter& log);
 
   void run();
   void stop() noexcept { stop_.stop(); }
@@ -85,6 +86,12 @@ class Experimenter {
   // Some running thread owes more than it could have paid by now.
   bool is_unsettled();
   Nanoseconds effective_now() const { return now() - shared_.global_delay.get(); }
+  // The same, with points that the kernel counts up to date.
+  Nanoseconds look_at_points() {
+    counters_.refresh();
+    return effective_now();
+  }
+  bool hide_descriptors() const;
   TargetDescription describe_target(std::uint32_t target) const;
   std::vector<LineCount> counts() const;
   std::vector<CallerCount> callers() const;
@@ -94,6 +101,7 @@ class Experimenter {
   Choice choice_;
   const Histogram& histogram_;
   const SpeedProbe& speed_probe_;
+  PointCounters& counters_;
   ProfileWriter& log_;
 
   StopSignal stop_;

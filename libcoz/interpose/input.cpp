@@ -13,6 +13,7 @@
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "interpose/real.h"
+#include "interpose/sample_signal.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
 using coz::Nanoseconds;
+using coz::WithoutOurs;
 
 // `call` gets the time-out in milliseconds; below 0 is for ever.
 template <typename Call>
@@ -100,8 +102,9 @@ COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  return with_timespec(timeout,
-                       [=](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, mask); });
+  const WithoutOurs own(mask);
+  return with_timespec(
+      timeout, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
 }
 
 // The kernel leaves what is left in `timeout`.
@@ -114,8 +117,9 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
-  return with_timespec(timeout, [=](const timespec* t) {
-    return COZ_REAL(pselect)(count, read, write, except, t, mask);
+  const WithoutOurs own(mask);
+  return with_timespec(timeout, [&](const timespec* t) {
+    return COZ_REAL(pselect)(count, read, write, except, t, own.get());
   });
 }
 
@@ -126,14 +130,16 @@ COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout)
 
 COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
                            const sigset_t* mask) {
+  const WithoutOurs own(mask);
   return with_milliseconds(
-      timeout, [=](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, mask); });
+      timeout, [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
                             const sigset_t* mask) {
-  return with_timespec(timeout, [=](const timespec* t) {
-    return COZ_REAL(epoll_pwait2)(epoll, events, most, t, mask);
+  const WithoutOurs own(mask);
+  return with_timespec(timeout, [&](const timespec* t) {
+    return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get());
   });
 }
 
@@ -176,8 +182,9 @@ COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room)
 
 COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
                            const sigset_t* mask, size_t room) {
-  return with_timespec(timeout, [=](const timespec* t) {
-    return COZ_REAL(__ppoll_chk)(files, count, t, mask, room);
+  const WithoutOurs own(mask);
+  return with_timespec(timeout, [&](const timespec* t) {
+    return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room);
   });
 }
 

@@ -4,7 +4,9 @@
 
 #include <atomic>
 
+#include "breakpoint/machine_context.h"
 #include "interpose/real.h"
+#include "interpose/visit.h"
 #include "os/raw_syscall.h"
 #include "runtime.h"
 #include "sample/sample_source.h"
@@ -17,19 +19,65 @@ namespace coz {
 namespace {
 
 std::atomic<int> signal_in_use{0};
-struct sigaction trap_before;
-struct sigaction own_before;
-struct sigaction program_action_now;
+std::atomic<const Breakpoints*> breakpoints_in_use{nullptr};
+// What the program has set, for SIGTRAP and for the other one.
+struct sigaction trap_action;
+struct sigaction own_action;
+
+int trap_signal() noexcept { return sampling_signal(Sampling::kPerfTrap); }
+int own_signal() noexcept { return sampling_signal(Sampling::kPerfSignal); }
+
+struct sigaction& action_of(int signal) noexcept {
+  return signal == trap_signal() ? trap_action : own_action;
+}
 
 bool is_sample(int signal, const siginfo_t* info) noexcept {
+  if (signal != signal_in_use.load(std::memory_order_relaxed)) return false;
   if (signal == SIGTRAP) return info->si_code == TRAP_PERF;
   // From a perf descriptor (POLL_IN), or from our timer thread (SI_TKILL).
   return info->si_code != SI_USER && info->si_code != SI_QUEUE;
 }
 
+// A breakpoint of ours has been run into: whatever becomes of the profiling, the program goes on as
+// if it had not been there. False if it was none of ours.
+bool step_over_breakpoint(int signal, const siginfo_t* info, void* context) noexcept {
+  const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
+  // The processor's trap, which comes from the kernel alone.
+  if (breakpoints == nullptr || signal != SIGTRAP || info->si_code != SI_KERNEL) return false;
+  Registers registers = registers_of(context);
+  if (!breakpoints->step_over(registers, [](Point& point) noexcept { visit(point); })) return false;
+  set_registers(context, registers);
+  return true;
+}
+
+// While it lives, an interrupted thread seems to be where it is in the program, not in the copy of
+// an instruction that a breakpoint has taken the place of.
+class SeenInProgram {
+ public:
+  explicit SeenInProgram(void* context) noexcept
+      : context_(context), address_(instruction_pointer(context)) {
+    const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
+    if (breakpoints == nullptr) return;
+    const std::uintptr_t seen = breakpoints->in_program(address_);
+    if (seen == address_) return;
+    is_moved_ = true;
+    set_instruction_pointer(context, seen);
+  }
+  ~SeenInProgram() {
+    if (is_moved_) set_instruction_pointer(context_, address_);
+  }
+  SeenInProgram(const SeenInProgram&) = delete;
+  SeenInProgram& operator=(const SeenInProgram&) = delete;
+
+ private:
+  void* context_;
+  std::uintptr_t address_;
+  bool is_moved_ = false;
+};
+
 // The program's own handler, as the kernel would have called it.
 void forward(int signal, siginfo_t* info, void* context) noexcept {
-  const struct sigaction action = program_action_now;
+  const struct sigaction action = action_of(signal);
   if (action.sa_handler == SIG_IGN) return;
   if (action.sa_handler == SIG_DFL) {
     COZ_REAL(sigaction)(signal, &action, nullptr);
@@ -37,7 +85,14 @@ void forward(int signal, siginfo_t* info, void* context) noexcept {
     return;  // it is blocked here, and takes effect on return
   }
   sigset_t before;
-  COZ_REAL(pthread_sigmask)(SIG_BLOCK, &action.sa_mask, &before);
+  COZ_REAL(pthread_sigmask)(SIG_BLOCK, WithoutOurs(&action.sa_mask).get(), &before);
+  if (has_breakpoints()) {
+    // The handler may run into one, and SIGTRAP is blocked here if that is what was caught.
+    sigset_t trap;
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    COZ_REAL(pthread_sigmask)(SIG_UNBLOCK, &trap, nullptr);
+  }
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal, info, context);
   } else {
@@ -48,6 +103,7 @@ void forward(int signal, siginfo_t* info, void* context) noexcept {
 
 // Runs on the thread's own stack, not the alternate one, which may be small.
 void handle(int signal, siginfo_t* info, void* context) noexcept {
+  if (step_over_breakpoint(signal, info, context)) return;
   if (!is_sample(signal, info)) {
     forward(signal, info, context);
     return;
@@ -57,6 +113,7 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
   if (runtime == nullptr || thread == nullptr) return;
   thread->in_handler.store(true, std::memory_order_relaxed);
   thread->interruptions.fetch_add(1, std::memory_order_relaxed);
+  const SeenInProgram seen(context);
   ThreadDelays delays(*thread, runtime->delay_environment());
   runtime->sampler().sample(context, *thread, delays);
   thread->in_handler.store(false, std::memory_order_relaxed);
@@ -73,29 +130,46 @@ void install(int signal, struct sigaction& before) noexcept {
 }  // namespace
 
 void install_sample_handler() noexcept {
-  install(sampling_signal(Sampling::kPerfTrap), trap_before);
-  install(sampling_signal(Sampling::kPerfSignal), own_before);
+  install(trap_signal(), trap_action);
+  install(own_signal(), own_action);
 }
 
-void set_sample_signal(int signal) noexcept {
-  const int trap = sampling_signal(Sampling::kPerfTrap);
-  const int own = sampling_signal(Sampling::kPerfSignal);
-  if (signal != trap) COZ_REAL(sigaction)(trap, &trap_before, nullptr);
-  if (signal != own) COZ_REAL(sigaction)(own, &own_before, nullptr);
-  program_action_now = signal == trap ? trap_before : own_before;
+void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept {
   signal_in_use.store(signal, std::memory_order_release);
-  if (signal == 0) return;
-  // The program may have been started with it blocked.
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, signal);
-  COZ_REAL(pthread_sigmask)(SIG_UNBLOCK, &only, nullptr);
+  breakpoints_in_use.store(breakpoints, std::memory_order_release);
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int each : {trap_signal(), own_signal()}) {
+    if (is_ours(each)) {
+      sigaddset(&ours, each);
+    } else {
+      COZ_REAL(sigaction)(each, &action_of(each), nullptr);
+    }
+  }
+  // The program may have been started with them blocked.
+  COZ_REAL(pthread_sigmask)(SIG_UNBLOCK, &ours, nullptr);
 }
 
 int sample_signal() noexcept { return signal_in_use.load(std::memory_order_acquire); }
 
-struct sigaction program_action() noexcept { return program_action_now; }
+bool has_breakpoints() noexcept {
+  return breakpoints_in_use.load(std::memory_order_acquire) != nullptr;
+}
 
-void set_program_action(const struct sigaction& action) noexcept { program_action_now = action; }
+bool is_ours(int signal) noexcept {
+  return signal != 0 && (signal == sample_signal() || (signal == SIGTRAP && has_breakpoints()));
+}
+
+struct sigaction program_action(int signal) noexcept { return action_of(signal); }
+
+void set_program_action(int signal, const struct sigaction& action) noexcept {
+  action_of(signal) = action;
+}
+
+void take_out_ours(sigset_t& set) noexcept {
+  for (const int each : {trap_signal(), own_signal()}) {
+    if (is_ours(each)) sigdelset(&set, each);
+  }
+}
 
 }  // namespace coz

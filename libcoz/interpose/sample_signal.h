@@ -1,33 +1,43 @@
-// The signal that carries samples, and the program's own use of the same signal.
+// The signals that are ours, and the program's own use of the same ones: the one that carries
+// samples, and SIGTRAP where there are breakpoints of ours (breakpoint/breakpoints.h).
 //
 // The program may install a handler for it, ignore it, block it or wait for it; it sees what it
-// set, and its handler gets every signal that is not a sample, while the profiler keeps the
-// signal for itself in the kernel.
+// set, and its handler gets every signal that is neither a sample nor a breakpoint of ours, while
+// the profiler keeps the signal for itself in the kernel. A thread that runs into a breakpoint with
+// SIGTRAP blocked would be killed, so that no mask given to the kernel may contain it.
 #ifndef LIBCOZ_INTERPOSE_SAMPLE_SIGNAL_H
 #define LIBCOZ_INTERPOSE_SAMPLE_SIGNAL_H
 
 #include <signal.h>
 
+#include "breakpoint/breakpoints.h"
+
 namespace coz {
 
-// Our handler for both signals that may carry samples; before sampling starts.
+// Our handler for both signals that may be ours; before sampling starts.
 void install_sample_handler() noexcept;
 
-// The signal in use from now on, or 0. The other one is given back to the program.
-void set_sample_signal(int signal) noexcept;
+// The signal that carries samples from now on, or 0, and the breakpoints, or nullptr. Signals that
+// are not used are given back to the program.
+void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept;
 int sample_signal() noexcept;
+bool has_breakpoints() noexcept;
+bool is_ours(int signal) noexcept;
 
-// What the program has set for the sample signal.
-struct sigaction program_action() noexcept;
-void set_program_action(const struct sigaction& action) noexcept;
+// What the program has set for a signal of ours.
+struct sigaction program_action(int signal) noexcept;
+void set_program_action(int signal, const struct sigaction& action) noexcept;
 
-// A copy of `set` without the sample signal; nullptr stays nullptr.
-class WithoutSamples {
+// Takes signals of ours out of `set`.
+void take_out_ours(sigset_t& set) noexcept;
+
+// A copy of `set` without signals of ours; nullptr stays nullptr.
+class WithoutOurs {
  public:
-  explicit WithoutSamples(const sigset_t* set) noexcept : given_(set != nullptr) {
+  explicit WithoutOurs(const sigset_t* set) noexcept : given_(set != nullptr) {
     if (!given_) return;
     copy_ = *set;
-    if (const int signal = sample_signal()) sigdelset(&copy_, signal);
+    take_out_ours(copy_);
   }
   const sigset_t* get() const noexcept { return given_ ? &copy_ : nullptr; }
 

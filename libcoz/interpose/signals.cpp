@@ -9,7 +9,7 @@
 
 namespace {
 
-using coz::WithoutSamples;
+using coz::WithoutOurs;
 using coz::WokenBy;
 
 // Threads that wait for a signal are found by its number: no object lives at so low an address.
@@ -31,7 +31,7 @@ COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
 // sigwaitinfo, and sigtimedwait with a `timeout`. A signal that was pending already is taken
 // without waiting: whoever sent it did not wake us, so there is nothing to be credited.
 COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  const WithoutSamples wanted(set);
+  const WithoutOurs wanted(set);
   siginfo_t own = {};
   siginfo_t* out = info != nullptr ? info : &own;
   constexpr timespec kAtOnce = {0, 0};
@@ -115,10 +115,12 @@ COZ_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec
 }
 
 COZ_EXPORT int sigsuspend(const sigset_t* mask) {
-  // A sample must not end the wait.
-  sigset_t with_samples = *mask;
-  if (const int signal = coz::sample_signal()) sigaddset(&with_samples, signal);
-  return wait_for_signal(nullptr, [&] { return COZ_REAL(sigsuspend)(&with_samples); });
+  // A sample must not end the wait; but the program's handlers run with this mask, and may run into
+  // breakpoints. (A sample by SIGTRAP is taken while the thread computes, never in a wait.)
+  sigset_t own = *mask;
+  if (const int signal = coz::sample_signal()) sigaddset(&own, signal);
+  if (coz::has_breakpoints()) sigdelset(&own, SIGTRAP);
+  return wait_for_signal(nullptr, [&] { return COZ_REAL(sigsuspend)(&own); });
 }
 
 COZ_EXPORT int pause() {

@@ -20,11 +20,9 @@ namespace {
 // Of a chain of frames; further ones are of no interest to anyone.
 constexpr std::size_t kMostPlaces = 4;
 
-struct Loaded {
+struct Wanted {
   const char* binary;
-  std::uintptr_t begin;
-  std::uintptr_t end;
-  std::uintptr_t load_bias;
+  std::optional<Loading> found;
 };
 
 bool is_same_file(const char* a, const char* b) {
@@ -33,7 +31,7 @@ bool is_same_file(const char* a, const char* b) {
 }
 
 int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
-  Loaded& wanted = *static_cast<Loaded*>(argument);
+  Wanted& wanted = *static_cast<Wanted*>(argument);
   // The main executable has an empty name.
   const bool is_main = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
   if (!is_same_file(is_main ? "/proc/self/exe" : info->dlpi_name, wanted.binary)) return 0;
@@ -46,9 +44,7 @@ int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
     end = std::max<std::uintptr_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
   if (begin >= end) return 0;
-  wanted.begin = begin;
-  wanted.end = end;
-  wanted.load_bias = info->dlpi_addr;
+  wanted.found = Loading{begin, end, info->dlpi_addr};
   return 1;
 }
 
@@ -84,6 +80,12 @@ bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
 
 }  // namespace
 
+std::optional<Loading> find_loading(const char* binary) {
+  Wanted wanted{binary, std::nullopt};
+  dl_iterate_phdr(visit_loaded, &wanted);
+  return wanted.found;
+}
+
 Modules::~Modules() {
   for (const Module* module = first(); module != nullptr;) {
     const Module* next = module->next.load(std::memory_order_relaxed);
@@ -111,10 +113,9 @@ void Modules::load(std::string_view list, const SourceScope& scope, Lineless lin
                          "); nothing in " + binary + " is profiled. Delete the file and run again");
       continue;
     }
-    Loaded wanted{binary.c_str(), 0, 0, 0};
-    if (dl_iterate_phdr(visit_loaded, &wanted) == 0) continue;  // loaded later, or not at all
-    start_loads_.push_back(
-        {wanted.begin, wanted.end, wanted.load_bias, &add(std::move(table), scope)});
+    const auto loading = find_loading(binary.c_str());
+    if (!loading) continue;  // loaded later, or not at all
+    start_loads_.push_back({*loading, &add(std::move(table), scope)});
   }
 }
 
@@ -183,15 +184,15 @@ void Modules::forget_all_but(std::span<const ListedObject> present) noexcept {
 
 bool Modules::was_there_at_start(const LoadedObject& object) const noexcept {
   return std::any_of(start_loads_.begin(), start_loads_.end(), [&](const StartLoad& load) {
-    return load.begin >= object.begin && load.begin < object.end;
+    return load.loading.begin >= object.begin && load.loading.begin < object.end;
   });
 }
 
 std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const noexcept {
   // The loader never unloads what it has loaded at the start.
   for (const StartLoad& load : start_loads_) {
-    if (address < load.begin || address >= load.end) continue;
-    return find_in(*load.module, address - load.load_bias, out);
+    if (address < load.loading.begin || address >= load.loading.end) continue;
+    return find_in(*load.module, address - load.loading.load_bias, out);
   }
   LoadedObject object;
   if (image_count_.load(std::memory_order_acquire) == 0 || !find_object_(address, object)) return 0;

@@ -47,6 +47,14 @@ struct Place {
   std::uint32_t function = kNoFunction;
 };
 
+// Where a file's code is in this process; nullopt when it is not loaded.
+struct Loading {
+  std::uintptr_t begin = 0;  // of its executable segments in memory
+  std::uintptr_t end = 0;
+  std::uintptr_t load_bias = 0;  // address in memory less address in the file
+};
+std::optional<Loading> find_loading(const char* binary);
+
 class Modules {
  public:
   // Files that are loaded after the start; without build id, files and addresses.
@@ -117,9 +125,7 @@ class Modules {
 
  private:
   struct StartLoad {
-    std::uintptr_t begin;  // of its executable segments in memory
-    std::uintptr_t end;
-    std::uintptr_t load_bias;
+    Loading loading;
     const Module* module;
   };
   // How a module looks in memory. Written before it is counted, and never changed.

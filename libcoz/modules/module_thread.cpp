@@ -157,7 +157,8 @@ void* ModuleThread::run(void* self) {
 }
 
 void ModuleThread::watch() {
-  if (!hide_descriptors(socket_)) shares_descriptors_.store(true);
+  std::array kept = {STDERR_FILENO, socket_};
+  if (!hide_descriptors(kept)) shares_descriptors_.store(true);
   const auto inode = socket_inode(socket_);
   ready_.stop();
   const int memory_map = open_memory_map();

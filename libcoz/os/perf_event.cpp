@@ -1,6 +1,7 @@
 #include "os/perf_event.h"
 
 #include <fcntl.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -53,6 +54,21 @@ long open_trap_event(Nanoseconds period) noexcept {
   attributes.inherit_thread = 1;
   attributes.remove_on_exec = 1;
   attributes.sigtrap = 1;
+  return open_event(attributes);
+}
+
+long open_breakpoint_event(std::uintptr_t address) noexcept {
+  perf_event_attr attributes = {};
+  attributes.type = PERF_TYPE_BREAKPOINT;
+  attributes.size = sizeof attributes;
+  attributes.bp_type = HW_BREAKPOINT_X;
+  attributes.bp_addr = address;
+  attributes.bp_len = sizeof(long);  // what the kernel wants for instructions
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  attributes.inherit = 1;
+  attributes.inherit_thread = 1;
+  attributes.remove_on_exec = 1;
   return open_event(attributes);
 }
 

@@ -1,8 +1,11 @@
-// Samples of processor time from the kernel, by perf's software task clock.
+// Samples of processor time from the kernel, by perf's software task clock; visits to an
+// instruction, by hardware breakpoints.
 //
 // Not for signal handlers. Results are descriptors, or -errno.
 #ifndef LIBCOZ_OS_PERF_EVENT_H
 #define LIBCOZ_OS_PERF_EVENT_H
+
+#include <cstdint>
 
 #include "os/clock.h"
 
@@ -15,6 +18,11 @@ long open_trap_event(Nanoseconds period) noexcept;
 
 // An event for the calling thread alone, which raises `signal` in it.
 long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
+
+// Counts how often the calling thread, and all threads created after it, reach the instruction at
+// `address`, by one of the processor's debug registers, of which there are four. No signal; one
+// descriptor for the process; ends with exec.
+long open_breakpoint_event(std::uintptr_t address) noexcept;
 
 // Is a kernel release, as uname gives it ("6.1.0-44-amd64"), this one or later?
 bool is_at_least(const char* release, long major, long minor) noexcept;

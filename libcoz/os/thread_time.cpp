@@ -53,13 +53,18 @@ std::optional<ThreadTime> read_thread_time(int tid) noexcept {
   return parse_schedstat(text);
 }
 
-bool hide_descriptors(int kept) noexcept {
-  const long low = std::min(kept, STDERR_FILENO);
-  const long high = std::max(kept, STDERR_FILENO);
-  // The first call copies the table, so it must not be left out: something has to be below both.
-  if (low <= 0) return false;
-  return close_from(0, low - 1, CLOSE_RANGE_UNSHARE) && close_from(low + 1, high - 1, 0) &&
-         close_from(high + 1, ~0U, 0);
+bool hide_descriptors(std::span<int> kept) noexcept {
+  std::sort(kept.begin(), kept.end());
+  // The first call copies the table, so it must not be left out: something has to be below all.
+  if (!kept.empty() && kept.front() <= 0) return false;
+  if (!close_from(0, 0, CLOSE_RANGE_UNSHARE)) return false;
+  long next = 1;
+  bool is_done = true;
+  for (const int descriptor : kept) {
+    is_done = close_from(next, descriptor - 1L, 0) && is_done;
+    next = descriptor + 1L;
+  }
+  return close_from(next, ~0U, 0) && is_done;
 }
 
 }  // namespace coz

@@ -6,6 +6,7 @@
 #define LIBCOZ_OS_THREAD_TIME_H
 
 #include <optional>
+#include <span>
 
 #include "os/clock.h"
 
@@ -22,11 +23,11 @@ std::optional<ThreadTime> parse_schedstat(const char* text) noexcept;
 // nullopt when the thread has ended, or the kernel has no such file.
 std::optional<ThreadTime> read_thread_time(int tid) noexcept;
 
-// Gives the calling thread a table of descriptors of its own, in which only standard error and
-// `kept` are open; false where the kernel can't (before 5.9) or may not. Descriptors that the
-// thread opens from here on are not seen by the program, which may count on the next one's number
-// or close them all. What the program opens later is not seen by the thread.
-bool hide_descriptors(int kept) noexcept;
+// Gives the calling thread a table of descriptors of its own, in which only those
+// `kept` are open (which it sorts); false where the kernel can't (before 5.9) or may not.
+// Descriptors that the thread opens from here on are not seen by the program, which may count on
+// the next one's number or close them all. What the program opens later is not seen by the thread.
+bool hide_descriptors(std::span<int> kept) noexcept;
 
 }  // namespace coz
 

@@ -11,9 +11,8 @@
 #include "support/message.h"
 
 namespace coz {
-namespace {
 
-const char* kind_name(PointKind kind) {
+const char* kind_name(PointKind kind) noexcept {
   switch (kind) {
     case PointKind::kThroughput:
       return "throughput";
@@ -25,6 +24,8 @@ const char* kind_name(PointKind kind) {
   }
   return "throughput";
 }
+
+namespace {
 
 void write_point(JsonWriter& json, const PointResult& point, bool totals) {
   json.begin_object();
@@ -48,6 +49,16 @@ void write_point(JsonWriter& json, const PointResult& point, bool totals) {
 void write_points(JsonWriter& json, const std::vector<PointResult>& points, bool totals) {
   json.key("points").begin_array();
   for (const PointResult& point : points) write_point(json, point, totals);
+  json.end_array();
+}
+
+void write_point_records(JsonWriter& json, const std::vector<PointRecord>& points) {
+  json.key("points").begin_array();
+  for (const PointRecord& point : points) {
+    json.begin_object();
+    json.field("name", point.name).field("kind", point.kind).field("by", point.by);
+    json.end_object();
+  }
   json.end_array();
 }
 
@@ -98,6 +109,7 @@ std::string to_json(const RunRecord& record) {
     for (const int speedup : record.speedups) json.value(speedup / 100.0);
     json.end_array();
   }
+  if (!record.points.empty()) write_point_records(json, record.points);
   json.end_object();
   return json.text();
 }

@@ -12,6 +12,16 @@
 
 namespace coz {
 
+// As the profile calls it: a begin and an end are one latency point.
+const char* kind_name(PointKind kind) noexcept;
+
+// A progress point that the command line asked for.
+struct PointRecord {
+  std::string name;
+  std::string kind;
+  std::string by;  // what counts its visits; "none" when nothing could
+};
+
 struct RunRecord {
   std::string coz_version;
   Nanoseconds time = 0;  // since 1970
@@ -28,6 +38,7 @@ struct RunRecord {
   std::vector<std::string> fixed;    // locations
   std::optional<int> fixed_speedup;  // percent; written as a fraction
   std::vector<int> speedups;         // the same
+  std::vector<PointRecord> points;
 };
 
 // kThroughput and kArrival: visits and elapsed. kBegin: a latency point, all but visits.

@@ -9,9 +9,11 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "delay/thread_delays.h"
 #include "line/modules.h"
+#include "progress/point.h"
 #include "sample/histogram.h"
 #include "sample/speed_probe.h"
 #include "target/targets.h"
@@ -71,17 +73,33 @@ class Sampler {
     }
   }
 
+  // A progress point whose visits are the samples in a line. Before any thread is sampled.
+  void add_point(std::uint32_t line, Point& point) { sampled_points_.push_back({line, &point}); }
+
   // Does the source drop samples in kernel mode? Before any thread is sampled.
   void drops_kernel_time(bool drops) noexcept { drops_kernel_time_ = drops; }
 
  private:
   static constexpr std::uint32_t kCallerEvery = 4;
 
+  struct SampledPoint {
+    std::uint32_t line;
+    Point* point;
+  };
+
   void take(std::span<const Place> places, bool with_caller, ThreadState& thread,
             ThreadDelays& delays) noexcept {
+    if (!places.empty() && !sampled_points_.empty()) visit_points(places[0].line, thread, delays);
     const std::uint32_t target = targets_.of(places, with_caller);
     count(target, places.empty() ? kNoFunction : places[0].function, thread);
     delays.sampled(selected_of(target, thread));
+  }
+
+  void visit_points(std::uint32_t line, const ThreadState& thread, ThreadDelays& delays) noexcept {
+    for (const SampledPoint& each : sampled_points_) {
+      if (each.line != line) continue;
+      each.point->visit([&]() noexcept { return delays.effective_now(); }, thread.slot);
+    }
   }
 
   void count_dropped(ThreadState& thread) noexcept {
@@ -116,6 +134,7 @@ class Sampler {
   FindPlaces find_places_;
   Nanoseconds period_;
   bool drops_kernel_time_ = false;
+  std::vector<SampledPoint> sampled_points_;
 };
 
 }  // namespace coz

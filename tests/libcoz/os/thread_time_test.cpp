@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -69,10 +70,11 @@ TEST_CASE("a thread with descriptors of its own neither sees nor takes those of 
   std::atomic<int> opened{-1};
   bool is_hidden = false, sees_program = true, writes = false;
   std::thread([&] {
-    is_hidden = hide_descriptors(kept);
+    std::array<int, 2> open_ones = {kept, STDERR_FILENO};
+    is_hidden = hide_descriptors(open_ones);
     if (!is_hidden) return;
     sees_program = fcntl(pipe_ends[0], F_GETFD) >= 0;
-    writes = write(kept, "x", 1) == 1;
+    writes = fcntl(STDERR_FILENO, F_GETFD) >= 0 && write(kept, "x", 1) == 1;
     opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
   }).join();
   close(kept);

@@ -1,0 +1,229 @@
+"""Progress points that the command line asks for: from names to addresses, and to what counts visits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cozcli.errors import CozError
+from cozcli.launch import messages
+from cozcli.launch.helper import ask_helper
+from cozcli.launch.line_tables import LineTables
+
+AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
+#: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
+MUCH_DEARER = 3.0
+
+
+class WantedPoints(NamedTuple):
+    """What the options name. A latency point has two names, FILE:LINE or a function each."""
+
+    progress: Sequence[str] = ()
+    sampled: Sequence[str] = ()
+    latency: Sequence[tuple[str, str]] = ()
+    by: str = AUTO
+
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        pairs = [name for pair in self.latency for name in pair]
+        return list(dict.fromkeys([*self.progress, *self.sampled, *pairs]))
+
+
+class Spot(NamedTuple):
+    """Where a name's visits are: addresses in the file's own address space."""
+
+    name: str
+    is_line: bool
+    location: str
+    function: str
+    binary: str
+    addresses: tuple[int, ...]
+    no_instruction: str
+
+
+class PlacedPoint(NamedTuple):
+    """A line of COZ_POINTS."""
+
+    kind: str
+    by: str
+    binary: str
+    addresses: tuple[int, ...]
+    name: str
+    #: What a visit takes, in nanoseconds; not for the runtime.
+    cost: float = 0.0
+
+    def encode(self) -> str:
+        """As in docs/launch_contract.md."""
+        places = ",".join(f"{address:x}" for address in self.addresses)
+        return "\t".join((self.kind, self.by, self.binary, places, self.name))
+
+
+class Costs(NamedTuple):
+    """What the machine has, as the helper measured it. Times in nanoseconds."""
+
+    hardware_free: int
+    hardware_error: str
+    hardware_visit: float
+    has_instruction: bool
+    instruction_visit: float
+
+
+def split_pair(text: str) -> tuple[str, str] | None:
+    """BEGIN,END: at the one comma that is in no brackets; C++ names have others."""
+    depth = 0
+    commas = []
+    for position, character in enumerate(text):
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}>":
+            depth = max(depth - 1, 0)
+        elif character == "," and depth == 0:
+            commas.append(position)
+    if len(commas) != 1:
+        return None
+    begin, end = text[: commas[0]].strip(), text[commas[0] + 1 :].strip()
+    return (begin, end) if begin and end else None
+
+
+def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list[PlacedPoint]:
+    """Find every name, and choose what counts its visits.
+
+    Raises:
+        CozError: a name means nothing, or several things, or nothing can count there.
+    """
+    names = wanted.names()
+    if not names:
+        return []
+    spots = _find(helper, tables, names)
+    points = [_sampled(spots[name], tables) for name in wanted.sampled]
+    groups = [[("throughput", spots[name], _label(spots[name]))] for name in wanted.progress]
+    for begin, end in wanted.latency:
+        label = f"{begin},{end}"
+        groups.append([("begin", spots[begin], label), ("end", spots[end], label)])
+    if groups:
+        chooser = Chooser(wanted.by, _costs(helper))
+        for group in groups:
+            by = chooser.choose([spot for _, spot, _ in group])
+            points += [
+                PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by))
+                for kind, spot, label in group
+            ]
+    return _unique(points)
+
+
+class Chooser:
+    """Which means count a point's visits; hardware breakpoints are few, and used up in turn."""
+
+    def __init__(self, by: str, costs: Costs) -> None:
+        self._by = by
+        self._costs = costs
+        self._free = costs.hardware_free
+
+    def choose(self, spots: Sequence[Spot]) -> str:
+        """For the places of one point.
+
+        Raises:
+            CozError: what is wanted cannot be had there.
+        """
+        needed = sum(len(spot.addresses) for spot in spots)
+        fits = needed <= self._free
+        fixed = [spot for spot in spots if spot.no_instruction]
+        movable = self._costs.has_instruction and not fixed
+        if self._by == BREAKPOINT or (self._by == AUTO and movable and not (fits and self._is_cheap())):
+            if not self._costs.has_instruction:
+                raise CozError(messages.no_breakpoint_instruction(os.uname().machine))
+            if fixed:
+                raise CozError(messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+            return BREAKPOINT
+        if not fits:
+            if self._by == AUTO and fixed:
+                raise CozError(messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+            raise CozError(
+                messages.no_hardware_breakpoint(
+                    spots[0].name, needed, self._free, self._costs.hardware_error, self._by == AUTO
+                )
+            )
+        self._free -= needed
+        return HARDWARE
+
+    def cost(self, by: str) -> float:
+        """Of one visit, in nanoseconds."""
+        return self._costs.hardware_visit if by == HARDWARE else self._costs.instruction_visit
+
+    def _is_cheap(self) -> bool:
+        return self._costs.hardware_visit <= MUCH_DEARER * self._costs.instruction_visit
+
+
+def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, Spot]:
+    """One place for each name, in the first binary that has it."""
+    answers: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in names}
+    for table in tables.tables:
+        options = [option for name in names for option in ("--place", name)]
+        status, answer = ask_helper(helper, ["places", *options, table.binary])
+        if status != 0:
+            raise CozError(messages.helper_failed(table.binary, answer.get("message", f"status {status}")))
+        for found in answer["names"]:
+            answers[found["name"]].append((table.binary, found))
+    return {name: _spot(name, found, tables) for name, found in answers.items()}
+
+
+def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: LineTables) -> Spot:
+    for binary, answer in answers:
+        places = answer["places"]
+        if len(places) > 1:
+            raise CozError(messages.point_ambiguous(name, [place["location"] for place in places]))
+        if places:
+            addresses = places[0]["addresses"]
+            for address in addresses:
+                if address["no_breakpoint"]:
+                    raise CozError(messages.point_unusable(name, address["no_breakpoint"]))
+            return Spot(
+                name=name,
+                is_line=answer["is_line"],
+                location=places[0]["location"],
+                function=places[0]["function"],
+                binary=binary,
+                addresses=tuple(address["address"] for address in addresses),
+                no_instruction=next((a["no_instruction"] for a in addresses if a["no_instruction"]), ""),
+            )
+    nearest = list(dict.fromkeys(near for _, answer in answers for near in answer["nearest"]))
+    is_line = any(answer["is_line"] for _, answer in answers)
+    raise CozError(messages.point_not_found(name, is_line, nearest, tables.source_files()[1]))
+
+
+def _sampled(spot: Spot, tables: LineTables) -> PlacedPoint:
+    if not spot.is_line:
+        raise CozError(messages.sampled_wants_line(spot.name))
+    if spot.location.rpartition(":")[0] not in tables.source_files()[0]:
+        raise CozError(messages.sampled_out_of_scope(spot.location))
+    return PlacedPoint("throughput", SAMPLES, "", (), spot.location)
+
+
+def _costs(helper: Path) -> Costs:
+    status, answer = ask_helper(helper, ["breakpoints"])
+    if status != 0:
+        raise CozError(messages.helper_failed(str(helper), answer.get("message", f"status {status}")))
+    hardware, instruction = answer["hardware"], answer["instruction"]
+    return Costs(
+        hardware["free"],
+        hardware["error"],
+        hardware["visit"],
+        instruction["available"],
+        instruction["visit"],
+    )
+
+
+def _label(spot: Spot) -> str:
+    return spot.location if spot.is_line else spot.function
+
+
+def _unique(points: Iterable[PlacedPoint]) -> list[PlacedPoint]:
+    """Each once, however often it was asked for; names that would run together are told apart."""
+    unique = list(dict.fromkeys(points))
+    for index, point in enumerate(unique):
+        others = [other for other in unique[:index] if (other.kind, other.name) == (point.kind, point.name)]
+        if others:
+            unique[index] = point._replace(name=f"{point.name} ({len(others) + 1})")
+    return unique

@@ -1,0 +1,120 @@
+#include "places.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "place_functions.h"
+#include "place_lines.h"
+#include "support/json.h"
+
+namespace coz::linetable {
+namespace {
+
+struct DwarfCloser {
+  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+};
+using DwarfHandle = std::unique_ptr<Dwarf, DwarfCloser>;
+
+// One name, and what is found for it.
+using Search = std::variant<PlaceLines, PlaceFunctions>;
+
+void read_units(Dwarf* dwarf, std::vector<Search>& searches) {
+  Dwarf_CU* cursor = nullptr;
+  Dwarf_Die unit{};
+  Dwarf_Die split{};  // with -gsplit-dwarf, the part of the unit that is in a .dwo file
+  while (dwarf_get_units(dwarf, cursor, &cursor, nullptr, nullptr, &unit, &split) == 0) {
+    const int tag = dwarf_tag(&unit);
+    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
+    Dwarf_Die& functions = split.addr != nullptr ? split : unit;
+    for (Search& search : searches) {
+      if (auto* lines = std::get_if<PlaceLines>(&search)) {
+        lines->read(unit, functions);
+      } else {
+        std::get<PlaceFunctions>(search).read(unit, functions);
+      }
+    }
+  }
+}
+
+void check_instructions(PlaceAnswer& answer, const CodeBytes& code) {
+  for (Place& place : answer.places) {
+    for (PlaceAddress& address : place.addresses) {
+      const auto instruction = code.instruction_at(address.address);
+      if (!instruction || instruction->kind == Instruction::Kind::kUnmovable) {
+        address.no_instruction = "the instruction there cannot be executed elsewhere";
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool find_places(const PlaceQuery& query, std::vector<PlaceAnswer>& answers, std::string& error) {
+  ElfFile binary;
+  if (const char* problem = binary.open(query.binary)) {
+    error = query.binary + " " + problem;
+    return false;
+  }
+  std::optional<ElfFile> separate;
+  std::vector<std::string> warnings;
+  if (!binary.has_debug_info()) {
+    separate = find_separate_debug_file(binary, query.debug_dirs, warnings);
+  }
+  const ElfFile& debug_file = separate ? *separate : binary;
+  const DwarfHandle dwarf(dwarf_begin_elf(debug_file.elf(), DWARF_C_READ, nullptr));
+
+  const CodeSpace space(binary);
+  const CodeBytes code(binary);
+  FunctionSymbols symbols;
+  symbols.read(binary);
+  if (separate) symbols.read(debug_file);
+  std::vector<Search> searches;
+  searches.reserve(query.names.size());
+  for (const std::string& name : query.names) {
+    if (const auto line = parse_location(name)) {
+      searches.emplace_back(std::in_place_type<PlaceLines>, *line, space, code);
+    } else {
+      searches.emplace_back(std::in_place_type<PlaceFunctions>, name, space, code, symbols);
+    }
+  }
+  if (dwarf != nullptr) read_units(dwarf.get(), searches);
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    PlaceAnswer answer;
+    answer.name = query.names[i];
+    answer.is_line = std::holds_alternative<PlaceLines>(searches[i]);
+    std::visit([&](auto& search) { search.finish(answer); }, searches[i]);
+    check_instructions(answer, code);
+    answers.push_back(std::move(answer));
+  }
+  return true;
+}
+
+std::string to_json(const std::vector<PlaceAnswer>& answers) {
+  JsonWriter json;
+  json.begin_object().key("names").begin_array();
+  for (const PlaceAnswer& answer : answers) {
+    json.begin_object().field("name", answer.name).field("is_line", answer.is_line);
+    json.key("places").begin_array();
+    for (const Place& place : answer.places) {
+      json.begin_object().field("location", place.location).field("function", place.function);
+      json.key("addresses").begin_array();
+      for (const PlaceAddress& address : place.addresses) {
+        json.begin_object().field("address", address.address);
+        json.field("no_instruction", address.no_instruction);
+        json.field("no_breakpoint", address.no_breakpoint).end_object();
+      }
+      json.end_array().end_object();
+    }
+    json.end_array().key("nearest").begin_array();
+    for (const std::string& name : answer.nearest) json.value(name);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.text();
+}
+
+}  // namespace coz::linetable

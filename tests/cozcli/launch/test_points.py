@@ -1,0 +1,180 @@
+"""From the names of progress points to what counts their visits, with a stand-in for the helper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cozcli.errors import CozError
+from cozcli.launch.aftermath import costly_points
+from cozcli.launch.environment import Settings, make_environment
+from cozcli.launch.line_tables import LineTable, LineTables, Scope
+from cozcli.launch.points import (
+    AUTO,
+    BREAKPOINT,
+    HARDWARE,
+    Chooser,
+    Costs,
+    PlacedPoint,
+    Spot,
+    WantedPoints,
+    place_points,
+    split_pair,
+)
+
+CHEAP = Costs(4, "", 1500.0, True, 2000.0)
+DEAR = Costs(4, "", 40_000.0, True, 7000.0)
+NO_HARDWARE = Costs(0, "No such device", 0.0, True, 2000.0)
+OTHER_MACHINE = Costs(4, "", 1500.0, False, 0.0)
+
+
+def spot(count: int = 1, no_instruction: str = "") -> Spot:
+    return Spot("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), no_instruction)
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("a.c:3,b.c:4", ("a.c:3", "b.c:4")),
+        ("f(int, long),g", ("f(int, long)", "g")),
+        ("std::map<int, int>::at, h", ("std::map<int, int>::at", "h")),
+        ("a", None),
+        ("a,", None),
+        ("a,b,c", None),
+        ("f(int,long)", None),
+    ],
+)
+def test_pairs(text: str, pair: tuple[str, str] | None) -> None:
+    assert split_pair(text) == pair
+
+
+@pytest.mark.parametrize(
+    ("costs", "spots", "chosen"),
+    [
+        (CHEAP, [spot()], HARDWARE),
+        (CHEAP, [spot(4)], HARDWARE),
+        (CHEAP, [spot(5)], BREAKPOINT),
+        (CHEAP, [spot(3), spot(2)], BREAKPOINT),
+        (DEAR, [spot()], BREAKPOINT),
+        (DEAR, [spot(no_instruction="tied")], HARDWARE),
+        (NO_HARDWARE, [spot()], BREAKPOINT),
+        (OTHER_MACHINE, [spot()], HARDWARE),
+    ],
+)
+def test_the_means_are_chosen(costs: Costs, spots: list[Spot], chosen: str) -> None:
+    assert Chooser(AUTO, costs).choose(spots) == chosen
+
+
+@pytest.mark.parametrize(
+    ("by", "costs", "spots", "said"),
+    [
+        (HARDWARE, NO_HARDWARE, [spot()], "No such device"),
+        (HARDWARE, CHEAP, [spot(5)], "5 hardware breakpoints, and 4 can be had"),
+        (BREAKPOINT, CHEAP, [spot(no_instruction="tied")], "tied"),
+        (BREAKPOINT, OTHER_MACHINE, [spot()], "x86-64"),
+        (AUTO, NO_HARDWARE, [spot(no_instruction="tied")], "tied"),
+        (AUTO, OTHER_MACHINE, [spot(5)], "5 hardware breakpoints"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(by: str, costs: Costs, spots: list[Spot], said: str) -> None:
+    with pytest.raises(CozError) as refused:
+        Chooser(by, costs).choose(spots)
+    assert said in refused.value.problem.text
+
+
+def test_hardware_is_used_up() -> None:
+    chooser = Chooser(AUTO, CHEAP)
+    assert [chooser.choose([spot(2)]) for _ in range(3)] == [HARDWARE, HARDWARE, BREAKPOINT]
+
+
+def helper(folder: Path, names: list[dict[str, Any]]) -> Path:
+    """Answers as `coz-linetable places` and `breakpoints` do."""
+    costs = {
+        "hardware": {"free": 4, "visit": 1.0, "error": ""},
+        "instruction": {"available": True, "visit": 1.0},
+    }
+    path = folder / "helper"
+    answers = {"places": {"names": names}, "breakpoints": costs}
+    path.write_text(
+        f"#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps({answers!r}[sys.argv[1]]))\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+def found(name: str, *locations: str, nearest: tuple[str, ...] = (), problem: str = "") -> dict[str, Any]:
+    address = {"address": 4096, "no_instruction": "", "no_breakpoint": problem}
+    places = [{"location": where, "function": "f()", "addresses": [address]} for where in locations]
+    is_line = ":" in name
+    return {"name": name, "is_line": is_line, "places": places, "nearest": list(nearest)}
+
+
+class Tables(LineTables):
+    """One binary with one file."""
+
+    def source_files(self) -> tuple[frozenset[str], list[str]]:
+        return frozenset({"/src/a.c"}), ["/src/a.c"]
+
+
+def tables() -> LineTables:
+    result = Tables(Path("/helper"), Scope())
+    result.tables.append(LineTable("/bin/p", "/t"))
+    return result
+
+
+def test_points_are_placed(tmp_path: Path) -> None:
+    stand_in = helper(tmp_path, [found("f", "/src/a.c:f()"), found("a.c:3", "/src/a.c:3")])
+    wanted = WantedPoints(progress=["f", "f"], sampled=["a.c:3"], latency=[("f", "a.c:3")])
+    points = place_points(stand_in, tables(), wanted)
+    assert [point.encode() for point in points] == [
+        "throughput\tsamples\t\t\t/src/a.c:3",
+        "throughput\thardware\t/bin/p\t1000\tf()",
+        "begin\thardware\t/bin/p\t1000\tf,a.c:3",
+        "end\thardware\t/bin/p\t1000\tf,a.c:3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted", "said"),
+    [
+        (found("f"), WantedPoints(progress=["f"]), "no function f"),
+        (found("a.c:9", nearest=("/src/a.c:8",)), WantedPoints(sampled=["a.c:9"]), "no line with code a.c:9"),
+        (found("f", "/a.c:f", "/b.c:f"), WantedPoints(progress=["f"]), "2 places"),
+        (found("f", "/a.c:f", problem="a loop"), WantedPoints(progress=["f"]), "a loop"),
+        (found("b.h:3", "/usr/b.h:3"), WantedPoints(sampled=["b.h:3"]), "not in the source scope"),
+        (found("f", "/src/a.c:f"), WantedPoints(sampled=["f"]), "is none"),
+    ],
+)
+def test_names_that_are_not_one_place(
+    tmp_path: Path, answer: dict[str, Any], wanted: WantedPoints, said: str
+) -> None:
+    with pytest.raises(CozError) as refused:
+        place_points(helper(tmp_path, [answer]), tables(), wanted)
+    assert said in refused.value.problem.text
+    assert refused.value.problem.hint
+
+
+def test_nothing_is_asked_without_names() -> None:
+    assert place_points(Path("/nowhere/helper"), tables(), WantedPoints()) == []
+
+
+def test_the_environment_has_the_points() -> None:
+    point = PlacedPoint("throughput", "hardware", "/bin/p", (4096, 17), "f")
+    settings = Settings(Path("/l.so"), Path("/bin/p"), Path("/o"), (), 1, points=[point])
+    assert make_environment(settings, {})["COZ_POINTS"] == "throughput\thardware\t/bin/p\t1000,11\tf"
+    assert "COZ_POINTS" not in make_environment(settings._replace(points=()), {"COZ_POINTS": "old"})
+
+
+def test_costly_points_are_told(tmp_path: Path) -> None:
+    profile = tmp_path / "p.coz"
+    counts = [{"name": "f", "visits": 100_000}, {"name": "g", "visits": 10}]
+    record = {"type": "samples", "duration": 1_000_000_000, "points": counts}
+    profile.write_text(json.dumps(record, separators=(",", ":")) + '\n{"type":"samples","dur')
+    points = [PlacedPoint("throughput", "breakpoint", "/b", (1,), name, 2000.0) for name in "fg"]
+    (problem,) = costly_points(profile, 0, points)
+    assert problem.text.startswith("f was reached 100,000 times a second")
+    assert "20%" in problem.text
+    assert costly_points(profile, 0, []) == []

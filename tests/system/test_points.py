@@ -1,0 +1,204 @@
+"""Progress points without marks: `--progress`, `--latency`, `--progress-sampled`. Counts are exact."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+ROOT_BUILD = "build/libexec/coz-linetable"
+
+
+def line_of(source, mark):
+    return next(i for i, text in enumerate(source.read_text().splitlines(), 1) if text.endswith(f"// {mark}"))
+
+
+@pytest.fixture(scope="session")
+def machine(request):
+    """What `coz-linetable breakpoints` says of this machine."""
+    helper = request.config.rootpath / ROOT_BUILD
+    return json.loads(subprocess.run([helper, "breakpoints"], capture_output=True, check=True).stdout)
+
+
+@pytest.fixture(params=["hardware", "breakpoint"])
+def by(request, machine):
+    if request.param == "hardware" and machine["hardware"]["free"] < 3:
+        pytest.skip(f"no three hardware breakpoints here: {machine['hardware']['error']}")
+    if request.param == "breakpoint" and not machine["instruction"]["available"]:
+        pytest.skip("breakpoint instructions are for x86-64")
+    return request.param
+
+
+@pytest.fixture
+def source(request):
+    return request.config.rootpath / "tests/programs/visits.cpp"
+
+
+def visits(run):
+    """By name; of functions without parameters."""
+    points = run.records("samples")[-1]["points"]
+    return {point["name"].split("(")[0]: point.get("visits", point.get("arrivals")) for point in points}
+
+
+OPTIMIZED = ["-O0"], ["-O2"], ["-O2", "-no-pie", "-fno-pie"], ["-O1", "-fcf-protection"]
+
+
+@pytest.mark.parametrize("flags", OPTIMIZED, ids=" ".join)
+@pytest.mark.parametrize("way", ["plain", "threads", "fork", "trap", "masks"])
+def test_visits_are_as_many_as_the_program_counts(coz, build, source, by, way, flags):
+    line = line_of(source, "LINE")
+    run = coz.run(
+        [build("visits.cpp", *flags), way],
+        "--progress-by", by, "--progress", f"visits.cpp:{line}", "--progress", "counted", "--latency",
+        f"counted,visits.cpp:{line}",
+    )  # fmt: skip
+    assert run.status == 0, run.err
+    calls, lines, _ = map(int, run.out.splitlines()[-1].split())
+    assert run.out.count("\n") == 1, run.out  # the program found everything as it should be
+    found = visits(run)
+    assert found[f"{source}:{line}"] == lines
+    assert found["counted<long int>"] == calls
+    (latency,) = [p for p in run.records("samples")[-1]["points"] if p["kind"] == "latency"]
+    assert (latency["arrivals"], latency["departures"]) == (calls, lines)
+    assert {p["by"] for p in run.records("run")[0]["points"]} == {by}
+
+
+@pytest.mark.parametrize("sampling", ["perf-signal", "timer", "off"])
+def test_with_every_way_of_sampling(coz, build, source, machine, sampling):
+    if not machine["instruction"]["available"]:
+        pytest.skip("breakpoint instructions are for x86-64")
+    for way in ("trap", "masks", "threads"):
+        coz.profile.unlink(missing_ok=True)
+        run = coz.run(
+            [build("visits.cpp"), way],
+            "--sampling", sampling, "--progress-by", "breakpoint", "--progress", "counted",
+        )  # fmt: skip
+        assert run.status == 0, run.err
+        assert visits(run)["counted<long int>"] == int(run.out.split()[0])
+        assert run.out.count("\n") == 1, run.out
+
+
+def test_inlined_functions_are_counted_where_they_are_inlined(coz, build, by):
+    run = coz.run([build("visits.cpp")], "--progress-by", by, "--progress", "twice")
+    assert run.status == 0, run.err
+    assert visits(run)["twice"] == int(run.out.split()[2])
+
+
+def test_a_function_is_a_point_like_a_mark(coz, build):
+    """Experiments are made, and the report names the point and what counted it."""
+    run = coz.run([build("visits.cpp"), "long", 6], "--progress", "unit", "-s", "%visits.cpp")
+    assert run.status == 0, run.err
+    assert "experiment" in run.err
+    (result, *_) = coz.results()
+    assert result["point"] == "unit"
+    report = coz("report", coz.profile).out
+    assert f"Counted by {run.records('run')[0]['points'][0]['by']}" in report
+    assert " unit " in report
+
+
+def test_samples_of_a_line_are_a_point(coz, build, request):
+    """The busy loop's line; its samples are those that the histogram has."""
+    source = request.config.rootpath / "tests/programs/visits.cpp"
+    line = next(i for i, t in enumerate(source.read_text().splitlines(), 1) if "i < 300000" in t)
+    run = coz.run([build("visits.cpp"), "long", 5], "--progress-sampled", f"visits.cpp:{line}")
+    assert run.status == 0, run.err
+    samples = run.records("samples")[-1]
+    (count,) = [entry["count"] for entry in samples["lines"] if entry["location"] == f"{source}:{line}"]
+    assert visits(run)[f"{source}:{line}"] == count > 1000
+    assert run.records("run")[0]["points"] == [
+        {"name": f"{source}:{line}", "kind": "throughput", "by": "samples"}
+    ]
+    report = coz("report", coz.profile).out
+    assert f"visits.cpp:{line} (sampled)" in report
+
+
+# More than the processor has breakpoints.
+SIX = [f"--progress={name}" for name in ("unit", "on_trap", "on_signal", "in_child", "main", "run")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "hint"),
+    [
+        (["--progress", "unitt"], "no function unitt", "unit"),
+        (["--progress", "visits.cpp:1"], "no line with code visits.cpp:1", "the nearest: "),
+        (["--progress", "none.cpp:3"], "no line with code none.cpp:3", "visits.cpp"),
+        (["--progress", "%work%"], "", ""),
+        (["--progress", "on_%"], "on_% stands for 2 places", "on_signal"),
+        (["--latency", "unit,nowhere"], "no function nowhere", ""),
+        (["--progress-sampled", "visits.cpp:1"], "no line with code visits.cpp:1", "the nearest: "),
+        (["--progress-sampled", "visits.cpp:9", "--sampling", "off"], "there are none", "--progress"),
+        (["--latency", "unit"], "is not BEGIN,END", ""),
+        (["--progress-by", "hardware", *SIX], "can be had", "--progress-by auto"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_what_is_not_one_place_is_refused_before_the_start(coz, build, arguments, said, hint):
+    run = coz.run([build("visits.cpp", "-O0")], *arguments)
+    if not said:
+        assert run.status == 0, run.err
+        return
+    assert run.status == 2
+    assert run.out == ""
+    assert said in run.err
+    assert hint in run.err
+    assert not coz.profile.exists()
+
+
+def test_an_exec_in_the_program_leaves_breakpoints_behind(coz, build, machine, tmp_path):
+    """The program that comes after, in the same process, has none, and no handler of ours."""
+    if not machine["instruction"]["available"]:
+        pytest.skip("breakpoint instructions are for x86-64")
+    source = tmp_path / "again.c"
+    source.write_text(
+        "#include <unistd.h>\n"
+        '__attribute__((noinline)) void step(void) { __asm__ volatile(""); }\n'
+        "int main(int argc, char** argv) {\n"
+        "  for (int i = 0; i < 5; ++i) step();\n"
+        '  if (argc == 1) execl("/proc/self/exe", argv[0], "again", (char*)0);\n'
+        "  return argc == 2 ? 11 : 12;\n"
+        "}\n"
+    )
+    program = tmp_path / "again"
+    subprocess.run(["gcc", "-g", "-O1", "-o", program, source], check=True)
+    run = coz.run([program], "--progress", "step", "--progress-by", "breakpoint")
+    assert run.status == 11, run.err
+
+
+def test_points_reach_libraries_in_scope(coz, tmp_path):
+    (tmp_path / "lib.c").write_text(
+        'int served;\n__attribute__((visibility("default"))) void serve(void) { served++; }\n'
+    )
+    (tmp_path / "main.c").write_text(
+        "void serve(void);\nint main(void) { for (int i = 0; i < 30; ++i) serve(); }\n"
+    )
+    subprocess.run(
+        ["gcc", "-g", "-O1", "-shared", "-fPIC", "-o", "libserve.so", "lib.c"], cwd=tmp_path, check=True
+    )
+    subprocess.run(
+        ["gcc", "-g", "-O1", "-o", "main", "main.c", "-L.", "-lserve", f"-Wl,-rpath,{tmp_path}"],
+        cwd=tmp_path, check=True,
+    )  # fmt: skip
+    refused = coz.run([tmp_path / "main"], "--progress", "serve")
+    assert refused.status == 2
+    assert "-b adds libraries" in refused.err
+    run = coz.run([tmp_path / "main"], "--progress", "serve", "-b", "MAIN", "-b", "%libserve%")
+    assert run.status == 0, run.err
+    assert visits(run)["serve"] == 30
+
+
+def test_nobody_without_privileges_needs_more(coz, build, source, machine):
+    """Both means are an ordinary user's: run as one, where this is root."""
+    if os.geteuid() != 0:
+        pytest.skip("every other test has shown it")
+    if not machine["instruction"]["available"]:
+        pytest.skip("breakpoint instructions are for x86-64")
+    program = build("visits.cpp")
+    helper = subprocess.run(
+        [source.parents[2] / ROOT_BUILD, "breakpoints"], capture_output=True, user=65534, check=False
+    )
+    if helper.returncode != 0:
+        pytest.skip("the build cannot be read by others")
+    assert json.loads(helper.stdout)["instruction"]["available"]
+    assert program.exists()
