@@ -1,8 +1,8 @@
 // Requests come in bursts of one to eight, every 3.5 ms, and wait in a queue for a thread that
 // serves one after the other. Latency is the time from a request's arrival until it is served. A
 // faster service pays twice, as queues are shorter, too; a faster generate() does harm: bursts come
-// sooner, and requests wait longer. The server is busy half of the time, so that a processor that is
-// slow for a while does not overload it.
+// sooner, and requests wait longer. The server is busy half of the time, so that a processor that
+// is slow for a while does not overload it.
 #include <thread>
 
 #include "bounded_queue.h"

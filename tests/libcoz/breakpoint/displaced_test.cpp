@@ -75,12 +75,13 @@ TEST_CASE("conditions are those of the processor", "[breakpoint]") {
     break;
     switch (condition) {
       COZ_TEST_CONDITION(0, "o")
-      COZ_TEST_CONDITION(1, "no") COZ_TEST_CONDITION(2, "b") COZ_TEST_CONDITION(3, "ae")
-          COZ_TEST_CONDITION(4, "e") COZ_TEST_CONDITION(5, "ne") COZ_TEST_CONDITION(6, "be")
-              COZ_TEST_CONDITION(7, "a") COZ_TEST_CONDITION(8, "s") COZ_TEST_CONDITION(9, "ns")
-                  COZ_TEST_CONDITION(10, "p") COZ_TEST_CONDITION(11, "np")
-                      COZ_TEST_CONDITION(12, "l") COZ_TEST_CONDITION(13, "ge")
-                          COZ_TEST_CONDITION(14, "le") COZ_TEST_CONDITION(15, "g")
+      COZ_TEST_CONDITION(1, "no")
+      COZ_TEST_CONDITION(2, "b") COZ_TEST_CONDITION(3, "ae") COZ_TEST_CONDITION(4, "e")
+          COZ_TEST_CONDITION(5, "ne") COZ_TEST_CONDITION(6, "be") COZ_TEST_CONDITION(7, "a")
+              COZ_TEST_CONDITION(8, "s") COZ_TEST_CONDITION(9, "ns") COZ_TEST_CONDITION(10, "p")
+                  COZ_TEST_CONDITION(11, "np") COZ_TEST_CONDITION(12, "l")
+                      COZ_TEST_CONDITION(13, "ge") COZ_TEST_CONDITION(14, "le")
+                          COZ_TEST_CONDITION(15, "g")
     }
 #undef COZ_TEST_CONDITION
     return result != 0;
