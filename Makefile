@@ -115,7 +115,7 @@ $(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile
 $(HELPER): $(HELPER_OBJECTS)
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf -liberty
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) -ldw -lelf -liberty -ldl
 
 $(COZ): packaging/coz_checkout.sh
 	@mkdir -p $(@D)

@@ -90,6 +90,9 @@ std::optional<Config> Config::from_environment() {
   config.source_scope = text("COZ_SOURCE_SCOPE");
   config.fixed_targets = parse_fixed_targets(text("COZ_FIXED_TARGETS"));
   config.speedups = parse_speedups(text("COZ_SPEEDUPS"));
+  if (const auto socket = number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
+    config.table_socket = static_cast<int>(*socket);
+  }
   config.points = text("COZ_POINTS");
   config.granularity = granularity_named(text("COZ_GRANULARITY"));
   config.version = text("COZ_VERSION");

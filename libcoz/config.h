@@ -22,6 +22,8 @@ struct Config {
   std::vector<TargetName> fixed_targets;
   std::string points;  // those that the command line asked for
   std::string version;
+  // Where `coz run` is asked for tables of modules that are loaded later.
+  std::optional<int> table_socket;
   std::optional<int> fixed_speedup;  // percent
   std::vector<int> speedups;         // percent, 1 to 100; empty for the built-in ladder
   bool end_to_end = false;

@@ -19,6 +19,10 @@
 namespace coz {
 namespace {
 
+// Lines or functions of modules that come after the start: 128 MB of address space, for several
+// times as many lines as the biggest programs have.
+constexpr std::uint32_t kLaterTargets = 1U << 24;
+
 int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -57,6 +61,7 @@ Runtime::Runtime(Config config, SharedState& shared)
       delay_environment_{
           shared.global_delay, shared.wakers, shared.pending, shared.selection,
           config_.period,      now,           pause_until,    kMostSavedPeriods * config_.period},
+      module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, config_.granularity),
       sampler_(modules_, targets_, {histogram_, speed_probe_}, shared.selection,
                {find_places, find_callers}, config_.period),
@@ -78,7 +83,8 @@ void Runtime::start() {
   // Never destroyed: threads may still run while the process goes down.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
   auto* runtime = new (storage) Runtime(std::move(*config), *new (block) SharedState);
-  runtime->begin();
+  const std::optional<int> socket = runtime->config_.table_socket;
+  if (!runtime->begin() && socket) raw_syscall(SYS_close, *socket);
 }
 
 bool Runtime::begin() {
@@ -92,7 +98,7 @@ bool Runtime::begin() {
   modules_.load(config_.line_tables, SourceScope(config_.source_scope),
                 by_function ? Lineless::kFind : Lineless::kSkip, problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
-  if (!histogram_.reserve(targets_.count()) || !call_paths_.reserve()) {
+  if (!reserve_memory()) {
     message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));
     return false;
   }
@@ -106,8 +112,10 @@ bool Runtime::begin() {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&experiments_thread_, nullptr, run_experiments, this);
+  const bool started = error == 0 && pthread_key_create(&thread_end_key_, thread_ends) == 0;
+  if (started && config_.table_socket) watch_modules();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0 || pthread_key_create(&thread_end_key_, thread_ends) != 0) {
+  if (!started) {
     message("no thread for the experiments could be started (%s); the program runs unprofiled",
             strerror(error));
     return false;
@@ -125,10 +133,28 @@ bool Runtime::begin() {
 
   active_.store(this, std::memory_order_release);
   thread_begins(0);
-  pthread_atfork(nullptr, nullptr, in_forked_child);
+  pthread_atfork(before_fork, after_fork, in_forked_child);
   atexit(finish);
   at_quick_exit(finish);
   return true;
+}
+
+bool Runtime::reserve_memory() {
+  return histogram_.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0) &&
+         call_paths_.reserve();
+}
+
+// All signals are blocked.
+void Runtime::watch_modules() {
+  const auto make_room = [this](std::uint32_t lines, std::uint32_t functions) {
+    return histogram_.grow(targets_.count(lines, functions));
+  };
+  std::string reason;
+  if (module_thread_.start(*config_.table_socket, SourceScope(config_.source_scope), make_room,
+                           reason)) {
+    return;
+  }
+  message("libraries that are loaded later cannot be profiled (%s)", reason.c_str());
 }
 
 void Runtime::prepare_points() {
@@ -241,6 +267,7 @@ void Runtime::finish() {
 }
 
 void Runtime::end() {
+  module_thread_.stop();
   experimenter_.stop();
   COZ_REAL(pthread_join)(experiments_thread_, nullptr);
   experimenter_.finish();
@@ -294,10 +321,19 @@ void Runtime::thread_ends(void* self) {
   }
 }
 
+void Runtime::before_fork() {
+  if (Runtime* runtime = active()) runtime->module_thread_.before_fork();
+}
+
+void Runtime::after_fork() {
+  if (Runtime* runtime = active()) runtime->module_thread_.after_fork();
+}
+
 void Runtime::in_forked_child() {
   Runtime* runtime = active_.exchange(nullptr);
   thread_state_ = nullptr;
   if (runtime == nullptr) return;
+  runtime->module_thread_.in_forked_child();
   // The program still counts visits through pointers into the shared block: give the child a
   // block of its own at the same place.
   void* block = &runtime->shared_;

@@ -17,6 +17,7 @@
 #include "delay/thread_delays.h"
 #include "experiment/experimenter.h"
 #include "line/modules.h"
+#include "modules/module_thread.h"
 #include "progress/placed_points.h"
 #include "progress/point_counters.h"
 #include "sample/histogram.h"
@@ -68,6 +69,8 @@ class Runtime {
 
   bool begin();
   void end();
+  bool reserve_memory();
+  void watch_modules();
   RunRecord describe_run() const;
   void prepare_points();
   bool prepare_point(const PlacedPoint& placed, CountedBy& by);
@@ -75,6 +78,8 @@ class Runtime {
   void lose_breakpoint(const Breakpoints::Refusal& refusal);
   static void* run_experiments(void* self);
   static void thread_ends(void* self);
+  static void before_fork();
+  static void after_fork();
   static void in_forked_child();
 
   static std::atomic<Runtime*> active_;
@@ -85,6 +90,7 @@ class Runtime {
   SharedState& shared_;
   DelayEnvironment delay_environment_;
   Modules modules_;
+  ModuleThread module_thread_;
   CallPaths call_paths_;
   Targets targets_;
   Histogram histogram_;

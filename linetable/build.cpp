@@ -8,6 +8,7 @@
 
 #include "cache.h"
 #include "debug_info.h"
+#include "debuginfod.h"
 #include "line/line_table.h"
 #include "support/json.h"
 #include "symbols.h"
@@ -102,6 +103,7 @@ BuildResult build_table(const BuildOptions& options) {
   std::optional<ElfFile> separate;
   if (!binary.has_debug_info()) {
     separate = find_separate_debug_file(binary, options.debug_dirs, result.warnings);
+    if (!separate && options.debuginfod) separate = fetch_debug_file(binary, result.warnings);
     if (!separate && !options.functions) {
       fail(result, BuildError::kNoDebugInfo, advice_without_debug_info(binary));
       return result;

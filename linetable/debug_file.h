@@ -1,7 +1,7 @@
 // Finding the file that holds a binary's debug information: the binary itself, or a separate file.
 //
-// Looked for only on this machine: never by debuginfod, because profiling must not depend on, or
-// tell, the network.
+// Looked for only on this machine: profiling must not depend on, or tell, the network, unless the
+// user asks for that (debuginfod.h).
 #ifndef LINETABLE_DEBUG_FILE_H
 #define LINETABLE_DEBUG_FILE_H
 

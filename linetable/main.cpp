@@ -23,7 +23,8 @@ namespace {
 enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
 
 constexpr const char* kHelp =
-    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--no-cache] [--functions] BINARY
+    R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache]
+                            [--functions] BINARY
        coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
@@ -34,6 +35,7 @@ constexpr const char* kHelp =
 build  reads the debug information of BINARY and writes its line table into the cache
   --cache-dir DIR         where tables are kept (default: $XDG_CACHE_HOME/coz or ~/.cache/coz)
   --debug-dir DIR         where separate debug files are looked for before /usr/lib/debug
+  --debuginfod            asks the servers in $DEBUGINFOD_URLS for what is not on this machine
   --no-cache              builds the table anew even if there is a good one
   --functions             adds functions that are known by symbols and unwind tables alone, where
                           there is no debug information
@@ -121,11 +123,9 @@ int run_query(std::string_view command, const Arguments& arguments) {
 }
 
 constexpr option kBuildOptions[] = {
-    {"cache-dir", required_argument, nullptr, 'c'},
-    {"debug-dir", required_argument, nullptr, 'd'},
-    {"no-cache", no_argument, nullptr, 'n'},
-    {"functions", no_argument, nullptr, 'F'},
-    {},
+    {"cache-dir", required_argument, nullptr, 'c'}, {"debug-dir", required_argument, nullptr, 'd'},
+    {"debuginfod", no_argument, nullptr, 'w'},      {"no-cache", no_argument, nullptr, 'n'},
+    {"functions", no_argument, nullptr, 'F'},       {},
 };
 constexpr option kScopeOptions[] = {
     {"table", required_argument, nullptr, 't'},
@@ -156,6 +156,9 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
         break;
       case 'd':
         out.debug_dirs.emplace_back(optarg);
+        break;
+      case 'w':
+        out.build.debuginfod = true;
         break;
       case 'n':
         out.build.reuse_cached = false;

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
 from cozcli.launch import messages
+from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import Scope, build_tables
 from cozcli.launch.preflight import check_program, find_program
 from cozcli.launch.runtime_library import find_installation
@@ -55,7 +56,8 @@ def execute(options: argparse.Namespace) -> int:
     scope = Scope(options.source_scope, options.binary_scope, options.granularity)
     program = find_program(words[0])
     elf = check_program(program)
-    tables = build_tables(find_installation().helper, program, elf.interpreter, scope)
+    helper = Helper(find_installation().helper, options.debuginfod, scope.functions)
+    tables = build_tables(helper, program, elf.interpreter, scope)
     places = tables.listed()
     if options.line is not None:
         places = _matching(places, options.line, options.granularity)

@@ -37,7 +37,7 @@ def add_analysis_options(parser: argparse.ArgumentParser, min_points: int | None
 
 
 def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[str]) -> None:
-    """What may be selected: -s, -b and --granularity."""
+    """What may be selected: -s, -b, --debuginfod and --granularity."""
     parser.add_argument(
         "-s",
         "--source-scope",
@@ -54,7 +54,13 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
         action="append",
         default=[],
         type=_pattern,
-        help="binaries whose lines may be selected; MAIN is the program (default: MAIN); repeatable",
+        help="binaries whose lines may be selected, also such as are loaded later; MAIN is the program "
+        "(default: MAIN); repeatable",
+    )
+    parser.add_argument(
+        "--debuginfod",
+        action="store_true",
+        help="ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine",
     )
     parser.add_argument(
         "--granularity",

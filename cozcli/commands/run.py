@@ -15,11 +15,13 @@ from cozcli.launch import messages
 from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
 from cozcli.launch.fixed_targets import FixedTarget, Wanted, is_line, read_fixed_lines
-from cozcli.launch.line_tables import Scope, build_tables
+from cozcli.launch.helper import Helper
+from cozcli.launch.line_tables import LineTables, Scope, build_tables
 from cozcli.launch.points import WantedPoints, place_points, split_pair
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import end_like, run_program
 from cozcli.launch.runtime_library import find_installation
+from cozcli.launch.table_service import Later, TableService
 from cozcli.messages import printable
 
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
@@ -164,8 +166,11 @@ def execute(options: argparse.Namespace) -> int:
     installation = find_installation()
     output = open_output(options.output)
     try:
-        tables = build_tables(installation.helper, program, elf.interpreter, scope)
+        helper = Helper(installation.helper, options.debuginfod, scope.functions)
+        tables = build_tables(helper, program, elf.interpreter, scope, more_may_come=True)
         fixed = tables.select(wanted) if wanted or not options.fixed_region else []
+        # Lines that are yet to come are known by the user's names for them.
+        awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
         fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
         points = WantedPoints(
             options.progress, options.progress_sampled, options.latency, options.progress_by
@@ -179,7 +184,7 @@ def execute(options: argparse.Namespace) -> int:
             tables=tuple(tables.tables),
             seed=random_seed() if options.seed is None else options.seed,
             source_scope=options.source_scope,
-            fixed=fixed,
+            fixed=[*fixed, *awaited],
             fixed_speedup=options.fixed_speedup,
             speedups=options.speedups,
             end_to_end=options.end_to_end,
@@ -191,7 +196,8 @@ def execute(options: argparse.Namespace) -> int:
         print_warnings(tables.warnings)
         if output.appends:
             _say(messages.appending(options.output))
-        return _run(program, options.program, settings, output, options.output)
+        service = _make_service(tables, installation.library)
+        return _run(program, options.program, settings, output, options.output, service)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
         raise
@@ -214,17 +220,41 @@ def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:
     return wanted + [Wanted("function", text) for text in options.fixed_function]
 
 
-def _run(program: Path, arguments: Sequence[str], settings: Settings, output: Output, name: str) -> int:
+def _make_service(tables: LineTables, library: Path) -> TableService | None:
+    """What makes tables while the program runs, where it may load something that is in scope."""
+    if not tables.later:
+        return None
+    later = Later(tables.later, {*tables.examined, str(library)}, tables.scope, tables.awaited)
+    try:
+        return TableService(tables.helper, later, print_warnings)
+    except OSError as error:
+        print_warnings([messages.table_socket_failed(error.strerror or str(error))])
+        return None
+
+
+def _run(
+    program: Path,
+    arguments: Sequence[str],
+    settings: Settings,
+    output: Output,
+    name: str,
+    service: TableService | None,
+) -> int:
     environment = make_environment(settings, os.environ)
     beginning = output.begin()
-    ending = run_program(program, arguments, environment)
+    ending = run_program(program, arguments, environment, service)
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
         append_ending(output.path, beginning, ending)
+        print_warnings(service.missed() if service else [])
         outcome = describe(output.path, beginning, name)
         if isinstance(outcome, str):
             _say(outcome)
-            print_warnings(never_sampled(output.path, beginning, settings.fixed))
+            print_warnings(
+                never_sampled(
+                    output.path, beginning, [target for target in settings.fixed if _is_location(target)]
+                )
+            )
         else:
             print_warnings([outcome])
         print_warnings(costly_points(output.path, beginning, settings.points))
@@ -233,6 +263,11 @@ def _run(program: Path, arguments: Sequence[str], settings: Settings, output: Ou
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
+
+
+def _is_location(target: FixedTarget) -> bool:
+    """Not a line that was awaited: its service says whether it came."""
+    return target.kind != "line" or target.name.startswith("/")
 
 
 def _say(text: str) -> None:

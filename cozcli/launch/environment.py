@@ -30,6 +30,7 @@ VARIABLES = (
     "COZ_POINTS",
     "COZ_SAMPLING",
     "COZ_SEED",
+    "COZ_TABLE_SOCKET",
     "COZ_VERSION",
 )
 

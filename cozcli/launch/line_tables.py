@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget, Missing, Wanted
+from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper
 
 #: The name that stands for the main executable in binary scopes.
 MAIN = "MAIN"
-_NO_DEBUG_INFO = 3
-_NOT_ELF = 4
 
 
 class LineTable(NamedTuple):
@@ -41,16 +40,23 @@ class Scope(NamedTuple):
 
 
 class LineTables:
-    """Tables in the order of the contract (main executable first), and what was noticed."""
+    """Tables in the order of the contract (main executable first), and what was noticed.
 
-    def __init__(self, helper: Path, scope: Scope) -> None:
+    `later`: the binary patterns that may match what the program loads later; `examined`: the binaries
+    that have been decided upon; `awaited`: the lines that none of them has, which may come later.
+    """
+
+    def __init__(self, helper: Helper, scope: Scope) -> None:
         self.helper = helper
         self.scope = scope
         self.tables: list[LineTable] = []
         self.warnings: list[Problem] = []
+        self.later: list[str] = []
+        self.examined: set[str] = set()
+        self.awaited: list[Wanted] = []
 
     def select(self, wanted: Sequence[Wanted]) -> list[FixedTarget]:
-        """What the user's names for lines and functions mean, each once.
+        """What the user's names for lines and functions mean, each once; but for the lines that are awaited.
 
         Raises:
             CozError: some mean nothing, or what is out of scope; without any, the scope is empty.
@@ -70,7 +76,10 @@ class LineTables:
                 missing.append(Missing(want, nearest))
             elif not inside:
                 outside.append(places[0]["location"])
-        if missing:
+        if self.later and all(miss.wanted.kind == "line" for miss in missing):
+            self.awaited = [miss.wanted for miss in missing]
+            self.warnings += [messages.line_not_found_yet(miss.wanted.text, self.later) for miss in missing]
+        elif missing:
             files = _unique(file for answer in answers for file in answer.get("all_files", []))
             raise CozError(messages.fixed_not_found(missing, files))
         if outside:
@@ -93,7 +102,7 @@ class LineTables:
         """
         self._check_not_empty([self._ask_scope(entry, ()) for entry in self.tables])
         for entry in self.tables:
-            arguments = [str(self.helper), "lines", "--table", entry.table, *self._patterns()]
+            arguments = [str(self.helper.path), "lines", "--table", entry.table, *self._patterns()]
             if self.scope.functions:
                 arguments.append("--functions")
             with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
@@ -108,60 +117,95 @@ class LineTables:
         return [word for pattern in self.scope.source for word in ("--source-scope", pattern)]
 
     def _ask_scope(self, entry: LineTable, wanted: Sequence[Wanted]) -> dict[str, Any]:
-        # As they stand in the answer: lines first.
-        names = [word for want in wanted for word in (f"--{want.kind}", want.text)]
-        status, answer = ask_helper(self.helper, ["scope", "--table", entry.table, *self._patterns(), *names])
+        status, answer = self.helper.scope(entry.table, self.scope.source, wanted)
         if status != 0:
             raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
         return answer
 
     def _check_not_empty(self, answers: Sequence[dict[str, Any]]) -> None:
         what = "functions" if self.scope.functions else "lines"
-        if not any(answer.get(what) for answer in answers):
+        if any(answer.get(what) for answer in answers):
+            return
+        if self.later:
+            if self.tables:
+                problem = messages.source_scope_empty_yet(self.scope.source, self.later, what.rstrip("s"))
+                self.warnings.append(problem)
+        else:
             files = _unique(file for answer in answers for file in answer.get("all_files", []))
             raise CozError(messages.source_scope_empty(self.scope.source, files, what.rstrip("s")))
 
 
-def build_tables(helper: Path, program: Path, interpreter: str, scope: Scope) -> LineTables:
-    """Build the tables of every binary in scope.
+def build_tables(
+    helper: Helper, program: Path, interpreter: str, scope: Scope, more_may_come: bool = False
+) -> LineTables:
+    """Build the tables of every binary in scope. `more_may_come`: the program will run, and load others.
 
     Raises:
         CozError: nothing matches, nothing has debug information, or the helper failed.
     """
     result = LineTables(helper, scope)
-    options = ["--functions"] if scope.functions else []
-    refusals: list[tuple[str, Problem]] = []
-    for binary in binaries_in_scope(program, interpreter, scope.binary):
-        status, answer = ask_helper(helper, ["build", *options, binary])
-        if status == 0:
-            result.tables.append(LineTable(answer.get("binary", binary), answer["table"]))
-            warnings = answer.get("warnings", [])
-            result.warnings += [messages.debug_info_warning(binary, text) for text in warnings]
-        elif status in (_NO_DEBUG_INFO, _NOT_ELF):
-            what = messages.no_functions if scope.functions else messages.no_debug_info
-            refusals.append((binary, what(binary)))
-        else:
-            raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
-    if not result.tables:
-        raise CozError(refusals[0][1])
-    result.warnings += [messages.binary_left_out(binary, scope.functions) for binary, _ in refusals]
+    libraries = loaded_libraries(program, interpreter) if scope.binary else []
+    binaries = binaries_in_scope(program, libraries, scope.binary)
+    result.examined = {str(program), *libraries, os.path.realpath(interpreter)}
+    if more_may_come:
+        result.later = [pattern for pattern in scope.binary if may_match_later(pattern, binaries)]
+    if not binaries and not result.later:
+        raise CozError(messages.binary_scope_empty(scope.binary, [str(program), *libraries]))
+    refusals: list[tuple[str, NoLinesError]] = []
+    for binary in binaries:
+        try:
+            table, warnings = build_table(helper, binary, scope.functions)
+        except NoLinesError as error:
+            refusals.append((binary, error))
+            continue
+        result.tables.append(table)
+        result.warnings += warnings
+    if refusals and not result.tables:
+        raise refusals[0][1]
+    result.warnings += [
+        messages.binary_left_out(binary, scope.functions, error.noticed) for binary, error in refusals
+    ]
+    if not binaries:
+        result.warnings.append(messages.binary_scope_empty_yet(scope.binary, [str(program), *libraries]))
     return result
 
 
-def binaries_in_scope(program: Path, interpreter: str, patterns: Sequence[str]) -> list[str]:
-    """The main executable, if it matches, and the libraries that match. Without patterns: only it.
+class NoLinesError(CozError):
+    """A binary without debug information, or functions; `noticed` has the helper's warnings."""
+
+    def __init__(self, binary: str, functions: bool, noticed: list[str]) -> None:
+        what = messages.no_functions if functions else messages.no_debug_info
+        super().__init__(what(binary, noticed))
+        self.noticed = noticed
+
+
+def build_table(helper: Helper, binary: str, functions: bool) -> tuple[LineTable, list[Problem]]:
+    """The table of a binary, and what the helper noticed. `functions`: also those known by symbols alone.
 
     Raises:
-        CozError: no binary matches; the message names those there are.
+        NoLinesError: it has no debug information, or is no ELF file.
+        CozError: the helper failed.
     """
+    status, answer = helper.build(binary)
+    if status in (NO_DEBUG_INFO, NOT_ELF):
+        raise NoLinesError(binary, functions, answer.get("warnings", []))
+    if status != 0 or not isinstance(answer.get("table"), str):
+        raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
+    warnings = [messages.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
+    return LineTable(answer.get("binary", binary), answer["table"]), warnings
+
+
+def binaries_in_scope(program: Path, libraries: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Of the main executable and its libraries those that match. Without patterns: only the former."""
     if not patterns:
         return [str(program)]
-    libraries = loaded_libraries(program, interpreter)
     chosen = [str(program)] if any(matches_binary(p, str(program), True) for p in patterns) else []
-    chosen += [lib for lib in libraries if any(matches_binary(p, lib, False) for p in patterns)]
-    if not chosen:
-        raise CozError(messages.binary_scope_empty(patterns, [str(program), *libraries]))
-    return chosen
+    return chosen + [lib for lib in libraries if any(matches_binary(p, lib, False) for p in patterns)]
+
+
+def may_match_later(pattern: str, binaries: Iterable[str]) -> bool:
+    """Can a library that is loaded after the start match? Not if the pattern names what is there."""
+    return pattern != MAIN and ("%" in pattern or pattern not in binaries)
 
 
 def matches_binary(pattern: str, path: str, is_main: bool) -> bool:
@@ -192,27 +236,6 @@ def loaded_libraries(program: Path, interpreter: str) -> list[str]:
         if match:
             found[os.path.realpath(match[1])] = None
     return [path for path in found if path != os.path.realpath(interpreter)]
-
-
-def ask_helper(helper: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
-    """Run the helper; its answer is one JSON object, also when it fails."""
-    try:
-        process = subprocess.run(
-            [str(helper), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-    except OSError as error:
-        raise CozError(messages.helper_failed(str(helper), error.strerror or str(error))) from None
-    answer: dict[str, Any] = {}
-    try:
-        parsed = json.loads(process.stdout or process.stderr or b"{}")
-        answer = parsed if isinstance(parsed, dict) else {}
-    except ValueError:
-        pass
-    if not answer and process.returncode == 0:
-        raise CozError(messages.helper_failed(str(helper), "its answer cannot be read"))
-    if not answer:
-        answer = {"message": process.stderr.decode(errors="replace").strip() or "no message"}
-    return process.returncode, answer
 
 
 def _unique(items: Iterable[str]) -> list[str]:

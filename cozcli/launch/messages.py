@@ -107,31 +107,33 @@ def privileged_binary(path: str) -> Problem:
     )
 
 
-def no_debug_info(binary: str) -> Problem:
-    """No line table."""
+def no_debug_info(binary: str, noticed: Sequence[str] = ()) -> Problem:
+    """No line table. `noticed`: what the helper had to say while it looked for debug information."""
     return Problem(
-        f"{binary} has no debug information, so its lines are not known.",
+        _with(f"{binary} has no debug information, so its lines are not known.", noticed),
         "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg package; "
         "without all that, coz run --granularity function measures whole functions.",
     )
 
 
-def no_functions(binary: str) -> Problem:
+def no_functions(binary: str, noticed: Sequence[str] = ()) -> Problem:
     """Not even by symbols or the unwind table."""
     return Problem(
-        f"{binary} has neither debug information nor symbols nor an unwind table, so its functions are not "
-        "known.",
+        _with(
+            f"{binary} has neither debug information nor symbols nor an unwind table, so its functions are "
+            "not known.",
+            noticed,
+        ),
         "compile it with -g, or at least do not strip it of everything.",
     )
 
 
-def binary_left_out(binary: str, functions: bool) -> Problem:
+def binary_left_out(binary: str, functions: bool, noticed: Sequence[str] = ()) -> Problem:
     """One of several binaries in scope has none."""
+    text = f"{binary} is in the binary scope but has no debug information; its lines cannot be selected."
     if functions:
-        return Problem(f"{binary} is in the binary scope but none of its functions is known; it is left out.")
-    return Problem(
-        f"{binary} is in the binary scope but has no debug information; its lines cannot be selected."
-    )
+        text = f"{binary} is in the binary scope but none of its functions is known; it is left out."
+    return Problem(_with(text, noticed))
 
 
 def debug_info_warning(binary: str, text: str) -> Problem:
@@ -153,6 +155,70 @@ def binary_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Prob
         f"no binary matches -b {listed(patterns)}, so there is nothing to profile.",
         f"% stands for any text, MAIN for the program. There are: {listed(existing, 8)}",
     )
+
+
+def binary_scope_empty_yet(patterns: Sequence[str], existing: Sequence[str]) -> Problem:
+    """-b matches nothing that is loaded at the start, but perhaps what comes later."""
+    return Problem(
+        f"nothing that is loaded at the start matches -b {listed(patterns)}; until a library that does is "
+        "loaded, nothing is profiled.",
+        f"if none is: % stands for any text, MAIN for the program. There are: {listed(existing, 8)}",
+    )
+
+
+def binary_scope_stayed_empty(patterns: Sequence[str]) -> Problem:
+    """No library that came later did either."""
+    return Problem(
+        f"the program loaded no library that matches -b {listed(patterns)}.",
+        "% stands for any text, and a pattern must cover the whole path, as in -b '%/libfoo.so%'.",
+    )
+
+
+def source_scope_empty_yet(patterns: Sequence[str], later: Sequence[str], what: str) -> Problem:
+    """-s matches no source file of what is loaded at the start."""
+    given = f"-s {listed(patterns)}" if patterns else "the default scope"
+    return Problem(
+        f"no source {what} that is there at the start matches {given}; until a library that has some is "
+        f"loaded (-b {listed(later)}), nothing is profiled."
+    )
+
+
+def line_not_found_yet(line: str, later: Sequence[str]) -> Problem:
+    """--fixed-line names no line of what is loaded at the start."""
+    return Problem(
+        f"there is no line {line} at the start; it is selected once a library that has it is loaded "
+        f"(-b {listed(later)})."
+    )
+
+
+def line_never_came(line: str, nearest: Sequence[str]) -> Problem:
+    """No library that was loaded later had it either."""
+    hint = f"the nearest with code: {listed(nearest)}" if nearest else ""
+    return Problem(f"no library that was loaded had a line {line}, so nothing was sped up.", hint)
+
+
+def module_out_of_scope(binary: str, patterns: Sequence[str], what: str) -> Problem:
+    """-s matches no source file of a library that was loaded later."""
+    given = f"-s {listed(patterns)}" if patterns else "the default scope"
+    return Problem(f"{binary} was loaded, but no source {what} of it matches {given}.")
+
+
+def module_without_lines(binary: str, functions: bool, noticed: Sequence[str] = ()) -> Problem:
+    """A library that was loaded later has no debug information."""
+    text = f"{binary} was loaded, but has no debug information; its lines cannot be selected."
+    if functions:
+        text = f"{binary} was loaded, but none of its functions is known; it is left out."
+    return Problem(_with(text, noticed))
+
+
+def module_left_out(problem: Problem) -> Problem:
+    """No table could be made of a library that was loaded later."""
+    return Problem(f"{problem.text} Nothing of it is profiled.", problem.hint)
+
+
+def table_socket_failed(reason: str) -> Problem:
+    """No socket, as where all descriptors are used."""
+    return Problem(f"libraries that the program loads later are not profiled ({reason}).")
 
 
 def source_scope_empty(patterns: Sequence[str], existing: Sequence[str], what: str = "line") -> Problem:
@@ -400,3 +466,11 @@ def run_summary(experiments: int, lines: int, profile: str) -> str:
 def profile_incomplete(profile: str, reason: str) -> str:
     """The program has run, but the end of the profile could not be written or read."""
     return f"{profile} is not complete ({reason}); what it holds can be reported all the same."
+
+
+def _with(text: str, noticed: Sequence[str]) -> str:
+    return " ".join([text, *map(_sentence, noticed)])
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
 from cozcli.launch import messages
-from cozcli.launch.line_tables import LineTables, ask_helper
+from cozcli.launch.helper import ask_helper
+from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
 from cozcli.launch import messages
+from cozcli.launch.table_service import TableService
 
 #: Signals sent to the launcher that are meant for the program.
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGQUIT}
@@ -29,12 +30,18 @@ class Ending(NamedTuple):
     signal: int = 0
 
 
-def run_program(program: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ending:
+def run_program(
+    program: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    service: TableService | None = None,
+) -> Ending:
     """Run a program in this terminal and process group, and wait for its end.
 
     Args:
         program: what to execute. arguments: its argv, with the name it is to see first.
-        environment: its environment; COZ_PROCESS is added.
+        environment: its environment; COZ_PROCESS is added, and COZ_TABLE_SOCKET for the service.
+        service: makes tables while the program runs; it is closed with the program's end.
 
     Raises:
         CozError: it could not be executed after all.
@@ -54,6 +61,9 @@ def run_program(program: Path, arguments: Sequence[str], environment: Mapping[st
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             own = {**environment, "COZ_PROCESS": str(os.getpid())}
+            if service is not None:
+                own["COZ_TABLE_SOCKET"] = str(service.program_end)
+                os.set_inheritable(service.program_end, True)
             os.execve(program, list(arguments), own)
         except OSError as error:
             os.write(failure_out, str(error.errno).encode())
@@ -61,9 +71,13 @@ def run_program(program: Path, arguments: Sequence[str], environment: Mapping[st
             os._exit(STATUS_NOT_EXECUTABLE)
     os.close(failure_out)
     try:
+        if service is not None:
+            service.start()
         with os.fdopen(failure, "rb") as stream:
             reason = stream.read()
         ending = _wait(process)
+        if service is not None:
+            service.close()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if reason:

@@ -219,6 +219,7 @@ void Experimenter::run_whole() {
     target = fixed_.empty() ? next_target() : fixed_.draw_any(random_);
     if (target && !looks_around) break;
     if (!stop_.sleep_for(kNap)) break;
+    checkpoint_if_due();
   }
   if (!target) return;
   whole_target_ = *target;

@@ -1,37 +1,40 @@
 #include "sample/histogram.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "delay/selection.h"
+#include "os/zeroed_memory.h"
 
 namespace coz {
-namespace {
-
-// Zeroed memory that costs nothing until it is touched.
-void* map_zeroed(std::size_t bytes) noexcept {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
-}
-
-}  // namespace
 
 Histogram::~Histogram() {
-  if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * std::max(target_count_, 1U));
+  if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * room_);
   if (seen_ != nullptr) munmap(seen_, sizeof(*seen_) * kMostSeen);
 }
 
-bool Histogram::reserve(std::uint32_t target_count) noexcept {
-  cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * std::max(target_count, 1U)));
+bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later) noexcept {
+  const std::uint32_t usable = std::max(target_count, 1U);
+  room_ = std::max(usable + later, usable);
+  cells_ = static_cast<Cell*>(reserve_zeroed(sizeof(Cell) * room_, sizeof(Cell) * usable));
+  if (cells_ == nullptr && room_ > usable) {
+    // Where address space is limited: without more.
+    room_ = usable;
+    cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * room_));
+  }
   seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMostSeen));
-  target_count_ = target_count;
+  target_count_.store(target_count, std::memory_order_release);
   return cells_ != nullptr && seen_ != nullptr;
 }
 
+bool Histogram::grow(std::uint32_t target_count) noexcept {
+  if (target_count <= target_count_.load(std::memory_order_relaxed)) return true;
+  if (target_count > room_ || !extend_zeroed(cells_, sizeof(Cell) * target_count)) return false;
+  target_count_.store(target_count, std::memory_order_release);
+  return true;
+}
+
 void Histogram::count(std::uint32_t target, std::uint32_t function) noexcept {
-  if (target >= target_count_) return;
+  if (!is_target(target)) return;
   if (cells_[target].samples.fetch_add(1, std::memory_order_relaxed) > 0) return;
   cells_[target].function.store(function, std::memory_order_relaxed);
   const std::uint32_t index = seen_count_.fetch_add(1, std::memory_order_relaxed);
@@ -39,11 +42,11 @@ void Histogram::count(std::uint32_t target, std::uint32_t function) noexcept {
 }
 
 std::uint32_t Histogram::of(std::uint32_t target) const noexcept {
-  return target < target_count_ ? cells_[target].samples.load(std::memory_order_relaxed) : 0;
+  return is_target(target) ? cells_[target].samples.load(std::memory_order_relaxed) : 0;
 }
 
 std::uint32_t Histogram::function_of(std::uint32_t target) const noexcept {
-  return target < target_count_ ? cells_[target].function.load(std::memory_order_relaxed) : 0;
+  return is_target(target) ? cells_[target].function.load(std::memory_order_relaxed) : 0;
 }
 
 std::uint32_t Histogram::seen_count() const noexcept {

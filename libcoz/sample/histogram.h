@@ -20,8 +20,13 @@ class Histogram {
   Histogram& operator=(const Histogram&) = delete;
   ~Histogram();
 
-  // Before any sample. False if there is no memory.
-  bool reserve(std::uint32_t target_count) noexcept;
+  // Before any sample, with address space for so many targets that may come later. False if there
+  // is no memory.
+  bool reserve(std::uint32_t target_count, std::uint32_t later = 0) noexcept;
+
+  // From now on there are so many targets. One thread, while others count. False if there is no
+  // room for them, or no memory; then all is as before.
+  bool grow(std::uint32_t target_count) noexcept;
 
   // A sample: in all, or in scope as well.
   void count_sample(bool in_scope) noexcept {
@@ -48,8 +53,13 @@ class Histogram {
     std::atomic<std::uint32_t> function;
   };
 
+  bool is_target(std::uint32_t target) const noexcept {
+    return target < target_count_.load(std::memory_order_acquire);
+  }
+
   Cell* cells_ = nullptr;
-  std::uint32_t target_count_ = 0;
+  std::atomic<std::uint32_t> target_count_{0};
+  std::uint32_t room_ = 0;
   std::atomic<std::uint64_t> total_{0};
   std::atomic<std::uint64_t> in_scope_{0};
   std::atomic<std::uint32_t> seen_count_{0};

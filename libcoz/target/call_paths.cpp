@@ -1,6 +1,6 @@
 #include "target/call_paths.h"
 
-#include <sys/mman.h>
+#include "os/zeroed_memory.h"
 
 namespace coz {
 namespace {
@@ -20,11 +20,8 @@ CallPaths::~CallPaths() {
 }
 
 bool CallPaths::reserve() noexcept {
-  void* memory = mmap(nullptr, sizeof(Entry) * kMost, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  entries_ = static_cast<Entry*>(memory);
-  return true;
+  entries_ = static_cast<Entry*>(map_zeroed(sizeof(Entry) * kMost));
+  return entries_ != nullptr;
 }
 
 std::optional<std::uint32_t> CallPaths::count(const Place& place, const Place* caller) noexcept {

@@ -9,16 +9,16 @@ constexpr std::uint32_t kFirst = RegionRegistry::kMostRegions;
 
 }  // namespace
 
-std::uint32_t Targets::count() const noexcept {
+std::uint32_t Targets::count(std::uint32_t lines, std::uint32_t functions) const noexcept {
   switch (granularity_) {
     case Granularity::kFunction:
-      return kFirst + modules_.function_count();
+      return kFirst + functions;
     case Granularity::kCallpath:
       return kFirst + CallPaths::kMost;
     case Granularity::kLine:
       break;
   }
-  return kFirst + modules_.line_count();
+  return kFirst + lines;
 }
 
 std::uint32_t Targets::of(std::span<const Place> places, bool with_caller) noexcept {

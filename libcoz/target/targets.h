@@ -4,7 +4,7 @@
 //   0 … kMostRegions − 1   regions
 //   from there on          lines or functions by their global ids, or call paths
 //
-// of() is for signal handlers; the rest may allocate. Any thread; the modules must be loaded.
+// of() is for signal handlers, of any thread; the rest may allocate, and is for one thread.
 #ifndef LIBCOZ_TARGET_TARGETS_H
 #define LIBCOZ_TARGET_TARGETS_H
 
@@ -54,7 +54,11 @@ class Targets {
       : modules_(modules), paths_(paths), regions_(regions), granularity_(granularity) {}
 
   // How many numbers there are, used or not.
-  std::uint32_t count() const noexcept;
+  std::uint32_t count() const noexcept {
+    return count(modules_.line_count(), modules_.function_count());
+  }
+  // The same, were there so many lines and functions.
+  std::uint32_t count(std::uint32_t lines, std::uint32_t functions) const noexcept;
 
   // Does of() want the caller's place too?
   bool wants_caller() const noexcept { return granularity_ == Granularity::kCallpath; }

@@ -40,12 +40,14 @@ class Coz:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.profile = folder / "profile.coz"
+        #: What starts `coz`, as a command before it.
+        self.below: list[str] = []
         self.environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
 
     def __call__(self, *arguments: object, **options: Any) -> Run:
         """Any coz command, to its end."""
         done = subprocess.run(
-            [COZ, *map(str, arguments)],
+            [*self.below, COZ, *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=options.pop("timeout", 60),
@@ -62,7 +64,7 @@ class Coz:
     def start(self, program: Sequence[object], *arguments: object) -> subprocess.Popen[str]:
         """`coz run` in a process group of its own, as a shell starts it."""
         return subprocess.Popen(
-            [COZ, "run", "-o", self.profile, *map(str, arguments), "---", *map(str, program)],
+            [*self.below, COZ, "run", "-o", self.profile, *map(str, arguments), "---", *map(str, program)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

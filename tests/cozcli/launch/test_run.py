@@ -37,6 +37,8 @@ __attribute__((constructor)) static void begin(void) {
 HELPER = r"""#!{python}
 import json, os, sys
 answers = json.loads(os.environ.get("FAKE_HELPER", "{{}}"))
+if "FAKE_CALLS" in os.environ:
+    open(os.environ["FAKE_CALLS"], "a").write(" ".join(sys.argv) + "\n")
 if sys.argv[1] == "build":
     status, answer = answers.get("build", [0, {{"table": "/t", "binary": sys.argv[-1], "warnings": []}}])
 else:
@@ -311,7 +313,6 @@ def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None
         ({}, ("--fixed-function", "f"), "--granularity function"),
         ({}, ("--fixed-lines", "nowhere"), "nowhere cannot be read"),
         ({}, ("--fixed-lines", "/dev/null"), "/dev/null lists no line"),
-        ({}, ("-b", "%nothing%"), "libc.so"),
         ({}, ("-o", "/"), "directory"),
     ],
 )
@@ -325,6 +326,46 @@ def test_refusals_before_the_start(
     assert "coz: error: " in error
     assert "coz: hint: " in error
     assert list(tmp_path.iterdir()) == []
+
+
+SCOPE = {"lines": 0, "all_files": ["/src/a.c"], "chosen": [{"found": [], "nearest": []}]}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("-b", "%nothing%"), ("nothing that is loaded at the start matches -b %nothing%", "libc.so")),
+        (("-b", "MAIN", "-b", "%/p.so", "-s", "%zzz%"), ("no source line that is there at the start",)),
+        (("-b", "MAIN", "-b", "%/p.so", "--fixed-line", "a.c:3"), ("it is selected once a library",)),
+    ],
+)
+def test_what_may_be_loaded_later_is_no_reason_to_refuse(
+    start: Start, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    answers = json.dumps({"scope": [0, SCOPE]})
+    status, out, error = finish(
+        start("environment", "COZ_TABLE_SOCKET", options=options, FAKE_HELPER=answers, FAKE_RECORDS=RECORDS)
+    )
+    assert (status, error.count("coz: error")) == (0, 0)
+    assert int(out) >= 512
+    for word in words:
+        assert word in error
+    # The stand-in for the runtime never asks.
+    assert "the program loaded no library that matches -b" in error
+
+
+def test_without_such_patterns_there_is_no_socket(start: Start) -> None:
+    for options in ((), ("-b", "MAIN")):
+        _, out, _ = finish(start("environment", "COZ_TABLE_SOCKET", options=options))
+        assert out == "(none)\n"
+
+
+def test_debuginfod_is_asked_only_by_its_option(start: Start, tmp_path: Path) -> None:
+    for options in ((), ("--debuginfod",)):
+        calls = tmp_path / "calls"
+        environment = {"FAKE_CALLS": str(calls), "DEBUGINFOD_URLS": "http://127.0.0.1:9"}
+        finish(start("exit", "0", options=options, FAKE_RECORDS=RECORDS, **environment))
+        assert ("--debuginfod" in calls.read_text()) == bool(options)
 
 
 def test_what_is_wrong_with_a_file_of_lines_has_its_numbers(start: Start, tmp_path: Path) -> None:

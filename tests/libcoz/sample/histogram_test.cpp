@@ -135,3 +135,23 @@ TEST_CASE("threads that sample the same targets lose no sample and list no targe
   CHECK(seen.size() == kLines);
   CHECK(std::set<std::uint32_t>(seen.begin(), seen.end()).size() == kLines);
 }
+
+TEST_CASE("there can be more targets later, as many as there is room for") {
+  Histogram histogram;
+  REQUIRE(histogram.reserve(10, 1U << 20));
+  take(histogram, 9, 1);
+  take(histogram, 100'000, 2);
+  CHECK(histogram.of(100'000) == 0);
+  CHECK(histogram.seen_count() == 1);
+  REQUIRE(histogram.grow(200'000));
+  CHECK(histogram.of(100'000) == 0);
+  take(histogram, 199'999, 2);
+  take(histogram, 200'000, 2);
+  CHECK(histogram.of(199'999) == 1);
+  CHECK(histogram.of(9) == 1);
+  CHECK(seen_lines(histogram) == std::vector<std::uint32_t>{9, 199'999});
+  CHECK(histogram.grow(100));
+  CHECK(histogram.of(199'999) == 1);
+  CHECK_FALSE(histogram.grow(2U << 20));
+  CHECK(histogram.of(199'999) == 1);
+}

@@ -1,0 +1,102 @@
+"""Calls of the native helper, `coz-linetable` (docs/launch_contract.md)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from cozcli.errors import CozError
+from cozcli.launch import messages
+from cozcli.launch.fixed_targets import Wanted
+
+NO_DEBUG_INFO = 3
+NOT_ELF = 4
+
+
+class Helper:
+    """The helper. Any thread may ask, one at a time; any other may call `stop`."""
+
+    def __init__(self, path: Path, debuginfod: bool = False, functions: bool = False) -> None:
+        """`debuginfod`, `functions`: tables are made with these options."""
+        self.path = path
+        options = {"--debuginfod": debuginfod, "--functions": functions}
+        self._build = ["build", *(option for option, is_set in options.items() if is_set)]
+        self._running: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def build(self, binary: str) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `build`.
+
+        Raises:
+            CozError: the helper did not run, or its answer cannot be read.
+        """
+        return self.ask([*self._build, binary])
+
+    def scope(
+        self, table: str, patterns: Iterable[str], wanted: Iterable[Wanted] = ()
+    ) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `scope`. `wanted`: as they stand in the answer, lines first.
+
+        Raises:
+            CozError: as with `build`.
+        """
+        arguments = ["scope", "--table", table]
+        for pattern in patterns:
+            arguments += ["--source-scope", pattern]
+        for want in wanted:
+            arguments += [f"--{want.kind}", want.text]
+        return self.ask(arguments)
+
+    def stop(self) -> None:
+        """End what it is doing, and whatever it is asked from now on. Its cache bears it."""
+        with self._lock:
+            self._stopped = True
+            if self._running is not None:
+                self._running.kill()
+
+    def ask(self, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
+        """Status and answer, which is one JSON object, also when it fails.
+
+        Raises:
+            CozError: the helper did not run, or its answer cannot be read.
+        """
+        try:
+            with self._lock:
+                if self._stopped:
+                    raise CozError(messages.helper_failed(str(self.path), "it was stopped"))
+                process = self._running = subprocess.Popen(
+                    [str(self.path), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+        except OSError as error:
+            raise CozError(messages.helper_failed(str(self.path), error.strerror or str(error))) from None
+        out, complaint = process.communicate()
+        with self._lock:
+            self._running = None
+        answer: dict[str, Any] = {}
+        try:
+            parsed = json.loads(out or complaint or b"{}")
+            answer = parsed if isinstance(parsed, dict) else {}
+        except ValueError:
+            pass
+        if not answer and process.returncode == 0:
+            raise CozError(messages.helper_failed(str(self.path), "its answer cannot be read"))
+        if not answer:
+            answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
+        return process.returncode, answer
+
+
+def ask_helper(path: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
+    """Status and answer of any of its commands.
+
+    Raises:
+        CozError: the helper did not run, or its answer cannot be read.
+    """
+    return Helper(path).ask(arguments)

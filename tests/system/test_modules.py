@@ -1,0 +1,241 @@
+"""Libraries that are loaded and unloaded while the program runs, and code that nobody loads."""
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).resolve().parents[1] / "programs/plugin.c"
+EVERYTHING = ("-b", "MAIN", "-b", "%.so")
+
+
+def line_of(path, mark):
+    lines = path.read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if line.endswith(f"// {mark}"))
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """plugin(NAME, FLAG...): a library from a copy of plugin.c called NAME.c; where its hot line is."""
+
+    def make(name, *flags):
+        source = tmp_path / f"{name}.c"
+        shutil.copy(PLUGIN, source)
+        command = ["gcc", "-O2", "-g", "-shared", "-fPIC", *flags, source, "-o", tmp_path / f"{name}.so"]
+        subprocess.run(command, check=True)
+        return f"{source}:{line_of(source, 'HOT')}"
+
+    return make
+
+
+@pytest.fixture
+def loader(build):
+    return build("loader.c", "-ldl")
+
+
+def counts(run):
+    """Samples of each line, by the end of the run."""
+    return {line["location"]: line["count"] for line in run.records("samples")[-1]["lines"]}
+
+
+def own_line(counts):
+    return max((c, line) for line, c in counts.items() if "loader.c:" in line)[0]
+
+
+@pytest.mark.parametrize("path", ["{folder}/one.so", "./one.so"])
+def test_a_library_that_is_loaded_later_is_profiled(coz, loader, plugin, tmp_path, path):
+    hot = plugin("one")
+    run = coz.run([loader, "once", 4, path.format(folder=tmp_path)], *EVERYTHING)
+    assert run.status == 0, run.err
+    assert "warning" not in run.err
+    found = counts(run)
+    # For two thirds of the time it has half of the work.
+    assert found[hot] / (found[hot] + own_line(found)) == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_it_is_experimented_on(coz, loader, plugin, tmp_path):
+    hot = plugin("one")
+    process = coz.start([loader, "once", 15, tmp_path / "one.so"], *EVERYTHING)
+    # It is loaded after a third of that.
+    end = time.monotonic() + 44
+    found = []
+    while time.monotonic() < end and len(found) < 8:  # a block, its baseline included
+        time.sleep(0.3)
+        lines = coz.profile.read_text().splitlines() if coz.profile.exists() else []
+        found = [line for line in lines if '"experiment"' in line and f'"location":"{hot}"' in line]
+    process.terminate()
+    coz.finished(process)
+    assert found
+    (result,) = [r for r in coz.results() if r["location"] == hot]
+    assert result["function"] == "spin"
+
+
+def test_without_its_binary_in_scope_it_is_not(coz, loader, plugin, tmp_path):
+    plugin("one")
+    for scope in ((), ("-b", "MAIN")):
+        run = coz.run([loader, "once", 1, tmp_path / "one.so"], *scope)
+        assert all("loader.c:" in location for location in counts(run))
+
+
+def test_loading_and_unloading_a_thousand_times(coz, loader, plugin, tmp_path):
+    """Two libraries take turns at the same addresses; the samples are still theirs."""
+    one, two = plugin("one"), plugin("two", "-DWORK=20000L")
+    run = coz.run(
+        [loader, "churn", 1000, 2, tmp_path / "one.so", tmp_path / "two.so"], *EVERYTHING, timeout=120
+    )
+    assert run.status == 0, run.err
+    assert "warning" not in run.err
+    found = counts(run)
+    assert found[one] > 100
+    assert found[one] / (found[one] + found[two]) == pytest.approx(3 / 4, abs=0.08)
+    assert own_line(found) > found[two]
+
+
+def test_what_replaces_a_library_is_not_taken_for_it(coz, loader, plugin, tmp_path):
+    hot = plugin("one")
+    run = coz.run([loader, "replaced", 200, tmp_path / "one.so"], "-b", "%/one.so")
+    assert run.status == 0, run.err
+    assert counts(run)[hot] / run.records("samples")[-1]["total"] == pytest.approx(0.5, abs=0.07)
+
+
+def test_without_build_ids_too(coz, loader, plugin, tmp_path):
+    hot = plugin("one", "-Wl,--build-id=none")
+    run = coz.run([loader, "once", 3, tmp_path / "one.so"], *EVERYTHING)
+    found = counts(run)
+    assert found[hot] / (found[hot] + own_line(found)) == pytest.approx(1 / 3, abs=0.12)
+
+
+def test_separate_debug_file(coz, loader, plugin, tmp_path):
+    hot = plugin("one")
+    library, debug = tmp_path / "one.so", tmp_path / "one.so.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", library, debug], check=True)
+    subprocess.run(["strip", library], check=True)
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", library], check=True)
+    run = coz.run([loader, "once", 3, library], *EVERYTHING)
+    assert "warning" not in run.err
+    assert counts(run)[hot] > 100
+
+
+def test_a_library_without_debug_information_is_left_out_and_said_once(coz, loader, plugin, tmp_path):
+    plugin("one", "-g0")
+    run = coz.run([loader, "once", 2, tmp_path / "one.so"], *EVERYTHING)
+    assert run.status == 0
+    assert run.err.count("one.so was loaded, but has no debug information") == 1
+    assert all("loader.c:" in location for location in counts(run))
+
+
+def test_a_library_that_was_built_anew(coz, loader, plugin, tmp_path):
+    """The file at its path is no longer what is in memory."""
+    plugin("one")
+    folder = tmp_path / "other"
+    folder.mkdir()
+    source = folder / "one.c"
+    source.write_text("\n\n" + PLUGIN.read_text())
+    subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", source, "-o", folder / "one.so"], check=True)
+    run = coz.run([loader, "churn", 20, 0, tmp_path / "one.so", folder / "one.so"], *EVERYTHING, timeout=120)
+    found = counts(run)
+    both = [location for location in found if "one.c:" in location]
+    assert sorted(both) == sorted(
+        [f"{tmp_path}/one.c:{line_of(PLUGIN, 'HOT')}", f"{source}:{line_of(PLUGIN, 'HOT') + 2}"]
+    )
+
+
+def test_fixed_line_of_a_library_that_comes_later(coz, loader, plugin, tmp_path):
+    hot = plugin("one")
+    line = hot.rpartition("/")[2]
+    run = coz.run([loader, "once", 6, tmp_path / "one.so"], *EVERYTHING, "--fixed-line", f"./{line}")
+    assert (
+        f"there is no line ./{line} at the start; it is selected once a library that has it is loaded"
+        in run.err
+    )
+    assert {e["location"] for e in run.records("experiment")} == {hot}
+    third = run.records("samples")[-1]["duration"] / 3
+    assert min(e["start"] for e in run.records("experiment")) > 0.9 * third
+
+
+def test_fixed_line_for_the_whole_run(coz, loader, plugin, tmp_path):
+    hot = plugin("one")
+    line = hot.rpartition("/")[2]
+    run = coz.run([loader, "once", 3, tmp_path / "one.so"], *EVERYTHING, "--fixed-line", line, "--end-to-end")
+    (experiment,) = run.records("experiment")
+    assert experiment["location"] == hot
+
+
+def test_what_never_comes_is_said_at_the_end(coz, loader, plugin, tmp_path):
+    plugin("one")
+    run = coz.run(
+        [loader, "once", 2, tmp_path / "one.so"], *EVERYTHING, "-b", "%/none.so", "--fixed-line", "one.c:1"
+    )
+    assert "the program loaded no library that matches -b %/none.so" in run.err
+    assert "no library that was loaded had a line one.c:1, so nothing was sped up" in run.err
+    assert "the nearest with code: " in run.err
+
+
+@pytest.fixture(params=["hidden", "shared"])
+def descriptors(request, coz, build):
+    """The profiler's: in a table of its own, or, where the kernel refuses that, in the program's."""
+    if request.param == "shared":
+        coz.below = [str(build("refuse.c"))]
+    return request.param
+
+
+def test_it_is_profiled_whatever_the_kernel_allows(coz, loader, plugin, tmp_path, descriptors):
+    hot = plugin("one")
+    run = coz.run([loader, "once", 3, tmp_path / "one.so"], *EVERYTHING)
+    assert counts(run)[hot] > 100
+
+
+def test_children_load_libraries_and_have_no_descriptor_of_ours(coz, loader, plugin, tmp_path, descriptors):
+    plugin("one")
+    run = coz.run([loader, "forks", 150, tmp_path / "one.so"], *EVERYTHING, timeout=120)
+    assert run.status == 0, run.err
+    assert "150 of 150 children\n" in run.out
+
+
+def test_children_do_not_inherit_the_loaders_lock(coz, build, plugin, tmp_path):
+    plugin("one")
+    program = build("loader.c", "-ldl", "-DSLOW_LISTING", "-rdynamic")
+    run = coz.run([program, "forks", 100, tmp_path / "one.so"], *EVERYTHING, timeout=120)
+    assert "100 of 100 children\n" in run.out
+
+
+def test_the_programs_sockets_are_left_alone(coz, loader, plugin, tmp_path, descriptors):
+    """Also where they have the number that ours had."""
+    hot = plugin("one")
+    run = coz.run([loader, "sockets", 3, tmp_path / "one.so"], *EVERYTHING)
+    assert run.status == 0, run.err
+    assert "strange bytes: 0\n" in run.out
+    gone = run.err.count("coz run, which makes the line tables, is gone: ")
+    assert (gone, hot in counts(run)) == ((1, False) if "sockets: 1\n" in run.out else (0, True))
+    if descriptors == "shared":
+        assert gone == 1
+
+
+def test_the_end_does_not_wait_for_the_loaders_lock(coz, loader):
+    started = time.monotonic()
+    run = coz.run([loader, "held", 2], *EVERYTHING)
+    assert run.status == 7
+    assert time.monotonic() - started < 10
+    assert len(run.records("experiment")) > 0
+    assert run.records("samples")[-1]["final"]
+
+
+def test_the_run_goes_on_without_its_launcher(coz, loader, plugin, tmp_path):
+    plugin("one")
+    process = coz.start([loader, "once", 5, tmp_path / "one.so"], *EVERYTHING)
+    coz.wait_for_experiments(1)
+    process.kill()
+    run = coz.finished(process, timeout=50)  # when the program, too, has closed standard error
+    assert run.err.count("coz run, which makes the line tables, is gone") == 1
+    final = run.records("samples")[-1]
+    assert final["final"]
+    assert final["duration"] >= 5e9
+
+
+@pytest.mark.parametrize(("way", "mark"), [("clock", "CLOCK"), ("copy", "COPY"), ("chosen", "CHOSEN")])
+def test_vdso_and_ifuncs(coz, build, request, way, mark):
+    source = request.config.rootpath / "tests/programs/clocks.c"
+    run = coz.run([build("clocks.c"), 2, way])
+    assert counts(run)[f"{source}:{line_of(source, mark)}"] / run.records("samples")[-1]["total"] > 0.8
