@@ -51,8 +51,8 @@ def test_a_region_is_sped_up_as_one(coz, build):
 
 
 def test_callers_are_told(coz, build, places):
-    """One sample of four is followed to its caller."""
-    run = coz.run([build("places.cpp"), 4])
+    """One sample of four is followed to its caller. Short blocks, so that all lines are in the report."""
+    run = coz.run([build("places.cpp"), 8], "--speedups", "50")
     inlined, called, one, three = lines_with(
         places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS"
     )
