@@ -86,7 +86,10 @@ def test_loading_and_unloading_a_thousand_times(coz, loader, plugin, tmp_path):
         [loader, "churn", 1000, 2, tmp_path / "one.so", tmp_path / "two.so"], *EVERYTHING, timeout=120
     )
     assert run.status == 0, run.err
-    assert "warning" not in run.err
+    # A fast machine is done before there is an experiment; a busy one has warnings of its own.
+    usual = ("no experiment", "slower than at its best", "waited for a processor")
+    warnings = [line for line in run.err.splitlines() if line.startswith("coz: warning")]
+    assert [line for line in warnings if not any(text in line for text in usual)] == []
     found = counts(run)
     assert found[one] > 100
     assert found[one] / (found[one] + found[two]) == pytest.approx(3 / 4, abs=0.08)
