@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "die_tags.h"
+
 namespace coz::linetable {
 namespace {
 
@@ -55,18 +57,8 @@ bool InlineReader::read_entry(Dwarf_Die& entry, std::uint32_t scope, unsigned de
           builder_.add_inlined_scope(names_.id(entry), scope, call_line(entry));
       return add_ranges(entry, inlined) && read_children(entry, inlined, depth + 1);
     }
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-      return read_children(entry, scope, depth + 1);
     default:
-      return true;
+      return !may_hold_functions(dwarf_tag(&entry)) || read_children(entry, scope, depth + 1);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "demangle.h"
+#include "die_tags.h"
 #include "source_path.h"
 
 namespace coz::linetable {
@@ -54,18 +55,8 @@ class Walk {
         children_of(entry, around, depth + 1);
         return;
       }
-      case DW_TAG_lexical_block:
-      case DW_TAG_try_block:
-      case DW_TAG_catch_block:
-      case DW_TAG_namespace:
-      case DW_TAG_module:
-      case DW_TAG_structure_type:
-      case DW_TAG_class_type:
-      case DW_TAG_union_type:
-      case DW_TAG_enumeration_type:
-        children_of(entry, function, depth + 1);
-        return;
       default:
+        if (may_hold_functions(dwarf_tag(&entry))) children_of(entry, function, depth + 1);
         return;
     }
   }

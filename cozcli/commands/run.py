@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, print_warnings
 from cozcli.errors import CozError
-from cozcli.launch import messages
+from cozcli.launch import messages, point_messages
 from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
 from cozcli.launch.fixed_targets import FixedTarget, Wanted, is_line, read_fixed_lines
@@ -176,7 +176,7 @@ def execute(options: argparse.Namespace) -> int:
             options.progress, options.progress_sampled, options.latency, options.progress_by
         )
         if points.sampled and options.sampling == "off":
-            raise CozError(messages.sampled_without_samples())
+            raise CozError(point_messages.sampled_without_samples())
         settings = Settings(
             library=installation.library,
             program=program,

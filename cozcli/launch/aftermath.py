@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cozcli.errors import Problem
-from cozcli.launch import messages
+from cozcli.launch import messages, point_messages
 from cozcli.launch.fixed_targets import LONGEST_REGION, FixedTarget
 from cozcli.launch.points import PlacedPoint
 from cozcli.launch.program import Ending
@@ -109,7 +109,7 @@ def costly_points(profile: Path, beginning: int, points: Sequence[PlacedPoint]) 
     for name, cost in costs.items():
         share = visits.get(name, 0) * cost / duration if duration else 0.0
         if share > COSTLY:
-            found.append(messages.costly_point(name, visits[name] / (duration / 1e9), cost, share))
+            found.append(point_messages.costly_point(name, visits[name] / (duration / 1e9), cost, share))
     return found
 
 

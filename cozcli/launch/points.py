@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
-from cozcli.launch import messages
+from cozcli.launch import messages, point_messages
 from cozcli.launch.helper import ask_helper
 from cozcli.launch.line_tables import LineTables
 
@@ -133,15 +133,15 @@ class Chooser:
         movable = self._costs.has_instruction and not fixed
         if self._by == BREAKPOINT or (self._by == AUTO and movable and not (fits and self._is_cheap())):
             if not self._costs.has_instruction:
-                raise CozError(messages.no_breakpoint_instruction(os.uname().machine))
+                raise CozError(point_messages.no_breakpoint_instruction(os.uname().machine))
             if fixed:
-                raise CozError(messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+                raise CozError(point_messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             return BREAKPOINT
         if not fits:
             if self._by == AUTO and fixed:
-                raise CozError(messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+                raise CozError(point_messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             raise CozError(
-                messages.no_hardware_breakpoint(
+                point_messages.no_hardware_breakpoint(
                     spots[0].name, needed, self._free, self._costs.hardware_error, self._by == AUTO
                 )
             )
@@ -173,12 +173,12 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
     for binary, answer in answers:
         places = answer["places"]
         if len(places) > 1:
-            raise CozError(messages.point_ambiguous(name, [place["location"] for place in places]))
+            raise CozError(point_messages.point_ambiguous(name, [place["location"] for place in places]))
         if places:
             addresses = places[0]["addresses"]
             for address in addresses:
                 if address["no_breakpoint"]:
-                    raise CozError(messages.point_unusable(name, address["no_breakpoint"]))
+                    raise CozError(point_messages.point_unusable(name, address["no_breakpoint"]))
             return Spot(
                 name=name,
                 is_line=answer["is_line"],
@@ -190,14 +190,14 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
             )
     nearest = list(dict.fromkeys(near for _, answer in answers for near in answer["nearest"]))
     is_line = any(answer["is_line"] for _, answer in answers)
-    raise CozError(messages.point_not_found(name, is_line, nearest, tables.source_files()[1]))
+    raise CozError(point_messages.point_not_found(name, is_line, nearest, tables.source_files()[1]))
 
 
 def _sampled(spot: Spot, tables: LineTables) -> PlacedPoint:
     if not spot.is_line:
-        raise CozError(messages.sampled_wants_line(spot.name))
+        raise CozError(point_messages.sampled_wants_line(spot.name))
     if spot.location.rpartition(":")[0] not in tables.source_files()[0]:
-        raise CozError(messages.sampled_out_of_scope(spot.location))
+        raise CozError(point_messages.sampled_out_of_scope(spot.location))
     return PlacedPoint("throughput", SAMPLES, "", (), spot.location)
 
 
