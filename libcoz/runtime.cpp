@@ -63,11 +63,11 @@ Runtime::Runtime(Config config, SharedState& shared)
           config_.period,      now,           pause_until,    kMostSavedPeriods * config_.period},
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, config_.granularity),
-      sampler_(modules_, targets_, {histogram_, speed_probe_}, shared.selection,
-               {find_places, find_callers}, config_.period),
       samples_(shared.threads, config_.period),
-      experimenter_(config_, shared, {targets_, call_paths_, modules_}, {histogram_, speed_probe_},
-                    counters_, log_),
+      sampler_(modules_, targets_, {histogram_, speed_probe_, handler_time_}, shared.selection,
+               samples_.pauses(), {find_places, find_callers}, config_.period),
+      experimenter_(config_, shared, {targets_, call_paths_, modules_},
+                    {samples_, histogram_, speed_probe_, handler_time_}, counters_, log_),
       process_(getpid()) {}
 
 void Runtime::start() {
@@ -285,6 +285,7 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
   }
   thread->clock.start_at(inherited);
   thread->kernel.start_at(thread_cpu_time(current_tid()), config_.period);
+  thread->pauses_seen = samples_.pauses().count();
   pthread_setspecific(thread_end_key_, thread);
   thread_state_ = thread;
   if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {

@@ -95,9 +95,10 @@ class Runtime {
   Targets targets_;
   Histogram histogram_;
   SpeedProbe speed_probe_;
+  HandlerTime handler_time_;
   ProfileWriter log_;
-  Sampler sampler_;
   SampleSource samples_;
+  Sampler sampler_;
   PointCounters counters_;
   Breakpoints breakpoints_;
   std::vector<Breakpoints::Wanted> wanted_breakpoints_;

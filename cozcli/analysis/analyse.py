@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,11 +25,12 @@ from cozcli.analysis.intervals import (
     t_tail,
 )
 from cozcli.analysis.labels import find_labels
+from cozcli.analysis.overhead import NO_OVERHEAD, Overhead, PointKey, overheads
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.realised import correct_for_realised
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
 from cozcli.analysis.simultaneous import Candidate, judge
-from cozcli.analysis.speed import correct_for_speed, slow_machine
+from cozcli.analysis.speed import correct_for_speed, exponents_of_points, slow_machine
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
 from cozcli.profile.profile import Profile, Run
@@ -63,7 +65,7 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
     if profile.experiments == 0:
         raise CozError(explain_no_experiments(profile.runs, profile.rejected))
     windows = usable_windows(profile.runs)
-    comparisons, warnings = _compare(windows.by_line, profile.experiments)
+    comparisons, costs, warnings = _compare(windows.by_line, profile.runs)
     if windows.clipped:
         warnings.append(messages.clipped_windows(windows.clipped, profile.experiments))
     if windows.unsettled:
@@ -78,7 +80,7 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         if standing:
             raise CozError(messages.standing_windows(standing))
         raise CozError(messages.nothing_estimated(profile.experiments))
-    estimated, labels = _estimate(comparisons, windows.by_line, profile.runs)
+    estimated, labels = _estimate(comparisons, costs, windows.by_line, profile.runs)
     results = select(estimated, selection or Selection())
     return Analysis(
         results=tuple(ranking.by_impact(results)),
@@ -113,8 +115,12 @@ def select(results: Sequence[LineResult], selection: Selection) -> list[LineResu
     return enough
 
 
-def _compare(by_line: dict[str, list[Window]], experiments: int) -> tuple[list[Comparison], list[Problem]]:
-    """All series that can be estimated; speedups whose ratio is not finite are left out."""
+def _compare(
+    by_line: dict[str, list[Window]], runs: Sequence[Run]
+) -> tuple[list[Comparison], dict[PointKey, Overhead], list[Problem]]:
+    """All series that can be estimated, and what profiling costs; speedups whose ratio is not finite are left
+    out.
+    """
     all_series: list[Series] = []
     lonely = []
     for location, windows in by_line.items():
@@ -122,10 +128,12 @@ def _compare(by_line: dict[str, list[Window]], experiments: int) -> tuple[list[C
             lonely.append(location)
             continue
         all_series += make_series(location, windows)
-    corrected = [correct_for_realised(series) for series in correct_for_speed(all_series)]
+    exponents = exponents_of_points(all_series)
+    corrected = [correct_for_realised(correct_for_speed(series, exponents)) for series in all_series]
     arranged = [_arrange_finite(series) for series in corrected]
     warnings = [messages.no_baseline(sorted(lonely))] if lonely else []
-    return [comparison for comparison in arranged if comparison is not None], warnings
+    comparisons = [comparison for comparison in arranged if comparison is not None]
+    return comparisons, overheads(by_line, runs, exponents), warnings
 
 
 def _arrange_finite(series: Series) -> Comparison | None:
@@ -139,7 +147,10 @@ def _arrange_finite(series: Series) -> Comparison | None:
 
 
 def _estimate(
-    comparisons: Sequence[Comparison], by_line: dict[str, list[Window]], runs: Sequence[Run]
+    comparisons: Sequence[Comparison],
+    costs: Mapping[PointKey, Overhead],
+    by_line: dict[str, list[Window]],
+    runs: Sequence[Run],
 ) -> tuple[list[LineResult], list[Problem]]:
     """All results, with their marks and notes, and warnings about what makes them doubtful."""
     ratios = _ratios_by_line(comparisons)
@@ -156,7 +167,8 @@ def _estimate(
                 series.location, by_line[series.location], runs, ratios
             )
         variance = shrink(own, pooled[series.point, series.kind] - own, comparison)
-        candidates.append(_result(comparison, variance, phases[series.location]))
+        cost = costs.get((series.point, series.kind), NO_OVERHEAD)
+        candidates.append(_result(comparison, variance, phases[series.location], cost))
     results = judge(candidates)
     labels = find_labels([r.key for r in results], by_line, runs, phases)
     surroundings = surroundings_of_lines(runs)
@@ -181,15 +193,17 @@ def _ratios_by_line(comparisons: Sequence[Comparison]) -> dict[tuple[str, float]
     return ratios
 
 
-def _result(comparison: Comparison, variance: Variance, phase: Phase) -> Candidate:
+def _result(comparison: Comparison, variance: Variance, phase: Phase, cost: Overhead) -> Candidate:
     """The result of one series, all marks still open."""
     series, speedups = comparison.series, comparison.speedups
     estimate = log_ratios(comparison)
     log_replicates, freedom = draw_replicates(comparison, variance)
     weights = ratio_sums(comparison)[1]
-    factor = phase.factor * _factor_replicates(phase, len(log_replicates))
-    effect = effects(estimate) * phase.factor
-    replicates = effects(log_replicates) * factor * _dose_replicates(series, len(log_replicates))
+    factor = phase.factor * cost.factor
+    of_phase = _factor_replicates(phase, len(log_replicates))
+    error = math.hypot(series.dose_error, cost.error)
+    effect = effects(estimate) * factor
+    replicates = effects(log_replicates) * factor * of_phase * _scale_replicates(error, len(log_replicates))
     low, high = percentile_interval(replicates)
     operator = curve.slope_operator(speedups, weights)
     slopes = replicates @ operator
@@ -235,10 +249,10 @@ def _factor_replicates(phase: Phase, number: int) -> Floats:
     return np.minimum(noise, 1 / phase.factor)
 
 
-def _dose_replicates(series: Series, number: int) -> Floats:
-    """How much more or less than the speedup all windows may have got, (number, 1)."""
+def _scale_replicates(error: float, number: int) -> Floats:
+    """What all effects of a line may be too large or too small by, (number, 1): lognormal."""
     rng = np.random.default_rng(number + 1)
-    return np.asarray(np.exp(series.dose_error * rng.standard_normal((number, 1))))
+    return np.asarray(np.exp(error * rng.standard_normal((number, 1))))
 
 
 def _probabilities_of_harm(values: Floats, replicates: Floats, freedom: Floats) -> list[float]:

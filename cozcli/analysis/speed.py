@@ -38,13 +38,12 @@ ROUNDS = 100
 TOLERANCE = 1e-9
 
 
-def correct_for_speed(all_series: Sequence[Series]) -> list[Series]:
-    """The series at the reference speed of the machine, in the same order."""
+def exponents_of_points(all_series: Sequence[Series]) -> dict[tuple[str, str], float]:
+    """γ of each progress point and kind, from all lines."""
     groups: defaultdict[tuple[str, str], list[Series]] = defaultdict(list)
     for series in all_series:
         groups[series.point, series.kind].append(series)
-    exponents = {key: exponent(group) for key, group in groups.items()}
-    return [_correct(series, exponents) for series in all_series]
+    return {key: exponent(group) for key, group in groups.items()}
 
 
 def window_weights(slowness: Floats) -> Floats:
@@ -82,9 +81,10 @@ def slow_machine(slowness: Sequence[float]) -> int:
     return slow if slow >= MENTIONED * len(slowness) else 0
 
 
-def _correct(series: Series, exponents: Mapping[tuple[str, str], float]) -> Series:
+def correct_for_speed(series: Series, exponents: Mapping[tuple[str, str], float]) -> Series:
+    """The series at the reference speed of the machine."""
     weights = window_weights(series.slowness)
-    speed = np.exp(-exponents[series.point, series.kind] * series.slowness)
+    speed = np.exp(-exponents.get((series.point, series.kind), 0.0) * series.slowness)
     return replace(
         series,
         numerator=series.numerator * speed * weights,

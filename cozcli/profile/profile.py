@@ -17,6 +17,7 @@ from cozcli.profile.records import (
     ExitRecord,
     ExperimentRecord,
     Record,
+    ReferenceRecord,
     RunRecord,
     SamplesRecord,
 )
@@ -29,6 +30,7 @@ class Run:
     record: RunRecord
     source: str
     experiments: list[ExperimentRecord] = field(default_factory=list)
+    references: list[ReferenceRecord] = field(default_factory=list)
     samples: SamplesRecord | None = None
     exit: ExitRecord | None = None
 
@@ -103,6 +105,8 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
         match record:
             case ExperimentRecord():
                 run.experiments.append(record)
+            case ReferenceRecord():
+                run.references.append(record)
             case SamplesRecord():
                 run.samples = record
             case ExitRecord():

@@ -134,6 +134,17 @@ class ExperimentRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceRecord:
+    """A window without speedup and without samples. `sample_cost`: of a sample elsewhere, ns; 0 if unknown."""
+
+    effective_duration: int
+    block: int = 0
+    start: int = 0
+    sample_cost: int = 0
+    points: tuple[Point, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LineCount:
     """Samples in one line (or other target) since the start of the run."""
 
@@ -188,7 +199,7 @@ class ExitRecord:
     signal: int = -1
 
 
-Record = RunRecord | ExperimentRecord | SamplesRecord | ExitRecord
+Record = RunRecord | ExperimentRecord | ReferenceRecord | SamplesRecord | ExitRecord
 
 
 class Fields:
@@ -292,6 +303,8 @@ def parse_record(values: Mapping[str, object]) -> Record | None:
             return _run(fields)
         case "experiment":
             return _experiment(fields)
+        case "reference":
+            return _reference(fields)
         case "samples":
             return _samples(fields)
         case "exit":
@@ -354,8 +367,18 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         processor_time=_optional(fields, "processor_time"),
         core_wait=_optional(fields, "core_wait"),
         flags=fields.texts("flags"),
-        points=tuple(p for p in map(_point, fields.objects("points")) if p is not None),
+        points=_points(fields),
         target=fields.text("kind", "line"),
+    )
+
+
+def _reference(fields: Fields) -> ReferenceRecord:
+    return ReferenceRecord(
+        effective_duration=fields.positive("effective_duration"),
+        block=fields.natural("block", 0),
+        start=fields.natural("start", 0),
+        sample_cost=fields.natural("sample_cost", 0),
+        points=_points(fields),
     )
 
 
@@ -378,6 +401,10 @@ def _optional(fields: Fields, key: str) -> int:
 def check_speedup(value: float) -> float:
     """Round a speedup to 0.01 %, so that equal amounts compare equal whoever printed them."""
     return round(value, 4)
+
+
+def _points(fields: Fields) -> tuple[Point, ...]:
+    return tuple(p for p in map(_point, fields.objects("points")) if p is not None)
 
 
 def _point(fields: Fields) -> Point | None:

@@ -21,8 +21,10 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, Choice cho
     : config_(config),
       shared_(shared),
       choice_(choice),
+      source_(samples.source),
       histogram_(samples.histogram),
       speed_probe_(samples.speed_probe),
+      handler_time_(samples.handler_time),
       counters_(counters),
       log_(log),
       random_(config.seed),
@@ -37,13 +39,22 @@ void Experimenter::run() {
   if (config_.end_to_end) {
     run_whole();
   } else {
+    if (!wait_for_start()) return;
     reads_threads_ = hide_descriptors();
     run_blocks();
   }
 }
 
+bool Experimenter::wait_for_start() {
+  while (!source_.is_started()) {
+    if (!stop_.sleep_for(kMillisecond)) return false;
+  }
+  return true;
+}
+
 bool Experimenter::hide_descriptors() const {
   std::vector<int> kept = counters_.descriptors();
+  if (source_.descriptor() >= 0) kept.push_back(source_.descriptor());
   kept.push_back(log_.descriptor());
   kept.push_back(STDERR_FILENO);
   return coz::hide_descriptors(kept);
@@ -58,8 +69,11 @@ void Experimenter::run_blocks() {
       continue;
     }
     ++block_;
-    for (const int speedup : plan_.next_block(random_)) {
-      if (!run_window(*target, speedup)) return;
+    const std::vector<int> speedups = plan_.next_block(random_);
+    const std::uint64_t reference = random_.below(speedups.size());
+    for (std::size_t i = 0; i < speedups.size(); ++i) {
+      if (i == reference && !run_reference()) return;
+      if (!run_window(*target, speedups[i])) return;
       checkpoint_if_due();
     }
   }
@@ -94,6 +108,35 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   record.unsettled = is_unsettled();
   shared_.selection.clear();
   keep_or_discard(record);
+  return true;
+}
+
+bool Experimenter::run_reference() {
+  if (!source_.can_pause()) return true;
+  if (!interrupt_cost_) interrupt_cost_ = source_.measure_cost();
+  const Nanoseconds start = now();
+  const Nanoseconds delay = shared_.global_delay.get();
+  source_.pause();
+  const bool goes_on = measure_reference();
+  source_.resume();
+  unsampled_ += now() - start - (shared_.global_delay.get() - delay);
+  return goes_on;
+}
+
+bool Experimenter::measure_reference() {
+  if (!stop_.sleep_for(window_.settling())) return false;
+  const Nanoseconds time = now();
+  const Nanoseconds delay = shared_.global_delay.get();
+  meter_.open(look_at_points());
+  if (!measure(window_.get())) return false;
+  ReferenceRecord record;
+  record.block = block_;
+  record.start = time - start_;
+  record.duration = now() - time;
+  record.delay = shared_.global_delay.get() - delay;
+  record.sample_cost = *interrupt_cost_ + handler_time_.mean();
+  record.points = meter_.results(effective_now());
+  log_.append(record);
   return true;
 }
 
@@ -167,7 +210,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.hits = record.target_samples - opening.target_samples;
   record.samples = histogram_.total() - opening.samples;
   record.probe_time = mean_probe_time(opening.probes, speed_probe_.get());
-  record.run_time = time - start_ - delay;
+  record.run_time = time - start_ - delay - unsampled_;
   record.points = meter_.results(time - delay);
   return record;
 }
@@ -313,7 +356,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
   counters_.refresh();
   const Nanoseconds time = now();
   SamplesRecord record;
-  record.run_time = time - start_ - shared_.global_delay.get();
+  record.run_time = time - start_ - shared_.global_delay.get() - unsampled_;
   record.duration = time - start_;
   record.total = histogram_.total();
   record.in_scope = histogram_.in_scope();

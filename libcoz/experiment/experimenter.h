@@ -5,6 +5,8 @@
 //     select target and speedup; let threads settle and queues reach their new level
 //     open the window; wait; close it at the points' next visits
 //     log the result
+//   and once in a block, the same with nothing selected and sampling paused: a reference window,
+//   which tells what profiling itself costs (docs/decisions/reference_windows.md)
 //
 // run() belongs to the profiler's thread; stop() may be called by any thread and makes it return
 // soon, discarding a window that is under way. finish() writes the closing records, after run()
@@ -27,6 +29,8 @@
 #include "profile_log/profile_writer.h"
 #include "progress/point_counters.h"
 #include "sample/histogram.h"
+#include "sample/sample_cost.h"
+#include "sample/sample_source.h"
 #include "sample/speed_probe.h"
 #include "shared_state.h"
 #include "target/targets.h"
@@ -41,10 +45,12 @@ class Experimenter {
     const CallPaths& paths;
     const Modules& modules;
   };
-  // What the sampler fills.
+  // Where samples come from, and what the sampler fills.
   struct Samples {
+    SampleSource& source;
     const Histogram& histogram;
     const SpeedProbe& speed_probe;
+    const HandlerTime& handler_time;
   };
 
   Experimenter(const Config& config, SharedState& shared, Choice choice, Samples samples,
@@ -68,9 +74,13 @@ class Experimenter {
   void run_blocks();
   void run_whole();
   void finish_whole();
+  // False when stopped.
+  bool wait_for_start();
   std::optional<std::uint32_t> next_target();
   // False when stopped.
   bool run_window(std::uint32_t target, int speedup);
+  bool run_reference();
+  bool measure_reference();
   bool measure(Nanoseconds length);
   bool poll_until(Nanoseconds deadline, Nanoseconds interval);
   Nanoseconds poll_interval(Nanoseconds length) const;
@@ -99,8 +109,10 @@ class Experimenter {
   const Config& config_;
   SharedState& shared_;
   Choice choice_;
+  SampleSource& source_;
   const Histogram& histogram_;
   const SpeedProbe& speed_probe_;
+  const HandlerTime& handler_time_;
   PointCounters& counters_;
   ProfileWriter& log_;
 
@@ -112,6 +124,8 @@ class Experimenter {
   WindowLength window_;
   WindowMeter meter_;
   bool reads_threads_ = false;
+  std::optional<Nanoseconds> interrupt_cost_;  // of a sample
+  Nanoseconds unsampled_ = 0;                  // effective time in reference windows
   Nanoseconds start_;
   Nanoseconds next_checkpoint_;
   std::uint64_t block_ = 0;

@@ -57,6 +57,18 @@ long open_trap_event(Nanoseconds period) noexcept {
   return open_event(attributes);
 }
 
+long open_own_trap_event(Nanoseconds period) noexcept {
+  perf_event_attr attributes = task_clock(period);
+  attributes.disabled = 1;
+  attributes.remove_on_exec = 1;  // which sigtrap requires
+  attributes.sigtrap = 1;
+  return open_event(attributes);
+}
+
+void set_event_counting(long descriptor, bool counts) noexcept {
+  raw_syscall(SYS_ioctl, descriptor, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 long open_breakpoint_event(std::uintptr_t address) noexcept {
   perf_event_attr attributes = {};
   attributes.type = PERF_TYPE_BREAKPOINT;

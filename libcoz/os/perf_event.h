@@ -16,6 +16,12 @@ namespace coz {
 // process; ends with exec. The cheaper of the two modes.
 long open_trap_event(Nanoseconds period) noexcept;
 
+// The same for the calling thread alone, and not counting yet.
+long open_own_trap_event(Nanoseconds period) noexcept;
+
+// Lets an event, and those that threads have inherited from it, count or not.
+void set_event_counting(long descriptor, bool counts) noexcept;
+
 // An event for the calling thread alone, which raises `signal` in it.
 long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
 

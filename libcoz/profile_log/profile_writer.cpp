@@ -142,6 +142,20 @@ std::string to_json(const ExperimentRecord& record) {
   return json.text();
 }
 
+std::string to_json(const ReferenceRecord& record) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("type", "reference");
+  json.field("block", record.block);
+  json.field("start", record.start);
+  json.field("duration", record.duration);
+  json.field("effective_duration", record.duration - record.delay);
+  json.field("sample_cost", record.sample_cost);
+  write_points(json, record.points, false);
+  json.end_object();
+  return json.text();
+}
+
 std::string to_json(const SamplesRecord& record) {
   JsonWriter json;
   json.begin_object();

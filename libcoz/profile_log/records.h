@@ -67,11 +67,21 @@ struct ExperimentRecord {
   std::uint64_t hits = 0;
   std::uint64_t samples = 0;
   std::uint64_t target_samples = 0;
-  Nanoseconds run_time = 0;  // effective
+  Nanoseconds run_time = 0;  // effective, in which samples were taken
   double probe_time = 0;     // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
   bool unsettled = false;
+  std::vector<PointResult> points;
+};
+
+// A window without a speedup and without samples.
+struct ReferenceRecord {
+  std::uint64_t block = 0;
+  Nanoseconds start = 0;
+  Nanoseconds duration = 0;
+  Nanoseconds delay = 0;
+  Nanoseconds sample_cost = 0;  // of the thread's time, in windows with samples
   std::vector<PointResult> points;
 };
 
@@ -99,7 +109,7 @@ struct Discarded {
 };
 
 struct SamplesRecord {
-  Nanoseconds run_time = 0;  // effective
+  Nanoseconds run_time = 0;  // effective, in which samples were taken
   Nanoseconds duration = 0;
   std::uint64_t total = 0;
   std::uint64_t in_scope = 0;

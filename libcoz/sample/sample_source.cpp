@@ -8,6 +8,7 @@
 
 #include "os/perf_event.h"
 #include "os/raw_syscall.h"
+#include "sample/sample_cost.h"
 #include "support/message.h"
 
 namespace coz {
@@ -63,6 +64,12 @@ const char* SampleSource::mode_name() const noexcept {
 }
 
 bool SampleSource::start(Sampling wanted, std::string& explanation) {
+  const bool samples = choose(wanted, explanation);
+  started_.store(true, std::memory_order_release);
+  return samples;
+}
+
+bool SampleSource::choose(Sampling wanted, std::string& explanation) {
   mode_ = wanted;
   if (wanted == Sampling::kOff) return false;
   long error = 0;
@@ -113,6 +120,22 @@ void SampleSource::stop() noexcept {
   }
 }
 
+void SampleSource::pause() noexcept {
+  if (!can_pause()) return;
+  if (trap_event_ >= 0) set_event_counting(trap_event_, false);
+  pauses_.begin();
+}
+
+void SampleSource::resume() noexcept {
+  if (!can_pause()) return;
+  pauses_.end();
+  if (trap_event_ >= 0) set_event_counting(trap_event_, true);
+}
+
+Nanoseconds SampleSource::measure_cost() const noexcept {
+  return mode_ == Sampling::kPerfTrap ? measure_trap_cost() : 0;
+}
+
 bool SampleSource::start_thread(ThreadState& thread) noexcept {
   const int tid = thread.tid.load(std::memory_order_relaxed);
   if (mode_ != Sampling::kPerfSignal) return true;
@@ -146,6 +169,7 @@ void* SampleSource::run_timer(void* self) {
 // Signals each thread that has used another period of processor time. A thread that sleeps uses
 // none and is left alone: a timer that fired regardless would interrupt its system call.
 void SampleSource::tick() {
+  if (pauses_.is_paused()) return;
   const auto process = static_cast<long>(getpid());
   threads_.for_each([&](ThreadState& thread) {
     const int tid = thread.tid.load(std::memory_order_acquire);

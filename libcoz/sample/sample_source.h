@@ -3,7 +3,8 @@
 //
 // start() runs once, in the main thread, before it is profiled. start_thread() and stop_thread()
 // run in the thread that begins or ends, not in a signal handler. All but the handler may
-// allocate. stop() may be called by any thread.
+// allocate. stop() may be called by any thread. pause() and resume() belong to the experiments'
+// thread, once is_started().
 #ifndef LIBCOZ_SAMPLE_SAMPLE_SOURCE_H
 #define LIBCOZ_SAMPLE_SAMPLE_SOURCE_H
 
@@ -15,6 +16,7 @@
 #include "config.h"
 #include "delay/thread_registry.h"
 #include "os/stop_signal.h"
+#include "sample/sampling_pauses.h"
 
 namespace coz {
 
@@ -28,6 +30,25 @@ class SampleSource {
   bool start(Sampling wanted, std::string& explanation);
   void stop() noexcept;
 
+  // Has start() come to an end?
+  bool is_started() const noexcept { return started_.load(std::memory_order_acquire); }
+
+  // Between pause() and resume() no thread is sampled. False, and nothing happens, where every
+  // thread has an event of its own, whose descriptors are the threads'.
+  bool can_pause() const noexcept {
+    return mode_ == Sampling::kPerfTrap || mode_ == Sampling::kTimer;
+  }
+  void pause() noexcept;
+  void resume() noexcept;
+  const SamplingPauses& pauses() const noexcept { return pauses_; }
+
+  // What the interrupt and the signal of a sample cost, measured on the calling thread, one of
+  // ours; 0 where that is little or unknown.
+  Nanoseconds measure_cost() const noexcept;
+
+  // What pause() needs, for a thread with descriptors of its own; below 0 where it needs none.
+  int descriptor() const noexcept { return static_cast<int>(trap_event_); }
+
   // In perf-trap mode the kernel does this by itself. False, once, when a thread can't be sampled.
   bool start_thread(ThreadState& thread) noexcept;
   void stop_thread(ThreadState& thread) noexcept;
@@ -40,6 +61,7 @@ class SampleSource {
   bool drops_kernel_time() const noexcept { return mode_ != Sampling::kTimer; }
 
  private:
+  bool choose(Sampling wanted, std::string& explanation);
   bool start_timer();
   void tick();
   static void* run_timer(void* self);
@@ -48,6 +70,8 @@ class SampleSource {
   Nanoseconds period_;
   Sampling mode_ = Sampling::kAuto;
   long trap_event_ = -1;
+  std::atomic<bool> started_{false};
+  SamplingPauses pauses_;
   pthread_t timer_{};
   bool timer_runs_ = false;
   StopSignal stop_timer_;

@@ -15,6 +15,8 @@
 #include "line/modules.h"
 #include "progress/point.h"
 #include "sample/histogram.h"
+#include "sample/sample_cost.h"
+#include "sample/sampling_pauses.h"
 #include "sample/speed_probe.h"
 #include "target/targets.h"
 
@@ -33,18 +35,21 @@ class Sampler {
   struct Counts {
     Histogram& histogram;
     SpeedProbe& speed_probe;
+    HandlerTime& handler_time;
   };
 
   Sampler(const Modules& modules, Targets& targets, Counts counts, const SelectionCell& selection,
-          FindPlaces find_places, Nanoseconds period) noexcept
+          const SamplingPauses& pauses, FindPlaces find_places, Nanoseconds period) noexcept
       : modules_(modules),
         targets_(targets),
         counts_(counts),
         selection_(selection),
+        pauses_(pauses),
         find_places_(find_places),
         period_(period) {}
 
   void sample(void* context, ThreadState& thread, ThreadDelays& delays) noexcept {
+    const Nanoseconds start = now();
     counts_.speed_probe.take();
     if (drops_kernel_time_) count_dropped(thread);
     // Whose caller it was is for the report: some of the samples tell.
@@ -54,14 +59,16 @@ class Sampler {
     std::array<Place, 2> places;
     const std::size_t found =
         find_places_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));
+    counts_.handler_time.add(now() - start);
     take(std::span(places).first(found), with_caller, thread, delays);
   }
 
   // In the thread, not in a handler, after a call into the kernel.
   void kernel_call_returns(ThreadState& thread, ThreadDelays& delays, Nanoseconds start,
                            Nanoseconds end) noexcept {
-    if (!drops_kernel_time_) return;
+    if (!drops_kernel_time_ || pauses_.is_paused()) return;
     const int tid = thread.tid.load(std::memory_order_relaxed);
+    if (begins_anew(thread)) return;
     const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
     if (fell == 0) return;
     std::array<Place, 2> places;
@@ -102,7 +109,17 @@ class Sampler {
     }
   }
 
+  // Sampling has paused since the thread's last sample: its periods have no tale to tell.
+  bool begins_anew(ThreadState& thread) noexcept {
+    const std::uint32_t pauses = pauses_.count();
+    if (thread.pauses_seen == pauses) return false;
+    thread.pauses_seen = pauses;
+    thread.kernel.start_at(thread_cpu_time(thread.tid.load(std::memory_order_relaxed)), period_);
+    return true;
+  }
+
   void count_dropped(ThreadState& thread) noexcept {
+    if (begins_anew(thread)) return;
     const int tid = thread.tid.load(std::memory_order_relaxed);
     Nanoseconds dropped = thread.kernel.at_sample(thread_cpu_time(tid), period_);
     for (; dropped > 0; --dropped) counts_.histogram.count_sample(false);
@@ -131,6 +148,7 @@ class Sampler {
   Targets& targets_;
   Counts counts_;
   const SelectionCell& selection_;
+  const SamplingPauses& pauses_;
   FindPlaces find_places_;
   Nanoseconds period_;
   bool drops_kernel_time_ = false;

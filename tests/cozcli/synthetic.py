@@ -42,6 +42,9 @@ class Model:
     speedup s the first half of a window is slower by `settling`·s than the second. Of a latency point's
     arrivals the part `growth`(s) never departs within the window. With `chance`, a window's effect is what
     its hits make it: in proportion to them.
+
+    With `references`, each block has a window without samples; all others are slower by the factor `slowdown`,
+    and lines by what samples of `sample_cost` ns add to their time.
     """
 
     lines: Sequence[Line]
@@ -61,6 +64,9 @@ class Model:
     settling: float = 0.0
     growth: Callable[[float], float] = lambda s: 0.0
     chance: bool = False
+    references: bool = False
+    slowdown: float = 1.0
+    sample_cost: int = 0
     _rng: np.random.Generator = field(init=False)
     #: For what windows say beside visits: the visits do not depend on whether it is asked for.
     _side: np.random.Generator = field(init=False)
@@ -86,6 +92,9 @@ class Model:
             line = self.lines[block % len(self.lines)]
             drift = float(np.exp(self.drift * rng.standard_normal()))
             chosen = rng.choice(self.speedups, size=min(self.per_block, len(self.speedups)), replace=False)
+            if self.references:
+                records.append(self._reference(block, drift, now))
+                now += WINDOW
             for speedup in [0.0, *map(float, chosen)]:
                 window = self._window(line, block, speedup, drift, now)
                 now += window["duration"]
@@ -121,7 +130,8 @@ class Model:
 
     def _window(self, line: Line, block: int, speedup: float, drift: float, now: float) -> dict[str, Any]:
         rng = self._rng
-        period = self.period * drift * (1 - line.effect(speedup))
+        saved = line.effect(speedup) / (1 - self.sample_cost / 1e6)
+        period = self.period * drift * (self.slowdown - saved)
         period *= float(np.exp(self.noise * rng.standard_normal()))
         probe = 300 * float(np.exp(0.01 * rng.standard_normal()))
         if self.disturbed and rng.random() < self.disturbed:
@@ -160,6 +170,20 @@ class Model:
             "processor_time": int(self.busy * (effective + delay)),
             "core_wait": int(self.waiting * self.busy * (effective + delay)),
             "flags": [], "points": points, **({"probe_time": probe} if self.disturbed else {}),
+        }  # fmt: skip
+
+    def _reference(self, block: int, drift: float, now: float) -> dict[str, Any]:
+        rng = self._side
+        visits = int(WINDOW / self.period)
+        elapsed = visits * self.period * drift * float(np.exp(self.noise * rng.standard_normal()))
+        if self.disturbed and rng.random() < self.disturbed:
+            elapsed *= float(rng.uniform(1, 2)) ** self.sensitivity
+        return {
+            "type": "reference", "block": block, "start": int(now), "duration": int(elapsed),
+            "effective_duration": int(elapsed), "sample_cost": self.sample_cost,
+            "points": [
+                {"name": self.point, "kind": "throughput", "visits": visits, "elapsed": int(elapsed)}
+            ],
         }  # fmt: skip
 
     def _half(self, point: dict[str, Any], speedup: float) -> dict[str, int]:

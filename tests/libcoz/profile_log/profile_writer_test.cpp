@@ -13,6 +13,7 @@
 using coz::ExperimentRecord;
 using coz::PointKind;
 using coz::ProfileWriter;
+using coz::ReferenceRecord;
 using coz::RunRecord;
 using coz::SamplesRecord;
 using coz::to_json;
@@ -139,6 +140,18 @@ TEST_CASE("an experiment, without points and without flags") {
       R"({"type":"experiment","block":12,"kind":"line","location":"/src/app.cpp:42","function":"work",)"
       R"("speedup":0.25,"start":1000,"duration":500,"effective_duration":380,"delay":120,)"
       R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"probe_time":310.25,"flags":[],"points":[]})");
+}
+
+TEST_CASE("a reference window") {
+  ReferenceRecord record;
+  record.block = 3;
+  record.start = 1000;
+  record.duration = 500;
+  record.delay = 20;
+  record.sample_cost = 31000;
+  CHECK(to_json(record) ==
+        R"({"type":"reference","block":3,"start":1000,"duration":500,"effective_duration":480,)"
+        R"("sample_cost":31000,"points":[]})");
 }
 
 TEST_CASE("processor times are written where they are known") {
