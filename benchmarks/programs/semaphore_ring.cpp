@@ -1,5 +1,5 @@
-// Three threads in a ring pass two tokens on by semaphores. A round takes half of what all three need
-// together, or what the slowest needs if that is more: all lines pay, up to a point. The third
+// Three threads in a ring pass two tokens on by semaphores. A round takes half of what all three
+// need together, or what the slowest needs if that is more: all lines pay, up to a point. The third
 // waits as for a device, so that there is a processor for each of the other two: with three that
 // compute, the scheduler keeps all on one processor at times, and whether it does depends on how
 // long the lines are. Times are long beside those of waking a thread.

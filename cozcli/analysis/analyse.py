@@ -25,10 +25,10 @@ from cozcli.analysis.intervals import (
     t_tail,
 )
 from cozcli.analysis.labels import find_labels
-from cozcli.analysis.overhead import NO_OVERHEAD, Overhead, PointKey, overheads
+from cozcli.analysis.overhead import NO_OVERHEAD, PointKey, overheads
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.realised import correct_for_realised
-from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Phase, RunSummary
+from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Overhead, Phase, RunSummary
 from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, exponents_of_points, slow_machine
 from cozcli.errors import CozError, Problem
@@ -86,6 +86,7 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
         results=tuple(ranking.by_impact(results)),
         runs=tuple(_summarize(run) for run in profile.runs),
         warnings=(*profile.warnings, *warnings, *labels),
+        overheads=costs,
     )
 
 

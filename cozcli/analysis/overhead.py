@@ -1,8 +1,8 @@
 """What profiling itself costs, taken out of the effects.
 
 A period p_0 measured under the profiler is longer than the program's own, P_0 = p_0/o: by the samples, and by
-what the kernel does for them whenever it changes threads. The time that a virtual speedup saves, p_0 − p_s, is
-longer as well, but only by the samples in the line, each of which takes c of its period P. So
+what the kernel does for them whenever it changes threads. The time that a virtual speedup saves, p_0 − p_s,
+is longer as well, but only by the samples in the line, each of which takes c of its period P. So
 
     effect  =  (p_0 − p_s)·(1 − c/P) / P_0  =  (1 − p_s/p_0) · k,      k = o·(1 − c/P).
 
@@ -18,11 +18,11 @@ import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from cozcli.analysis.grouping import Floats, Series, Window, make_series
+from cozcli.analysis.result import Overhead
 from cozcli.analysis.speed import window_weights
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
@@ -38,17 +38,6 @@ FREAK_ERROR = 0.1
 REPLICATES = 200
 #: A point and its kind.
 PointKey = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Overhead:
-    """At one progress point. `slowdown`: o, period with samples over period without. `factor`: k, with its
-    relative standard error.
-    """
-
-    slowdown: float = 1.0
-    factor: float = 1.0
-    error: float = 0.0
 
 
 #: Where nothing tells.

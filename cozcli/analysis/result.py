@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -57,6 +58,19 @@ class Phase:
     factor: float = 1.0
     estimate: float | None = None
     standard_error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What profiling did to one progress point (overhead.py).
+
+    `slowdown`: period with samples over period without. `factor`: what effects were multiplied by for it,
+    with its relative standard error.
+    """
+
+    slowdown: float = 1.0
+    factor: float = 1.0
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +142,8 @@ class Analysis:
     results: tuple[LineResult, ...]
     runs: tuple[RunSummary, ...]
     warnings: tuple[Problem, ...]
+    #: By progress point and kind; those that nothing is known of are missing.
+    overheads: Mapping[tuple[str, str], Overhead] = field(default_factory=dict)
 
     @property
     def experiments(self) -> int:

@@ -135,7 +135,7 @@ class ExperimentRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRecord:
-    """A window without speedup and without samples. `sample_cost`: of a sample elsewhere, ns; 0 if unknown."""
+    """A window without speedup and samples. `sample_cost`: of a sample elsewhere, ns; 0 if unknown."""
 
     effective_duration: int
     block: int = 0

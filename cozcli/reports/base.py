@@ -13,6 +13,8 @@ from cozcli.messages import count, seconds
 #: Follows a slope that differs from 0 even with all lines looked at.
 SIGNIFICANT = "*"
 
+#: Profiling that slows a program down by less is not mentioned.
+MENTIONED_SLOWDOWN = 0.1
 #: Between a line and its caller, and before the name of a region, in locations.
 CALLED_FROM, REGION = " < ", "region "
 
@@ -75,6 +77,19 @@ def describe_points(analysis: Analysis, prefix: str) -> list[str]:
     for name, by in analysis.counted_by.items():
         found.setdefault(by, []).append(short_point(analysis, name, prefix).removesuffix(" (sampled)"))
     return [f"{text}: {', '.join(found[by])}" for by, text in means.items() if by in found]
+
+
+def describe_overheads(analysis: Analysis, prefix: str) -> list[str]:
+    """How much slower profiling makes the program, where that is worth mentioning."""
+    costs = [
+        f"{short_point(analysis, point, prefix)}{'' if kind == 'throughput' else ' (latency)'} "
+        f"{cost.slowdown - 1:.0%} slower".replace("%", " %")
+        for (point, kind), cost in analysis.overheads.items()
+        if cost.slowdown - 1 >= MENTIONED_SLOWDOWN
+    ]
+    if not costs:
+        return []
+    return [f"Effects are of the program by itself: profiling makes {', '.join(costs)}"]
 
 
 def describe_runs(analysis: Analysis) -> list[str]:

@@ -16,7 +16,7 @@ FORMAT, VERSION = "coz-report", 1
 
 
 class JsonReport:
-    """`{"format", "version", "coz", "runs": […], "warnings": […], "results": […]}`."""
+    """`{"format", "version", "coz", "runs": […], "warnings": […], "overheads": […], "results": […]}`."""
 
     def render(self, analysis: Analysis) -> str:
         """All times in nanoseconds, all speedups, effects and slopes as fractions."""
@@ -27,6 +27,15 @@ class JsonReport:
             "experiments": analysis.experiments,
             "runs": [_run(run) for run in analysis.runs],
             "warnings": [{"text": w.text, "hint": w.hint} for w in analysis.warnings],
+            "overheads": [
+                {
+                    "point": point,
+                    "kind": kind,
+                    "slowdown": _number(cost.slowdown),
+                    "factor": _number(cost.factor),
+                }
+                for (point, kind), cost in analysis.overheads.items()
+            ],
             "results": [_result(result) for result in analysis.results],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"

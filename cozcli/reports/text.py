@@ -16,6 +16,7 @@ from cozcli.messages import printable
 from cozcli.reports.base import (
     SIGNIFICANT,
     common_directory,
+    describe_overheads,
     describe_points,
     describe_runs,
     percent,
@@ -66,7 +67,7 @@ class TextReport:
         prefix = common_directory([result.location for result in analysis.results])
         if prefix:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
-        for line in describe_points(analysis, prefix):
+        for line in describe_points(analysis, prefix) + describe_overheads(analysis, prefix):
             console.print(Text(printable(line)), soft_wrap=True)
         console.print(_table(analysis, prefix, self._width))
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):

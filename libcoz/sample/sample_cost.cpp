@@ -51,8 +51,9 @@ Nanoseconds cost_of_sample(std::span<SampledRound> rounds, Nanoseconds period) n
     return static_cast<double>(round.with - round.without) / static_cast<double>(round.with);
   };
   const auto middle = rounds.begin() + static_cast<std::ptrdiff_t>(rounds.size() / 2);
-  std::nth_element(rounds.begin(), middle, rounds.end(),
-                   [&](const SampledRound& a, const SampledRound& b) { return added(a) < added(b); });
+  std::nth_element(
+      rounds.begin(), middle, rounds.end(),
+      [&](const SampledRound& a, const SampledRound& b) { return added(a) < added(b); });
   return std::max<Nanoseconds>(
       0, static_cast<Nanoseconds>(added(*middle) * static_cast<double>(period)));
 }

@@ -44,9 +44,10 @@ struct SampledRound {
 // the rounds. 0 without rounds.
 Nanoseconds cost_of_sample(std::span<SampledRound> rounds, Nanoseconds period) noexcept;
 
-// Lets the calling thread compute for some milliseconds, with samples by the trap event and without.
-// The thread must not be one of the program's, and its samples are handled, that is, dropped, as
-// those of any thread without a state. 0 when the event is refused. Not for signal handlers.
+// Lets the calling thread compute for some milliseconds, with samples by the trap event and
+// without. The thread must not be one of the program's, and its samples are handled, that is,
+// dropped, as those of any thread without a state. 0 when the event is refused. Not for signal
+// handlers.
 Nanoseconds measure_trap_cost() noexcept;
 
 }  // namespace coz

@@ -43,8 +43,8 @@ class Model:
     arrivals the part `growth`(s) never departs within the window. With `chance`, a window's effect is what
     its hits make it: in proportion to them.
 
-    With `references`, each block has a window without samples; all others are slower by the factor `slowdown`,
-    and lines by what samples of `sample_cost` ns add to their time.
+    With `references`, each block has a window without samples; all others are slower by the factor
+    `slowdown`, and lines by what samples of `sample_cost` ns add to their time.
     """
 
     lines: Sequence[Line]

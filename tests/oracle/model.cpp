@@ -10,8 +10,8 @@ namespace oracle {
 namespace {
 
 constexpr Nanoseconds kWakeUp = 30 * kMicrosecond;
-constexpr Nanoseconds kPauseCpu = 15 * kMicrosecond;
-constexpr Nanoseconds kOvershoot = 38 * kMicrosecond;
+constexpr Nanoseconds kPauseCpu = 1 * kMicrosecond;
+constexpr Nanoseconds kOvershoot = 18 * kMicrosecond;
 constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
 constexpr std::size_t kMostLines = 8;
 

@@ -224,7 +224,8 @@ def test_functions_of_a_stripped_program(coz, build, position):
     assert "callers" not in run.records("samples")[-1] or not run.records("samples")[-1]["callers"]
     report = coz("report", coz.profile)
     assert report.status == 0
-    assert names["spin_called"] in report.out
+    # Which of them are drawn in so short a run is chance.
+    assert any(name in report.out for name in names.values())
 
 
 def test_a_function_of_a_stripped_program_is_chosen(coz, build):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.grouping import usable_windows
-from cozcli.analysis.overhead import Overhead, overheads, weighted_median
+from cozcli.analysis.overhead import overheads, weighted_median
+from cozcli.analysis.result import Overhead
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.json_report import JsonReport
+from cozcli.reports.text import TextReport
 
 LINES = [Line("/a.c:1", lambda s: 0.4 * s), Line("/a.c:2", lambda s: 0.1 * s)]
 SPEEDUPS = (0.25, 0.5, 0.75)
@@ -105,3 +109,18 @@ def test_the_median_goes_by_weight() -> None:
     assert weighted_median(values, weights) == 2.0
     assert weighted_median(values, np.array([10.0, 1.0, 1.0])) > 2.5
     assert weighted_median(np.array([7.0]), np.array([0.1])) == 7.0
+
+
+def test_reports_say_what_profiling_cost() -> None:
+    analysis = analyse(profile(24, references=True, slowdown=1.25, sample_cost=30_000, noise=0.005))
+    text = TextReport().render(analysis)
+    assert "profiling makes request 25 % slower" in text or "profiling makes request 24 % slower" in text
+    reported = json.loads(JsonReport().render(analysis))["overheads"]
+    assert [entry["point"] for entry in reported] == ["request"]
+    assert reported[0]["slowdown"] == pytest.approx(1.25, rel=0.02)
+    assert reported[0]["factor"] == pytest.approx(1.25 * 0.97, rel=0.02)
+
+
+def test_reports_are_silent_where_profiling_costs_little() -> None:
+    text = TextReport().render(analyse(profile(24, references=True, slowdown=1.03, noise=0.002)))
+    assert "slower" not in text
