@@ -24,6 +24,7 @@ struct alignas(64) ThreadState {
   std::uint32_t spread_target = kNoTarget;  // the target whose hits are being spread
   OpenRegions regions;
   KernelSamples kernel;
+  Nanoseconds waking_debt = 0;  // of what is due, what is not paid before the stretch is over
   std::uint32_t pauses_seen = 0;  // sample/sampling_pauses.h
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // the stack, when it blocked
@@ -32,6 +33,8 @@ struct alignas(64) ThreadState {
   std::atomic<bool> busy{false};
   // In a call that may block: the handler must not pause, and nobody waits for us to settle.
   std::atomic<bool> blocked{false};
+  // Serving a pause: what samples find then is not the program.
+  std::atomic<bool> pausing{false};
   // Inside the sample handler: calls that the unwinder makes are not the program's.
   std::atomic<bool> in_handler{false};
   // Charges that came while the thread was busy or blocked, ns.

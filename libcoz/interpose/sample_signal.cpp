@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 
 #include "breakpoint/machine_context.h"
 #include "interpose/real.h"
@@ -36,6 +38,15 @@ bool is_sample(int signal, const siginfo_t* info) noexcept {
   if (signal == SIGTRAP) return info->si_code == TRAP_PERF;
   // From a perf descriptor (POLL_IN), or from our timer thread (SI_TKILL).
   return info->si_code != SI_USER && info->si_code != SI_QUEUE;
+}
+
+// The period ended while the thread blocked the signal, as it does in this handler: it has gone on
+// since. (si_perf_flags, which libc's headers may lack: struct siginfo's last 32 bits of 40.)
+bool is_late(int signal, const siginfo_t* info) noexcept {
+  if (signal != SIGTRAP) return false;
+  std::uint32_t flags = 0;
+  std::memcpy(&flags, reinterpret_cast<const char*>(info) + 36, sizeof flags);
+  return (flags & 1U) != 0;  // TRAP_PERF_FLAG_ASYNC
 }
 
 // A breakpoint of ours has been run into: whatever becomes of the profiling, the program goes on as
@@ -115,7 +126,7 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
   thread->interruptions.fetch_add(1, std::memory_order_relaxed);
   const SeenInProgram seen(context);
   ThreadDelays delays(*thread, runtime->delay_environment());
-  runtime->sampler().sample(context, *thread, delays);
+  runtime->sampler().sample(context, is_late(signal, info), *thread, delays);
   thread->in_handler.store(false, std::memory_order_relaxed);
 }
 

@@ -48,10 +48,16 @@ class Sampler {
         find_places_(find_places),
         period_(period) {}
 
-  void sample(void* context, ThreadState& thread, ThreadDelays& delays) noexcept {
+  // `is_late`: the thread went on before it got the signal, so that the context tells nothing.
+  void sample(void* context, bool is_late, ThreadState& thread, ThreadDelays& delays) noexcept {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
     if (drops_kernel_time_) count_dropped(thread);
+    if (is_late || thread.pausing.load(std::memory_order_relaxed)) {
+      counts_.histogram.count_sample(false);
+      delays.sampled(kNoTarget);
+      return;
+    }
     // Whose caller it was is for the report: some of the samples tell.
     const bool with_caller =
         targets_.wants_caller() ||

@@ -51,6 +51,7 @@ void lock(World& world, int threads, Time outside, Time section,
 }
 
 void light_lock(World& world) { lock(world, 2, us(900), us(100)); }
+void seldom_lock(World& world) { lock(world, 2, us(45), us(5), Mutex::Order::kBarging); }
 void short_section(World& world) { lock(world, 3, us(230), us(70)); }
 void long_section(World& world) { lock(world, 3, us(3000), us(2000)); }
 void four_threads(World& world) { lock(world, 4, us(300), us(150)); }
@@ -217,6 +218,7 @@ const std::vector<Workload>& workloads() {
       {"two threads, barrier", {"6.7 ms", "6.4 ms"}, two_threads},
       {"barrier, two phases", {"first", "second"}, barrier_phases},
       {"lock, light", {"outside", "section"}, light_lock},
+      {"lock, mostly free", {"outside", "section"}, seldom_lock},
       {"lock, short section", {"outside", "section"}, short_section},
       {"lock, long section", {"outside", "section"}, long_section},
       {"lock, 4 threads", {"outside", "section"}, four_threads},
