@@ -115,11 +115,6 @@ class ThreadClock {
 // Below this a pause would mostly measure the cost of looking at the clock.
 inline constexpr Nanoseconds kLeastPause = 10 * kMicrosecond;
 
-// What a thread may owe as long as it holds what it was woken up to. While it woke up the others were
-// charged for what they ran meanwhile. A pause for that, with a lock held, makes the next thread
-// wait and wake up as well, and so on (docs/decisions/pauses.md).
-inline constexpr Nanoseconds kMostWakingDebt = 20 * kMicrosecond;
-
 // How much wait a thread may save, in sampling periods. More would let what it waited in one window
 // count in another.
 inline constexpr int kMostSavedPeriods = 5;

@@ -97,7 +97,6 @@ void ThreadDelays::after_blocking(WokenBy woken_by,
                          environment_.most_saved_wait);
   }
   drain_deferred();
-  thread_.waking_debt = woken_by == WokenBy::kThread ? kMostWakingDebt : 0;
   if (woken_by != WokenBy::kNobody) pay_until_settled();
   thread_.spreader.begin(site_);
   resume_in_turn();
@@ -190,7 +189,7 @@ void ThreadDelays::pay_until_settled() noexcept {
   // G may grow while the thread sleeps.
   for (;;) {
     const Nanoseconds global = global_now();
-    const Nanoseconds due = thread_.clock.pause_due(global - thread_.waking_debt, kLeastPause);
+    const Nanoseconds due = thread_.clock.pause_due(global, kLeastPause);
     // What a thread has served, G has come to, though nobody has been charged it yet.
     environment_.global.raise_to(due == 0 ? thread_.clock.local() : global);
     if (due == 0) return;

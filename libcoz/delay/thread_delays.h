@@ -7,9 +7,8 @@
 //   before waking another   drain what is deferred, pay until settled, record what was served
 //   before taking a lock    the same
 //   before blocking         drain and publish; remember where we stood
-//   after blocking          woken by a thread of the program: take the waker's delays as served, and
-//                           leave what others were charged while we woke up for later; by anything
-//                           else (I/O, a time-out, a stranger): pay everything
+//   after blocking          woken by a thread of the program: take the waker's delays as served;
+//                           by anything else (I/O, a time-out, a stranger): pay everything
 //
 // Which calls do which is in rules.h. A call may come from a signal handler of the program's that
 // interrupts another (sem_post is allowed there): it is then recorded, and changes nothing else.
@@ -77,7 +76,6 @@ class ThreadDelays {
   // The thread is about to take what another may hold: it pays what it owes, so that it need not do
   // so with others waiting.
   void before_taking() noexcept {
-    thread_.waking_debt = 0;
     if (!is_settled()) settle();
   }
 
@@ -88,7 +86,6 @@ class ThreadDelays {
         thread_.blocked.load(std::memory_order_relaxed)) {
       return;
     }
-    thread_.waking_debt = 0;
     thread_.spreader.begin(site_);
     if (!thread_.spreader.is_idle()) resume();
   }

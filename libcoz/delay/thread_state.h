@@ -24,7 +24,6 @@ struct alignas(64) ThreadState {
   std::uint32_t spread_target = kNoTarget;  // the target whose hits are being spread
   OpenRegions regions;
   KernelSamples kernel;
-  Nanoseconds waking_debt = 0;  // of what is due, what is not paid before the stretch is over
   std::uint32_t pauses_seen = 0;  // sample/sampling_pauses.h
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // the stack, when it blocked

@@ -26,8 +26,8 @@ Nanoseconds thread_cpu_time(int tid) noexcept;
 Nanoseconds others_processor_time() noexcept;
 
 // Pauses a thread of the program to an absolute time, through every signal; returns the time then.
-// It sleeps all but the last kSpin of it, which it spins: to sleep takes that long at least, half of
-// it processor time, and ends late by as much (docs/decisions/pauses.md).
+// It sleeps all but the last kSpin of it, which it spins: to sleep takes that long at least, half
+// of it processor time, and ends late by as much (docs/decisions/pauses.md).
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
 // For threads of our own: no slack from here on.

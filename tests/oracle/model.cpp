@@ -10,7 +10,7 @@ namespace oracle {
 namespace {
 
 constexpr Nanoseconds kWakeUp = 50 * kMicrosecond;
-constexpr Nanoseconds kPauseCpu = 0 * kMicrosecond;
+constexpr Nanoseconds kPauseCpu = 0;  // of the pause, and no more than it
 constexpr Nanoseconds kOvershoot = 2 * kMicrosecond;
 constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
 constexpr std::size_t kMostLines = 8;

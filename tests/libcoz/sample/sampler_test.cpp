@@ -43,24 +43,15 @@ struct World {
   coz::HandlerTime handler_time;
   coz::SelectionCell selection;
   coz::SamplingPauses pauses;
-  coz::Sampler sampler{modules,
-                       targets,
-                       {histogram, probe, handler_time},
-                       selection,
-                       pauses,
-                       {find_the_line, find_no_caller},
+  coz::Sampler sampler{modules,          targets, {histogram, probe, handler_time},
+                       selection,        pauses,  {find_the_line, find_no_caller},
                        coz::kMillisecond};
   coz::GlobalDelay global;
   std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
   coz::PendingCharges pending;
-  coz::DelayEnvironment environment{global,
-                                    *wakers,
-                                    pending,
-                                    selection,
-                                    coz::kMillisecond,
-                                    simulated_now,
-                                    never_sleeps,
-                                    coz::kMillisecond};
+  coz::DelayEnvironment environment{global,       *wakers,           pending,
+                                    selection,    coz::kMillisecond, simulated_now,
+                                    never_sleeps, coz::kMillisecond};
   coz::ThreadState thread;
 };
 
