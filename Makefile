@@ -351,7 +351,7 @@ test-viewer: $(VIEWER)/page.html $(DEV_STAMP) ## check the viewer: types, style,
 
 format-viewer: $(VIEWER_COPY)         ## put the viewer's code into its standard form
 	@cd $(VIEWER) && npm run --silent format
-	@cd $(VIEWER) && cp -r src test *.mjs *.json $(CURDIR)/viewer
+	@cd $(VIEWER) && cp -r src test *.mjs tsconfig.json $(CURDIR)/viewer
 
 ## ---------------------------------------------------------------------------------------------------
 ## install

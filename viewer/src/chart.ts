@@ -31,7 +31,7 @@ export function smallChart(entry: Entry, domain: Domain): SVGSVGElement {
   });
   root.append(zeroLine(SMALL, y));
   for (const [result, which] of series(entry)) {
-    const group = svg("g", { class: styleOf(result, which) });
+    const group = svg("g", { class: styleOf(result, which, entry.b !== null) });
     group.append(bandPath(result, x, y, domain), fitPath(result, x, y, domain));
     const end = result.fit.at(-1);
     if (end && (end.effect > domain.high || end.effect < domain.low)) group.append(beyond(end, x, y, domain));
@@ -45,9 +45,9 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
   const frame: Frame = {
     width,
     height: Math.round(Math.min(320, Math.max(220, 0.55 * width))),
-    left: 50,
-    right: 10,
-    top: 10,
+    left: 52,
+    right: 24,
+    top: 26,
     bottom: 40,
   };
   const { x, y } = scales(frame, domain);
@@ -59,7 +59,7 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
   });
   drawAxes(root, frame, x, y, label);
   for (const [result, which] of series(entry)) {
-    const group = svg("g", { class: styleOf(result, which) });
+    const group = svg("g", { class: styleOf(result, which, entry.b !== null) });
     group.append(bandPath(result, x, y, domain), fitPath(result, x, y, domain));
     for (const point of result.curve) if (point.speedup > 0) group.append(pointMark(point, x, y, domain));
     root.append(group);
@@ -75,8 +75,15 @@ function series(entry: Entry): [Result, "a" | "b"][] {
   return found;
 }
 
-function styleOf(result: Result, which: "a" | "b"): string {
-  const direction = result.slopeLow > 0 ? "gain" : result.slopeHigh < 0 ? "harm" : "unclear";
+function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
+  // Beside another, a curve has the colour of its profile.
+  const direction = compared
+    ? "gain"
+    : result.slopeLow > 0
+      ? "gain"
+      : result.slopeHigh < 0
+        ? "harm"
+        : "unclear";
   const few = result.notes.includes(FEW_DATA) ? " few" : "";
   return which === "b" ? `series other${few}` : `series ${direction}${few}`;
 }
@@ -184,8 +191,8 @@ function drawAxes(root: SVGSVGElement, frame: Frame, x: Scale, y: Scale, label: 
       "text",
       {
         class: "label",
-        transform: `translate(11,${(frame.top + floor) / 2}) rotate(-90)`,
-        "text-anchor": "middle",
+        x: 4,
+        y: 14,
       },
       label,
     ),

@@ -14,7 +14,7 @@ export function drawDetail(box: HTMLElement, entry: Entry, page: Page, back: () 
   const results = [entry.a, entry.b].filter((result): result is Result => result !== null);
   const compared = page.profiles.length > 1;
   const width = Math.min(Math.max(box.clientWidth - 40, 300), 720);
-  const axis = shown.kind === "throughput" ? "less time per unit of work" : "less time from begin to end";
+  const axis = shown.kind === "throughput" ? "↑ less time per unit of work" : "↑ less time from begin to end";
   box.replaceChildren(
     h(
       "header",
@@ -139,8 +139,12 @@ function surroundings(result: Result): HTMLElement[] {
     ),
   );
   return [
-    ...(callers.length ? [h("h3", {}, "Called from"), scrolling(h("table", {}, ...callers))] : []),
-    ...(instances.length ? [h("h3", {}, "Run as part of"), scrolling(h("table", {}, ...instances))] : []),
+    ...(callers.length
+      ? [h("h3", {}, "Called from"), scrolling(h("table", { class: "wraps" }, ...callers))]
+      : []),
+    ...(instances.length
+      ? [h("h3", {}, "Run as part of"), scrolling(h("table", { class: "wraps" }, ...instances))]
+      : []),
   ];
 }
 

@@ -6,7 +6,7 @@
 
 import { smallChart } from "./chart";
 import { h, said } from "./dom";
-import { change, FEW_DATA, pointName } from "./filter";
+import { FEW_DATA, pointName } from "./filter";
 import { type Band, type Entry, shortFunction, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
 import { marks, percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
@@ -16,6 +16,9 @@ const SPARE = 4;
 /** The most rows that are printed. */
 export const PRINTED = 200;
 
+/** By moving to it; by a click, which opens it where there is room for one thing only; by Enter, which goes into it. */
+export type Opening = "moved" | "clicked" | "entered";
+
 export class List {
   private entries: Entry[] = [];
   private selected: Entry | null = null;
@@ -24,11 +27,11 @@ export class List {
   private readonly domains: Map<string, Domain>;
   private readonly rows = h("div", { class: "rows" });
 
-  /** `choose` is told which entry is selected, and whether it is to be opened, too. */
+  /** `choose` is told which entry was selected, and how. */
   constructor(
     private readonly box: HTMLElement,
     all: Entry[],
-    private readonly choose: (entry: Entry, open: boolean) => void,
+    private readonly choose: (entry: Entry, opening: Opening) => void,
   ) {
     const kinds = new Set(all.map((entry) => entry.shown.kind));
     this.domains = new Map(
@@ -64,7 +67,7 @@ export class List {
     const at = this.selected ? this.entries.indexOf(this.selected) : -1;
     const to = Math.min(Math.max(at < 0 ? 0 : at + by, 0), this.entries.length - 1);
     const entry = this.entries[to];
-    if (entry) this.choose(entry, false);
+    if (entry) this.choose(entry, "moved");
   }
 
   focus(): void {
@@ -116,7 +119,7 @@ export class List {
         "aria-selected": String(chosen),
         "aria-setsize": this.entries.length,
         "aria-posinset": index + 1,
-        click: () => this.choose(entry, true),
+        click: () => this.choose(entry, "clicked"),
       },
       smallChart(entry, domain),
       h(
@@ -153,7 +156,7 @@ export class List {
     const step = steps[event.key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (step !== undefined) this.move(step);
-    else if (event.key === "Enter" && this.selected) this.choose(this.selected, true);
+    else if (event.key === "Enter" && this.selected) this.choose(this.selected, "entered");
     else return;
     event.preventDefault();
   }
@@ -172,20 +175,21 @@ function numbers(entry: Entry): HTMLElement {
       { class: "numbers" },
       number("A", first, "a"),
       number("B", second, "b"),
-      h("div", { class: "minor" }, `slope ${slope(change(entry))}`),
+      h("div", { class: "minor" }, `slope ${slope(a.slope)} → ${slope(b.slope)}`),
     );
   }
   return h(
     "div",
     { class: "numbers" },
     number(`at ${speedup(TYPICAL)}`, valueAt(shown, TYPICAL), ""),
-    h(
-      "div",
-      { class: "minor" },
-      shown.best.effect > 0
-        ? `most ${percent(shown.best.effect)} at ${speedup(shown.best.speedup)}`
-        : "no gain",
-    ),
+    shown.best.effect > 0
+      ? h(
+          "div",
+          { class: "minor" },
+          `most ${percent(shown.best.effect)} %`,
+          h("span", { class: "roomy" }, ` at ${speedup(shown.best.speedup)}`),
+        )
+      : h("div", { class: "minor" }, "no gain"),
     h(
       "div",
       { class: "minor" },
@@ -202,6 +206,6 @@ function number(label: string, value: Band | null, which: string): HTMLElement {
     { class: `number ${sign} ${which}` },
     h("span", { class: "of" }, `${label} `),
     h("b", {}, percent(value.effect)),
-    h("span", { class: "interval" }, ` ${plusMinus(value)}`),
+    h("span", { class: "interval roomy" }, ` ${plusMinus(value)} %`),
   );
 }

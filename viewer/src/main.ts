@@ -5,7 +5,7 @@ import { drawDetail } from "./detail";
 import { byId, said } from "./dom";
 import { applyFilter, EVERYTHING, sortEntries } from "./filter";
 import { findByFragment, fragmentOf } from "./link";
-import { List } from "./list";
+import { List, type Opening } from "./list";
 import { decodePage, type Entry, makeEntries, type Page } from "./model";
 import { setUpTheme } from "./theme";
 import { Toolbar } from "./toolbar";
@@ -20,16 +20,16 @@ function start(page: Page): void {
   const body = document.body;
   let selected: Entry | null = null;
 
-  const list = new List(byId("list"), entries, (entry, open) => choose(entry, open));
+  const list = new List(byId("list"), entries, (entry, opening) => choose(entry, opening));
   const toolbar = new Toolbar(entries, compared, () => refresh());
   const turnTheme = setUpTheme(byId<HTMLButtonElement>("theme"));
 
-  function choose(entry: Entry, open: boolean): void {
+  function choose(entry: Entry, opening: Opening): void {
     selected = entry;
     list.select(entry);
-    if (open) body.classList.add("open");
+    if (opening !== "moved" && !WIDE.matches) body.classList.add("open");
     drawDetail(detail, entry, page, close);
-    if (open && !WIDE.matches) detail.focus();
+    if (body.classList.contains("open") || opening === "entered") detail.focus();
     // Not through location.hash: each step of an arrow key would be an entry of the history.
     history.replaceState(null, "", fragmentOf(entry.shown));
     document.title = `${title(entry.shown)} – ${names()}`;
@@ -41,7 +41,7 @@ function start(page: Page): void {
   }
 
   function names(): string {
-    return printable(page.profiles.map(programName).join(" and "));
+    return printable([...new Set(page.profiles.map(programName))].join(" and "));
   }
 
   function refresh(): void {
@@ -68,11 +68,17 @@ function start(page: Page): void {
     const entry = findByFragment(entries, location.hash);
     if (!entry) return;
     if (!applyFilter([entry], toolbar.filter()).length) toolbar.clear();
-    choose(entry, true);
+    choose(entry, "clicked");
   }
 
   byId("program").append(said(names()));
-  byId("summary").append(said(page.profiles.map(headline).join(" · ")));
+  byId("summary").append(
+    said(
+      compared
+        ? page.profiles.map((p, i) => `${i === 0 ? "A" : "B"}: ${p.name}`).join(" · ")
+        : page.profiles.map(headline).join(""),
+    ),
+  );
   document.title = `${names()} – causal profile`;
   setUpAbout(page);
   refresh();
@@ -113,7 +119,8 @@ function onKey(
   const inSearch = event.target === toolbar.search;
   const typing = inSearch || event.target instanceof HTMLSelectElement;
   if (event.key === "Escape") {
-    if (document.body.classList.contains("open") && !inSearch) close();
+    const inDetail = event.target instanceof Node && byId("detail").contains(event.target);
+    if (document.body.classList.contains("open") || inDetail) close();
     else if (inSearch && toolbar.search.value === "") list.focus();
     else toolbar.clear();
   } else if (inSearch && (event.key === "ArrowDown" || event.key === "Enter")) {

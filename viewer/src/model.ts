@@ -15,6 +15,7 @@ export interface Point extends Band {
   experiments: number;
 }
 
+/** Who runs a line: `location` is short; empty where that is out of scope. */
 export interface Caller {
   location: string;
   function: string;
@@ -198,7 +199,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     experiments: raw.experiments,
     curve,
     fit,
-    callers: raw.callers,
+    callers: raw.callers.map((caller) => ({ ...caller, location: shorten(caller.location, prefix) })),
     instances: raw.instances,
     best: highest(fit),
     rank,

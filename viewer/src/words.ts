@@ -114,16 +114,42 @@ export function summary(result: Result): string {
   return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)}).`;
 }
 
-/** What becomes of a gain at larger speedups, where the curve tells. */
+/** What becomes of a gain at larger speedups, where the measurements tell. */
 function bend(result: Result): string {
   const last = result.fit.at(-1);
   const { best } = result;
-  if (!last || best.speedup >= last.speedup) return "";
-  if (last.high < best.low)
+  if (!last) return "";
+  if (fallsAgain(result))
     return ` Beyond about ${speedup(round5(best.speedup))} it gets slower again: contention.`;
   const enough = result.fit.find((point) => point.effect >= 0.95 * best.effect);
   if (!enough || enough.speedup > 0.8 * last.speedup) return "";
   return ` Beyond about ${speedup(round5(enough.speedup))} little more is gained: something else is the bottleneck then.`;
+}
+
+/**
+ * Do the points of the last third lie below those of the second? The fitted curve cannot tell: it is a parabola, which
+ * bends down where effects only stop to grow.
+ */
+export function fallsAgain(result: Result): boolean {
+  const most = result.curve.at(-1)?.speedup ?? 0;
+  const between = (from: number, to: number) =>
+    mean(result.curve.filter((point) => point.speedup > from * most && point.speedup <= to * most));
+  const middle = between(0.34, 0.67);
+  const end = between(0.67, 1);
+  if (!middle || !end) return false;
+  const difference = middle.effect - end.effect;
+  return difference > 0.01 && difference > 3 * Math.hypot(middle.error, end.error);
+}
+
+/** The mean of points, weighted by what they are certain of, and its standard error; null of fewer than two. */
+function mean(points: Band[]): { effect: number; error: number } | null {
+  const known = points.filter((point) => Number.isFinite(point.high - point.low) && point.high > point.low);
+  if (known.length < 2) return null;
+  // An interval of 95 % is 3.92 standard errors wide.
+  const weights = known.map((point) => (3.92 / (point.high - point.low)) ** 2);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const effect = known.reduce((sum, point, i) => sum + point.effect * (weights[i] ?? 0), 0) / total;
+  return { effect, error: 1 / Math.sqrt(total) };
 }
 
 function round5(fraction: number): number {
