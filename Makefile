@@ -260,7 +260,7 @@ PYTEST ?=
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
-PYTEST_FOLDERS := $(wildcard tests/cozcli tests/benchmarks tests/system)
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/viewer tests/benchmarks tests/system)
 
 test: dependencies                    ## install what is missing, build, run all tests
 	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
@@ -370,7 +370,7 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Else each run would compile them again, for users who may not write there.
 	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
-	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
+	install -m 644 docs/man/coz.1 docs/man/coz-view.1 $(TO)/share/man/man1/
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
 	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake

@@ -21,5 +21,7 @@ export default typescript.config(
       ],
     },
   },
+  // node:test waits for its tests itself.
+  { files: ["test/*.ts"], rules: { "@typescript-eslint/no-floating-promises": "off" } },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
 );

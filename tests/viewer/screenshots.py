@@ -1,4 +1,7 @@
-"""Makes the pictures of docs/viewing.md: `python tests/viewer/screenshots.py docs/images` (needs playwright)."""
+"""Makes the pictures of docs/viewing.md, where there is Chromium, after `make test-viewer`:
+
+PYTHONPATH=.:tests/cozcli build/viewer-venv/bin/python tests/viewer/screenshots.py docs/images
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import showcase
+from playwright.sync_api import Browser, sync_playwright
 
 from cozcli.reports.page import PageProfile, render_page
 

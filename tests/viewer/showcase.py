@@ -5,11 +5,7 @@ The pictures of docs/viewing.md are made of it, by screenshots.py.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "cozcli"), str(Path(__file__).resolve().parents[2])]
 
 from synthetic import Line, Model, saturating, to_bytes
 

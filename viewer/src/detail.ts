@@ -2,7 +2,6 @@
 
 import { largeChart } from "./chart";
 import { type Child, h, said } from "./dom";
-import { pointName } from "./filter";
 import { fragmentOf } from "./link";
 import type { Entry, Page, Result, Source } from "./model";
 import { shortFunction } from "./model";
@@ -63,13 +62,24 @@ function legend(entry: Entry, compared: boolean): HTMLElement {
     if (!entry.a || !entry.b) parts.push(`This line is only in ${entry.a ? "A" : "B"}. `);
   }
   parts.push("Points are what was measured, bars and the band around the fitted curve 95 % intervals. ");
+  for (const result of [entry.a, entry.b]) {
+    if (!result) continue;
+    parts.push(
+      compared
+        ? h("b", { class: `key ${which(result, entry).toLowerCase()}` }, `${which(result, entry)}: `)
+        : null,
+    );
+    parts.push(
+      `Slope ${slope(result.slope)} [${slope(result.slopeLow)}, ${slope(result.slopeHigh)}], which `,
+      result.significant ? "differs from 0 even" : "may as well be 0",
+      ` when the number of lines is allowed for; ${count(result.experiments, "experiment")}. `,
+    );
+  }
   const { shown } = entry;
   parts.push(
-    `Slope ${slope(shown.slope)} [${slope(shown.slopeLow)}, ${slope(shown.slopeHigh)}]`,
-    shown.significant
-      ? ", which differs from 0 even when the number of lines is allowed for. "
-      : ", which may as well be 0 when the number of lines is allowed for. ",
-    `${count(shown.experiments, "experiment")}, ${pointName(shown) === shown.point ? "throughput" : shown.kind} of `,
+    shown.kind === "throughput"
+      ? "Throughput of "
+      : said(`${shown.kind[0]?.toUpperCase() ?? ""}${shown.kind.slice(1)} of `),
     h("b", {}, said(shown.point)),
     shown.load ? said(`, at load ${shown.load}.`) : ".",
   );

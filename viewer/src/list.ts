@@ -173,8 +173,8 @@ function numbers(entry: Entry): HTMLElement {
     return h(
       "div",
       { class: "numbers" },
-      number("A", first, "a"),
-      number("B", second, "b"),
+      number("A", first, "a", ` at ${speedup(TYPICAL)}`),
+      number("B", second, "b", ` at ${speedup(TYPICAL)}`),
       h("div", { class: "minor" }, `slope ${slope(a.slope)} → ${slope(b.slope)}`),
     );
   }
@@ -198,13 +198,13 @@ function numbers(entry: Entry): HTMLElement {
   );
 }
 
-function number(label: string, value: Band | null, which: string): HTMLElement {
+function number(label: string, value: Band | null, which: string, more = ""): HTMLElement {
   if (!value) return h("div", { class: "number" }, h("span", { class: "of" }, `${label} `), "–");
   const sign = value.low > 0 ? "gain" : value.high < 0 ? "harm" : "unclear";
   return h(
     "div",
     { class: `number ${sign} ${which}` },
-    h("span", { class: "of" }, `${label} `),
+    h("span", { class: "of" }, label, h("span", { class: "roomy" }, more), " "),
     h("b", {}, percent(value.effect)),
     h("span", { class: "interval roomy" }, ` ${plusMinus(value)} %`),
   );
