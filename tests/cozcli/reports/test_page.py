@@ -120,7 +120,7 @@ def test_the_page_names_no_address(hostile_page: str) -> None:
 
 
 def test_the_template_is_up_to_date() -> None:
-    """Without Node: by the digest of the sources that it was built from. `make test-viewer` compares it whole."""
+    """Without Node: by the digest of the sources it was built from. `make test-viewer` compares all of it."""
     viewer = ROOT / "viewer"
     names = [f"src/{file.name}" for file in (viewer / "src").iterdir()] + ["build.mjs", "package-lock.json"]
     digest = hashlib.sha256()
