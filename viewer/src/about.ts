@@ -94,7 +94,7 @@ function runsTable(runs: Run[]): HTMLElement {
   return h(
     "div",
     { class: "scrolling" },
-    h("table", { class: "runs" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+    h("table", { class: "runs wraps" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
     more > 0 ? h("p", {}, `and ${count(more, "run")} more`) : null,
   );
 }

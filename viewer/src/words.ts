@@ -111,7 +111,7 @@ export function summary(result: Result): string {
   const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
   if (value.low > 0) return `${condition}${point} would take ${amount} less time.${bend(result)}`;
   if (value.high < 0) return `${condition}${point} would take ${amount} more time.`;
-  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)}).`;
+  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
 }
 
 /** What becomes of a gain at larger speedups, where the measurements tell. */

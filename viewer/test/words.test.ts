@@ -46,7 +46,7 @@ test("every mark of the report is explained", () => {
 test("a gain, a loss, and nothing shown", () => {
   assert.equal(said({}), "If a.cpp:1 were 25 % faster, “request” would take 12.5 % (±1.0) less time.");
   assert.match(said({ effect: (s) => -s / 5 }), /would take 5\.0 % \(±1\.0\) more time\.$/);
-  assert.match(said({ effect: () => 0.001 }), /no effect on “request” has been shown \(\+0\.1 ±1\.0\)/);
+  assert.match(said({ effect: () => 0.001 }), /no effect on “request” has been shown \(\+0\.1 ±1\.0 %\)/);
 });
 
 test("what becomes of a gain at larger speedups", () => {
