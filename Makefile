@@ -260,7 +260,7 @@ PYTEST ?=
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
-PYTEST_FOLDERS := $(wildcard tests/cozcli tests/benchmarks tests/system)
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/viewer tests/benchmarks tests/system)
 
 test: dependencies                    ## install what is missing, build, run all tests
 	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
@@ -314,6 +314,46 @@ format: $(DEV_STAMP)                  ## put all code into its standard form
 	@$(BIN)/ruff format --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 
 ## ---------------------------------------------------------------------------------------------------
+## viewer: the page of coz view (docs/decisions/viewer.md). Its template is committed, so that only those who change
+## viewer/ need Node (18.18 or newer) and npm. They work on a copy: packages stay out of the sources.
+
+VIEWER          := $(BUILD)/viewer
+VIEWER_SOURCES  := $(sort $(shell find viewer -type f 2>/dev/null))
+VIEWER_TEMPLATE := cozcli/reports/page_template.html
+VIEWER_COPY     := $(VIEWER)/.copied
+NPM             := npm --no-fund --no-audit --no-update-notifier
+
+.PHONY: viewer test-viewer format-viewer
+viewer: $(VIEWER)/page.html           ## build the page of coz view anew (needs Node and npm)
+	@cp $< $(VIEWER_TEMPLATE)
+
+$(VIEWER)/.installed: viewer/package.json viewer/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing. On Debian: scripts/install_dependencies.sh viewer" >&2; exit 1; }
+	@mkdir -p $(@D)
+	@cp viewer/package.json viewer/package-lock.json $(@D)
+	@echo "npm packages for the viewer -> $(@D)/node_modules"
+	$(Q)cd $(@D) && $(NPM) ci --ignore-scripts --loglevel=error
+	@touch $@
+# Nothing that was deleted may stay.
+$(VIEWER_COPY): $(VIEWER)/.installed $(VIEWER_SOURCES)
+	@rm -rf $(VIEWER)/src $(VIEWER)/test
+	@cp -r viewer/. $(VIEWER)
+	@touch $@
+$(VIEWER)/page.html: $(VIEWER_COPY)
+	$(call show,NODE,$@)
+	$(Q)cd $(VIEWER) && node build.mjs page.html
+
+test-viewer: $(VIEWER)/page.html $(DEV_STAMP) ## check the viewer: types, style, unit tests, template, and in Chromium if there is one
+	@cd $(VIEWER) && npm run --silent lint
+	@cd $(VIEWER) && npm test --silent
+	@cmp $(VIEWER)/page.html $(VIEWER_TEMPLATE) || { echo "$(VIEWER_TEMPLATE) is out of date: make viewer" >&2; exit 1; }
+	@scripts/browser_tests.sh $(BUILD)
+
+format-viewer: $(VIEWER_COPY)         ## put the viewer's code into its standard form
+	@cd $(VIEWER) && npm run --silent format
+	@cd $(VIEWER) && cp -r src test *.mjs tsconfig.json $(CURDIR)/viewer
+
+## ---------------------------------------------------------------------------------------------------
 ## install
 
 TO := $(DESTDIR)$(PREFIX)
@@ -330,7 +370,7 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Else each run would compile them again, for users who may not write there.
 	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
-	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
+	install -m 644 docs/man/coz.1 docs/man/coz-view.1 $(TO)/share/man/man1/
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
 	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake

@@ -13,13 +13,13 @@ from cozcli.errors import CozError
 from cozcli.messages import printable
 
 #: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = ("run", "report", "plot", "lines")
+COMMANDS = ("run", "report", "plot", "view", "lines")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\
 first:    coz run --- ./program arguments
 then:     coz report
-or:       coz plot
+or:       coz plot, coz view
 options:  coz COMMAND --help
 """
 

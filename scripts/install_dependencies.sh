@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, testing and the demo need and this machine lacks, by apt: with sudo unless root.
 # Does nothing, and needs no network and no rights, when nothing is missing.
+# install_dependencies.sh viewer: what changing viewer/ needs instead (docs/decisions/viewer.md).
 set -euo pipefail
 
 packages=(
@@ -13,6 +14,14 @@ packages=(
   tcl xz-utils                     # examples/sqlite: makes the amalgamation from Debian's source package
   util-linux procps                # tests: setarch, kill
 )
+
+if [ "${1:-}" = viewer ]; then
+  # Node from elsewhere brings npm along, and does not go with Debian's.
+  if command -v node >/dev/null && command -v npm >/dev/null; then
+    exit 0
+  fi
+  packages=(nodejs npm)
+fi
 
 if [ "${1:-}" = --list ]; then
   printf '%s\n' "${packages[@]}"

@@ -1,0 +1,131 @@
+"""`coz view`: all results as one page for a browser."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cozcli import messages, page_messages
+from cozcli.commands import options as shared
+from cozcli.errors import CozError
+from cozcli.profile.profile import load_profile
+
+if TYPE_CHECKING:
+    from cozcli.reports.page import PageProfile
+
+DEFAULT_OUTPUT = "profile.html"
+#: Seconds in which a browser that cannot start says so.
+PATIENCE = 2.0
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "view",
+        help="explore the results in a browser",
+        description="Write one HTML file with all results, to be searched, filtered and looked into, and "
+        "open it. It needs no server and no network, and can be passed on.",
+        allow_abbrev=False,
+    )
+    shared.add_analysis_options(parser, min_points=1, default="1")
+    parser.add_argument(
+        "--compare",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="show this profile beside the first, as of the program after a change; repeatable, pooled",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_OUTPUT,
+        help="page to write (default: %(default)s)",
+    )
+    parser.add_argument("--top", metavar="N", type=shared.positive, help="only the N highest-ranking results")
+    parser.add_argument("--no-source", action="store_true", help="put no lines of source into the page")
+    parser.add_argument("--no-open", action="store_true", help="only write the page, do not open it")
+    parser.add_argument(
+        "--force", action="store_true", help="overwrite FILE even if it is not a page of coz view"
+    )
+    parser.set_defaults(execute=execute, parser=parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Read, analyse, write the page, say where it is, open it."""
+    shared.require_packages("numpy")
+    from cozcli.reports.page import LARGE, NotOurPageError, render_page, write_page
+    from cozcli.reports.page_sources import read_sources
+
+    profiles = [_load(options.files or [shared.DEFAULT_PROFILE], options)]
+    if options.compare:
+        profiles.append(_load(options.compare, options))
+    runs = [run for profile in profiles for run in profile.analysis.runs]
+    locations = [result.location for profile in profiles for result in profile.analysis.results]
+    newest = max((run.time for run in runs), default=0)
+    sources = {} if options.no_source else read_sources(locations, newest)
+    try:
+        page = render_page(profiles, sources)
+    except OSError as error:
+        raise CozError(page_messages.template_missing(error.strerror or str(error))) from None
+    output = Path(options.output)
+    try:
+        write_page(page, output, options.force)
+    except NotOurPageError:
+        raise CozError(page_messages.not_our_page(options.output)) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CozError(messages.cannot_write(options.output, reason)) from None
+    print(messages.printable(str(output)), flush=True)
+    for profile in profiles:
+        shared.print_warnings(profile.analysis.warnings)
+    if len(page) > LARGE:
+        shared.print_warnings([page_messages.page_large(len(page))])
+    if not options.no_open and _has_display() and not _open(output):
+        shared.print_warnings([page_messages.not_opened(options.output)])
+    return 0
+
+
+def _load(files: Sequence[str], options: argparse.Namespace) -> PageProfile:
+    from cozcli.analysis.analyse import Selection, analyse
+    from cozcli.reports.page import PageProfile
+
+    selection = Selection(options.min_points, options.line, options.progress_point)
+    analysis = analyse(load_profile(list(files)), selection)
+    shown = analysis.results[: options.top]
+    name = ", ".join(Path(file).name for file in files)
+    return PageProfile(name, replace(analysis, results=shown), len(analysis.results) - len(shown))
+
+
+def _has_display() -> bool:
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _open(page: Path) -> bool:
+    """Show the page as the desktop shows files, else by a browser that Python finds."""
+    address = page.resolve().as_uri()
+    opener = shutil.which("xdg-open")
+    if opener is None:
+        return webbrowser.open(address)
+    try:
+        process = subprocess.Popen(
+            [opener, address],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return False
+    try:
+        return process.wait(PATIENCE) == 0
+    except subprocess.TimeoutExpired:
+        # It has become the browser.
+        return True

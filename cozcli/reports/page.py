@@ -1,0 +1,154 @@
+"""The analysis as a page: one HTML file that needs no server, no network, and nothing beside it.
+
+The page itself, with its script, is page_template.html, built from `viewer/`. This module puts the data
+there: the document of `coz report --json`, in a shorter form, as JSON in an element that browsers do not
+run. Names in a profile are hostile input: no character of theirs reaches the file that HTML could read as
+markup, and the page's policy runs no script but its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cozcli import __version__
+from cozcli.analysis.result import Analysis
+from cozcli.reports.json_report import JsonReport
+
+FORMAT, VERSION = "coz-page", 1
+#: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
+LARGE = 1_000_000
+#: Of the fitted curve's grid every so many points: it is a parabola, which these draw as well.
+FIT_STEP = 4
+#: Decimals of effects: a hundredth of a per cent.
+DECIMALS = 4
+_PLACE = "@DATA@"
+#: By which a page of ours is known, within so many bytes from its beginning.
+_MARK, _HEAD = b'<meta name="generator" content="coz view">', 2000
+
+#: Besides what JSON escapes: what could end the element, or begin another.
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&'"}
+
+
+@dataclass(frozen=True)
+class PageProfile:
+    """What one profile contributes. `left_out`: results that the user did not want."""
+
+    name: str
+    analysis: Analysis
+    left_out: int = 0
+
+
+class NotOurPageError(Exception):
+    """A file is in the way that is not a page of ours."""
+
+
+def render_page(profiles: Sequence[PageProfile], sources: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of one profile, or of two that are compared.
+
+    Args:
+        sources: by path, as `page_sources.read_sources` returns them.
+    """
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "coz": __version__,
+        "profiles": [_profile(profile) for profile in profiles],
+        "sources": dict(sources),
+    }
+    template = Path(__file__).with_name("page_template.html").read_text(encoding="utf-8")
+    before, _, after = template.partition(_PLACE)
+    return before + embed(document) + after
+
+
+def embed(document: object) -> str:
+    """JSON that may stand in a script element of HTML, whatever its strings hold."""
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    # These characters occur in strings only, where JSON reads the escape as the character.
+    return text.translate(_ESCAPES)
+
+
+def write_page(page: str, path: Path, force: bool) -> None:
+    """Write the file in one step: whoever looks sees the old page or the new one.
+
+    Only a page of ours is overwritten, unless `force`.
+
+    Raises:
+        NotOurPageError: another file is there.
+        OSError: the system refused.
+    """
+    # A symbolic link stays one; what it points to is written.
+    target = Path(os.path.realpath(path))
+    _check_overwriting(target, force)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".tmp")
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o666 & ~_umask())
+            file.write(page)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _check_overwriting(target: Path, force: bool) -> None:
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        # Not even by force: a device or a directory cannot be replaced by a page.
+        raise OSError(0, "it is not a regular file")
+    if force:
+        return
+    with open(target, "rb") as file:
+        if _MARK not in file.read(_HEAD):
+            raise NotOurPageError
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _profile(profile: PageProfile) -> dict[str, Any]:
+    # The document that other programs get: this page is one of them.
+    report = json.loads(JsonReport().render(profile.analysis))
+    return {
+        "name": profile.name,
+        "left_out": profile.left_out,
+        **{key: report[key] for key in ("experiments", "runs", "warnings", "overheads")},
+        "results": [_result(result) for result in report["results"]],
+    }
+
+
+def _result(result: dict[str, Any]) -> dict[str, Any]:
+    fit = result["fit"]
+    chosen = range(0, len(fit["speedup"]), FIT_STEP)
+    return {
+        **result,
+        "curve": {
+            "s": [point["speedup"] for point in result["curve"]],
+            "n": [point["experiments"] for point in result["curve"]],
+            **{key[0]: [_short(p[key]) for p in result["curve"]] for key in ("effect", "low", "high")},
+        },
+        "fit": {
+            "to": fit["speedup"][-1],
+            **{key[0]: [_short(fit[key][i]) for i in chosen] for key in ("effect", "low", "high")},
+        },
+    }
+
+
+def _short(value: float | None) -> float | int | None:
+    if value is None or not math.isfinite(value):
+        return None
+    rounded = round(value, DECIMALS)
+    return int(rounded) if rounded == int(rounded) else rounded

@@ -1,0 +1,154 @@
+/** The page: reads its data, joins its parts, and has the keys. */
+
+import { drawAbout, headline, programName } from "./about";
+import { drawDetail } from "./detail";
+import { byId, said } from "./dom";
+import { applyFilter, EVERYTHING, sortEntries } from "./filter";
+import { findByFragment, fragmentOf } from "./link";
+import { List, type Opening } from "./list";
+import { decodePage, type Entry, makeEntries, type Page } from "./model";
+import { setUpTheme } from "./theme";
+import { Toolbar } from "./toolbar";
+import { count, printable, title } from "./words";
+
+const WIDE = matchMedia("(min-width: 900px)");
+
+function start(page: Page): void {
+  const entries = makeEntries(page);
+  const compared = page.profiles.length > 1;
+  const detail = byId("detail");
+  const body = document.body;
+  let selected: Entry | null = null;
+
+  const list = new List(byId("list"), entries, (entry, opening) => choose(entry, opening));
+  const toolbar = new Toolbar(entries, compared, () => refresh());
+  const turnTheme = setUpTheme(byId<HTMLButtonElement>("theme"));
+
+  function choose(entry: Entry, opening: Opening): void {
+    selected = entry;
+    list.select(entry);
+    if (opening !== "moved" && !WIDE.matches) body.classList.add("open");
+    drawDetail(detail, entry, page, close);
+    if (body.classList.contains("open") || opening === "entered") detail.focus();
+    // Not through location.hash: each step of an arrow key would be an entry of the history.
+    history.replaceState(null, "", fragmentOf(entry.shown));
+    document.title = `${title(entry.shown)} – ${names()}`;
+  }
+
+  function close(): void {
+    body.classList.remove("open");
+    list.focus();
+  }
+
+  function names(): string {
+    return printable([...new Set(page.profiles.map(programName))].join(" and "));
+  }
+
+  function refresh(): void {
+    const shown = sortEntries(applyFilter(entries, toolbar.filter()), toolbar.sorting());
+    list.show(shown);
+    const all = shown.length === entries.length;
+    byId("count").textContent = all
+      ? count(shown.length, "result")
+      : `${shown.length} of ${count(entries.length, "result")}`;
+    byId("nothing").hidden = shown.length > 0;
+    byId("clear").hidden = all && JSON.stringify(toolbar.filter()) === JSON.stringify(EVERYTHING);
+    const first = shown[0];
+    if (WIDE.matches && first && (!selected || !shown.includes(selected))) select(first);
+  }
+
+  /** As `choose`, but the address keeps what it says: this was not the user's choice. */
+  function select(entry: Entry): void {
+    selected = entry;
+    list.select(entry);
+    drawDetail(detail, entry, page, close);
+  }
+
+  function follow(): void {
+    const entry = findByFragment(entries, location.hash);
+    if (!entry) return;
+    if (!applyFilter([entry], toolbar.filter()).length) toolbar.clear();
+    choose(entry, "clicked");
+  }
+
+  byId("program").append(said(names()));
+  byId("summary").append(
+    said(
+      compared
+        ? page.profiles.map((p, i) => `${i === 0 ? "A" : "B"}: ${p.name}`).join(" · ")
+        : page.profiles.map(headline).join(""),
+    ),
+  );
+  document.title = `${names()} – causal profile`;
+  setUpAbout(page);
+  refresh();
+  follow();
+  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => list.drawForPrint());
+  addEventListener("afterprint", () => list.redraw());
+  WIDE.addEventListener("change", () => refresh());
+  document.addEventListener("keydown", (event) => onKey(event, toolbar, list, turnTheme, close));
+}
+
+function setUpAbout(page: Page): void {
+  const warnings = page.profiles.reduce((sum, profile) => sum + profile.warnings.length, 0);
+  const button = byId("about-button");
+  if (warnings > 0) {
+    button.textContent = `Profile (${count(warnings, "warning")})`;
+    button.classList.add("warned");
+  }
+  drawAbout(byId("about-text"), page);
+  openBy(button, "about");
+  openBy(byId("help-button"), "help");
+}
+
+function openBy(button: HTMLElement, id: string): void {
+  button.addEventListener("click", () => byId<HTMLDialogElement>(id).showModal());
+}
+
+function onKey(
+  event: KeyboardEvent,
+  toolbar: Toolbar,
+  list: List,
+  turnTheme: () => void,
+  close: () => void,
+): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  // A dialog has its own keys: Escape closes it.
+  if (document.querySelector("dialog[open]")) return;
+  const inSearch = event.target === toolbar.search;
+  const typing = inSearch || event.target instanceof HTMLSelectElement;
+  if (event.key === "Escape") {
+    const inDetail = event.target instanceof Node && byId("detail").contains(event.target);
+    if (document.body.classList.contains("open") || inDetail) close();
+    else if (inSearch && toolbar.search.value === "") list.focus();
+    else toolbar.clear();
+  } else if (inSearch && (event.key === "ArrowDown" || event.key === "Enter")) {
+    list.focus();
+    list.move(0);
+  } else if (typing) {
+    return;
+  } else if (event.key === "/") {
+    toolbar.search.focus();
+    toolbar.search.select();
+  } else if (event.key === "?") {
+    byId<HTMLDialogElement>("help").showModal();
+  } else if (event.key === "t") {
+    turnTheme();
+  } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target === document.body) {
+    list.focus();
+    list.move(event.key === "ArrowDown" ? 1 : -1);
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+try {
+  start(decodePage(byId("data").textContent));
+} catch (error) {
+  const box = byId("failure");
+  box.textContent = `This page cannot be shown: ${error instanceof Error ? error.message : String(error)}. Write it again with coz view.`;
+  box.hidden = false;
+  throw error;
+}

@@ -1,0 +1,316 @@
+/**
+ * What the page shows: the report's results, decoded from the page's data, and paired for a comparison.
+ *
+ * Speedups, effects and slopes are fractions. All strings are hostile: they go into the document as text only.
+ */
+
+export interface Band {
+  speedup: number;
+  effect: number;
+  low: number;
+  high: number;
+}
+
+export interface Point extends Band {
+  experiments: number;
+}
+
+/** Who runs a line: `location` is short; empty where that is out of scope. */
+export interface Caller {
+  location: string;
+  function: string;
+  share: number;
+}
+
+export interface Instance {
+  function: string;
+  share: number;
+}
+
+export interface Result {
+  target: string;
+  location: string;
+  /** The location without the directory that all of the profile share. */
+  short: string;
+  /** The file's short name; empty for regions. */
+  file: string;
+  line: number;
+  function: string;
+  point: string;
+  kind: string;
+  /** The load level, where the profile has several; else empty. */
+  load: string;
+  slope: number;
+  slopeLow: number;
+  slopeHigh: number;
+  significant: boolean;
+  contention: boolean;
+  phaseFactor: number;
+  notes: string[];
+  experiments: number;
+  curve: Point[];
+  fit: Band[];
+  callers: Caller[];
+  instances: Instance[];
+  /** Where the fitted curve is highest. */
+  best: Band;
+  /** The place in the report's order, from 0. */
+  rank: number;
+}
+
+export interface Run {
+  program: string;
+  arguments: string[];
+  time: number;
+  duration: number;
+  experiments: number;
+  sampling: string;
+  period: number;
+  source: string;
+  points?: { name: string; by: string }[];
+}
+
+export interface Profile {
+  name: string;
+  experiments: number;
+  runs: Run[];
+  warnings: { text: string; hint: string }[];
+  overheads: { point: string; kind: string; slowdown: number | null }[];
+  results: Result[];
+  /** Results that --top left out. */
+  leftOut: number;
+}
+
+/** Lines of a source file: runs of consecutive lines by the number of the first. */
+export interface Source {
+  changed: boolean;
+  parts: Record<string, string[]>;
+}
+
+export interface Page {
+  coz: string;
+  profiles: Profile[];
+  sources: Record<string, Source>;
+}
+
+/** One entry of the list: a result of the first profile, of the second, or of both. */
+export interface Entry {
+  key: string;
+  a: Result | null;
+  b: Result | null;
+  /** Whichever there is, the first profile's before the second's. */
+  shown: Result;
+  /** What the search looks through, in lower case. */
+  haystack: string;
+}
+
+/** Columns of numbers as the page's data has them. */
+interface Columns {
+  s?: number[];
+  to?: number;
+  e: (number | null)[];
+  l: (number | null)[];
+  h: (number | null)[];
+  n?: number[];
+}
+
+interface RawResult {
+  target: string;
+  location: string;
+  function: string;
+  point: string;
+  kind: string;
+  load?: string | number | null;
+  slope: number | null;
+  slope_low: number | null;
+  slope_high: number | null;
+  significant: boolean;
+  contention: boolean;
+  phase_factor: number | null;
+  notes: string[];
+  experiments: number;
+  callers: Caller[];
+  instances: Instance[];
+  curve: Columns;
+  fit: Columns;
+}
+
+interface RawProfile extends Omit<Profile, "results" | "leftOut"> {
+  left_out: number;
+  results: RawResult[];
+}
+
+interface RawPage {
+  format: string;
+  version: number;
+  coz: string;
+  profiles: RawProfile[];
+  sources: Record<string, Source>;
+}
+
+const CALLED_FROM = " < ";
+const REGION = "region ";
+
+/** The page's data as `coz view` writes it. Throws if it is of another version. */
+export function decodePage(text: string): Page {
+  const raw = JSON.parse(text) as RawPage;
+  if (raw.format !== "coz-page" || raw.version !== 1) {
+    throw new Error("its data is of another version");
+  }
+  return {
+    coz: raw.coz,
+    profiles: raw.profiles.map(decodeProfile),
+    // Without a prototype: a file may be called "constructor".
+    sources: Object.assign(Object.create(null), raw.sources) as Page["sources"],
+  };
+}
+
+function decodeProfile(raw: RawProfile): Profile {
+  const prefix = commonDirectory(raw.results.map((result) => result.location));
+  return {
+    ...raw,
+    leftOut: raw.left_out,
+    results: raw.results.map((result, rank) => decodeResult(result, rank, prefix)),
+  };
+}
+
+function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
+  const curve = decodeCurve(raw.curve);
+  const fit = decodeFit(raw.fit);
+  const short = shorten(raw.location, prefix);
+  const [file, line] = splitLocation(short);
+  return {
+    target: raw.target,
+    location: raw.location,
+    short,
+    file,
+    line,
+    function: raw.function,
+    point: raw.point,
+    kind: raw.kind,
+    load: raw.load === undefined || raw.load === null ? "" : String(raw.load),
+    slope: raw.slope ?? 0,
+    slopeLow: raw.slope_low ?? Number.NEGATIVE_INFINITY,
+    slopeHigh: raw.slope_high ?? Number.POSITIVE_INFINITY,
+    significant: raw.significant,
+    contention: raw.contention,
+    phaseFactor: raw.phase_factor ?? 1,
+    notes: raw.notes,
+    experiments: raw.experiments,
+    curve,
+    fit,
+    callers: raw.callers.map((caller) => ({ ...caller, location: shorten(caller.location, prefix) })),
+    instances: raw.instances,
+    best: highest(fit),
+    rank,
+  };
+}
+
+function decodeCurve(raw: Columns): Point[] {
+  return (raw.s ?? []).map((speedup, i) => ({ ...band(raw, i, speedup), experiments: raw.n?.[i] ?? 0 }));
+}
+
+function decodeFit(raw: Columns): Band[] {
+  const last = Math.max(raw.e.length - 1, 1);
+  return raw.e.map((_, i) => band(raw, i, ((raw.to ?? 1) * i) / last));
+}
+
+/** An end that is not finite is not written; nothing is known in that direction. */
+function band(raw: Columns, i: number, speedup: number): Band {
+  return {
+    speedup,
+    effect: raw.e[i] ?? 0,
+    low: raw.l[i] ?? Number.NEGATIVE_INFINITY,
+    high: raw.h[i] ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function highest(fit: Band[]): Band {
+  const origin = { speedup: 0, effect: 0, low: 0, high: 0 };
+  return fit.reduce((best, point) => (point.effect > best.effect ? point : best), origin);
+}
+
+/** The directory, with its final slash, that all locations share; empty if only the root. */
+export function commonDirectory(locations: string[]): string {
+  const parts = locations.filter((l) => !l.startsWith(REGION)).flatMap((l) => l.split(CALLED_FROM));
+  const folders = parts.map((part) => part.slice(0, part.lastIndexOf("/") + 1));
+  const first = folders[0];
+  if (first === undefined || folders.some((folder) => !folder.startsWith("/"))) return "";
+  let shared = first;
+  for (const folder of folders) {
+    while (!folder.startsWith(shared))
+      shared = shared.slice(0, shared.lastIndexOf("/", shared.length - 2) + 1);
+  }
+  return shared === "/" ? "" : shared;
+}
+
+/** A location without the directory that all share. */
+export function shorten(location: string, prefix: string): string {
+  const parts = location.split(CALLED_FROM);
+  return parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
+}
+
+/** File and line of a location; of functions and regions the line is 0. */
+export function splitLocation(location: string): [string, number] {
+  const own = location.split(CALLED_FROM)[0] ?? "";
+  if (own.startsWith(REGION)) return ["", 0];
+  const colon = own.lastIndexOf(":");
+  const line = /^[0-9]+$/.test(own.slice(colon + 1)) ? Number(own.slice(colon + 1)) : 0;
+  // A function of a file, `path:f(a::b)`: the path ends at the first colon after the last folder.
+  const end = line > 0 ? colon : own.indexOf(":", own.split("(")[0]?.lastIndexOf("/") ?? 0);
+  return [end < 0 ? own : own.slice(0, end), line];
+}
+
+/** A function without its parameters. */
+export function shortFunction(name: string): string {
+  const plain = name.replaceAll("(anonymous namespace)::", "");
+  return plain.split("(")[0]?.trim() || name.trim();
+}
+
+/** What the fitted curve says at a speedup, or the measured point if there is one; null beyond the last. */
+export function valueAt(result: Result, speedup: number): (Band & { measured: boolean }) | null {
+  const point = result.curve.find((p) => Math.abs(p.speedup - speedup) < 1e-9);
+  if (point) return { ...point, measured: true };
+  for (let i = 1; i < result.fit.length; i++) {
+    const left = result.fit[i - 1];
+    const right = result.fit[i];
+    if (!left || !right || speedup > right.speedup + 1e-9) continue;
+    const t = (speedup - left.speedup) / (right.speedup - left.speedup || 1);
+    const mix = (a: number, b: number) => a + t * (b - a);
+    return {
+      speedup,
+      effect: mix(left.effect, right.effect),
+      low: mix(left.low, right.low),
+      high: mix(left.high, right.high),
+      measured: false,
+    };
+  }
+  return null;
+}
+
+/** The list's entries: each result, or the results of two profiles that have line, point, kind and load in common. */
+export function makeEntries(page: Page): Entry[] {
+  const found = new Map<string, { a: Result | null; b: Result | null }>();
+  page.profiles.forEach((profile, index) => {
+    for (const result of profile.results) {
+      const key = JSON.stringify([result.target, result.short, result.point, result.kind, result.load]);
+      const pair = found.get(key) ?? { a: null, b: null };
+      if (index === 0) pair.a = result;
+      else pair.b = result;
+      found.set(key, pair);
+    }
+  });
+  const entries: Entry[] = [];
+  for (const [key, { a, b }] of found) {
+    const shown = a ?? b;
+    if (shown) entries.push({ key, a, b, shown, haystack: haystackOf(shown) });
+  }
+  return entries;
+}
+
+function haystackOf(result: Result): string {
+  const callers = result.callers.flatMap((caller) => [caller.location, caller.function]);
+  const words = [result.location, result.function, result.point, result.kind, ...result.notes, ...callers];
+  if (result.contention) words.push("contention");
+  return words.join("\n").toLowerCase();
+}

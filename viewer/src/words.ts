@@ -1,0 +1,157 @@
+/** Numbers and results as people say them. The notes mean what `coz report` explains below its table. */
+
+import { FEW_DATA, pointName } from "./filter";
+import { type Band, type Result, shortFunction, valueAt } from "./model";
+
+/** The speedup that summaries speak of. */
+export const TYPICAL = 0.25;
+
+const EXPLANATIONS: Record<string, string> = {
+  contention:
+    "Making this line faster makes the program slower: it gets in the way of something more important, such as a lock. Look for what it contends for.",
+  [FEW_DATA]:
+    "Measured at fewer than 5 speedups, or in fewer than 3 blocks of windows. Run longer, into the same profile.",
+  "runs in phases": "The line runs only part of the time; effects are scaled to the whole run.",
+  "delays owed":
+    "Some windows closed before all delays were served; the effects may be off. Running longer does not help much.",
+  "pooled baseline":
+    "Some speedups had no baseline measured beside them, and are compared with those of other times.",
+  "baseline of another line": "Compared with whole-run experiments at speedup 0 of other lines.",
+  "unstable queue":
+    "Arrivals and departures differ, so that the time in between depends on when it is measured (Little's law does not hold). Lower the load, or look at throughput.",
+  "limited by load":
+    "Visits keep their pace whatever is delayed, because something outside sets it; the effect is not real. Send more load than can be served, or look at latency.",
+  "perhaps limited by load":
+    "Visits keep their pace whatever is delayed; the effect is real only if the program waits for work that it has ordered.",
+  "too few cores":
+    "Threads waited for a processor for over 10 % of their time; effects may be off by tens of points. Use as many threads as there are cores, or fewer.",
+  "not settled":
+    "Under speedups the two halves of a window differ: queues were still filling or draining, and the lasting effect is another.",
+};
+
+/** What a mark means; a note that this page does not know is left as it is. */
+export function explain(note: string): string {
+  return Object.hasOwn(EXPLANATIONS, note)
+    ? (EXPLANATIONS[note] ?? "")
+    : "See the documentation of this version of Coz.";
+}
+
+/** The marks of a result, in the report's order. */
+export function marks(result: Result): string[] {
+  return [...(result.contention ? ["contention"] : []), ...result.notes];
+}
+
+/** `+12.3`, with a proper minus; large ones without decimals. */
+export function percent(fraction: number, digits = 1): string {
+  if (!Number.isFinite(fraction)) return fraction > 0 ? "+∞" : "−∞";
+  const value = 100 * fraction;
+  const shown =
+    Math.abs(value) >= 1000
+      ? Math.round(Math.abs(value)).toLocaleString("en")
+      : Math.abs(value).toFixed(digits);
+  return (Number(shown) === 0 ? "0" : (value < 0 ? "−" : "+") + shown).replace(/^0$/, digits ? "0.0" : "0");
+}
+
+/** `25 %`, `37.5 %`: a speedup. */
+export function speedup(fraction: number): string {
+  return `${Number((100 * fraction).toFixed(1))} %`;
+}
+
+export function slope(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
+  return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+}
+
+/** `±1.2`: half of an interval. */
+export function plusMinus(band: Band): string {
+  const half = 50 * (band.high - band.low);
+  if (!Number.isFinite(half)) return "±∞";
+  return `±${half < 100 ? half.toFixed(1) : Math.round(half).toLocaleString("en")}`;
+}
+
+export function share(fraction: number): string {
+  return `${Math.round(100 * fraction)} %`;
+}
+
+export function duration(nanoseconds: number): string {
+  const seconds = nanoseconds / 1e9;
+  if (seconds < 0.001) return "less than 1 ms";
+  if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
+  return seconds < 120 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+}
+
+export function count(number: number, noun: string): string {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Characters that would not show, or would change the order of others, as escapes: names may hold anything. */
+export function printable(text: string): string {
+  // A tab is left: source lines have them.
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, (character) => {
+    if (character === "\t") return character;
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}
+
+/** How a location is called in a list. */
+export function title(result: Result): string {
+  return printable(
+    result.target === "function" ? shortFunction(result.function) || result.short : result.short,
+  );
+}
+
+/** The result in one or two sentences. */
+export function summary(result: Result): string {
+  const at = result.fit.at(-1)?.speedup ?? 0;
+  const asked = at >= TYPICAL - 1e-9 ? TYPICAL : at;
+  const value = valueAt(result, asked);
+  if (!value) return "";
+  const condition = `If ${title(result)} were ${speedup(asked)} faster, `;
+  const point = `“${printable(pointName(result))}”`;
+  const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
+  if (value.low > 0) return `${condition}${point} would take ${amount} less time.${bend(result)}`;
+  if (value.high < 0) return `${condition}${point} would take ${amount} more time.`;
+  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
+}
+
+/** What becomes of a gain at larger speedups, where the measurements tell. */
+function bend(result: Result): string {
+  const last = result.fit.at(-1);
+  const { best } = result;
+  if (!last) return "";
+  if (fallsAgain(result))
+    return ` Beyond about ${speedup(round5(best.speedup))} it gets slower again: contention.`;
+  const enough = result.fit.find((point) => point.effect >= 0.95 * best.effect);
+  if (!enough || enough.speedup > 0.8 * last.speedup) return "";
+  return ` Beyond about ${speedup(round5(enough.speedup))} little more is gained: something else is the bottleneck then.`;
+}
+
+/**
+ * Do the points of the last third lie below those of the second? The fitted curve cannot tell: it is a parabola, which
+ * bends down where effects only stop to grow.
+ */
+export function fallsAgain(result: Result): boolean {
+  const most = result.curve.at(-1)?.speedup ?? 0;
+  const between = (from: number, to: number) =>
+    mean(result.curve.filter((point) => point.speedup > from * most && point.speedup <= to * most));
+  const middle = between(0.34, 0.67);
+  const end = between(0.67, 1);
+  if (!middle || !end) return false;
+  const difference = middle.effect - end.effect;
+  return difference > 0.01 && difference > 3 * Math.hypot(middle.error, end.error);
+}
+
+/** The mean of points, weighted by what they are certain of, and its standard error; null of fewer than two. */
+function mean(points: Band[]): { effect: number; error: number } | null {
+  const known = points.filter((point) => Number.isFinite(point.high - point.low) && point.high > point.low);
+  if (known.length < 2) return null;
+  // An interval of 95 % is 3.92 standard errors wide.
+  const weights = known.map((point) => (3.92 / (point.high - point.low)) ** 2);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const effect = known.reduce((sum, point, i) => sum + point.effect * (weights[i] ?? 0), 0) / total;
+  return { effect, error: 1 / Math.sqrt(total) };
+}
+
+function round5(fraction: number): number {
+  return Math.round(fraction * 20) / 20;
+}

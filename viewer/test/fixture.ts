@@ -1,0 +1,76 @@
+/** Page data as `coz view` writes it, for tests. */
+
+import { decodePage, type Entry, makeEntries, type Page } from "../src/model";
+
+export interface Given {
+  location?: string;
+  function?: string;
+  point?: string;
+  kind?: string;
+  load?: string | number;
+  effect?: (speedup: number) => number;
+  half?: number;
+  notes?: string[];
+  contention?: boolean;
+  significant?: boolean;
+  slope?: number;
+  speedups?: number[];
+}
+
+const SPEEDUPS = [0, 0.1, 0.25, 0.4, 0.5, 0.75, 1];
+
+export function rawResult(given: Given = {}): object {
+  const effect = given.effect ?? ((s: number) => s / 2);
+  const half = given.half ?? 0.01;
+  const s = given.speedups ?? SPEEDUPS;
+  const to = s.at(-1) ?? 1;
+  const grid = Array.from({ length: 11 }, (_, i) => (to * i) / 10);
+  const columns = (at: number[]) => ({
+    e: at.map(effect),
+    l: at.map((x) => effect(x) - (x > 0 ? half : 0)),
+    h: at.map((x) => effect(x) + (x > 0 ? half : 0)),
+  });
+  return {
+    target: "line",
+    location: given.location ?? "/src/a.cpp:1",
+    function: given.function ?? "f(int)",
+    point: given.point ?? "request",
+    kind: given.kind ?? "throughput",
+    ...(given.load === undefined ? {} : { load: given.load }),
+    slope: given.slope ?? effect(1),
+    slope_low: (given.slope ?? effect(1)) - half,
+    slope_high: (given.slope ?? effect(1)) + half,
+    significant: given.significant ?? true,
+    contention: given.contention ?? false,
+    phase_factor: 1,
+    notes: given.notes ?? [],
+    experiments: 70,
+    callers: [],
+    instances: [],
+    curve: { s, n: s.map(() => 10), ...columns(s) },
+    fit: { to, ...columns(grid) },
+  };
+}
+
+export function page(...profiles: Given[][]): Page {
+  const document = {
+    format: "coz-page",
+    version: 1,
+    coz: "0.1.0",
+    profiles: profiles.map((results, i) => ({
+      name: `${String(i)}.coz`,
+      left_out: 0,
+      experiments: 70,
+      runs: [],
+      warnings: [],
+      overheads: [],
+      results: results.map(rawResult),
+    })),
+    sources: {},
+  };
+  return decodePage(JSON.stringify(document));
+}
+
+export function entries(...profiles: Given[][]): Entry[] {
+  return makeEntries(page(...profiles));
+}

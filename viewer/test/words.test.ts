@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  duration,
+  explain,
+  fallsAgain,
+  percent,
+  plusMinus,
+  printable,
+  slope,
+  speedup,
+  summary,
+} from "../src/words";
+import { entries, type Given } from "./fixture";
+
+const said = (given: Given) => {
+  const [entry] = entries([given]);
+  assert.ok(entry);
+  return summary(entry.shown);
+};
+
+test("numbers", () => {
+  assert.equal(percent(0.1234), "+12.3");
+  assert.equal(percent(-0.05), "−5.0");
+  assert.equal(percent(0.0001), "0.0");
+  assert.equal(percent(-0.0001, 0), "0");
+  assert.equal(percent(-300), "−30,000");
+  assert.equal(percent(Number.NEGATIVE_INFINITY), "−∞");
+  assert.equal(plusMinus({ speedup: 0, effect: 0, low: -0.01, high: 0.03 }), "±2.0");
+  assert.equal(speedup(0.375), "37.5 %");
+  assert.equal(slope(-0.5), "−0.50");
+  assert.equal(duration(90e9), "90.0 s");
+  assert.equal(duration(180e9), "3.0 min");
+});
+
+test("what would not show, or would reorder text, is shown", () => {
+  assert.equal(printable("a\u0000b\u202ec\u2028d\ud800"), "a\\u{0}b\\u{202e}c\\u{2028}d\\u{d800}");
+  assert.equal(printable("\tä<b>&"), "\tä<b>&");
+});
+
+test("every mark of the report is explained", () => {
+  assert.match(explain("few data"), /Run longer/);
+  assert.match(explain("constructor"), /documentation/);
+});
+
+test("a gain, a loss, and nothing shown", () => {
+  assert.equal(said({}), "If a.cpp:1 were 25 % faster, “request” would take 12.5 % (±1.0) less time.");
+  assert.match(said({ effect: (s) => -s / 5 }), /would take 5\.0 % \(±1\.0\) more time\.$/);
+  assert.match(said({ effect: () => 0.001 }), /no effect on “request” has been shown \(\+0\.1 ±1\.0 %\)/);
+});
+
+test("what becomes of a gain at larger speedups", () => {
+  const flat = {
+    effect: (s: number) => Math.min(s, 0.2),
+    speedups: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 0.9, 1],
+  };
+  assert.match(said(flat), /Beyond about 20 % little more is gained/);
+  const falling = { ...flat, effect: (s: number) => (s < 0.5 ? s / 2 : 0.25 - (s - 0.5)) };
+  assert.match(said(falling), /Beyond about 50 % it gets slower again/);
+  const doubtful = { ...falling, half: 0.4 };
+  const [entry] = entries([doubtful]);
+  assert.equal(entry && fallsAgain(entry.shown), false);
+});
