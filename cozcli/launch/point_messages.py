@@ -47,10 +47,18 @@ def instruction_stays(name: str, reason: str) -> Problem:
     )
 
 
+def no_jump(name: str, reason: str) -> Problem:
+    """--progress-by jump where none can stand."""
+    return Problem(
+        f"no jump can be set at {name}: {reason}.",
+        "use --progress-by auto, or name the line before or after it.",
+    )
+
+
 def no_breakpoint_instruction(machine: str) -> Problem:
     """Only x86-64 has been taught."""
     return Problem(
-        f"breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
+        f"jumps and breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
         "use --progress-by hardware, or mark the place in the source with COZ_PROGRESS.",
     )
 
