@@ -243,7 +243,10 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
   }
   if (by == CountedBy::kHardware) {
     const long error = counters_.add(*point, addresses);
-    if (error == 0) return true;
+    if (error == 0) {
+      for (const std::uintptr_t address : addresses) breakpoints_.keep_in_place(address);
+      return true;
+    }
     message("%s: no hardware breakpoint (%s); a breakpoint instruction counts its visits instead",
             name, strerror(static_cast<int>(-error)));
     by = CountedBy::kBreakpoint;

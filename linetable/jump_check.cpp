@@ -14,7 +14,8 @@ namespace {
 
 using Kind = Instruction::Kind;
 
-constexpr const char* kUnknownJumps = "a jump table, or code that is not known, may lead into the code there";
+constexpr const char* kUnknownJumps =
+    "a jump table, or code that is not known, may lead into the code there";
 
 // A function and the parts split off from it have names with the same beginning.
 std::string_view base_of(std::string_view name) { return name.substr(0, name.find('.', 1)); }
@@ -23,7 +24,9 @@ std::uint64_t target_of(const Instruction& instruction, std::uint64_t next) {
   return next + static_cast<std::uint64_t>(std::int64_t{instruction.relative});
 }
 
-bool overlap(const CodeExtent& a, const CodeExtent& b) { return a.begin < b.end && b.begin < a.end; }
+bool overlap(const CodeExtent& a, const CodeExtent& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
 
 // Calls `look(address, bytes)` for each loaded part of the file that is code.
 template <typename Look>
@@ -37,8 +40,9 @@ void for_each_code_segment(const ElfFile& file, Look look) {
     if (gelf_getphdr(file.elf(), static_cast<int>(i), &segment) == nullptr) continue;
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
     if (segment.p_offset > size) continue;
-    look(segment.p_vaddr, std::span(bytes + segment.p_offset,
-                                    std::min<std::size_t>(segment.p_filesz, size - segment.p_offset)));
+    look(segment.p_vaddr,
+         std::span(bytes + segment.p_offset,
+                   std::min<std::size_t>(segment.p_filesz, size - segment.p_offset)));
   }
 }
 
@@ -133,7 +137,8 @@ bool JumpCheck::is_reached_in(const Function& function, std::uint64_t begin, std
     address += instruction->length;
     bytes = bytes.subspan(instruction->length);
     const bool branches = instruction->kind == Kind::kJump || instruction->kind == Kind::kCall ||
-                          instruction->kind == Kind::kCondition || instruction->kind == Kind::kCount;
+                          instruction->kind == Kind::kCondition ||
+                          instruction->kind == Kind::kCount;
     const std::uint64_t target = target_of(*instruction, address);
     if (branches && target > begin && target < end) return true;
   }

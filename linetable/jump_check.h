@@ -22,8 +22,8 @@ namespace coz::linetable {
 
 class JumpCheck {
  public:
-  // `symbols`: the file that has them, perhaps a separate one of debug information. All must outlive
-  // it.
+  // `symbols`: the file that has them, perhaps a separate one of debug information. All must
+  // outlive it.
   JumpCheck(const ElfFile& binary, const ElfFile& symbols, const CodeBytes& code)
       : binary_(binary), symbols_(symbols), code_(code) {}
 

@@ -14,7 +14,7 @@ from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
 #: What a visit by a jump takes, in nanoseconds (docs/decisions/progress_points.md).
-JUMP_VISIT = 15.0
+JUMP_VISIT = 30.0
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
 

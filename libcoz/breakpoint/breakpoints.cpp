@@ -107,8 +107,10 @@ void Breakpoints::prepare_jumps() {
       is_wanted |= planted_[end].is_jump_wanted;
     }
     // A jump must not reach into what stands at the next place.
+    const std::uintptr_t address = planted_[i].address;
     const bool has_room =
-        end == planted_.size() || planted_[end].address - planted_[i].address >= kJumpSize;
+        (end == planted_.size() || planted_[end].address - address >= kJumpSize) &&
+        !is_kept_within(address + 1, address + kJumpSize);
     if (!is_wanted || !has_room || jump_entry_ == 0 || !prepare_jump(planted_[i])) {
       has_instructions_ = true;
     }
@@ -117,6 +119,11 @@ void Breakpoints::prepare_jumps() {
     }
     i = end;
   }
+}
+
+bool Breakpoints::is_kept_within(std::uintptr_t begin, std::uintptr_t end) const noexcept {
+  return std::any_of(kept_.begin(), kept_.end(),
+                     [&](std::uintptr_t kept) { return kept >= begin && kept < end; });
 }
 
 bool Breakpoints::prepare_jump(Planted& place) {
@@ -145,8 +152,7 @@ const Breakpoints::Planted* Breakpoints::find(std::uintptr_t address) const noex
   const auto here = std::lower_bound(
       planted_.begin(), planted_.end(), address,
       [](const Planted& place, std::uintptr_t wanted) { return place.address < wanted; });
-  const bool is_ours =
-      here != planted_.end() && here->address == address && here->trampoline == 0;
+  const bool is_ours = here != planted_.end() && here->address == address && here->trampoline == 0;
   return is_ours ? &*here : nullptr;
 }
 

@@ -42,6 +42,10 @@ class Breakpoints {
   // Jumps may be planted; `entry` is what prepare_jump_entry() returned. Before prepare().
   void use_jumps(std::uintptr_t entry) noexcept { jump_entry_ = entry; }
 
+  // Nothing that begins there may be executed elsewhere: somebody else watches it. Before
+  // prepare().
+  void keep_in_place(std::uintptr_t address) { kept_.push_back(address); }
+
   // Looks at the code and makes copies of it, but leaves it as it is.
   std::vector<Refusal> prepare(std::vector<Wanted> wanted);
   // After prepare(): those that shall be jumps and will be instructions.
@@ -100,10 +104,12 @@ class Breakpoints {
   const char* copy_to_slot(Planted& place, std::span<const std::uint8_t> bytes);
   void prepare_jumps();
   bool prepare_jump(Planted& place);
+  bool is_kept_within(std::uintptr_t begin, std::uintptr_t end) const noexcept;
 
   std::vector<Planted> planted_;  // by address
   CodeMemory slots_{kSlotSize};
   CodeMemory trampolines_{kTrampolineSize};
+  std::vector<std::uintptr_t> kept_;
   std::uintptr_t jump_entry_ = 0;
   bool has_instructions_ = false;
 };

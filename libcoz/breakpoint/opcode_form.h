@@ -1,4 +1,5 @@
-// What follows an opcode of x86-64: tables for the decoder (instruction.h). Plain logic; signal-safe.
+// What follows an opcode of x86-64: tables for the decoder (instruction.h). Plain logic;
+// signal-safe.
 #ifndef LIBCOZ_BREAKPOINT_OPCODE_FORM_H
 #define LIBCOZ_BREAKPOINT_OPCODE_FORM_H
 

@@ -55,9 +55,7 @@ bool step_over_breakpoint(int signal, const siginfo_t* info, void* context) noex
 class SeenInProgram {
  public:
   explicit SeenInProgram(void* context) noexcept
-      : context_(context),
-        address_(instruction_pointer(context)),
-        stack_(stack_pointer(context)) {
+      : context_(context), address_(instruction_pointer(context)), stack_(stack_pointer(context)) {
     const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
     if (breakpoints == nullptr) return;
     const SeenAt seen = breakpoints->in_program(address_);
