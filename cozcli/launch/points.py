@@ -13,8 +13,8 @@ from cozcli.launch.helper import ask_helper
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
-#: What a visit by a jump takes, in nanoseconds (docs/decisions/progress_points.md).
-JUMP_VISIT = 30.0
+#: What a visit by a jump takes, in nanoseconds, and one whose time is taken (docs/decisions/progress_points.md).
+JUMP_VISIT, TIMED_JUMP_VISIT = 30.0, 150.0
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
 
@@ -110,7 +110,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
         for group in groups:
             by = chooser.choose([spot for _, spot, _ in group])
             points += [
-                PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by))
+                PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by, kind))
                 for kind, spot, label in group
             ]
     return _unique(points)
@@ -140,7 +140,9 @@ class Chooser:
                 return JUMP
             if self._by == JUMP and self._costs.has_instruction:
                 raise CozError(point_messages.no_jump(kept[0].name, kept[0].no_jump))
-        if self._by in (BREAKPOINT, JUMP) or (self._by == AUTO and movable and not (fits and self._is_cheap())):
+        if self._by in (BREAKPOINT, JUMP) or (
+            self._by == AUTO and movable and not (fits and self._is_cheap())
+        ):
             if not self._costs.has_instruction:
                 raise CozError(point_messages.no_breakpoint_instruction(os.uname().machine))
             if fixed:
@@ -157,10 +159,10 @@ class Chooser:
         self._free -= needed
         return HARDWARE
 
-    def cost(self, by: str) -> float:
+    def cost(self, by: str, kind: str) -> float:
         """Of one visit, in nanoseconds."""
         if by == JUMP:
-            return JUMP_VISIT
+            return JUMP_VISIT if kind == "throughput" else TIMED_JUMP_VISIT
         return self._costs.hardware_visit if by == HARDWARE else self._costs.instruction_visit
 
     def _is_cheap(self) -> bool:

@@ -124,7 +124,9 @@ def test_with_another_thread_about_no_jump_is_written(coz, build, machine, tmp_p
     subprocess.run(
         ["gcc", "-shared", "-fPIC", "-o", "libearly.so", "early.c", "-lpthread"], cwd=tmp_path, check=True
     )
-    program = build("live_registers.cpp", f"-L{tmp_path}", "-Wl,--no-as-needed", "-learly", f"-Wl,-rpath,{tmp_path}")
+    program = build(
+        "live_registers.cpp", f"-L{tmp_path}", "-Wl,--no-as-needed", "-learly", f"-Wl,-rpath,{tmp_path}"
+    )
     run = coz.run([program], "--progress-by", "jump", "--progress", "step")
     assert run.status == 0, run.err
     assert visits(run)["step"] == int(run.out.split()[0])
