@@ -161,7 +161,10 @@ class FrameReader {
     for (const char what : augmentation.substr(1)) {
       if (what == 'S') layout.is_signal_frame = true;
       if (what == 'R') layout.encoding = reader.byte();
-      if (what == 'L' && !(layout.exceptions = reader.byte())) return {};
+      if (what == 'L') {
+        layout.exceptions = reader.byte();
+        if (!layout.exceptions) return {};
+      }
       if (what == 'P') {
         const auto encoding = reader.byte();
         if (!encoding || !reader.number(*encoding)) return {};

@@ -13,7 +13,7 @@ from cozcli.launch.helper import ask_helper
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
-#: What a visit by a jump takes, in nanoseconds, and one whose time is taken (docs/decisions/progress_points.md).
+#: What a visit by a jump takes, in ns, and one whose time is taken (docs/decisions/progress_points.md).
 JUMP_VISIT, TIMED_JUMP_VISIT = 30.0, 150.0
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
