@@ -37,7 +37,8 @@ COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -Iinclude $(WARNINGS) -M
 
 LIBCOZ_SOURCES := $(sort $(shell find libcoz -name '*.cpp' 2>/dev/null))
 HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) libcoz/line/scope.cpp libcoz/line/line_table.cpp libcoz/support/json.cpp \
-                  libcoz/breakpoint/instruction.cpp libcoz/os/clock.cpp libcoz/os/perf_event.cpp
+                  libcoz/breakpoint/instruction.cpp libcoz/breakpoint/opcode_form.cpp \
+                  libcoz/breakpoint/jumped_over.cpp libcoz/os/clock.cpp libcoz/os/perf_event.cpp
 TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
 # The model: part of the unit tests, but for the sanitizers, which do not follow fibers; and a program.
 ORACLE_SOURCES := $(sort $(filter-out tests/oracle/main.cpp %_test.cpp, $(wildcard tests/oracle/*.cpp)))
@@ -90,6 +91,11 @@ LIBCOZ_MAP   := $(wildcard libcoz/libcoz.map)
 LIBCOZ_LINK  := -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now \
                 $(if $(LIBCOZ_MAP),-Wl$(comma)--version-script=$(LIBCOZ_MAP))
 LIBCOZ_OBJECTS := $(LIBCOZ_SOURCES:%.cpp=$(BUILD)/obj/libcoz/%.o)
+
+# What every visit by a jump does: vector registers are not saved around it.
+ifeq ($(shell uname -m),x86_64)
+$(BUILD)/obj/libcoz/libcoz/interpose/jump_visit.o: LIBCOZ_FLAGS += -mgeneral-regs-only
+endif
 
 $(LIBCOZ_OBJECTS): $(BUILD)/obj/libcoz/%.o: %.cpp Makefile
 	@mkdir -p $(@D)

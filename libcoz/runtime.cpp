@@ -1,5 +1,6 @@
 #include "runtime.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include <cerrno>
 #include <new>
 
+#include "breakpoint/jump_entry.h"
+#include "interpose/jump_visit.h"
 #include "interpose/real.h"
 #include "interpose/sample_signal.h"
 #include "os/raw_syscall.h"
@@ -48,6 +51,16 @@ std::vector<std::string> command_line() {
   free(argument);
   fclose(file);
   return arguments;
+}
+
+// False also when nobody can tell.
+bool has_one_thread() {
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return false;
+  int count = 0;
+  while (const dirent* task = readdir(tasks)) count += task->d_name[0] != '.';
+  closedir(tasks);
+  return count == 1;
 }
 
 }  // namespace
@@ -165,8 +178,23 @@ void Runtime::prepare_points() {
     placed_points_.push_back({placed.name, kind_name(placed.kind), counts ? name_of(by) : "none"});
   }
   for (const std::string& problem : problems) message("%s", problem.c_str());
+  if (!wanted_breakpoints_.empty()) prepare_breakpoints();
+}
+
+void Runtime::prepare_breakpoints() {
+  // None of our own threads is there yet. This one is in our constructor, which the dynamic linker
+  // has called; another may be anywhere, between the instructions that a jump takes the place of.
+  if (has_one_thread()) {
+    breakpoints_.use_jumps(prepare_jump_entry(count_jump_visit, time_jump_visit));
+  }
   for (const auto& refusal : breakpoints_.prepare(std::move(wanted_breakpoints_))) {
     lose_breakpoint(refusal);
+  }
+  for (const auto& place : breakpoints_.not_by_jump()) {
+    const char* name = place.point->name;
+    message("%s: no jump can be set at %#lx; a breakpoint instruction counts its visits instead",
+            name, static_cast<unsigned long>(place.address));
+    set_counted_by(name, name_of(CountedBy::kBreakpoint));
   }
 }
 
@@ -174,8 +202,12 @@ void Runtime::lose_breakpoint(const Breakpoints::Refusal& refusal) {
   const char* name = refusal.wanted.point->name;
   message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted", name,
           static_cast<unsigned long>(refusal.wanted.address), refusal.reason);
+  set_counted_by(name, "none");
+}
+
+void Runtime::set_counted_by(const char* name, const char* by) {
   for (PointRecord& record : placed_points_) {
-    if (record.name == name) record.by = "none";
+    if (record.name == name) record.by = by;
   }
 }
 
@@ -211,13 +243,18 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
   }
   if (by == CountedBy::kHardware) {
     const long error = counters_.add(*point, addresses);
-    if (error == 0) return true;
+    if (error == 0) {
+      for (const std::uintptr_t address : addresses) breakpoints_.keep_in_place(address);
+      return true;
+    }
     message("%s: no hardware breakpoint (%s); a breakpoint instruction counts its visits instead",
             name, strerror(static_cast<int>(-error)));
     by = CountedBy::kBreakpoint;
   }
   point->marks_visits.store(true, std::memory_order_relaxed);
-  for (const std::uintptr_t address : addresses) wanted_breakpoints_.push_back({address, point});
+  for (const std::uintptr_t address : addresses) {
+    wanted_breakpoints_.push_back({address, point, by == CountedBy::kJump});
+  }
   return true;
 }
 

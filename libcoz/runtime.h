@@ -74,8 +74,10 @@ class Runtime {
   RunRecord describe_run() const;
   void prepare_points();
   bool prepare_point(const PlacedPoint& placed, CountedBy& by);
+  void prepare_breakpoints();
   void arm_breakpoints();
   void lose_breakpoint(const Breakpoints::Refusal& refusal);
+  void set_counted_by(const char* name, const char* by);
   static void* run_experiments(void* self);
   static void thread_ends(void* self);
   static void before_fork();

@@ -199,10 +199,10 @@ void PlaceFunctions::take_best(PlaceAnswer& answer) const {
     if (function.fit != best || !function.is_entered()) continue;
     Place place{location, function.name.whole, {}};
     for (const auto& [address, problem] : function.bodies) {
-      place.addresses.push_back({address, {}, problem});
+      place.addresses.push_back({address, {}, problem, {}});
     }
     for (const auto& [address, problem] : function.inlined) {
-      place.addresses.push_back({address, {}, problem});
+      place.addresses.push_back({address, {}, problem, {}});
     }
     answer.places.push_back(std::move(place));
   }

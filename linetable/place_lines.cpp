@@ -203,7 +203,7 @@ void PlaceLines::finish(PlaceAnswer& answer) {
     }
     Place place{path + ":" + std::to_string(wanted_.line), file.function, {}};
     for (const std::uint64_t address : choose_rows(file.rows, code_)) {
-      place.addresses.push_back({address, {}, {}});
+      place.addresses.push_back({address, {}, {}, {}});
     }
     answer.places.push_back(std::move(place));
   }

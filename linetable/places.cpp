@@ -7,6 +7,7 @@
 #include <optional>
 #include <variant>
 
+#include "jump_check.h"
 #include "place_functions.h"
 #include "place_lines.h"
 #include "support/json.h"
@@ -18,6 +19,9 @@ struct DwarfCloser {
   void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
 };
 using DwarfHandle = std::unique_ptr<Dwarf, DwarfCloser>;
+
+// For each, all code of the file is looked at.
+constexpr std::size_t kMostJumps = 16;
 
 // One name, and what is found for it.
 using Search = std::variant<PlaceLines, PlaceFunctions>;
@@ -40,13 +44,16 @@ void read_units(Dwarf* dwarf, std::vector<Search>& searches) {
   }
 }
 
-void check_instructions(PlaceAnswer& answer, const CodeBytes& code) {
+void check_instructions(PlaceAnswer& answer, const CodeBytes& code, JumpCheck& jumps) {
   for (Place& place : answer.places) {
     for (PlaceAddress& address : place.addresses) {
       const auto instruction = code.instruction_at(address.address);
       if (!instruction || instruction->kind == Instruction::Kind::kUnmovable) {
         address.no_instruction = "the instruction there cannot be executed elsewhere";
       }
+      address.no_jump = place.addresses.size() <= kMostJumps
+                            ? jumps.problem_at(address.address)
+                            : "it stands in too many places for all to be looked at";
     }
   }
 }
@@ -82,12 +89,13 @@ bool find_places(const PlaceQuery& query, std::vector<PlaceAnswer>& answers, std
     }
   }
   if (dwarf != nullptr) read_units(dwarf.get(), searches);
+  JumpCheck jumps(binary, debug_file, code);
   for (std::size_t i = 0; i < searches.size(); ++i) {
     PlaceAnswer answer;
     answer.name = query.names[i];
     answer.is_line = std::holds_alternative<PlaceLines>(searches[i]);
     std::visit([&](auto& search) { search.finish(answer); }, searches[i]);
-    check_instructions(answer, code);
+    check_instructions(answer, code, jumps);
     answers.push_back(std::move(answer));
   }
   return true;
@@ -105,7 +113,8 @@ std::string to_json(const std::vector<PlaceAnswer>& answers) {
       for (const PlaceAddress& address : place.addresses) {
         json.begin_object().field("address", address.address);
         json.field("no_instruction", address.no_instruction);
-        json.field("no_breakpoint", address.no_breakpoint).end_object();
+        json.field("no_breakpoint", address.no_breakpoint);
+        json.field("no_jump", address.no_jump).end_object();
       }
       json.end_array().end_object();
     }

@@ -31,6 +31,7 @@ struct PlaceAddress {
   // Why a breakpoint instruction, or any breakpoint, cannot stand there; empty if it can.
   std::string no_instruction;
   std::string no_breakpoint;
+  std::string no_jump;  // the same for a jump of ours (jump_check.h)
 };
 
 // One thing that a name stands for.

@@ -51,6 +51,15 @@ class Reader {
     }
   }
 
+  // Of what follows, as a number of seven bits to the byte.
+  bool skip_length() {
+    for (;;) {
+      const auto part = byte();
+      if (!part) return false;
+      if ((*part & 0x80U) == 0) return true;
+    }
+  }
+
  private:
   template <typename T>
   bool copy(T& value) {
@@ -87,8 +96,10 @@ class FrameReader {
       if (next <= offset) break;
       if (status != 0 || dwarf_cfi_cie_p(&entry)) continue;
       const Layout layout = layout_of(entry.fde.CIE_pointer);
-      const auto extent = read_entry(entry.fde, layout);
+      bool has_landing_pads = false;
+      const auto extent = read_entry(entry.fde, layout, has_landing_pads);
       if (!extent) continue;
+      if (has_landing_pads) table.with_landing_pads.push_back(*extent);
       (layout.is_signal_frame ? table.signal_frames : table.functions).push_back(*extent);
     }
     return table;
@@ -99,10 +110,12 @@ class FrameReader {
   // known), and whether they are of signal frames.
   struct Layout {
     std::optional<std::uint8_t> encoding;
+    std::optional<std::uint8_t> exceptions;  // the same for exception tables, if it has any
     bool is_signal_frame = false;
   };
 
-  std::optional<CodeExtent> read_entry(const Dwarf_FDE& fde, const Layout& layout) {
+  std::optional<CodeExtent> read_entry(const Dwarf_FDE& fde, const Layout& layout,
+                                       bool& has_landing_pads) {
     const auto encoding = layout.encoding;
     if (!encoding) return std::nullopt;
     Reader reader(fde.start, fde.end);
@@ -115,6 +128,11 @@ class FrameReader {
                                      fde.start - static_cast<const std::uint8_t*>(data_->d_buf));
     }
     extent.end = extent.begin + *size;
+    if (layout.exceptions && *layout.exceptions != DW_EH_PE_omit) {
+      // One that cannot be read may be anything.
+      const auto table = reader.skip_length() ? reader.number(*layout.exceptions) : std::nullopt;
+      has_landing_pads = table.value_or(1) != 0;
+    }
     return extent;
   }
 
@@ -136,14 +154,17 @@ class FrameReader {
 
   static Layout read_layout(const Dwarf_CIE& cie) {
     const std::string_view augmentation = cie.augmentation == nullptr ? "" : cie.augmentation;
-    Layout layout{std::uint8_t{DW_EH_PE_absptr}};
+    Layout layout{std::uint8_t{DW_EH_PE_absptr}, std::nullopt};
     if (augmentation.empty()) return layout;
     if (augmentation[0] != 'z') return {};
     Reader reader(cie.augmentation_data, cie.augmentation_data + cie.augmentation_data_size);
     for (const char what : augmentation.substr(1)) {
       if (what == 'S') layout.is_signal_frame = true;
       if (what == 'R') layout.encoding = reader.byte();
-      if (what == 'L' && !reader.byte()) return {};
+      if (what == 'L') {
+        layout.exceptions = reader.byte();
+        if (!layout.exceptions) return {};
+      }
       if (what == 'P') {
         const auto encoding = reader.byte();
         if (!encoding || !reader.number(*encoding)) return {};

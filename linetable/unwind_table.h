@@ -12,7 +12,8 @@ namespace coz::linetable {
 
 struct UnwindTable {
   std::vector<CodeExtent> functions;
-  std::vector<CodeExtent> signal_frames;  // the code that handlers of signals return to
+  std::vector<CodeExtent> signal_frames;      // the code that handlers of signals return to
+  std::vector<CodeExtent> with_landing_pads;  // of `functions`, those with an exception table
 };
 
 // In no particular order. What is damaged, or encoded in a way that compilers do not use for code,

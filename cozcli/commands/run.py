@@ -148,10 +148,11 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     )
     points.add_argument(
         "--progress-by",
-        choices=("auto", "hardware", "breakpoint"),
+        choices=("auto", "jump", "hardware", "breakpoint"),
         default="auto",
-        help="what counts visits: the processor's breakpoints, of which there are four, or breakpoint "
-        "instructions written into the program's code (default: %(default)s)",
+        help="what counts visits: jumps written into the program's code, where that is possible; the "
+        "processor's breakpoints, of which there are four; or breakpoint instructions written into the code "
+        "(default: %(default)s)",
     )
 
 

@@ -47,10 +47,18 @@ def instruction_stays(name: str, reason: str) -> Problem:
     )
 
 
+def no_jump(name: str, reason: str) -> Problem:
+    """--progress-by jump where none can stand."""
+    return Problem(
+        f"no jump can be set at {name}: {reason}.",
+        "use --progress-by auto, or name the line before or after it.",
+    )
+
+
 def no_breakpoint_instruction(machine: str) -> Problem:
     """Only x86-64 has been taught."""
     return Problem(
-        f"breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
+        f"jumps and breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
         "use --progress-by hardware, or mark the place in the source with COZ_PROGRESS.",
     )
 
@@ -67,9 +75,10 @@ def no_hardware_breakpoint(name: str, needed: int, free: int, error: str, only: 
 
 def costly_point(name: str, rate: float, cost: float, share: float) -> Problem:
     """Counting was a good part of what the program did."""
+    visit = f"{cost / 1000:.1f} µs" if cost >= 1000 else f"{cost:.0f} ns"
     return Problem(
         f"{name} was reached {rate:,.0f} times a second; counting that took about {share:.0%} of a "
-        f"processor's time ({cost / 1000:.1f} µs a visit), so that effects are not those of the "
+        f"processor's time ({visit} a visit), so that effects are not those of the "
         "program alone.",
         "choose a place that is passed more rarely, or mark it in the source with COZ_PROGRESS, or use "
         "--progress-sampled.",

@@ -12,7 +12,9 @@ from cozcli.launch import messages, point_messages
 from cozcli.launch.helper import ask_helper
 from cozcli.launch.line_tables import LineTables
 
-AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
+AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
+#: What a visit by a jump takes, in ns, and one whose time is taken (docs/decisions/progress_points.md).
+JUMP_VISIT, TIMED_JUMP_VISIT = 30.0, 150.0
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
 
@@ -41,6 +43,7 @@ class Spot(NamedTuple):
     binary: str
     addresses: tuple[int, ...]
     no_instruction: str
+    no_jump: str
 
 
 class PlacedPoint(NamedTuple):
@@ -107,7 +110,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
         for group in groups:
             by = chooser.choose([spot for _, spot, _ in group])
             points += [
-                PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by))
+                PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by, kind))
                 for kind, spot, label in group
             ]
     return _unique(points)
@@ -131,7 +134,15 @@ class Chooser:
         fits = needed <= self._free
         fixed = [spot for spot in spots if spot.no_instruction]
         movable = self._costs.has_instruction and not fixed
-        if self._by == BREAKPOINT or (self._by == AUTO and movable and not (fits and self._is_cheap())):
+        if self._by in (AUTO, JUMP):
+            kept = [spot for spot in spots if spot.no_jump]
+            if self._costs.has_instruction and not kept:
+                return JUMP
+            if self._by == JUMP and self._costs.has_instruction:
+                raise CozError(point_messages.no_jump(kept[0].name, kept[0].no_jump))
+        if self._by in (BREAKPOINT, JUMP) or (
+            self._by == AUTO and movable and not (fits and self._is_cheap())
+        ):
             if not self._costs.has_instruction:
                 raise CozError(point_messages.no_breakpoint_instruction(os.uname().machine))
             if fixed:
@@ -148,8 +159,10 @@ class Chooser:
         self._free -= needed
         return HARDWARE
 
-    def cost(self, by: str) -> float:
+    def cost(self, by: str, kind: str) -> float:
         """Of one visit, in nanoseconds."""
+        if by == JUMP:
+            return JUMP_VISIT if kind == "throughput" else TIMED_JUMP_VISIT
         return self._costs.hardware_visit if by == HARDWARE else self._costs.instruction_visit
 
     def _is_cheap(self) -> bool:
@@ -187,6 +200,7 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
                 binary=binary,
                 addresses=tuple(address["address"] for address in addresses),
                 no_instruction=next((a["no_instruction"] for a in addresses if a["no_instruction"]), ""),
+                no_jump=next((a["no_jump"] for a in addresses if a["no_jump"]), ""),
             )
     nearest = list(dict.fromkeys(near for _, answer in answers for near in answer["nearest"]))
     is_line = any(answer["is_line"] for _, answer in answers)

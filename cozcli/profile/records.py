@@ -63,7 +63,7 @@ Point = ThroughputPoint | LatencyPoint | ArrivalPoint
 class PlacedPoint:
     """A progress point that the command line asked for, and what counted its visits.
 
-    `by` is "hardware", "breakpoint" or "samples"; "none" when nothing could.
+    `by` is "hardware", "jump", "breakpoint" or "samples"; "none" when nothing could.
     """
 
     name: str

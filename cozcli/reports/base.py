@@ -70,6 +70,7 @@ def describe_points(analysis: Analysis, prefix: str) -> list[str]:
     """What counted the visits of points without marks; a line for each means."""
     means = {
         "hardware": "Counted by hardware breakpoints",
+        "jump": "Counted by jumps",
         "breakpoint": "Counted by breakpoint instructions",
         "samples": "Counted by samples, not visits",
     }

@@ -1,59 +1,15 @@
 #include "breakpoint/breakpoints.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <limits>
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 namespace coz {
 namespace {
 
 constexpr std::uint8_t kBreakpoint = 0xcc;
 constexpr const char* kUnwritable = "the system does not allow code to be changed";
-// Operands relative to rip reach 2 GiB; most lie within the same file as the code.
-constexpr std::uintptr_t kNear = std::uintptr_t{1} << 30;
-constexpr std::uintptr_t kStep = std::uintptr_t{1} << 20;
 
-std::uintptr_t page_size() noexcept { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
-
-void* at(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
-
-// Free memory within reach of `address`; 0 if there is none.
-std::uintptr_t map_near(std::uintptr_t address, std::size_t size) noexcept {
-  const std::uintptr_t page = address & ~(page_size() - 1);
-  for (std::uintptr_t distance = kStep; distance < kNear; distance += kStep) {
-    for (const bool below : {true, false}) {
-      if (below && page < distance + kStep) continue;
-      const std::uintptr_t hint = below ? page - distance : page + distance;
-      void* const got = mmap(at(hint), size, PROT_READ | PROT_EXEC,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-      if (got == at(hint)) return hint;
-      if (got != MAP_FAILED) munmap(got, size);  // before Linux 4.17 it is only a hint
-    }
-  }
-  return 0;
-}
-
-// Code of a file is read and executed, and so it is again when this is over.
-bool write_code(std::uintptr_t address, const void* bytes, std::size_t size) noexcept {
-  const std::uintptr_t page = address & ~(page_size() - 1);
-  const std::size_t length = address + size - page;
-  // Executable all the while: other threads of early constructors may be in it, and so are we.
-  // NOLINTNEXTLINE(clang-analyzer-security.MmapWriteExec)
-  if (mprotect(at(page), length, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-  if (size == 1) {
-    *static_cast<volatile std::uint8_t*>(at(address)) = *static_cast<const std::uint8_t*>(bytes);
-  } else {
-    std::memcpy(at(address), bytes, size);
-  }
-  return mprotect(at(page), length, PROT_READ | PROT_EXEC) == 0;
-}
+const void* at(std::uintptr_t address) noexcept { return reinterpret_cast<const void*>(address); }
 
 // Does not read into another page unless the instruction goes on there: it might not be mapped.
 std::optional<Instruction> instruction_at(std::uintptr_t address,
@@ -77,25 +33,45 @@ std::vector<Breakpoints::Refusal> Breakpoints::prepare(std::vector<Wanted> wante
     Planted place;
     place.address = each.address;
     place.point = each.point;
+    place.is_jump_wanted = each.by_jump;
     // Two points in one place have one breakpoint.
     if (!planted_.empty() && planted_.back().address == each.address) {
       place.slot = planted_.back().slot;
       place.instruction = planted_.back().instruction;
+      planted_.back().is_last = false;
     } else if (const char* reason = prepare_one(place)) {
       refusals.push_back({each, reason});
       continue;
     }
     planted_.push_back(place);
   }
+  prepare_jumps();
   return refusals;
+}
+
+std::vector<Breakpoints::Wanted> Breakpoints::not_by_jump() const {
+  std::vector<Wanted> found;
+  for (const Planted& place : planted_) {
+    if (place.is_jump_wanted && place.trampoline == 0) {
+      found.push_back({place.address, place.point, true});
+    }
+  }
+  return found;
 }
 
 std::vector<Breakpoints::Refusal> Breakpoints::arm() {
   std::vector<Refusal> refusals;
+  std::uintptr_t last = 0;
+  bool is_written = false;
   for (const Planted& place : planted_) {
-    if (!write_code(place.address, &kBreakpoint, 1)) {
-      refusals.push_back({{place.address, place.point}, kUnwritable});
+    if (place.address != last) {
+      const auto jump = jump_to(place.address, place.trampoline);
+      is_written = place.trampoline == 0
+                       ? write_code(place.address, &kBreakpoint, 1)
+                       : jump && write_code(place.address, jump->data(), jump->size());
     }
+    last = place.address;
+    if (!is_written) refusals.push_back({{place.address, place.point}, kUnwritable});
   }
   return refusals;
 }
@@ -112,47 +88,87 @@ const char* Breakpoints::prepare_one(Planted& place) {
 
 const char* Breakpoints::copy_to_slot(Planted& place, std::span<const std::uint8_t> bytes) {
   constexpr const char* kNoMemory = "there is no memory near it for the instruction there";
-  Slots* slots = slots_near(place.address);
-  if (slots == nullptr) return kNoMemory;
-  const std::uintptr_t address = slots->begin + slots->used * kSlotSize;
+  const std::uintptr_t address = slots_.free_near(place.address);
+  if (address == 0) return kNoMemory;
   Slot slot;
   if (!fill_slot(place.instruction, bytes, place.address, address, slot)) return kNoMemory;
   if (!write_code(address, slot.data(), slot.size())) return kUnwritable;
-  ++slots->used;
+  slots_.take(address);
   place.slot = address;
   return nullptr;
 }
 
-Breakpoints::Slots* Breakpoints::slots_near(std::uintptr_t address) {
-  for (Slots& slots : slots_) {
-    const std::uintptr_t distance =
-        slots.begin > address ? slots.begin - address : address - slots.begin;
-    if (distance < kNear && slots.used < slots.room) return &slots;
+// When planted_ has got its final place in memory: trampolines hold addresses of its elements.
+void Breakpoints::prepare_jumps() {
+  for (std::size_t i = 0; i < planted_.size();) {
+    std::size_t end = i + 1;
+    bool is_wanted = planted_[i].is_jump_wanted;
+    for (; end < planted_.size() && planted_[end].address == planted_[i].address; ++end) {
+      is_wanted |= planted_[end].is_jump_wanted;
+    }
+    // A jump must not reach into what stands at the next place.
+    const std::uintptr_t address = planted_[i].address;
+    const bool has_room =
+        (end == planted_.size() || planted_[end].address - address >= kJumpSize) &&
+        !is_kept_within(address + 1, address + kJumpSize);
+    if (!is_wanted || !has_room || jump_entry_ == 0 || !prepare_jump(planted_[i])) {
+      has_instructions_ = true;
+    }
+    for (std::size_t same = i; same < end; ++same) {
+      planted_[same].trampoline = planted_[i].trampoline;
+    }
+    i = end;
   }
-  const std::size_t size = page_size();
-  const std::uintptr_t begin = map_near(address, size);
-  if (begin == 0) return nullptr;
-  slots_.push_back({begin, 0, size / kSlotSize});
-  return &slots_.back();
+}
+
+bool Breakpoints::is_kept_within(std::uintptr_t begin, std::uintptr_t end) const noexcept {
+  return std::any_of(kept_.begin(), kept_.end(),
+                     [&](std::uintptr_t kept) { return kept >= begin && kept < end; });
+}
+
+bool Breakpoints::prepare_jump(Planted& place) {
+  // No further than the instructions go: another page might not be mapped.
+  constexpr std::size_t kMost = kJumpSize - 1 + kLongestInstruction;
+  std::array<std::uint8_t, kMost> bytes{};
+  const std::size_t left = page_size() - place.address % page_size();
+  const std::size_t first = std::min(bytes.size(), left);
+  std::memcpy(bytes.data(), at(place.address), first);
+  auto over = jumped_over(std::span(bytes).first(first));
+  if (!over || over->length > first) return false;
+  const std::uintptr_t address = trampolines_.free_near(place.address);
+  if (address == 0 || !jump_to(place.address, address)) return false;
+  place.jump = Trampoline::build(
+      *over, bytes,
+      {place.address, address, jump_entry_, reinterpret_cast<std::uintptr_t>(&place)});
+  if (!place.jump || !write_code(address, place.jump->code().data(), kTrampolineSize)) {
+    return false;
+  }
+  trampolines_.take(address);
+  place.trampoline = address;
+  return true;
 }
 
 const Breakpoints::Planted* Breakpoints::find(std::uintptr_t address) const noexcept {
   const auto here = std::lower_bound(
       planted_.begin(), planted_.end(), address,
       [](const Planted& place, std::uintptr_t wanted) { return place.address < wanted; });
-  return here != planted_.end() && here->address == address ? &*here : nullptr;
+  const bool is_ours = here != planted_.end() && here->address == address && here->trampoline == 0;
+  return is_ours ? &*here : nullptr;
 }
 
-std::uintptr_t Breakpoints::in_program(std::uintptr_t rip) const noexcept {
-  const bool in_slots = std::any_of(slots_.begin(), slots_.end(), [rip](const Slots& slots) {
-    return rip >= slots.begin && rip < slots.begin + slots.room * kSlotSize;
-  });
-  if (!in_slots) return rip;
+SeenAt Breakpoints::in_program(std::uintptr_t rip) const noexcept {
+  if (trampolines_.contains(rip)) {
+    for (const Planted& place : planted_) {
+      if (!place.jump || rip - place.trampoline >= kTrampolineSize) continue;
+      return place.jump->seen(rip - place.trampoline);
+    }
+  }
+  if (!slots_.contains(rip)) return {rip, 0};
   for (const Planted& place : planted_) {
     if (place.slot == 0 || rip < place.slot || rip >= place.slot + kSlotSize) continue;
-    return place.address + (rip == place.slot ? 0 : place.instruction.length);
+    return {place.address + (rip == place.slot ? 0 : place.instruction.length), 0};
   }
-  return rip;
+  return {rip, 0};
 }
 
 }  // namespace coz

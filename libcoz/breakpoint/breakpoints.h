@@ -1,10 +1,13 @@
-// Breakpoint instructions of our own in the program's code: a visit to a progress point each time
-// one is reached (docs/decisions/progress_points.md).
+// Breakpoints of our own in the program's code: a visit to a progress point each time one is
+// reached (docs/decisions/progress_points.md). One is a breakpoint instruction, which takes a
+// signal, or, where that is wanted and possible, a jump to a trampoline.
 //
 // prepare() and then arm() run before main, once each; they allocate, map memory near the code, and
-// make the page of a place writable while they write one byte there. Between the two, whoever takes
-// SIGTRAP must have been told of this object. The byte stays until the process ends: threads that
-// come by never find it missing, since what stood there is executed elsewhere (displaced.h).
+// make the page of a place writable while they write there: one byte, or five for a jump. Between
+// the two, whoever takes SIGTRAP must have been told of this object. What is written stays until
+// the process ends: threads that come by never find it missing, since what stood there is executed
+// elsewhere (displaced.h, trampoline.h). A jump must not be wanted where another thread may be, or
+// where control may come to within the five bytes from elsewhere; neither is seen from here.
 // Everything else is signal-safe, for any thread, also in children after fork, whose code has the
 // breakpoints too. Must outlive all threads.
 #ifndef LIBCOZ_BREAKPOINT_BREAKPOINTS_H
@@ -12,9 +15,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "breakpoint/code_memory.h"
 #include "breakpoint/displaced.h"
+#include "breakpoint/trampoline.h"
 #include "progress/point.h"
 
 namespace coz {
@@ -24,6 +30,7 @@ class Breakpoints {
   struct Wanted {
     std::uintptr_t address;
     Point* point;
+    bool by_jump = false;
   };
 
   // What cannot be had, and why.
@@ -32,12 +39,31 @@ class Breakpoints {
     const char* reason;
   };
 
+  // Jumps may be planted; `entry` is what prepare_jump_entry() returned. Before prepare().
+  void use_jumps(std::uintptr_t entry) noexcept { jump_entry_ = entry; }
+
+  // Nothing that begins there may be executed elsewhere: somebody else watches it. Before
+  // prepare().
+  void keep_in_place(std::uintptr_t address) { kept_.push_back(address); }
+
   // Looks at the code and makes copies of it, but leaves it as it is.
   std::vector<Refusal> prepare(std::vector<Wanted> wanted);
+  // After prepare(): those that shall be jumps and will be instructions.
+  std::vector<Wanted> not_by_jump() const;
   // Plants what was prepared.
   std::vector<Refusal> arm();
 
   bool is_empty() const noexcept { return planted_.empty(); }
+  // Whether SIGTRAP is needed. Signal-safe.
+  bool has_instructions() const noexcept { return has_instructions_; }
+
+  // Calls `each(Point&)` for the points of a jump; `site` is what the trampoline passed on.
+  template <typename Each>
+  static void for_each_at(const void* site, Each each) noexcept {
+    const auto* planted = static_cast<const Planted*>(site);
+    for (; !planted->is_last; ++planted) each(*planted->point);
+    each(*planted->point);
+  }
 
   // If a thread, with these registers, has just run into one of ours: calls `visit(Point&)` for
   // each point that stands there, and makes the registers go on as if there was none. False if not.
@@ -57,30 +83,35 @@ class Breakpoints {
     return true;
   }
 
-  // Where in the program a thread is that is in one of our slots; any other address as it is.
-  std::uintptr_t in_program(std::uintptr_t rip) const noexcept;
+  // Where in the program a thread is that is in one of our slots or trampolines; any other address
+  // as it is.
+  SeenAt in_program(std::uintptr_t rip) const noexcept;
 
  private:
   struct Planted {
     std::uintptr_t address = 0;
-    std::uintptr_t slot = 0;  // 0: the instruction is emulated
+    std::uintptr_t slot = 0;        // 0: no copy; the instruction is emulated, or there is a jump
+    std::uintptr_t trampoline = 0;  // 0: a breakpoint instruction
     Instruction instruction;
     Point* point = nullptr;
-  };
-  // Slots that lie one behind the other.
-  struct Slots {
-    std::uintptr_t begin = 0;
-    std::size_t used = 0;
-    std::size_t room = 0;
+    std::optional<Trampoline> jump;
+    bool is_jump_wanted = false;
+    bool is_last = true;  // at its address
   };
 
   const Planted* find(std::uintptr_t address) const noexcept;
   const char* prepare_one(Planted& place);
   const char* copy_to_slot(Planted& place, std::span<const std::uint8_t> bytes);
-  Slots* slots_near(std::uintptr_t address);
+  void prepare_jumps();
+  bool prepare_jump(Planted& place);
+  bool is_kept_within(std::uintptr_t begin, std::uintptr_t end) const noexcept;
 
   std::vector<Planted> planted_;  // by address
-  std::vector<Slots> slots_;
+  CodeMemory slots_{kSlotSize};
+  CodeMemory trampolines_{kTrampolineSize};
+  std::vector<std::uintptr_t> kept_;
+  std::uintptr_t jump_entry_ = 0;
+  bool has_instructions_ = false;
 };
 
 }  // namespace coz

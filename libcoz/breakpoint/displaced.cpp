@@ -1,7 +1,6 @@
 #include "breakpoint/displaced.h"
 
 #include <cstring>
-#include <limits>
 
 namespace coz {
 namespace {
@@ -83,6 +82,19 @@ void push(std::uint64_t value, Registers& registers) noexcept {
 
 }  // namespace
 
+bool relocate(const Instruction& instruction, std::uint64_t address, std::uint64_t new_address,
+              std::span<std::uint8_t> copy) noexcept {
+  const std::size_t at = instruction.rip_displacement;
+  if (at == 0) return true;
+  std::int32_t displacement = 0;
+  std::memcpy(&displacement, copy.data() + at, sizeof displacement);
+  const std::int64_t moved =
+      displacement + static_cast<std::int64_t>(address) - static_cast<std::int64_t>(new_address);
+  displacement = static_cast<std::int32_t>(moved);
+  std::memcpy(copy.data() + at, &displacement, sizeof displacement);
+  return displacement == moved;
+}
+
 bool fill_slot(const Instruction& instruction, std::span<const std::uint8_t> bytes,
                std::uint64_t address, std::uint64_t slot_address, Slot& out) noexcept {
   // jmp [rip + 0], and where to.
@@ -90,18 +102,7 @@ bool fill_slot(const Instruction& instruction, std::span<const std::uint8_t> byt
   static_assert(kLongestInstruction + kJumpBack.size() + sizeof(std::uint64_t) <= kSlotSize);
   out.fill(0xcc);
   std::memcpy(out.data(), bytes.data(), instruction.length);
-  if (const std::size_t at = instruction.rip_displacement; at != 0) {
-    std::int32_t displacement = 0;
-    std::memcpy(&displacement, bytes.data() + at, sizeof displacement);
-    const std::int64_t moved =
-        displacement + static_cast<std::int64_t>(address) - static_cast<std::int64_t>(slot_address);
-    if (moved < std::numeric_limits<std::int32_t>::min() ||
-        moved > std::numeric_limits<std::int32_t>::max()) {
-      return false;
-    }
-    displacement = static_cast<std::int32_t>(moved);
-    std::memcpy(out.data() + at, &displacement, sizeof displacement);
-  }
+  if (!relocate(instruction, address, slot_address, out)) return false;
   const std::uint64_t back = address + instruction.length;
   std::memcpy(out.data() + instruction.length, kJumpBack.data(), kJumpBack.size());
   std::memcpy(out.data() + instruction.length + kJumpBack.size(), &back, sizeof back);

@@ -28,6 +28,11 @@ using Slot = std::array<std::uint8_t, kSlotSize>;
          instruction.kind != Instruction::Kind::kUnmovable;
 }
 
+// Makes `copy`, of the instruction at `address`, mean the same at `new_address`. False when that is
+// too far away for an operand relative to rip.
+[[nodiscard]] bool relocate(const Instruction& instruction, std::uint64_t address,
+                            std::uint64_t new_address, std::span<std::uint8_t> copy) noexcept;
+
 // What the slot at `slot_address` must hold to do what the instruction `bytes`, at `address`, does
 // and then go on behind it. False when that is too far away for an operand relative to rip.
 [[nodiscard]] bool fill_slot(const Instruction& instruction, std::span<const std::uint8_t> bytes,

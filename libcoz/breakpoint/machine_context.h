@@ -40,6 +40,14 @@ inline std::uintptr_t instruction_pointer(void* context) noexcept {
   return static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
 }
 
+inline std::uintptr_t stack_pointer(void* context) noexcept {
+  return static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+}
+
+inline void set_stack_pointer(void* context, std::uintptr_t address) noexcept {
+  static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(address);
+}
+
 inline void set_instruction_pointer(void* context, std::uintptr_t address) noexcept {
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
 }
@@ -51,6 +59,8 @@ inline Registers registers_of(void*) noexcept { return {}; }
 inline void set_registers(void*, const Registers&) noexcept {}
 inline std::uintptr_t instruction_pointer(void*) noexcept { return 0; }
 inline void set_instruction_pointer(void*, std::uintptr_t) noexcept {}
+inline std::uintptr_t stack_pointer(void*) noexcept { return 0; }
+inline void set_stack_pointer(void*, std::uintptr_t) noexcept {}
 
 #endif
 

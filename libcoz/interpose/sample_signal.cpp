@@ -62,20 +62,23 @@ bool step_over_breakpoint(int signal, const siginfo_t* info, void* context) noex
 }
 
 // While it lives, an interrupted thread seems to be where it is in the program, not in the copy of
-// an instruction that a breakpoint has taken the place of.
+// an instruction that a breakpoint has taken the place of, or in a trampoline.
 class SeenInProgram {
  public:
   explicit SeenInProgram(void* context) noexcept
-      : context_(context), address_(instruction_pointer(context)) {
+      : context_(context), address_(instruction_pointer(context)), stack_(stack_pointer(context)) {
     const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
     if (breakpoints == nullptr) return;
-    const std::uintptr_t seen = breakpoints->in_program(address_);
-    if (seen == address_) return;
+    const SeenAt seen = breakpoints->in_program(address_);
+    if (seen.rip == address_) return;
     is_moved_ = true;
-    set_instruction_pointer(context, seen);
+    set_instruction_pointer(context, seen.rip);
+    set_stack_pointer(context, stack_ + seen.pushed);
   }
   ~SeenInProgram() {
-    if (is_moved_) set_instruction_pointer(context_, address_);
+    if (!is_moved_) return;
+    set_instruction_pointer(context_, address_);
+    set_stack_pointer(context_, stack_);
   }
   SeenInProgram(const SeenInProgram&) = delete;
   SeenInProgram& operator=(const SeenInProgram&) = delete;
@@ -83,6 +86,7 @@ class SeenInProgram {
  private:
   void* context_;
   std::uintptr_t address_;
+  std::uintptr_t stack_;
   bool is_moved_ = false;
 };
 
@@ -164,7 +168,8 @@ void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept {
 int sample_signal() noexcept { return signal_in_use.load(std::memory_order_acquire); }
 
 bool has_breakpoints() noexcept {
-  return breakpoints_in_use.load(std::memory_order_acquire) != nullptr;
+  const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
+  return breakpoints != nullptr && breakpoints->has_instructions();
 }
 
 bool is_ours(int signal) noexcept {

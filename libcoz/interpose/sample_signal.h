@@ -1,5 +1,5 @@
 // The signals that are ours, and the program's own use of the same ones: the one that carries
-// samples, and SIGTRAP where there are breakpoints of ours (breakpoint/breakpoints.h).
+// samples, and SIGTRAP where there are breakpoint instructions of ours (breakpoint/breakpoints.h).
 //
 // The program may install a handler for it, ignore it, block it or wait for it; it sees what it
 // set, and its handler gets every signal that is neither a sample nor a breakpoint of ours, while
@@ -21,6 +21,7 @@ void install_sample_handler() noexcept;
 // are not used are given back to the program.
 void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept;
 int sample_signal() noexcept;
+// Whether there are breakpoint instructions among them: jumps take no signal.
 bool has_breakpoints() noexcept;
 bool is_ours(int signal) noexcept;
 

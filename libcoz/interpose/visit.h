@@ -1,5 +1,5 @@
-// A visit to a progress point, by a thread of the program: from a mark, or from a breakpoint of
-// ours. Signal-safe.
+// A visit to a progress point, by a thread of the program: from a mark, or from a breakpoint
+// instruction of ours. (Jumps of ours do the first half themselves: jump_visit.h.) Signal-safe.
 #ifndef LIBCOZ_INTERPOSE_VISIT_H
 #define LIBCOZ_INTERPOSE_VISIT_H
 

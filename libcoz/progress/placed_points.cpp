@@ -25,7 +25,8 @@ bool parse_kind(std::string_view text, PointKind& out) noexcept {
 }
 
 bool parse_means(std::string_view text, CountedBy& out) noexcept {
-  for (const CountedBy by : {CountedBy::kHardware, CountedBy::kBreakpoint, CountedBy::kSamples}) {
+  for (const CountedBy by :
+       {CountedBy::kHardware, CountedBy::kJump, CountedBy::kBreakpoint, CountedBy::kSamples}) {
     if (text != name_of(by)) continue;
     out = by;
     return true;
@@ -66,6 +67,8 @@ const char* name_of(CountedBy by) noexcept {
   switch (by) {
     case CountedBy::kHardware:
       return "hardware";
+    case CountedBy::kJump:
+      return "jump";
     case CountedBy::kBreakpoint:
       return "breakpoint";
     case CountedBy::kSamples:

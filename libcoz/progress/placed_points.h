@@ -13,7 +13,7 @@
 
 namespace coz {
 
-enum class CountedBy { kHardware, kBreakpoint, kSamples };
+enum class CountedBy { kHardware, kJump, kBreakpoint, kSamples };
 
 struct PlacedPoint {
   PointKind kind = PointKind::kThroughput;

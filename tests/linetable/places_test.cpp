@@ -169,6 +169,128 @@ TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][places]") 
   CHECK(choose_rows({}, code).empty());
 }
 
+#if defined(__x86_64__)
+TEST_CASE("jumps stand where nothing comes in between", "[linetable][places]") {
+  const TemporaryFolder folder;
+  const std::string source = folder / "jumps.s";
+  std::ofstream(source) << R"(
+  .globl main
+  .macro begin name
+  .p2align 6
+  .type \name, @function
+\name:
+  .endm
+  .macro end name
+  .size \name, .-\name
+  .endm
+  .text
+  begin main
+  xor %eax, %eax
+  ret
+  end main
+
+  begin alone
+  movq $7, %rax
+  ret
+  end alone
+
+  begin several
+  push %rbx
+  mov %rdi, %rbx
+  pop %rax
+  ret
+  end several
+
+  begin looped
+  push %rbx
+1: dec %rdi
+  jnz 1b
+  pop %rbx
+  ret
+  end looped
+
+  begin switched
+  push %rbx
+  mov %rdi, %rbx
+  jmp *%rsi
+  end switched
+
+  begin split
+  push %rbx
+  mov %rdi, %rbx
+  pop %rbx
+  ret
+  end split
+  .section .text.unlikely, "ax"
+  begin split.cold
+  jmp *%rax
+  end split.cold
+  .text
+
+  begin entered
+  push %rbx
+inner: mov %rdi, %rbx
+  pop %rbx
+  ret
+  end entered
+  begin enters
+  jmp inner
+  end enters
+
+  begin named
+  push %rbx
+inner2: mov %rdi, %rbx
+  pop %rbx
+  ret
+  end named
+  begin names
+  lea inner2(%rip), %rax
+  ret
+  end names
+
+  begin short
+  xor %eax, %eax
+  ret
+  end short
+
+  begin guarded
+  .cfi_startproc
+  .cfi_personality 0x9b, person
+  .cfi_lsda 0x1b, table
+  push %rbx
+  mov %rdi, %rbx
+  pop %rbx
+  ret
+  .cfi_endproc
+  end guarded
+  .section .rodata
+table: .byte 0xff, 0xff, 1, 0
+  .data
+person: .quad main
+  .section .note.GNU-stack, "", @progbits
+)";
+  REQUIRE(shell("gcc -o " + (folder / "program") + " " + source));
+  const auto answers = ask(folder / "program", {"alone", "several", "looped", "switched", "split",
+                                                "entered", "named", "short", "guarded"});
+  const std::vector<std::string> expected = {"",
+                                             "",
+                                             "jumped into",
+                                             "jump table",
+                                             "jump table",
+                                             "jumped into",
+                                             "jumped into",
+                                             "cannot be executed elsewhere",
+                                             "exceptions"};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    INFO(answers[i].name);
+    REQUIRE(addresses(answers[i]) == 1);
+    const std::string& problem = answers[i].places[0].addresses[0].no_jump;
+    CHECK(problem.empty() == expected[i].empty());
+    CHECK(problem.find(expected[i]) != std::string::npos);
+  }
+}
+#endif
+
 TEST_CASE("the machine's breakpoints are measured", "[linetable][places]") {
   const BreakpointCosts costs = measure_breakpoints();
   CHECK((costs.hardware_free > 0) == costs.hardware_error.empty());

@@ -16,6 +16,7 @@ from cozcli.launch.points import (
     AUTO,
     BREAKPOINT,
     HARDWARE,
+    JUMP,
     Chooser,
     Costs,
     PlacedPoint,
@@ -31,8 +32,8 @@ NO_HARDWARE = Costs(0, "No such device", 0.0, True, 2000.0)
 OTHER_MACHINE = Costs(4, "", 1500.0, False, 0.0)
 
 
-def spot(count: int = 1, no_instruction: str = "") -> Spot:
-    return Spot("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), no_instruction)
+def spot(count: int = 1, no_instruction: str = "", no_jump: str = "reached from elsewhere") -> Spot:
+    return Spot("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), no_instruction, no_jump)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,10 @@ def test_pairs(text: str, pair: tuple[str, str] | None) -> None:
 @pytest.mark.parametrize(
     ("costs", "spots", "chosen"),
     [
+        (CHEAP, [spot(no_jump="")], JUMP),
+        (CHEAP, [spot(9, no_jump="")], JUMP),
+        (CHEAP, [spot(no_jump=""), spot()], HARDWARE),
+        (OTHER_MACHINE, [spot(no_jump="")], HARDWARE),
         (CHEAP, [spot()], HARDWARE),
         (CHEAP, [spot(4)], HARDWARE),
         (CHEAP, [spot(5)], BREAKPOINT),
@@ -75,6 +80,8 @@ def test_the_means_are_chosen(costs: Costs, spots: list[Spot], chosen: str) -> N
         (HARDWARE, CHEAP, [spot(5)], "5 hardware breakpoints, and 4 can be had"),
         (BREAKPOINT, CHEAP, [spot(no_instruction="tied")], "tied"),
         (BREAKPOINT, OTHER_MACHINE, [spot()], "x86-64"),
+        (JUMP, OTHER_MACHINE, [spot(no_jump="")], "x86-64"),
+        (JUMP, CHEAP, [spot(no_jump=""), spot()], "no jump can be set at f: reached from elsewhere"),
         (AUTO, NO_HARDWARE, [spot(no_instruction="tied")], "tied"),
         (AUTO, OTHER_MACHINE, [spot(5)], "5 hardware breakpoints"),
     ],
@@ -106,7 +113,7 @@ def helper(folder: Path, names: list[dict[str, Any]]) -> Path:
 
 
 def found(name: str, *locations: str, nearest: tuple[str, ...] = (), problem: str = "") -> dict[str, Any]:
-    address = {"address": 4096, "no_instruction": "", "no_breakpoint": problem}
+    address = {"address": 4096, "no_instruction": "", "no_breakpoint": problem, "no_jump": "a loop"}
     places = [{"location": where, "function": "f()", "addresses": [address]} for where in locations]
     is_line = ":" in name
     return {"name": name, "is_line": is_line, "places": places, "nearest": list(nearest)}

@@ -100,13 +100,13 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   CHECK(wrong == 0);
   for (Point* point : {&loop, &load, &called, &back, &also}) CHECK(point->visits() == 4010);
   // The instructions are still where they were, as far as anybody can tell.
-  CHECK(breakpoints.in_program(address(coz_test_load)) == address(coz_test_load));
+  CHECK(breakpoints.in_program(address(coz_test_load)).rip == address(coz_test_load));
   Registers registers;
   registers.rip = address(coz_test_load) + 1;
   REQUIRE(breakpoints.step_over(registers, [](Point&) {}));
   CHECK(registers.rip != address(coz_test_load));
-  CHECK(breakpoints.in_program(registers.rip) == address(coz_test_load));
-  CHECK(breakpoints.in_program(registers.rip + 7) == address(coz_test_load) + 7);
+  CHECK(breakpoints.in_program(registers.rip).rip == address(coz_test_load));
+  CHECK(breakpoints.in_program(registers.rip + 7).rip == address(coz_test_load) + 7);
   registers.rip = address(coz_test_loop);
   CHECK_FALSE(breakpoints.step_over(registers, [](Point&) {}));
   // The handler stays: so do the breakpoints.

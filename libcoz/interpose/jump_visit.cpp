@@ -1,0 +1,20 @@
+// What every visit by a jump does. Compiled for general registers only (Makefile): nothing else is
+// saved around it. The second half of a visit is in visit.h, with those of marks.
+#include "interpose/jump_visit.h"
+
+#include "runtime.h"
+
+namespace coz {
+
+bool count_jump_visit(const void* site) noexcept {
+  const ThreadState* thread = Runtime::current_thread();
+  const std::uint32_t slot = thread == nullptr ? 0 : thread->slot;
+  bool wants_time = false;
+  Breakpoints::for_each_at(site, [&](Point& point) noexcept {
+    point.count(slot);
+    if (!point.wants_no_time()) wants_time = true;
+  });
+  return wants_time;
+}
+
+}  // namespace coz
