@@ -363,6 +363,20 @@ def nothing_estimated(experiments: int) -> Problem:
     )
 
 
+def condition_without_data(condition: str, unfit: int) -> Problem:
+    """A condition for --fail-if that looked at nothing; a misspelt one must not pass unseen."""
+    if unfit:
+        return Problem(
+            f"the condition {condition!r} is not judged: all that it means rests on few data or is limited "
+            "by load. It counts as not fulfilled.",
+            "run longer; the same -o FILE adds to the profile.",
+        )
+    return Problem(
+        f"no line and progress point of the profile matches the condition {condition!r}, so it cannot hold.",
+        "see what there is with: coz report   (a line that takes hardly any time is not in a profile)",
+    )
+
+
 def nothing_matches(what: str, pattern: str, known: Sequence[str]) -> Problem:
     """A filter that leaves nothing."""
     return Problem(f"no {what} of the profile matches {pattern!r}.", f"it has: {listed(known, 8)}")

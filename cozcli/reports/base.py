@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.result import Analysis, LineResult, Note
+from cozcli.analysis.shape import Shape, outline
 from cozcli.messages import count, seconds
 
 #: Follows a slope that differs from 0 even with all lines looked at.
 SIGNIFICANT = "*"
 
+CONTENTION = "contention"
+#: The virtual speedups of a line whose effects are shown.
+SHOWN = (0.25, 0.50, 0.75)
 #: Profiling that slows a program down by less is not mentioned.
 MENTIONED_SLOWDOWN = 0.1
 #: Between a line and its caller, and before the name of a region, in locations.
@@ -54,6 +58,20 @@ def percent(fraction: float) -> str:
     """`+12.3 %`; very large slow-downs without decimals."""
     value = 100 * fraction
     return f"{value:+.1f}" if abs(value) < 1000 else f"{value:+,.0f}"
+
+
+def describe_marks(result: LineResult) -> list[str]:
+    """Contention, what the curve does, and the notes."""
+    marks = [CONTENTION] if result.contention else []
+    shape = outline(result)
+    if shape.shape is Shape.BENDS:
+        marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%} ({percent(shape.top.effect)})")
+    elif shape.shape is Shape.LEVELS:
+        marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%}")
+    for note in result.notes:
+        factor = f" ×{result.phase.factor:.2f}" if note is Note.PHASES else ""
+        marks.append(note.value + factor)
+    return marks
 
 
 def short_point(analysis: Analysis, name: str, prefix: str) -> str:
