@@ -13,7 +13,7 @@ from cozcli.errors import CozError
 from cozcli.messages import printable
 
 #: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = ("run", "report", "plot", "lines")
+COMMANDS = ("run", "report", "plot", "diff", "merge", "lines")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\

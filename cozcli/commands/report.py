@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -72,7 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     selection = Selection(options.min_points, options.line, options.progress_point)
     analysis = analyse(profile, selection)
-    _write(_make_report(options).render(analysis))
+    shared.write(_make_report(options).render(analysis))
     shared.print_warnings(analysis.warnings)
     return _judge(options.fail_if, analysis)
 
@@ -93,7 +91,7 @@ def _make_report(options: argparse.Namespace) -> Report:
         case "annotate":
             return AnnotateReport()
         case _:
-            return TextReport(_terminal_width(), options.instances, options.source)
+            return TextReport(shared.terminal_width(), options.instances, options.source)
 
 
 def _judge(conditions: Sequence[Condition], analysis: Analysis) -> int:
@@ -129,15 +127,3 @@ def _condition(text: str) -> Condition:
         return parse_condition(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _terminal_width() -> int | None:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return None
-    return shutil.get_terminal_size().columns
-
-
-def _write(text: str) -> None:
-    """Write text whatever the locale's encoding can hold."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))

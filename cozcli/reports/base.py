@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from cozcli.analysis.locations import CALLED_FROM as CALLED_FROM
+from cozcli.analysis.locations import REGION as REGION
+from cozcli.analysis.locations import common_directory as common_directory
+from cozcli.analysis.locations import shorten as shorten
 from cozcli.analysis.result import Analysis, LineResult, Note
 from cozcli.analysis.shape import Shape, outline
 from cozcli.messages import count, seconds
@@ -19,8 +22,6 @@ CONTENTION = "contention"
 SHOWN = (0.25, 0.50, 0.75)
 #: Profiling that slows a program down by less is not mentioned.
 MENTIONED_SLOWDOWN = 0.1
-#: Between a line and its caller, and before the name of a region, in locations.
-CALLED_FROM, REGION = " < ", "region "
 
 
 class Report(Protocol):
@@ -28,24 +29,6 @@ class Report(Protocol):
 
     def render(self, analysis: Analysis) -> str:
         """The whole report, ending in a newline."""
-
-
-def common_directory(locations: Sequence[str]) -> str:
-    """The directory, with its final slash, that all locations share; empty if only the root.
-
-    Regions have names instead of paths.
-    """
-    paths = [location for location in locations if not location.startswith(REGION)]
-    folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
-    if not folders or not all(folder.startswith("/") for folder in folders):
-        return ""
-    shared = os.path.commonpath(folders)
-    return shared + "/" if shared not in ("", "/") else ""
-
-
-def shorten(location: str, prefix: str) -> str:
-    """A location without the directory that all share."""
-    return CALLED_FROM.join(part.removeprefix(prefix) for part in location.split(CALLED_FROM))
 
 
 def short_function(function: str) -> str:
