@@ -256,7 +256,7 @@ def _run(
                 )
             )
         else:
-            print_warnings([outcome])
+            print_warnings([messages.with_doctor(outcome, arguments[0])])
         print_warnings(costly_points(output.path, beginning, settings.points))
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))

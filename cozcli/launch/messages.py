@@ -369,12 +369,18 @@ def exec_failed(program: str, reason: str) -> Problem:
     return Problem(f"{program} could not be started ({reason}).", "start it without coz to see why.")
 
 
-def run_summary(experiments: int, lines: int, profile: str) -> str:
-    """The last line of a successful run."""
+def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -> str:
+    """The last line of a successful run. `few`: the profile will show hardly more than chance."""
     return (
         f"{count(experiments, 'experiment')} on {count(lines, 'line')} in {profile}; "
         f"see them with: coz report {profile}"
+        + ("   (they are few: run longer, or again, which adds to the profile)" if few else "")
     )
+
+
+def with_doctor(problem: Problem, program: str) -> Problem:
+    """After a run that came to nothing."""
+    return Problem(problem.text, f"{problem.hint} Also: coz doctor {program}".strip())
 
 
 def profile_incomplete(profile: str, reason: str) -> str:

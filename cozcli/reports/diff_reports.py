@@ -177,7 +177,8 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
         where = place(change, _prefix(comparison)) + (f" ({name})" if name else "")
         first = (
             f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
-            f"{point_name(change.after)}, slope {slope.before.value:+.2f} → {slope.after.value:+.2f}: it {_meaning(slope)}."
+            f"{point_name(change.after)}, slope {slope.before.value:+.2f} → "
+            f"{slope.after.value:+.2f}: it {_meaning(slope)}."
         )
     elif comparison.changes:
         first = f"No certain change in {count(len(comparison.changes), 'line')} that both profiles have."

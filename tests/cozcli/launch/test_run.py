@@ -136,7 +136,12 @@ def finish(process: subprocess.Popen[str], text: str = "") -> tuple[int, str, st
 def test_status_passes_through_and_one_line_says_what_came_of_it(start: Start, tmp_path: Path) -> None:
     status, out, error = finish(start("exit", "42", FAKE_RECORDS=RECORDS))
     assert (status, out) == (42, "")
-    assert error == "coz: 1 experiment on 1 line in profile.coz; see them with: coz report profile.coz\n"
+    summary = "coz: 1 experiment on 1 line in profile.coz; see them with: coz report profile.coz"
+    assert error == f"{summary}   (they are few: run longer, or again, which adds to the profile)\n"
+    experiment = next(line for line in RECORDS.splitlines() if '"experiment"' in line) + "\n"
+    _, _, error = finish(start("exit", "0", options=("-o", "2"), FAKE_RECORDS=RECORDS + 8 * experiment))
+    assert "9 experiments on 1 line in 2; " in error
+    assert "few" not in error
     last = (tmp_path / "profile.coz").read_text().splitlines()[-1]
     assert json.loads(last) == {"type": "exit", "status": 42}
 
@@ -146,6 +151,7 @@ def test_an_empty_run_is_never_silent(start: Start, tmp_path: Path) -> None:
     # The form of `coz report`, but for the word: the program has run all the same.
     assert error.startswith("coz: warning: no experiment: ")
     assert error.splitlines()[1].startswith("coz: hint: ")
+    assert " Also: coz doctor " in error
     assert error.count("\n") == 2
     _, _, error = finish(start("exit", "0", options=("-o", "other.coz")))
     assert "did not start" in error
