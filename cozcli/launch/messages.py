@@ -12,6 +12,9 @@ from cozcli.errors import Problem
 from cozcli.messages import count, listed
 
 if TYPE_CHECKING:
+    from cozcli.launch.repetition import Precision
+
+if TYPE_CHECKING:
     from cozcli.launch.fixed_targets import Missing
 
 
@@ -376,6 +379,31 @@ def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -
         f"see them with: coz report {profile}"
         + ("   (they are few: run longer, or again, which adds to the profile)" if few else "")
     )
+
+
+def series_so_far(runs: int, spent: float, precision: Precision | None, until: float | None) -> str:
+    """After one of several runs."""
+    text = f"{count(runs, 'run')}, {spent:.0f} s"
+    if precision is None or until is None:
+        return text
+    if precision.half is None:
+        return f"{text}; too few data to tell how certain the leading lines are"
+    return (
+        f"{text}; slopes of the leading lines are certain to ±{100 * precision.half:.1f} points "
+        f"(wanted: ±{100 * until:.1f})"
+    )
+
+
+def series_broken_off(runs: int, status: int, signal: int) -> str:
+    """A run that failed, or was interrupted, is the last one."""
+    how = (
+        f"ended by signal {signal}"
+        if signal
+        else f"ended with status {status}"
+        if status
+        else "was interrupted"
+    )
+    return f"run {runs} {how}; there is no other"
 
 
 def with_doctor(problem: Problem, program: str) -> Problem:

@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
     for (int n = 1; n < 32; n++) if (sigismember(&m, n)) printf("%d blocked\n", n);
     return 0;
   }
+  if (!strcmp(what, "leave")) { signal(SIGINT, on); say("ready\n"); pause(); return 0; }
   if (!strcmp(what, "wait")) {
     signal(SIGTERM, on); signal(SIGUSR1, on); signal(SIGINT, on);
     say("ready\n");
@@ -288,6 +289,68 @@ def test_a_run_on_nothing_but_a_region_never_entered(start: Start) -> None:
     _, _, error = finish(start("exit", "0", options=("--fixed-region", "zzz"), FAKE_RECORDS=records))
     assert "no experiment: the run took no sample in region zzz" in error
     assert "part, other" in error
+
+
+def test_repeated_runs_go_into_one_profile(start: Start, tmp_path: Path) -> None:
+    status, _, error = finish(start("exit", "0", options=("--repeat", "3"), FAKE_RECORDS=RECORDS))
+    assert status == 0
+    records = (tmp_path / "profile.coz").read_text()
+    assert [records.count(f'"{kind}"') for kind in ("run", "experiment", "exit")] == [3, 3, 3]
+    assert [line.partition(",")[0] for line in error.splitlines()[:3]] == [
+        "coz: 1 run", "coz: 2 runs", "coz: 3 runs",
+    ]  # fmt: skip
+    assert error.splitlines()[3].startswith("coz: 3 experiments on 1 line in profile.coz; ")
+
+
+def test_repeated_runs_differ_in_their_seed(start: Start) -> None:
+    options = ("--repeat", "2", "--seed", "18446744073709551615")
+    _, out, _ = finish(start("environment", "COZ_SEED", options=options, FAKE_RECORDS=RECORDS))
+    assert out.split() == ["18446744073709551615", "0"]
+
+
+@pytest.mark.parametrize("how", ["exit", "raise"])
+def test_after_a_failure_there_is_no_other_run(start: Start, tmp_path: Path, how: str) -> None:
+    status, _, error = finish(start(how, "6", options=("--duration", "1h"), FAKE_RECORDS=RECORDS))
+    assert status == (6 if how == "exit" else -6)
+    assert f"run 1 ended {'with status' if how == 'exit' else 'by signal'} 6; there is no other" in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
+
+
+def test_an_interrupted_run_is_the_last_however_it_ends(start: Start, tmp_path: Path) -> None:
+    process = start("leave", options=("--repeat", "50"), FAKE_RECORDS=RECORDS)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    status, _, error = finish(process)
+    assert status == 0
+    assert "run 1 was interrupted; there is no other" in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
+
+
+def test_a_time_that_has_passed_ends_the_series(start: Start) -> None:
+    options = ("--duration", "1ms", "--repeat", "9")
+    _, _, error = finish(start("exit", "0", options=options, FAKE_RECORDS=RECORDS))
+    assert "coz: 1 run, " in error
+    assert "2 runs" not in error
+
+
+def test_warmup_is_handed_on(start: Start) -> None:
+    _, out, _ = finish(start("environment", "COZ_WARMUP", options=("--warmup", "1.5s"), FAKE_RECORDS=RECORDS))
+    assert out == "1500000000\n"
+    _, out, _ = finish(start("environment", "COZ_WARMUP", COZ_WARMUP="7", FAKE_RECORDS=RECORDS))
+    assert out == "(none)\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--repeat", "0"), ("--duration", "0"), ("--duration", "2d"), ("--until", "0%"), ("--until", "60%"),
+     ("--warmup", "-1"), ("--warmup", "25h")],
+)  # fmt: skip
+def test_other_goals_are_refused(start: Start, tmp_path: Path, options: tuple[str, str]) -> None:
+    status, _, error = finish(start("exit", "0", options=options))
+    assert status == 2
+    assert f"argument {options[0]}" in error
+    assert not (tmp_path / "profile.coz").exists()
 
 
 def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None:
