@@ -76,7 +76,12 @@ int main(int argc, char** argv) {
     for (int n = 1; n < 32; n++) if (sigismember(&m, n)) printf("%d blocked\n", n);
     return 0;
   }
-  if (!strcmp(what, "leave")) { signal(SIGINT, on); say("ready\n"); pause(); return 0; }
+  if (!strcmp(what, "leave")) {
+    sigset_t m; int n;
+    sigemptyset(&m); sigaddset(&m, SIGINT); sigprocmask(SIG_BLOCK, &m, 0);
+    say("ready\n");
+    return sigwait(&m, &n);
+  }
   if (!strcmp(what, "wait")) {
     signal(SIGTERM, on); signal(SIGUSR1, on); signal(SIGINT, on);
     say("ready\n");
