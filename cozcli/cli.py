@@ -13,10 +13,11 @@ from cozcli.errors import CozError
 from cozcli.messages import printable
 
 #: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = ("run", "report", "plot", "view", "lines")
+COMMANDS = ("run", "doctor", "report", "plot", "view", "diff", "merge", "lines")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\
+before:   coz doctor ./program
 first:    coz run --- ./program arguments
 then:     coz report
 or:       coz plot, coz view
@@ -52,12 +53,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide `run [options] --- program args`, and `lines` likewise, before the command line is parsed.
+    """Divide `run [options] --- program args`, and `lines` and `doctor` likewise, before anything is parsed.
 
     Returns:
         What is coz's, and the program with its arguments (empty without a separator).
     """
-    if arguments[:1] in (["run"], ["lines"]):
+    if arguments[:1] in (["run"], ["lines"], ["doctor"]):
         for index, argument in enumerate(arguments):
             if argument in _SEPARATORS:
                 return list(arguments[:index]), list(arguments[index + 1 :])

@@ -268,6 +268,41 @@ def windows_discarded(reason: str, number: int, visits: int, duration: int) -> P
             return Problem(f"no experiment: {windows} thrown away ({reason}).", "let the program run longer.")
 
 
+# Merging
+
+
+def merge_into_input(output: str) -> Problem:
+    """The output is one of the inputs."""
+    return Problem(
+        f"{output} is one of the profiles to be merged, and would be replaced.", "name another file with -o."
+    )
+
+
+def merge_over_other_file(output: str) -> Problem:
+    """An existing file that is no profile."""
+    return Problem(
+        f"{output} exists and is not a coz profile, so it is not replaced.", "name another file with -o."
+    )
+
+
+def merged_twice(first: str, second: str) -> Problem:
+    """One file under two names, or named twice."""
+    return Problem(
+        f"{first} and {second} are the same file; its experiments would count twice, and intervals become "
+        "narrower than they are.",
+        "name each profile once.",
+    )
+
+
+def run_twice(first: str, second: str) -> Problem:
+    """A run that was copied or merged before."""
+    return Problem(
+        f"a run in {second} is also in {first}; its experiments would count twice, and intervals become "
+        "narrower than they are.",
+        "leave out one of the two, as when one was already merged from the other.",
+    )
+
+
 # Analysing
 
 
@@ -360,6 +395,20 @@ def nothing_estimated(experiments: int) -> Problem:
         f"{count(experiments, 'experiment')}, but no line has both a baseline (speedup 0) and a speedup "
         "with visits to a progress point, so no effect can be computed.",
         "run longer; the same -o adds to the profile.",
+    )
+
+
+def condition_without_data(condition: str, unfit: int) -> Problem:
+    """A condition for --fail-if that looked at nothing; a misspelt one must not pass unseen."""
+    if unfit:
+        return Problem(
+            f"the condition {condition!r} is not judged: all that it means rests on few data or is limited "
+            "by load. It counts as not fulfilled.",
+            "run longer; the same -o FILE adds to the profile.",
+        )
+    return Problem(
+        f"no line and progress point of the profile matches the condition {condition!r}, so it cannot hold.",
+        "see what there is with: coz report   (a line that takes hardly any time is not in a profile)",
     )
 
 

@@ -11,6 +11,9 @@
 namespace coz {
 namespace {
 
+// A day. Longer ones are no times, and could not be added to one.
+constexpr std::uint64_t kLongestWarmup = 86'400'000'000'000;
+
 std::string text(const char* name) {
   const char* value = getenv(name);
   return value == nullptr ? std::string() : std::string(value);
@@ -102,6 +105,9 @@ std::optional<Config> Config::from_environment() {
   config.end_to_end = text("COZ_END_TO_END") == "1";
   if (const auto period = number("COZ_PERIOD"); period && *period > 0) {
     config.period = static_cast<Nanoseconds>(*period);
+  }
+  if (const auto warmup = number("COZ_WARMUP"); warmup && *warmup <= kLongestWarmup) {
+    config.warmup = static_cast<Nanoseconds>(*warmup);
   }
   config.sampling = sampling_mode(text("COZ_SAMPLING"));
   // Without a seed, runs should differ.

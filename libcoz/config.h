@@ -29,6 +29,7 @@ struct Config {
   bool end_to_end = false;
   Granularity granularity = Granularity::kLine;
   Nanoseconds period = kMillisecond;
+  Nanoseconds warmup = 0;  // from the first sample to the first experiment
   Sampling sampling = Sampling::kAuto;
   std::uint64_t seed = 0;
 

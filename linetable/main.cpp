@@ -11,6 +11,7 @@
 #include "build.h"
 #include "places.h"
 #include "queries.h"
+#include "sampling_modes.h"
 #include "support/json.h"
 
 #ifndef COZ_VERSION
@@ -30,6 +31,7 @@ constexpr const char* kHelp =
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
        coz-linetable places [--debug-dir DIR]... --place NAME... BINARY
        coz-linetable breakpoints
+       coz-linetable sampling
        coz-linetable --help | --version
 
 build  reads the debug information of BINARY and writes its line table into the cache
@@ -44,6 +46,7 @@ lines  lists every line in scope, or every function
 places says where breakpoints have to stand that count visits to lines or functions of BINARY
   --place NAME            FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
 breakpoints  says which kinds of breakpoints there are here, and what a visit costs, in nanoseconds
+sampling  says which ways of sampling the kernel refuses, and why
   --table T               the table, as build printed it
   --source-scope PATTERN  files to include; % stands for any characters (default: all but system
                           headers, standard libraries and downloaded packages)
@@ -219,6 +222,11 @@ int run(int argc, char** argv) {
   if (command == "breakpoints") {
     if (argc > 1) return usage("breakpoints wants no arguments");
     print_line(to_json(measure_breakpoints()));
+    return finish(kOk);
+  }
+  if (command == "sampling") {
+    if (argc > 1) return usage("sampling wants no arguments");
+    print_line(to_json(try_sampling()));
     return finish(kOk);
   }
   if (command == "places") {

@@ -16,6 +16,7 @@ import math
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -294,3 +295,10 @@ def _square_root(covariance: Floats) -> Floats:
 def _bounded(log_replicates: Floats) -> Floats:
     """Keep the tails of t with hardly a degree of freedom within what a float can exponentiate."""
     return np.asarray(np.clip(log_replicates, -LARGEST_LOG, LARGEST_LOG), dtype=np.float64)
+
+
+def widening(number: int) -> float:
+    """By what a half interval grows when `number` of them shall hold together (Bonferroni)."""
+    tail = (1 - LEVEL) / 2
+    normal = NormalDist()
+    return normal.inv_cdf(1 - tail / max(number, 1)) / normal.inv_cdf(1 - tail)

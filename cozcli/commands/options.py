@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -112,3 +113,18 @@ def print_warnings(warnings: Iterable[Problem]) -> None:
         print(f"coz: warning: {printable(warning.text)}", file=sys.stderr)
         if warning.hint:
             print(f"coz: hint: {printable(warning.hint)}", file=sys.stderr)
+
+
+def terminal_width() -> int | None:
+    """Columns of standard output's terminal; None if it is none, or colours are not wanted."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return None
+    import shutil  # which `coz run` need not wait for
+
+    return shutil.get_terminal_size().columns
+
+
+def write(text: str) -> None:
+    """Write text to standard output, whatever the locale's encoding can hold."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))

@@ -1,18 +1,32 @@
-"""`coz report`: which lines matter, as a table or as JSON."""
+"""`coz report`: which lines matter, as a table or for other programs; and whether an effect fails a build."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cozcli import messages
+from cozcli.analysis.condition import EXAMPLE, Condition, parse_condition
 from cozcli.commands import options as shared
+from cozcli.messages import printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
+    from cozcli.analysis.gate import Verdict
+    from cozcli.analysis.result import Analysis
     from cozcli.reports.base import Report
+
+#: The forms besides the table, and what --help says of them.
+FORMS = {
+    "json": "print JSON instead of a table",
+    "csv": "print CSV, for spreadsheets and scripts",
+    "markdown": "print a Markdown table, for reviews and notes",
+    "annotate": "print FILE:LINE: note: ..., as compilers do, for editors and CI systems",
+}
+#: A condition of --fail-if held. Not that of a refused command line or an unreadable profile.
+STATUS_CONDITION_HELD = 1
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,7 +38,21 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     shared.add_analysis_options(parser, min_points=1, default="1")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    forms = parser.add_mutually_exclusive_group()
+    for name, what in FORMS.items():
+        forms.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
+    parser.add_argument(
+        "--no-source", dest="source", action="store_false", help="do not show the text of the leading lines"
+    )
+    parser.add_argument(
+        "--fail-if",
+        metavar="CONDITION",
+        action="append",
+        default=[],
+        type=_condition,
+        help="end with status 1 if an effect is certainly beyond a limit, as in "
+        f"'{EXAMPLE.replace('%', '%%')}' (at and on may be left out); repeatable",
+    )
     parser.add_argument(
         "--instances",
         action="store_true",
@@ -35,28 +63,67 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, print."""
-    shared.require_packages("numpy", *([] if options.json else ["rich"]))
+    shared.require_packages("numpy", *([] if options.form else ["rich"]))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
     from cozcli.analysis.analyse import Selection, analyse
-    from cozcli.reports.json_report import JsonReport
-    from cozcli.reports.text import TextReport
 
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     selection = Selection(options.min_points, options.line, options.progress_point)
     analysis = analyse(profile, selection)
-    report: Report = JsonReport() if options.json else TextReport(_terminal_width(), options.instances)
-    _write(report.render(analysis))
+    shared.write(_make_report(options).render(analysis))
     shared.print_warnings(analysis.warnings)
-    return 0
+    return _judge(options.fail_if, analysis)
 
 
-def _terminal_width() -> int | None:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return None
-    return shutil.get_terminal_size().columns
+def _make_report(options: argparse.Namespace) -> Report:
+    from cozcli.reports.annotate import AnnotateReport
+    from cozcli.reports.json_report import JsonReport
+    from cozcli.reports.table_reports import CsvReport, MarkdownReport
+    from cozcli.reports.text import TextReport
+
+    match options.form:
+        case "json":
+            return JsonReport()
+        case "csv":
+            return CsvReport()
+        case "markdown":
+            return MarkdownReport()
+        case "annotate":
+            return AnnotateReport()
+        case _:
+            return TextReport(shared.terminal_width(), options.instances, options.source)
 
 
-def _write(text: str) -> None:
-    """Write text whatever the locale's encoding can hold."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
+def _judge(conditions: Sequence[Condition], analysis: Analysis) -> int:
+    """The exit status, after saying on standard error which conditions held."""
+    from cozcli.analysis.gate import judge_condition
+
+    sys.stdout.flush()
+    status = 0
+    for condition in conditions:
+        verdict = judge_condition(condition, analysis.results)
+        if verdict.result is not None and verdict.point is not None:
+            status = STATUS_CONDITION_HELD
+            print(f"coz: {printable(_holds(verdict))}", file=sys.stderr)
+        elif verdict.looked_at == verdict.unfit:
+            shared.print_warnings([messages.condition_without_data(condition.text, verdict.unfit)])
+    return status
+
+
+def _holds(verdict: Verdict) -> str:
+    from cozcli.reports.base import percent
+
+    assert verdict.result is not None
+    assert verdict.point is not None
+    point, result = verdict.point, verdict.result
+    return (
+        f"condition {verdict.condition.text!r} holds: {result.location} at {point.speedup:.0%} on "
+        f"{result.point}: {percent(point.effect)} % ± {50 * (point.high - point.low):.1f}"
+    )
+
+
+def _condition(text: str) -> Condition:
+    try:
+        return parse_condition(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, print_warnings
+from cozcli.commands import values
+from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive, print_warnings
 from cozcli.errors import CozError
 from cozcli.launch import messages, point_messages
 from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
-from cozcli.launch.fixed_targets import FixedTarget, Wanted, is_line, read_fixed_lines
+from cozcli.launch.fixed_targets import FixedTarget, Wanted, read_fixed_lines
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
-from cozcli.launch.points import WantedPoints, place_points, split_pair
+from cozcli.launch.points import WantedPoints, place_points
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
-from cozcli.launch.program import end_like, run_program
+from cozcli.launch.program import Ending, end_like, run_program
+from cozcli.launch.repetition import Goal, Series
 from cozcli.launch.runtime_library import find_installation
 from cozcli.launch.table_service import Later, TableService
 from cozcli.messages import printable
-
-#: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
-SHORTEST_PERIOD, LONGEST_PERIOD = 100_000, 100_000_000
-_UNITS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -54,17 +52,25 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--period",
         metavar="TIME",
-        type=_period,
+        type=values.period,
         help="time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in "
         "nanoseconds (default: 1ms)",
     )
-    parser.add_argument("--seed", metavar="N", type=_seed, help="repeat the random choices of a run")
+    parser.add_argument("--seed", metavar="N", type=values.seed, help="repeat the random choices of a run")
     parser.add_argument(
         "--sampling",
         choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
         default="auto",
         help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
     )
+    parser.add_argument(
+        "--warmup",
+        metavar="TIME",
+        type=values.time,
+        default=0.0,
+        help="make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)",
+    )
+    _add_repetition(parser)
     _add_points(parser)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute, parser=parser)
@@ -76,7 +82,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="FILE:LINE",
         action="append",
         default=[],
-        type=_line,
+        type=values.line_place,
         help="select this line only; repeatable",
     )
     parser.add_argument(
@@ -92,7 +98,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        type=_name,
+        type=values.one_name,
         help="with --granularity function: select this function only; repeatable",
     )
     parser.add_argument(
@@ -100,19 +106,44 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        type=_name,
+        type=values.one_name,
         help="select this region (COZ_REGION_BEGIN) only; repeatable",
     )
     speedups = parser.add_mutually_exclusive_group()
     speedups.add_argument(
-        "--fixed-speedup", metavar="N", type=_percent, help="use this speedup only, in per cent (0 to 100)"
+        "--fixed-speedup",
+        metavar="N",
+        type=values.percent,
+        help="use this speedup only, in per cent (0 to 100)",
     )
     speedups.add_argument(
         "--speedups",
         metavar="N,N,...",
-        type=_speedups,
+        type=values.speedups,
         default=(),
         help="use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them",
+    )
+
+
+def _add_repetition(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "running short programs again",
+        "All runs go into the same profile. What is given is looked at between runs: none is ended, and "
+        "after one that fails or is interrupted there is no other. Whichever comes first ends the series.",
+    )
+    group.add_argument("--repeat", metavar="N", type=positive, help="run the program N times")
+    group.add_argument(
+        "--duration",
+        metavar="TIME",
+        type=values.time,
+        help="run the program again until TIME has passed: 90s, 5m, 1h",
+    )
+    group.add_argument(
+        "--until",
+        metavar="POINTS",
+        type=values.precision,
+        help="run the program again until the slopes of the three leading lines are certain to so many "
+        "points, as 2%%",
     )
 
 
@@ -127,7 +158,7 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
         metavar="PLACE",
         action="append",
         default=[],
-        type=_name,
+        type=values.one_name,
         help="a visit each time the line is reached, or the function is entered",
     )
     points.add_argument(
@@ -135,7 +166,7 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
         metavar="FILE:LINE",
         action="append",
         default=[],
-        type=_line,
+        type=values.line_place,
         help="a visit for each sample in the line: for places that are passed too often to be counted",
     )
     points.add_argument(
@@ -143,7 +174,7 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
         metavar="BEGIN,END",
         action="append",
         default=[],
-        type=_pair,
+        type=values.place_pair,
         help="the time from one place to the other, which may be in another thread",
     )
     points.add_argument(
@@ -193,12 +224,18 @@ def execute(options: argparse.Namespace) -> int:
             sampling=options.sampling,
             granularity=options.granularity,
             points=place_points(installation.helper, tables, points),
+            warmup=round(options.warmup * 1e9),
         )
+        series = Series(Goal(options.repeat, options.duration, options.until), output.path)
         print_warnings(tables.warnings)
         if output.appends:
             _say(messages.appending(options.output))
-        service = _make_service(tables, installation.library)
-        return _run(program, options.program, settings, output, options.output, service)
+
+        def make_service() -> TableService | None:
+            return _make_service(tables, installation.library)
+
+        launch = Launch(program, options.program, settings, make_service)
+        return _run(launch, series, output, options.output)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
         raise
@@ -233,21 +270,26 @@ def _make_service(tables: LineTables, library: Path) -> TableService | None:
         return None
 
 
-def _run(
-    program: Path,
-    arguments: Sequence[str],
-    settings: Settings,
-    output: Output,
-    name: str,
-    service: TableService | None,
-) -> int:
-    environment = make_environment(settings, os.environ)
+class Launch(NamedTuple):
+    """What is to be run, as often as it may be."""
+
+    program: Path
+    arguments: Sequence[str]
+    settings: Settings
+    make_service: Callable[[], TableService | None]
+
+
+def _run(launch: Launch, series: Series, output: Output, name: str) -> int:
     beginning = output.begin()
-    ending = run_program(program, arguments, environment, service)
+    another = True
+    while another:
+        ending = _run_once(launch, series.runs, output, name)
+        another, text = series.wants_another(ending)
+        if text:
+            _say(text)
     # From here on, whatever fails, the program's own ending is what the caller must see.
+    settings = launch.settings
     try:
-        append_ending(output.path, beginning, ending)
-        print_warnings(service.missed() if service else [])
         outcome = describe(output.path, beginning, name)
         if isinstance(outcome, str):
             _say(outcome)
@@ -257,13 +299,28 @@ def _run(
                 )
             )
         else:
-            print_warnings([outcome])
+            print_warnings([messages.with_doctor(outcome, launch.arguments[0])])
         print_warnings(costly_points(output.path, beginning, settings.points))
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
+
+
+def _run_once(launch: Launch, number: int, output: Output, name: str) -> Ending:
+    """One of several runs; they differ in their random choices only."""
+    seed = (launch.settings.seed + number) % 2**64
+    environment = make_environment(launch.settings._replace(seed=seed), os.environ)
+    service = launch.make_service()
+    beginning = output.path.stat().st_size
+    ending = run_program(launch.program, launch.arguments, environment, service)
+    try:
+        append_ending(output.path, beginning, ending)
+        print_warnings(service.missed() if service else [])
+    except OSError as error:
+        _say(messages.profile_incomplete(name, error.strerror or str(error)))
+    return ending
 
 
 def _is_location(target: FixedTarget) -> bool:
@@ -273,57 +330,3 @@ def _is_location(target: FixedTarget) -> bool:
 
 def _say(text: str) -> None:
     print(f"coz: {printable(text)}", file=sys.stderr, flush=True)
-
-
-def _line(text: str) -> str:
-    if not is_line(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not FILE:LINE, as in queue.cpp:10")
-    return text
-
-
-def _name(text: str) -> str:
-    if not text.strip() or "\n" in text:
-        raise argparse.ArgumentTypeError("a name must be one line of text")
-    return text.strip()
-
-
-def _pair(text: str) -> tuple[str, str]:
-    pair = split_pair(text)
-    if pair is None or "\n" in text:
-        raise argparse.ArgumentTypeError(f"{text!r} is not BEGIN,END, as in receive,queue.cpp:80")
-    return pair
-
-
-def _percent(text: str) -> int:
-    digits = text.removesuffix("%").strip()
-    if not re.fullmatch(r"[0-9]{1,3}", digits) or int(digits) > 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of per cent from 0 to 100")
-    return int(digits)
-
-
-def _speedups(text: str) -> tuple[int, ...]:
-    chosen = [_percent(part) for part in text.split(",")]
-    twice = sorted({speedup for speedup in chosen if chosen.count(speedup) > 1})
-    if twice:
-        raise argparse.ArgumentTypeError(f"{text!r} has {twice[0]} more than once")
-    if not any(chosen):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} has no speedup above 0; for baselines alone, use --fixed-speedup 0"
-        )
-    return tuple(sorted(speedup for speedup in chosen if speedup > 0))
-
-
-def _period(text: str) -> int:
-    match = re.fullmatch(r"([0-9]{1,12})\s*(ns|us|µs|ms|s|)", text)
-    period = int(match[1]) * _UNITS[match[2]] if match else 0
-    if not SHORTEST_PERIOD <= period <= LONGEST_PERIOD:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a time from 100us to 100ms (a bare number is in nanoseconds)"
-        )
-    return period
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 − 1")
-    return int(text)

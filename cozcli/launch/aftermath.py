@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,14 +40,33 @@ def describe(profile: Path, beginning: int, name: str) -> str | Problem:
     """
     experiments, lines = count_experiments(profile, beginning)
     if experiments:
-        return messages.run_summary(experiments, lines, name)
+        return messages.run_summary(experiments, lines, name, is_little(profile))
     return _explain(profile, beginning)
 
 
-def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
-    """How many experiments were recorded from a position on, and on how many lines.
+#: Experiments on a line from which on a report says something of it: blocks of three, and three of them.
+ENOUGH_EXPERIMENTS = 9
 
-    The records are this run's own, and counted without the checks of `cozcli.profile.reader`: a
+
+def is_little(profile: Path) -> bool:
+    """Has no line enough experiments, those of earlier runs included?
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    return max(Counter(_locations(profile, 0)).values(), default=0) < ENOUGH_EXPERIMENTS
+
+
+def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
+    """How many experiments were recorded from a position on, and on how many lines."""
+    locations = _locations(profile, beginning)
+    return len(locations), len(set(locations))
+
+
+def _locations(profile: Path, beginning: int) -> list[str]:
+    """What each experiment from a position on was about.
+
+    The records are this run's own, and read without the checks of `cozcli.profile.reader`: a
     user waits for the prompt, and importing that takes longer than most profiles' counting.
     """
     locations: list[str] = []
@@ -61,7 +81,7 @@ def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
                     locations.append(str(record["location"]))
             except (ValueError, TypeError, KeyError):
                 continue  # broken off, or not an experiment's record
-    return len(locations), len(set(locations))
+    return locations
 
 
 def never_sampled(profile: Path, beginning: int, fixed: Sequence[FixedTarget]) -> list[Problem]:

@@ -32,6 +32,7 @@ VARIABLES = (
     "COZ_SEED",
     "COZ_TABLE_SOCKET",
     "COZ_VERSION",
+    "COZ_WARMUP",
 )
 
 #: The kernel takes no more than 128 KiB for a variable, with its name and a NUL.
@@ -39,7 +40,7 @@ _LONGEST_VALUE = (128 << 10) - 100
 
 
 class Settings(NamedTuple):
-    """A run, as decided before its start. `period` in nanoseconds; None leaves it to the runtime."""
+    """A run, as decided before its start. `period`, `warmup`: nanoseconds; None leaves it to the runtime."""
 
     library: Path
     program: Path
@@ -55,6 +56,7 @@ class Settings(NamedTuple):
     sampling: str = "auto"
     granularity: str = "line"
     points: Sequence[PlacedPoint] = ()
+    warmup: int = 0
 
 
 def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -89,6 +91,8 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
         environment["COZ_SPEEDUPS"] = ",".join(map(str, settings.speedups))
     if settings.end_to_end:
         environment["COZ_END_TO_END"] = "1"
+    if settings.warmup:
+        environment["COZ_WARMUP"] = str(settings.warmup)
     if settings.period is not None:
         environment["COZ_PERIOD"] = str(settings.period)
     return environment

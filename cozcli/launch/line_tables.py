@@ -94,6 +94,18 @@ class LineTables:
         inside = frozenset(file for answer in answers for file in answer.get("files", []))
         return inside, _unique(file for answer in answers for file in answer.get("all_files", []))
 
+    def size(self) -> tuple[int, int]:
+        """How many lines (or functions) are in scope, and in how many files.
+
+        Raises:
+            CozError: none is, or the helper failed.
+        """
+        answers = [self._ask_scope(entry, ()) for entry in self.tables]
+        self._check_not_empty(answers)
+        what = "functions" if self.scope.functions else "lines"
+        files = {file for answer in answers for file in answer.get("files", [])}
+        return sum(answer.get(what, 0) for answer in answers), len(files)
+
     def listed(self) -> Iterator[tuple[str, str]]:
         """Each line (or function) in scope, by binary and path: its location and its function.
 

@@ -12,6 +12,9 @@ from cozcli.errors import Problem
 from cozcli.messages import count, listed
 
 if TYPE_CHECKING:
+    from cozcli.launch.repetition import Precision
+
+if TYPE_CHECKING:
     from cozcli.launch.fixed_targets import Missing
 
 
@@ -369,12 +372,43 @@ def exec_failed(program: str, reason: str) -> Problem:
     return Problem(f"{program} could not be started ({reason}).", "start it without coz to see why.")
 
 
-def run_summary(experiments: int, lines: int, profile: str) -> str:
-    """The last line of a successful run."""
+def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -> str:
+    """The last line of a successful run. `few`: the profile will show hardly more than chance."""
     return (
         f"{count(experiments, 'experiment')} on {count(lines, 'line')} in {profile}; "
         f"see them with: coz report {profile}"
+        + ("   (they are few: run longer, or again, which adds to the profile)" if few else "")
     )
+
+
+def series_so_far(runs: int, spent: float, precision: Precision | None, until: float | None) -> str:
+    """After one of several runs."""
+    text = f"{count(runs, 'run')}, {spent:.0f} s"
+    if precision is None or until is None:
+        return text
+    if precision.half is None:
+        return f"{text}; too few data to tell how certain the leading lines are"
+    return (
+        f"{text}; slopes of the leading lines are certain to ±{100 * precision.half:.1f} points "
+        f"(wanted: ±{100 * until:.1f})"
+    )
+
+
+def series_broken_off(runs: int, status: int, signal: int) -> str:
+    """A run that failed, or was interrupted, is the last one."""
+    how = (
+        f"ended by signal {signal}"
+        if signal
+        else f"ended with status {status}"
+        if status
+        else "was interrupted"
+    )
+    return f"run {runs} {how}; there is no other"
+
+
+def with_doctor(problem: Problem, program: str) -> Problem:
+    """After a run that came to nothing."""
+    return Problem(problem.text, f"{problem.hint} Also: coz doctor {program}".strip())
 
 
 def profile_incomplete(profile: str, reason: str) -> str:

@@ -16,6 +16,7 @@ from cozcli.launch.table_service import TableService
 
 #: Signals sent to the launcher that are meant for the program.
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGQUIT}
+_ENDING = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}
 _AWAITED = _FORWARDED | {signal.SIGCHLD}
 #: Python ignores these from its start; a program expects them to be as a shell leaves them.
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -24,10 +25,14 @@ _SI_KERNEL = 0x80
 
 
 class Ending(NamedTuple):
-    """How the program ended: by a status, or (`signal` above 0) by a signal."""
+    """How the program ended: by a status, or (`signal` above 0) by a signal.
+
+    `interrupted`: somebody wanted it to end, by Ctrl-C or a signal to us, however it took that.
+    """
 
     status: int = 0
     signal: int = 0
+    interrupted: bool = False
 
 
 def run_program(
@@ -100,14 +105,16 @@ def end_like(ending: Ending) -> int:
 
 def _wait(process: int) -> Ending:
     """Take signals one by one until the program has ended, passing on those that only we were sent."""
+    interrupted = False
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
             break
         received = signal.sigwaitinfo(_AWAITED)
+        interrupted = interrupted or received.si_signo in _ENDING
         from_terminal = received.si_code >= _SI_KERNEL
         if received.si_signo in _FORWARDED and not from_terminal and received.si_pid != process:
             os.kill(process, received.si_signo)
     if os.WIFSIGNALED(status):
-        return Ending(signal=os.WTERMSIG(status))
-    return Ending(status=os.WEXITSTATUS(status))
+        return Ending(signal=os.WTERMSIG(status), interrupted=interrupted)
+    return Ending(status=os.WEXITSTATUS(status), interrupted=interrupted)

@@ -65,6 +65,12 @@ def looks_like_profile(head: bytes) -> bool:
     return problems.recognized > 0
 
 
+def is_classic_line(raw: bytes) -> bool:
+    """Is this line a record of the classic tool, in either of its forms?"""
+    values = _parse_line(raw.decode("utf-8", errors="replace").strip("\r\n \0"))
+    return values is not None and is_classic(values)
+
+
 def _parse_line(text: str) -> dict[str, object] | None:
     if not text.startswith("{"):
         return parse_tab_line(text)

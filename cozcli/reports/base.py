@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.locations import CALLED_FROM as CALLED_FROM
+from cozcli.analysis.locations import REGION as REGION
+from cozcli.analysis.locations import common_directory as common_directory
+from cozcli.analysis.locations import shorten as shorten
+from cozcli.analysis.result import Analysis, LineResult, Note
+from cozcli.analysis.shape import Shape, outline
 from cozcli.messages import count, seconds
 
 #: Follows a slope that differs from 0 even with all lines looked at.
 SIGNIFICANT = "*"
 
+CONTENTION = "contention"
+#: The virtual speedups of a line whose effects are shown.
+SHOWN = (0.25, 0.50, 0.75)
 #: Profiling that slows a program down by less is not mentioned.
 MENTIONED_SLOWDOWN = 0.1
-#: Between a line and its caller, and before the name of a region, in locations.
-CALLED_FROM, REGION = " < ", "region "
 
 
 class Report(Protocol):
@@ -24,24 +29,6 @@ class Report(Protocol):
 
     def render(self, analysis: Analysis) -> str:
         """The whole report, ending in a newline."""
-
-
-def common_directory(locations: Sequence[str]) -> str:
-    """The directory, with its final slash, that all locations share; empty if only the root.
-
-    Regions have names instead of paths.
-    """
-    paths = [location for location in locations if not location.startswith(REGION)]
-    folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
-    if not folders or not all(folder.startswith("/") for folder in folders):
-        return ""
-    shared = os.path.commonpath(folders)
-    return shared + "/" if shared not in ("", "/") else ""
-
-
-def shorten(location: str, prefix: str) -> str:
-    """A location without the directory that all share."""
-    return CALLED_FROM.join(part.removeprefix(prefix) for part in location.split(CALLED_FROM))
 
 
 def short_function(function: str) -> str:
@@ -54,6 +41,20 @@ def percent(fraction: float) -> str:
     """`+12.3 %`; very large slow-downs without decimals."""
     value = 100 * fraction
     return f"{value:+.1f}" if abs(value) < 1000 else f"{value:+,.0f}"
+
+
+def describe_marks(result: LineResult) -> list[str]:
+    """Contention, what the curve does, and the notes."""
+    marks = [CONTENTION] if result.contention else []
+    shape = outline(result)
+    if shape.shape is Shape.BENDS:
+        marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%} ({percent(shape.top.effect)})")
+    elif shape.shape is Shape.LEVELS:
+        marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%}")
+    for note in result.notes:
+        factor = f" ×{result.phase.factor:.2f}" if note is Note.PHASES else ""
+        marks.append(note.value + factor)
+    return marks
 
 
 def short_point(analysis: Analysis, name: str, prefix: str) -> str:

@@ -11,12 +11,14 @@ from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.result import Analysis, LineResult, RunSummary
+from cozcli.analysis.shape import Shape, outline
+from cozcli.reports.summary import summarize
 
 FORMAT, VERSION = "coz-report", 1
 
 
 class JsonReport:
-    """`{"format", "version", "coz", "runs": […], "warnings": […], "overheads": […], "results": […]}`."""
+    """`{"format", "version", "coz", "summary", "runs", "warnings", "overheads", "results": […]}`."""
 
     def render(self, analysis: Analysis) -> str:
         """All times in nanoseconds, all speedups, effects and slopes as fractions."""
@@ -24,6 +26,7 @@ class JsonReport:
             "format": FORMAT,
             "version": VERSION,
             "coz": __version__,
+            "summary": summarize(analysis, lambda result: result.location, lambda result: result.point),
             "experiments": analysis.experiments,
             "runs": [_run(run) for run in analysis.runs],
             "warnings": [{"text": w.text, "hint": w.hint} for w in analysis.warnings],
@@ -95,12 +98,27 @@ def _result(result: LineResult) -> dict[str, Any]:
             }
             for point in result.curve
         ],
+        "shape": _shape(result),
         "fit": {
             "degree": result.fit.degree,
             **{
                 name: [_number(value) for value in getattr(result.fit, name)]
                 for name in ("speedup", "effect", "low", "high")
             },
+        },
+    }
+
+
+def _shape(result: LineResult) -> dict[str, Any]:
+    """The largest effect of those measured, and what the curve does (`shape.Shape`), since which speedup."""
+    found = outline(result)
+    largest = found.top
+    return {
+        "kind": found.shape.value,
+        "since": None if found.shape is Shape.OPEN else found.since.speedup,
+        "largest": {
+            "speedup": largest.speedup,
+            **{name: _number(getattr(largest, name)) for name in ("effect", "low", "high")},
         },
     }
 

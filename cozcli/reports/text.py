@@ -9,13 +9,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cozcli.analysis import curve
 from cozcli.analysis.callers import Caller
 from cozcli.analysis.result import Analysis, LineResult, Note
+from cozcli.analysis.shape import Effect, Shape, effect_at, outline
 from cozcli.messages import printable
 from cozcli.reports.base import (
+    CONTENTION,
+    SHOWN,
     SIGNIFICANT,
     common_directory,
+    describe_marks,
     describe_overheads,
     describe_points,
     describe_runs,
@@ -24,16 +27,17 @@ from cozcli.reports.base import (
     short_point,
     shorten,
 )
+from cozcli.reports.source import Excerpt, excerpts
+from cozcli.reports.summary import summarize
 
-#: The virtual speedups of a line whose effects are shown.
-SHOWN = (0.25, 0.50, 0.75)
 #: Wide enough that nothing is ever folded; tables do not grow to fill it.
 UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
-CONTENTION = "contention"
 #: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
 MOST_LISTED, MOST_SHOWN, LEAST_SHARE = 10, 4, 0.03
+#: From this many per cent on, all that an interval says is that nothing is known.
+UNKNOWN = 1000
 ORDER = (
     "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
     "interval, with the number of lines allowed for. Those of few data come last."
@@ -43,12 +47,14 @@ ORDER = (
 class TextReport:
     """A ranked table. `width` is the terminal's, or None for a pipe or file.
 
-    `instances`: list also the functions, as of a template, that lines are part of.
+    `instances`: list also the functions, as of a template, that lines are part of. `source`: show the
+    leading lines with those around them, where their files can be read.
     """
 
-    def __init__(self, width: int | None = None, instances: bool = False) -> None:
+    def __init__(self, width: int | None = None, instances: bool = False, source: bool = True) -> None:
         self._width = width
         self._instances = instances
+        self._source = source
 
     def render(self, analysis: Analysis) -> str:
         """Header, table, and what its columns and marks mean."""
@@ -69,7 +75,16 @@ class TextReport:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         for line in describe_points(analysis, prefix) + describe_overheads(analysis, prefix):
             console.print(Text(printable(line)), soft_wrap=True)
+        console.print()
+        for line in summarize(
+            analysis,
+            lambda result: shorten(result.location, prefix),
+            lambda result: short_point(analysis, result.point, prefix),
+        ):
+            console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
         console.print(_table(analysis, prefix, self._width))
+        for excerpt in excerpts(analysis) if self._source else []:
+            _print_source(console, excerpt, prefix)
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
         for line in _legend(analysis, self._width is None or self._width >= WITH_INTERVALS):
@@ -120,37 +135,37 @@ def _row(result: LineResult, point: str, prefix: str, latency: bool, room: int) 
 
 
 def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
-    """The measured effect if there is one at just this speedup, else the fitted curve's."""
-    for point in result.curve:
-        if point.speedup == speedup:
-            return _plus_minus(point.effect, point.low, point.high, "", interval)
-    fitted = curve.value_at(result.fit, speedup)
-    return Text("-", style="dim") if fitted is None else _plus_minus(*fitted, "~", interval)
+    found = effect_at(result, speedup)
+    return Text("-", style="dim") if found is None else _plus_minus(found, interval)
 
 
-def _plus_minus(effect: float, low: float, high: float, prefix: str, interval: bool) -> Text:
-    half = 50 * (high - low)
-    shown = f"{half:.1f}" if half < 100 else f"{half:,.0f}"
-    style = "green" if low > 0 else "red" if high < 0 else "" if interval else "dim"
-    return Text(f"{prefix}{percent(effect)}" + (f" ±{shown}" if interval else ""), style=style)
+def _plus_minus(found: Effect, interval: bool) -> Text:
+    half = 100 * found.half
+    shown = f"{half:.1f}" if half < 100 else f"{half:.0f}" if half < UNKNOWN else f">{UNKNOWN}"
+    style = "green" if found.low > 0 else "red" if found.high < 0 else "" if interval else "dim"
+    prefix = "" if found.measured else "~"
+    return Text(f"{prefix}{percent(found.effect)}" + (f" ±{shown}" if interval else ""), style=style)
 
 
 def _slope(result: LineResult, interval: bool) -> Text:
     style = "" if not result.significant else "green" if result.slope > 0 else "red"
     mark = SIGNIFICANT if result.significant else " "
-    shown = f" [{result.slope_low:+.2f}, {result.slope_high:+.2f}]" if interval else ""
+    shown = f" [{_bound(result.slope_low)}, {_bound(result.slope_high)}]" if interval else ""
     return Text(f"{result.slope:+.2f}{mark}{shown}", style=style)
+
+
+def _bound(slope: float) -> str:
+    most = UNKNOWN // 10
+    return (
+        f"{slope:+.2f}" if abs(slope) < most else f"{'<' if slope < 0 else '>'}{most if slope > 0 else -most}"
+    )
 
 
 def _marks(result: LineResult) -> Text:
     marks = Text()
-    if result.contention:
-        marks.append(CONTENTION, style="bold red")
-    for note in result.notes:
-        text = note.value
-        if note is Note.PHASES:
-            text += f" ×{result.phase.factor:.2f}"
-        marks.append((", " if marks else "") + text)
+    for mark in describe_marks(result):
+        marks.append(", " if marks else "")
+        marks.append(mark, style="bold red" if mark == CONTENTION else "")
     return marks
 
 
@@ -187,6 +202,20 @@ def _list_by_line(heading: str, shown: dict[str, str], prefix: str) -> list[str]
     return [heading, *map(printable, lines[:MOST_LISTED]), ""] if lines else []
 
 
+def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
+    heading = shorten(excerpt.location, prefix) + (
+        " (changed since the profile was made)" if excerpt.newer else ""
+    )
+    console.print(Text(printable(heading), style="bold"), soft_wrap=True)
+    room = min(console.width - 1, excerpt.WIDEST)
+    for number, text in excerpt.lines:
+        marked = number == excerpt.number
+        line = f"{'>' if marked else ' '} {number:5}  {text}"
+        cut = line if len(line) <= room else line[: room - 1] + "…"
+        console.print(Text(cut, style="" if marked else "dim"), no_wrap=True, crop=False, overflow="ignore")
+    console.print()
+
+
 def _caller(caller: Caller, prefix: str) -> str:
     if not caller.location:
         return f"out of scope {caller.share:.0%}"
@@ -215,6 +244,11 @@ def _legend(analysis: Analysis, intervals: bool) -> list[str]:
         lines.append(
             "contention: making this line faster makes the program slower; look for what it contends for."
         )
+    shapes = {outline(result).shape for result in analysis.results}
+    if Shape.BENDS in shapes:
+        lines.append("bends down: the largest effect is at this speedup; a faster line gains less.")
+    if Shape.LEVELS in shapes:
+        lines.append("levels off: nearly all of what can be gained is gained at this speedup.")
     notes = {note for result in analysis.results for note in result.notes}
     explained = {
         Note.FEW_DATA: "few data: measured at fewer than 5 speedups, or in fewer than 3 blocks; run longer.",

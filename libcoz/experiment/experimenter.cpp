@@ -49,7 +49,7 @@ bool Experimenter::wait_for_start() {
   while (!source_.is_started()) {
     if (!stop_.sleep_for(kMillisecond)) return false;
   }
-  return true;
+  return config_.warmup == 0 || stop_.sleep_for(config_.warmup);
 }
 
 bool Experimenter::hide_descriptors() const {

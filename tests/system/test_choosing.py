@@ -301,3 +301,21 @@ def test_the_frame_that_samples_return_by_is_no_function(coz, build):
     assert trampolines == []
     listed = coz("lines", "--granularity", "function", "-b", "%/libc.so%", build("kernel_time.c"))
     assert "restore_rt" not in listed.out
+
+
+def test_no_experiment_in_the_warmup(coz, build):
+    run = coz.run([build("examples/serial/serial.cpp"), 5], "--warmup", "2s")
+    assert run.status == 0, run.err
+    experiments = run.records("experiment")
+    assert experiments
+    assert all(experiment["start"] >= 2_000_000_000 for experiment in experiments)
+
+
+def test_a_short_program_is_run_again(coz, build):
+    """Runs add up, each with random choices of its own, and the last experiments are not the first ones'."""
+    run = coz.run([build("examples/serial/serial.cpp"), 2], "--repeat", "3")
+    assert run.status == 0, run.err
+    runs = run.records("run")
+    assert len(runs) == 3
+    assert len({record["seed"] for record in runs}) == 3
+    assert len(run.records("exit")) == 3

@@ -76,6 +76,12 @@ int main(int argc, char** argv) {
     for (int n = 1; n < 32; n++) if (sigismember(&m, n)) printf("%d blocked\n", n);
     return 0;
   }
+  if (!strcmp(what, "leave")) {
+    sigset_t m; int n;
+    sigemptyset(&m); sigaddset(&m, SIGINT); sigprocmask(SIG_BLOCK, &m, 0);
+    say("ready\n");
+    return sigwait(&m, &n);
+  }
   if (!strcmp(what, "wait")) {
     signal(SIGTERM, on); signal(SIGUSR1, on); signal(SIGINT, on);
     say("ready\n");
@@ -136,7 +142,12 @@ def finish(process: subprocess.Popen[str], text: str = "") -> tuple[int, str, st
 def test_status_passes_through_and_one_line_says_what_came_of_it(start: Start, tmp_path: Path) -> None:
     status, out, error = finish(start("exit", "42", FAKE_RECORDS=RECORDS))
     assert (status, out) == (42, "")
-    assert error == "coz: 1 experiment on 1 line in profile.coz; see them with: coz report profile.coz\n"
+    summary = "coz: 1 experiment on 1 line in profile.coz; see them with: coz report profile.coz"
+    assert error == f"{summary}   (they are few: run longer, or again, which adds to the profile)\n"
+    experiment = next(line for line in RECORDS.splitlines() if '"experiment"' in line) + "\n"
+    _, _, error = finish(start("exit", "0", options=("-o", "2"), FAKE_RECORDS=RECORDS + 8 * experiment))
+    assert "9 experiments on 1 line in 2; " in error
+    assert "few" not in error
     last = (tmp_path / "profile.coz").read_text().splitlines()[-1]
     assert json.loads(last) == {"type": "exit", "status": 42}
 
@@ -146,6 +157,7 @@ def test_an_empty_run_is_never_silent(start: Start, tmp_path: Path) -> None:
     # The form of `coz report`, but for the word: the program has run all the same.
     assert error.startswith("coz: warning: no experiment: ")
     assert error.splitlines()[1].startswith("coz: hint: ")
+    assert " Also: coz doctor " in error
     assert error.count("\n") == 2
     _, _, error = finish(start("exit", "0", options=("-o", "other.coz")))
     assert "did not start" in error
@@ -282,6 +294,68 @@ def test_a_run_on_nothing_but_a_region_never_entered(start: Start) -> None:
     _, _, error = finish(start("exit", "0", options=("--fixed-region", "zzz"), FAKE_RECORDS=records))
     assert "no experiment: the run took no sample in region zzz" in error
     assert "part, other" in error
+
+
+def test_repeated_runs_go_into_one_profile(start: Start, tmp_path: Path) -> None:
+    status, _, error = finish(start("exit", "0", options=("--repeat", "3"), FAKE_RECORDS=RECORDS))
+    assert status == 0
+    records = (tmp_path / "profile.coz").read_text()
+    assert [records.count(f'"{kind}"') for kind in ("run", "experiment", "exit")] == [3, 3, 3]
+    assert [line.partition(",")[0] for line in error.splitlines()[:3]] == [
+        "coz: 1 run", "coz: 2 runs", "coz: 3 runs",
+    ]  # fmt: skip
+    assert error.splitlines()[3].startswith("coz: 3 experiments on 1 line in profile.coz; ")
+
+
+def test_repeated_runs_differ_in_their_seed(start: Start) -> None:
+    options = ("--repeat", "2", "--seed", "18446744073709551615")
+    _, out, _ = finish(start("environment", "COZ_SEED", options=options, FAKE_RECORDS=RECORDS))
+    assert out.split() == ["18446744073709551615", "0"]
+
+
+@pytest.mark.parametrize("how", ["exit", "raise"])
+def test_after_a_failure_there_is_no_other_run(start: Start, tmp_path: Path, how: str) -> None:
+    status, _, error = finish(start(how, "6", options=("--duration", "1h"), FAKE_RECORDS=RECORDS))
+    assert status == (6 if how == "exit" else -6)
+    assert f"run 1 ended {'with status' if how == 'exit' else 'by signal'} 6; there is no other" in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
+
+
+def test_an_interrupted_run_is_the_last_however_it_ends(start: Start, tmp_path: Path) -> None:
+    process = start("leave", options=("--repeat", "50"), FAKE_RECORDS=RECORDS)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    status, _, error = finish(process)
+    assert status == 0
+    assert "run 1 was interrupted; there is no other" in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
+
+
+def test_a_time_that_has_passed_ends_the_series(start: Start) -> None:
+    options = ("--duration", "1ms", "--repeat", "9")
+    _, _, error = finish(start("exit", "0", options=options, FAKE_RECORDS=RECORDS))
+    assert "coz: 1 run, " in error
+    assert "2 runs" not in error
+
+
+def test_warmup_is_handed_on(start: Start) -> None:
+    _, out, _ = finish(start("environment", "COZ_WARMUP", options=("--warmup", "1.5s"), FAKE_RECORDS=RECORDS))
+    assert out == "1500000000\n"
+    _, out, _ = finish(start("environment", "COZ_WARMUP", COZ_WARMUP="7", FAKE_RECORDS=RECORDS))
+    assert out == "(none)\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--repeat", "0"), ("--duration", "0"), ("--duration", "2d"), ("--until", "0%"), ("--until", "60%"),
+     ("--warmup", "-1"), ("--warmup", "25h")],
+)  # fmt: skip
+def test_other_goals_are_refused(start: Start, tmp_path: Path, options: tuple[str, str]) -> None:
+    status, _, error = finish(start("exit", "0", options=options))
+    assert status == 2
+    assert f"argument {options[0]}" in error
+    assert not (tmp_path / "profile.coz").exists()
 
 
 def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None:

@@ -13,26 +13,36 @@ import pytest
 
 from cozcli.analysis.analyse import analyse
 from cozcli.profile.profile import load_profile
+from cozcli.reports.annotate import AnnotateReport
+from cozcli.reports.base import Report
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.table_reports import CsvReport, MarkdownReport
 from cozcli.reports.text import TextReport
 
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+REPORTS: dict[str, Report] = {
+    "txt": TextReport(),
+    "json": JsonReport(),
+    "csv": CsvReport(),
+    "md": MarkdownReport(),
+    "annotate": AnnotateReport(),
+}
 PROFILES = ("classic-0.2.2.tab", "classic-0.2.5.jsonl", "four-lines", "few-blocks")
 
 
 @pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.parametrize("form", ["txt", "json"])
+@pytest.mark.parametrize("form", ["txt", "json", "csv", "md", "annotate"])
 def test_report(golden: Path, name: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(golden)
     analysis = analyse(load_profile([f"{name}.coz"]))
-    text = (TextReport() if form == "txt" else JsonReport()).render(analysis)
+    text = REPORTS[form].render(analysis)
     expected = golden / f"{name}.report.{form}"
     if os.environ.get("COZ_UPDATE_GOLDEN"):
         expected.write_text(text, encoding="utf-8")
     wanted = expected.read_text(encoding="utf-8")
     assert re.sub(" +", " ", NUMBER.sub("#", text)) == re.sub(" +", " ", NUMBER.sub("#", wanted))
-    # A table rounds to a tenth of a per cent, which may fall either way.
-    step = 0.11 if form == "txt" else 1e-6
+    # Tables round to a tenth of a per cent, and sentences to one, which may fall either way.
+    step = {"txt": 0.11, "md": 0.11, "annotate": 1.0}.get(form, 1e-6)
     assert numbers(text) == pytest.approx(numbers(wanted), rel=1e-3, abs=step)
 
 

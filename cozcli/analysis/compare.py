@@ -1,0 +1,233 @@
+"""What changed between two profiles, line by line, and which of it is more than chance.
+
+Two results are of the same line if location, function, progress point and kind agree. Results that are left
+over in both are matched by file and function, in order of their line numbers, where there are as many on
+either side: an edit above a function moves its lines. Where the profiles share no file, as after builds in
+different folders, paths count from the folder that each profile's lines share.
+
+The interval of a difference comes from the two intervals: from the difference, downward, the root of the sum
+of squares of what B may be smaller and A larger by, and upward likewise (MOVER: Zou and Donner 2008). It
+needs no symmetric intervals, but independent profiles, as those of different runs are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from cozcli import messages
+from cozcli.analysis.intervals import LEVEL
+from cozcli.analysis.locations import common_directory, shorten
+from cozcli.analysis.ranking import discoveries, impact, matches_line
+from cozcli.analysis.result import Analysis, LineResult, Note
+from cozcli.analysis.shape import effect_at
+from cozcli.errors import CozError
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ThroughputPoint
+
+#: The speedups at which effects are compared.
+COMPARED = (0.25, 0.50, 0.75)
+#: Of the changes marked as certain, the part that may be chance.
+FALSE_CHANGES = 1 - LEVEL
+#: Results of which no change is certain.
+UNFIT = (Note.FEW_DATA, Note.LOAD)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """B less A, of one quantity."""
+
+    before: Estimate
+    after: Estimate
+    change: Estimate
+
+
+@dataclass(frozen=True)
+class Change:
+    """A line and progress point in both profiles. `moved`: matched by its function.
+
+    `effects`: by speedup, as far as both profiles know them.
+    """
+
+    before: LineResult
+    after: LineResult
+    moved: bool
+    slope: Difference
+    effects: dict[float, Difference]
+    certain: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`changes` in order of rank: certain ones first. `only_before`, `only_after`: in order of theirs."""
+
+    changes: tuple[Change, ...]
+    only_before: tuple[LineResult, ...]
+    only_after: tuple[LineResult, ...]
+
+
+def compare(before: Analysis, after: Analysis) -> Comparison:
+    """Match the results of two analyses and compare each pair."""
+    pairs, only_before, only_after = _match(before.results, after.results)
+    changes = [_change(a, b, moved) for a, b, moved in pairs]
+    fit = [change for change in changes if not {*change.before.notes, *change.after.notes} & set(UNFIT)]
+    marks = discoveries([_chance(change.slope) for change in fit], FALSE_CHANGES)
+    certain = {id(change) for change, mark in zip(fit, marks, strict=True) if mark}
+    judged = [Change(**{**vars(change), "certain": id(change) in certain}) for change in changes]
+    return Comparison(
+        changes=tuple(sorted(judged, key=_rank)),
+        only_before=tuple(sorted(only_before, key=_rank_alone)),
+        only_after=tuple(sorted(only_after, key=_rank_alone)),
+    )
+
+
+def choose(comparison: Comparison, line: str | None, point: str | None) -> Comparison:
+    """What a user asked to see: a pattern of lines, as of either profile, and a progress point.
+
+    Raises:
+        CozError: nothing is left.
+    """
+
+    def is_wanted(*results: LineResult) -> bool:
+        return any(
+            (line is None or matches_line(line, r.location, r.function)) and point in (None, r.point)
+            for r in results
+        )
+
+    chosen = Comparison(
+        tuple(c for c in comparison.changes if is_wanted(c.before, c.after)),
+        tuple(r for r in comparison.only_before if is_wanted(r)),
+        tuple(r for r in comparison.only_after if is_wanted(r)),
+    )
+    if not (chosen.changes or chosen.only_before or chosen.only_after):
+        everything = [c.after for c in comparison.changes] + [*comparison.only_before, *comparison.only_after]
+        known = sorted({r.location if line is not None else r.point for r in everything})
+        what = "line" if line is not None else "progress point"
+        raise CozError(messages.nothing_matches(what, line or point or "", known))
+    return chosen
+
+
+def difference(before: Estimate, after: Estimate) -> Difference:
+    """B less A, with its interval."""
+    change = after.value - before.value
+    down = math.hypot(after.value - after.low, before.high - before.value)
+    up = math.hypot(after.high - after.value, before.value - before.low)
+    return Difference(before, after, Estimate(change, change - down, change + up))
+
+
+def _change(before: LineResult, after: LineResult, moved: bool) -> Change:
+    effects = {}
+    for speedup in COMPARED:
+        a, b = effect_at(before, speedup), effect_at(after, speedup)
+        if a is not None and b is not None:
+            effects[speedup] = difference(
+                Estimate(a.effect, a.low, a.high), Estimate(b.effect, b.low, b.high)
+            )
+    slope = difference(_slope(before), _slope(after))
+    return Change(before, after, moved, slope, effects)
+
+
+def _slope(result: LineResult) -> Estimate:
+    return Estimate(result.slope, result.slope_low, result.slope_high)
+
+
+def _chance(found: Difference) -> float:
+    """Two-sided p-value of no change, from the half of the interval that points to 0."""
+    change = found.change
+    half = change.value - change.low if change.value > 0 else change.high - change.value
+    normal = NormalDist()
+    if half <= 0:
+        return 0.0 if change.value else 1.0
+    return 2 * normal.cdf(-abs(change.value) / half * normal.inv_cdf(0.5 + LEVEL / 2))
+
+
+def _rank(change: Change) -> tuple[bool, float, float, str, str, str]:
+    found = change.slope.change
+    sure = max(found.low, -found.high, 0.0)
+    return (not change.certain, -sure, -abs(found.value), *change.after.key)
+
+
+def _rank_alone(result: LineResult) -> tuple[bool, float, str, str, str]:
+    return (Note.FEW_DATA in result.notes, -max(impact(result), 0.0), *result.key)
+
+
+def baseline_periods(runs: Sequence[Run]) -> dict[str, float]:
+    """Of each throughput point: nanoseconds between visits in windows at speedup 0, without delays."""
+    visits, elapsed = defaultdict[str, int](int), defaultdict[str, int](int)
+    for run in runs:
+        for point in (p for e in run.experiments if e.speedup == 0 for p in e.points):
+            if isinstance(point, ThroughputPoint):
+                visits[point.name] += point.visits
+                elapsed[point.name] += point.elapsed
+    return {name: elapsed[name] / visits[name] for name in visits if visits[name] > 0}
+
+
+# Matching
+
+Key = tuple[str, str, str, str]
+Pair = tuple[LineResult, LineResult, bool]
+
+
+def _match(
+    before: Sequence[LineResult], after: Sequence[LineResult]
+) -> tuple[list[Pair], list[LineResult], list[LineResult]]:
+    prefixes = ("", "")
+    if not {_path(r.location) for r in before} & {_path(r.location) for r in after}:
+        prefixes = (
+            common_directory([r.location for r in before]),
+            common_directory([r.location for r in after]),
+        )
+    left = {_exact(r, prefixes[0]): r for r in before}
+    right = {_exact(r, prefixes[1]): r for r in after}
+    pairs: list[Pair] = [(left[key], right[key], False) for key in left if key in right]
+    lone_left = _by_function([r for key, r in left.items() if key not in right], prefixes[0])
+    lone_right = _by_function([r for key, r in right.items() if key not in left], prefixes[1])
+    for key in [key for key in lone_left if len(lone_left[key]) == len(lone_right.get(key, ()))]:
+        pairs += [(a, b, True) for a, b in zip(lone_left.pop(key), lone_right.pop(key), strict=True)]
+    return pairs, _flat(lone_left), _flat(lone_right)
+
+
+def _exact(result: LineResult, prefix: str) -> tuple[str, str, str, str, str]:
+    return (
+        result.target,
+        shorten(result.location, prefix),
+        result.function.partition("(")[0],
+        result.point,
+        result.kind,
+    )
+
+
+def _by_function(results: Sequence[LineResult], prefix: str) -> dict[Key, list[LineResult]]:
+    """Lines by file, function, point and kind, in order of line number; other targets have none."""
+    found: defaultdict[Key, list[LineResult]] = defaultdict(list)
+    for result in results:
+        is_line = result.target == "line" and bool(result.function)
+        file = shorten(_path(result.location), prefix) if is_line else result.location
+        function = result.function.partition("(")[0] if is_line else "\0" + result.target
+        found[file, function, result.point, result.kind].append(result)
+    return {key: sorted(members, key=_number) for key, members in found.items()}
+
+
+def _path(location: str) -> str:
+    return location.rpartition(":")[0]
+
+
+def _number(result: LineResult) -> int:
+    digits = result.location.rpartition(":")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def _flat(found: dict[Key, list[LineResult]]) -> list[LineResult]:
+    return [result for members in found.values() for result in members]

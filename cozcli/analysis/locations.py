@@ -1,0 +1,27 @@
+"""Names of what was sped up: FILE:LINE, FILE:FUNCTION, LINE < CALLER, or a region's name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+#: Between a line and its caller, and before the name of a region.
+CALLED_FROM, REGION = " < ", "region "
+
+
+def common_directory(locations: Sequence[str]) -> str:
+    """The directory, with its final slash, that all locations share; empty if only the root.
+
+    Regions have names instead of paths.
+    """
+    paths = [location for location in locations if not location.startswith(REGION)]
+    folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
+    if not folders or not all(folder.startswith("/") for folder in folders):
+        return ""
+    shared = os.path.commonpath(folders)
+    return shared + "/" if shared not in ("", "/") else ""
+
+
+def shorten(location: str, prefix: str) -> str:
+    """A location without the directory that all share."""
+    return CALLED_FROM.join(part.removeprefix(prefix) for part in location.split(CALLED_FROM))

@@ -1,0 +1,73 @@
+"""`coz diff`: what changed between two profiles."""
+
+from __future__ import annotations
+
+import argparse
+
+from cozcli.commands import options as shared
+from cozcli.errors import Problem
+from cozcli.profile.profile import load_profile
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "diff",
+        help="say what changed between two profiles",
+        description="Compare the effects of each line in two profiles, as of a program before and after a "
+        "change. Lines are matched by file and number, and where these moved, by function.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("before", metavar="A", help="the profile before")
+    parser.add_argument("after", metavar="B", help="the profile after")
+    parser.add_argument(
+        "--line",
+        metavar="PATTERN",
+        help="only this line: FILE:LINE, FILE, a function, or a pattern with %% for any text",
+    )
+    parser.add_argument("--progress-point", metavar="NAME", help="only effects on this progress point")
+    forms = parser.add_mutually_exclusive_group()
+    for name, what in (("json", "JSON"), ("csv", "CSV"), ("markdown", "a Markdown table")):
+        forms.add_argument(
+            f"--{name}",
+            dest="form",
+            action="store_const",
+            const=name,
+            help=f"print {what} instead of a table",
+        )
+    parser.set_defaults(execute=execute, parser=parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Read and analyse both, match, print."""
+    shared.require_packages("numpy", *([] if options.form else ["rich"]))
+    from cozcli.analysis.analyse import analyse
+    from cozcli.analysis.compare import baseline_periods, choose, compare
+    from cozcli.reports import diff_reports
+
+    names = (options.before, options.after)
+    profiles = [load_profile([name]) for name in names]
+    before, after = (analyse(profile) for profile in profiles)
+    periods = [baseline_periods(profile.runs) for profile in profiles]
+    wanted = {result.point for result in (*before.results, *after.results)}
+    sides = diff_reports.Sides(
+        names,
+        (before, after),
+        {name: (a, periods[1][name]) for name, a in periods[0].items() if name in periods[1].keys() & wanted},
+    )
+    comparison = choose(compare(before, after), options.line, options.progress_point)
+    match options.form:
+        case "json":
+            text = diff_reports.render_json(comparison, sides)
+        case "csv":
+            text = diff_reports.render_csv(comparison)
+        case "markdown":
+            text = diff_reports.render_markdown(comparison, sides)
+        case _:
+            text = diff_reports.render_text(comparison, sides, shared.terminal_width())
+    shared.write(text)
+    for name, analysis in zip(names, (before, after), strict=True):
+        shared.print_warnings(
+            Problem(f"{name}: {warning.text}", warning.hint) for warning in analysis.warnings
+        )
+    return 0

@@ -1,0 +1,218 @@
+"""Findings about the machine: sampling, processors, containers, virtual machines, preloaded libraries.
+
+`Machine` has what the kernel says, read below a root folder that tests may choose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding
+
+#: The runtime's first choice needs it (libcoz/os/perf_event.cpp).
+TRAP_SINCE = (5, 19)
+#: Of processor time: what hosts take away, and others use, without being mentioned.
+STOLEN, BUSY = 0.01, 0.25
+#: Libraries that take over what the runtime does, or that it would take from them.
+SANITIZERS = re.compile(r"lib(asan|tsan|msan|ubsan|lsan|clang_rt\.(a|t|m|ub|l)san[^/]*|vgpreload[^/]*)\b")
+
+
+class Machine:
+    """What the kernel says of this process and machine; nothing where a file is missing."""
+
+    def __init__(self, root: Path = Path("/"), environment: Mapping[str, str] | None = None) -> None:
+        self._root = root
+        self.environment = os.environ if environment is None else environment
+        self.processors = len(os.sched_getaffinity(0))
+
+    def read(self, path: str) -> str:
+        """A small file of the kernel's; empty if it cannot be read."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return (self._root / path).read_text().strip()
+        return ""
+
+    @property
+    def release(self) -> str:
+        """As `uname -r`."""
+        return self.read("proc/sys/kernel/osrelease") or os.uname().release
+
+    @property
+    def paranoid(self) -> int | None:
+        """kernel.perf_event_paranoid; None without perf events."""
+        text = self.read("proc/sys/kernel/perf_event_paranoid")
+        return int(text) if re.fullmatch(r"-?[0-9]+", text) else None
+
+    @property
+    def has_seccomp(self) -> bool:
+        """Is there a filter on this process's system calls, as in a container?"""
+        return re.search(r"^Seccomp:\s*2$", self.read("proc/self/status"), re.MULTILINE) is not None
+
+    @property
+    def quota(self) -> float | None:
+        """Processors that control groups let this process use; None for all."""
+        found = [quota for quota in map(self._quota_of, self._groups()) if quota is not None]
+        return min(found, default=None)
+
+    @property
+    def stolen(self) -> float:
+        """Since the start, the part of processor time that the host gave to others."""
+        fields = self.read("proc/stat").partition("\n")[0].split()[1:9]
+        times: list[int] = [int(field) for field in fields if field.isdigit()]
+        total = sum(times)
+        return times[7] / total if len(times) == 8 and total else 0.0
+
+    @property
+    def load(self) -> float:
+        """Threads that ran or wanted to, on average over the last minute."""
+        text = self.read("proc/loadavg").partition(" ")[0]
+        return float(text) if re.fullmatch(r"[0-9]+\.[0-9]+", text) else 0.0
+
+    def _groups(self) -> list[str]:
+        """Folders of this process's control groups and those above, of version 2 and 1."""
+        folders = []
+        for line in self.read("proc/self/cgroup").splitlines():
+            _, controllers, path = (*line.split(":", 2), "", "")[:3]
+            if controllers and "cpu" not in controllers.split(","):
+                continue
+            base = "sys/fs/cgroup/cpu" if controllers else "sys/fs/cgroup"
+            parts = [part for part in path.split("/") if part not in ("", "..")]
+            folders += ["/".join([base, *parts[:depth]]) for depth in range(len(parts) + 1)]
+        return folders
+
+    def _quota_of(self, folder: str) -> float | None:
+        words = self.read(f"{folder}/cpu.max").split()
+        if not words:
+            words = [self.read(f"{folder}/cpu.cfs_quota_us"), self.read(f"{folder}/cpu.cfs_period_us")]
+        if len(words) != 2 or not all(word.isdigit() for word in words) or words[1] == "0":
+            return None  # "max", or -1
+        return int(words[0]) / int(words[1])
+
+
+def examine_machine(machine: Machine, trap_error: str, signal_error: str) -> list[Finding]:
+    """All findings. The errors: what the kernel said to the runtime's ways of sampling; empty if nothing."""
+    return [
+        _sampling(machine, trap_error, signal_error),
+        _processors(machine),
+        *_quota(machine),
+        _others(machine),
+        *_stolen(machine),
+        _preload(machine),
+    ]
+
+
+def _sampling(machine: Machine, trap_error: str, signal_error: str) -> Finding:
+    subject, release = "sampling", machine.release
+    if not trap_error:
+        return Finding(OK, subject, f"perf events are allowed, in the best way (perf-trap, Linux {release})")
+    if not signal_error:
+        old = _version(release) < TRAP_SINCE
+        reason = f"Linux {release} is older than 5.19" if old else trap_error
+        return Finding(
+            WARNING,
+            subject,
+            f"perf events are allowed, but not in the best way ({reason}): each thread needs a descriptor "
+            "of its own, and what profiling costs is not taken out of effects.",
+            "a newer kernel, if there are many short threads." if old else "",
+        )
+    text = f"perf events are refused ({signal_error}): a timer takes the samples instead, less exactly."
+    if machine.paranoid is not None and machine.paranoid > 2:
+        return Finding(
+            WARNING, subject, f"{text} kernel.perf_event_paranoid is {machine.paranoid}.",
+            "as root: sysctl kernel.perf_event_paranoid=2   (to keep it: a file in /etc/sysctl.d). In a "
+            "container, on its host.",
+        )  # fmt: skip
+    if machine.has_seccomp:
+        return Finding(
+            WARNING, subject, f"{text} A filter on system calls (seccomp), as of a container, forbids them.",
+            "give the container perf_event_open: docker run --cap-add PERFMON, or --security-opt "
+            "seccomp=FILE with a profile that allows it.",
+        )  # fmt: skip
+    return Finding(WARNING, subject, text, "ask who runs this machine: a security module may forbid them.")
+
+
+def _processors(machine: Machine) -> Finding:
+    number = machine.processors
+    if number == 1:
+        return Finding(
+            WARNING,
+            "processors",
+            "1 processor: threads take turns, so that effects err where more than one computes.",
+            "a machine with more, or no limits (taskset, cpusets), if the program has several busy threads.",
+        )
+    return Finding(
+        OK, "processors", f"{number} processors: profile the program with no more than {number} busy threads"
+    )
+
+
+def _quota(machine: Machine) -> list[Finding]:
+    quota = machine.quota
+    if quota is None or quota >= machine.processors:
+        return []
+    return [
+        Finding(
+            WARNING,
+            "quota",
+            f"a control group allows {quota:.3g} of {machine.processors} processors: threads are stopped "
+            "when they have used that up, which experiments take for the program's own waiting.",
+            "lift the limit for the profile (docker run without --cpus; CPUQuota= of a unit), or use "
+            f"{max(int(quota), 1)} busy thread(s) at most.",
+        )
+    ]
+
+
+def _others(machine: Machine) -> Finding:
+    if machine.load <= BUSY * machine.processors:
+        return Finding(OK, "load", f"the machine is quiet (load {machine.load:.2g})")
+    return Finding(
+        WARNING,
+        "load",
+        f"other programs are busy: load {machine.load:.2g} on {machine.processors} processors in the last "
+        "minute. Intervals become wider, and effects too small where threads have to wait for a processor.",
+        "profile when the machine is quiet, or for longer.",
+    )
+
+
+def _stolen(machine: Machine) -> list[Finding]:
+    if machine.stolen <= STOLEN:
+        return []
+    return [
+        Finding(
+            WARNING,
+            "host",
+            f"a virtual machine whose host has given {machine.stolen:.0%} of its time to others since it "
+            "started. Slow spells are measured and taken out of effects, but widen intervals.",
+            "profile for longer, or where processors are not shared.",
+        )
+    ]
+
+
+def _preload(machine: Machine) -> Finding:
+    libraries = [name for name in re.split(r"[: ]+", machine.environment.get("LD_PRELOAD", "")) if name]
+    for name in libraries:
+        if SANITIZERS.search(name):
+            return Finding(
+                PROBLEM, "preload", f"LD_PRELOAD has {name}, which replaces what Coz has to see.",
+                "unset LD_PRELOAD, and profile a build without sanitizers.",
+            )  # fmt: skip
+        if Path(name).name == "libcoz.so":
+            return Finding(
+                PROBLEM, "preload", f"LD_PRELOAD has {name} already, which is Coz, or the classic one.",
+                "unset LD_PRELOAD; coz run sets it.",
+            )  # fmt: skip
+    if libraries:
+        return Finding(
+            WARNING, "preload",
+            f"LD_PRELOAD has {', '.join(libraries)}. They come before Coz, which does not see calls that "
+            "they answer themselves (locks, threads, signals).",
+            "unset it, unless the program needs it; an allocator does no harm.",
+        )  # fmt: skip
+    return Finding(OK, "preload", "no other library is preloaded")
+
+
+def _version(release: str) -> tuple[int, int]:
+    match = re.match(r"(\d+)\.(\d+)", release)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

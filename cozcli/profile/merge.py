@@ -1,0 +1,113 @@
+"""Several profiles as one file: the records of each as they are, put in place at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cozcli import messages
+from cozcli.errors import CozError, Problem
+from cozcli.profile.profile import Profile, load_profile
+from cozcli.profile.reader import ReadProblems, is_classic_line, looks_like_profile, read_records
+from cozcli.profile.records import ExperimentRecord, RunRecord
+
+#: As much of an existing output as is looked at before replacing it.
+_HEAD = 1 << 16
+#: Begins a run for records that stand before the first one of their file, so that they do not become the last
+#: run's of the file before: in our form and in the classic tool's.
+_OWN_START, _CLASSIC_START = b'{"type":"run","format":"coz-profile","version":1}\n', b"startup\ttime=0\n"
+
+
+def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
+    """Write the runs of all inputs to one file, which then exists as a whole or not at all.
+
+    Returns:
+        The profile written, and what was left out of the inputs.
+
+    Raises:
+        CozError: an input is no profile, or the same as another or the output; runs appear twice; the output
+            cannot be written or is something else than a profile.
+    """
+    _check_apart(output, inputs)
+    profile = load_profile(inputs)
+    _check_runs(profile)
+    target = Path(os.path.realpath(output))
+    _check_output(target, output)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            with open(temporary, "xb") as stream:
+                for path in inputs:
+                    stream.writelines(_lines(path))
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, target)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                temporary.unlink()
+    except OSError as error:
+        raise CozError(messages.cannot_write(output, error.strerror or str(error))) from None
+    return profile, profile.warnings
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """The lines of a file that are whole, each with its end; a run of its own for those before the first."""
+    problems = ReadProblems()
+    with open(path, "rb") as stream:
+        lines = stream.readlines()
+    first = next(read_records(lines, problems), None)
+    for _ in read_records(lines, problems := ReadProblems()):
+        pass
+    left_out = {*problems.garbage, problems.truncated}
+    if not isinstance(first, RunRecord):
+        yield _CLASSIC_START if any(map(is_classic_line, lines)) else _OWN_START
+    for number, line in enumerate(lines, start=1):
+        if number not in left_out and line.strip(b"\r\n \0"):
+            yield line if line.endswith(b"\n") else line + b"\n"
+
+
+def _check_apart(output: str, inputs: Sequence[str]) -> None:
+    seen: dict[tuple[int, int], str] = {}
+    for path in inputs:
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+            identity = status.st_dev, status.st_ino
+            if identity in seen:
+                raise CozError(messages.merged_twice(seen[identity], path))
+            seen[identity] = path
+    with contextlib.suppress(OSError):
+        status = os.stat(output)
+        if (status.st_dev, status.st_ino) in seen:
+            raise CozError(messages.merge_into_input(output))
+
+
+def _check_runs(profile: Profile) -> None:
+    seen: dict[tuple[RunRecord, ExperimentRecord], str] = {}
+    for run in profile.runs:
+        if not run.experiments:
+            continue
+        identity = run.record, run.experiments[0]
+        if identity in seen:
+            raise CozError(messages.run_twice(seen[identity], run.source))
+        seen[identity] = run.source
+
+
+def _check_output(target: Path, name: str) -> None:
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CozError(messages.cannot_write(name, error.strerror or str(error))) from None
+    if stat.S_ISDIR(mode) or not stat.S_ISREG(mode):
+        raise CozError(messages.cannot_write(name, "it is not an ordinary file"))
+    try:
+        with target.open("rb") as stream:
+            head = stream.read(_HEAD)
+    except OSError as error:
+        raise CozError(messages.cannot_write(name, error.strerror or str(error))) from None
+    if head and not looks_like_profile(head):
+        raise CozError(messages.merge_over_other_file(name))

@@ -1,0 +1,37 @@
+"""The certain lines as notes in the form of a compiler's, which editors and CI systems show in the source."""
+
+from __future__ import annotations
+
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.messages import printable
+from cozcli.reports.base import CALLED_FROM, REGION, common_directory, short_point
+from cozcli.reports.summary import NOT_TRUSTED, sentence
+
+
+class AnnotateReport:
+    """`FILE:LINE: note: …`, a row for each line and progress point whose effect is certain, in order of rank.
+
+    Functions and regions have no line, and are left out.
+    """
+
+    def render(self, analysis: Analysis) -> str:
+        """The rows; empty if nothing is certain."""
+        prefix = common_directory([result.location for result in analysis.results])
+        rows = [
+            f"{place}: note: {_note(result, short_point(analysis, result.point, prefix))}"
+            for result in analysis.results
+            if (place := place_of(result)) and result.significant and not set(result.notes) & set(NOT_TRUSTED)
+        ]
+        return "".join(f"{printable(row)}\n" for row in rows)
+
+
+def place_of(result: LineResult) -> str:
+    """FILE:LINE of a result on a line (of one under a caller too); empty for anything else."""
+    place = result.location.partition(CALLED_FROM)[0]
+    path, _, number = place.rpartition(":")
+    return place if path and number.isdigit() and not place.startswith(REGION) else ""
+
+
+def _note(result: LineResult, point: str) -> str:
+    called = result.location.partition(CALLED_FROM)[2]
+    return sentence(result, f"this line, called from {called}," if called else "this line", point)

@@ -1,0 +1,62 @@
+"""The table of `coz diff`. A terminal of few columns gets fewer details, so that marks are never cut off."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference
+from cozcli.messages import printable
+from cozcli.reports.base import percent, short_function
+from cozcli.reports.diff_reports import CERTAIN, place, point_name
+
+#: Columns of a terminal from which on effects, their intervals, and the function are shown.
+WITH_EFFECTS, WITH_INTERVALS, WITH_FUNCTION = 100, 130, 150
+
+
+def make_table(comparison: Comparison, prefix: str, width: int | None) -> Table:
+    """`width`: of the terminal; None for a pipe or file, which has room for everything."""
+    terminal = width is not None
+    room = 100_000 if width is None else width
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
+    table.add_column("Line", overflow="fold", no_wrap=not terminal, min_width=14)
+    if room >= WITH_FUNCTION:
+        table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=24 if terminal else None)
+    table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
+    for speedup in COMPARED if room >= WITH_EFFECTS else ():
+        table.add_column(f"at {speedup:.0%}", justify="right", no_wrap=True)
+    table.add_column("Slope", justify="right", no_wrap=True)
+    table.add_column("Change (95 %)", justify="right", no_wrap=True)
+    for change in comparison.changes:
+        row = [Text(printable(place(change, prefix)), style="bold")]
+        if room >= WITH_FUNCTION:
+            row.append(Text(printable(short_function(change.after.function)) or "-"))
+        row.append(Text(printable(point_name(change.after))))
+        for speedup in COMPARED if room >= WITH_EFFECTS else ():
+            row.append(_effect(change.effects.get(speedup), room >= WITH_INTERVALS))
+        row.append(Text(f"{change.slope.before.value:+.2f} → {change.slope.after.value:+.2f}"))
+        table.add_row(*row, _change(change))
+    return table
+
+
+def _effect(found: Difference | None, interval: bool) -> Text:
+    if found is None:
+        return Text("-", style="dim")
+    text = f"{percent(found.before.value)} → {percent(found.after.value)}"
+    half = 50 * (found.change.high - found.change.low)
+    return Text(f"{text} ±{half:.1f}" if interval else text, style=_style(found))
+
+
+def _change(change: Change) -> Text:
+    found = change.slope.change
+    mark = CERTAIN if change.certain else " "
+    return Text(
+        f"{found.value:+.2f}{mark} [{found.low:+.2f}, {found.high:+.2f}]",
+        style="bold" if change.certain else "",
+    )
+
+
+def _style(found: Difference) -> str:
+    """No colour: a line that matters less may have been improved, or overtaken."""
+    return "bold" if found.change.low > 0 or found.change.high < 0 else "dim"

@@ -1,0 +1,97 @@
+"""The analysis as CSV, for spreadsheets and scripts, and as a Markdown table, for reviews and notes."""
+
+from __future__ import annotations
+
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.analysis.shape import Effect, effect_at, outline
+from cozcli.reports.base import (
+    SHOWN,
+    SIGNIFICANT,
+    common_directory,
+    describe_marks,
+    describe_runs,
+    percent,
+    short_function,
+    short_point,
+    shorten,
+)
+from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
+from cozcli.reports.summary import summarize
+
+#: The columns of CSV are part of the interface: new ones are added at the end.
+COLUMNS = (
+    *("location", "function", "point", "kind", "target"),
+    *("slope", "slope_low", "slope_high", "slope_adjusted_low", "slope_adjusted_high"),
+    *("significant", "contention", "notes", "experiments"),
+    *(f"effect_{100 * s:.0f}{part}" for s in SHOWN for part in ("", "_low", "_high")),
+    *("largest_at", "largest_effect", "largest_low", "largest_high", "shape"),
+)
+
+
+class CsvReport:
+    """One row for each line and progress point; fractions, as in JSON, with the column names of `COLUMNS`."""
+
+    def render(self, analysis: Analysis) -> str:
+        """The header and the rows, in order of rank."""
+        return to_csv(COLUMNS, (_row(result) for result in analysis.results))
+
+
+class MarkdownReport:
+    """The summary, then the table of the text report with all that a wide terminal shows."""
+
+    def render(self, analysis: Analysis) -> str:
+        """Paragraphs and a table."""
+        prefix = common_directory([result.location for result in analysis.results])
+        latency = any(result.kind != "throughput" for result in analysis.results)
+
+        def point(result: LineResult) -> str:
+            name = short_point(analysis, result.point, prefix)
+            return f"{name} (latency)" if latency and result.kind != "throughput" else name
+
+        summary = summarize(
+            analysis, lambda r: shorten(r.location, prefix), lambda r: short_point(analysis, r.point, prefix)
+        )
+        names = (
+            "Line",
+            "Function",
+            "Point",
+            *(f"at {s:.0%}" for s in SHOWN),
+            "Slope (95 %)",
+            "Exp.",
+            "Marks",
+        )
+        rows = [
+            (
+                shorten(result.location, prefix),
+                short_function(result.function) or "-",
+                point(result),
+                *(_effect(effect_at(result, speedup)) for speedup in SHOWN),
+                f"{result.slope:+.2f}{SIGNIFICANT if result.significant else ''} "
+                f"({result.slope_low:+.2f} to {result.slope_high:+.2f})",
+                str(result.experiments),
+                ", ".join(describe_marks(result)),
+            )
+            for result in analysis.results
+        ]
+        right = (False, False, False, *(True for _ in SHOWN), True, True, False)
+        head = "".join(f"{markdown_text(line)}\n\n" for line in (*summary, *describe_runs(analysis)))
+        return head + to_markdown(names, rows, right)
+
+
+def _row(result: LineResult) -> list[Cell]:
+    row: list[Cell] = [result.location, result.function, result.point, result.kind, result.target]
+    row += [result.slope, result.slope_low, result.slope_high, result.adjusted_low, result.adjusted_high]
+    row += [result.significant, result.contention]
+    row += [", ".join(note.value for note in result.notes), result.experiments]
+    for speedup in SHOWN:
+        found = effect_at(result, speedup)
+        row += [found.effect, found.low, found.high] if found else [None, None, None]
+    shape = outline(result)
+    row += [shape.top.speedup, shape.top.effect, shape.top.low, shape.top.high, shape.shape.value]
+    return row
+
+
+def _effect(found: Effect | None) -> str:
+    if found is None:
+        return "-"
+    return f"{'' if found.measured else '~'}{percent(found.effect)} ± {100 * found.half:.1f}"

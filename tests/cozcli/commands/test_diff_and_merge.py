@@ -1,0 +1,128 @@
+"""`coz diff` and `coz merge` as a user calls them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def coz(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "cozcli", *arguments],
+        cwd=cwd,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, golden: Path) -> Path:
+    before = [Line("/s/a.c:1", lambda s: 0.5 * s), Line("/s/=b|<i>.c:1", lambda s: 0.0, "=f")]
+    after = [Line("/s/a.c:1", lambda s: 0.1 * s), Line("/s/n.c:1", lambda s: 0.0, "n")]
+    (tmp_path / "a.coz").write_bytes(to_bytes(Model(before, seed=1).records(60)))
+    (tmp_path / "b.coz").write_bytes(to_bytes(Model(after, seed=2, period=1e6).records(60)))
+    for name in ("classic-0.2.2.tab.coz", "classic-0.2.5.jsonl.coz"):
+        (tmp_path / name).write_bytes((golden / name).read_bytes())
+    return tmp_path
+
+
+def test_diff_says_what_changed(folder: Path) -> None:
+    done = coz("diff", "a.coz", "b.coz", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "1 change more than chance; the largest: a.c:1 (work) on request, slope +0." in done.stdout
+    assert "it matters less." in done.stdout
+    assert "Period of request: " in done.stdout
+    assert "Only in A:\n  =b|<i>.c:1 on request" in done.stdout
+    assert "Compare them only if both profiles were made on one machine" in done.stdout
+    same = coz("diff", "a.coz", "a.coz", cwd=folder)
+    assert "No certain change in 2 lines" in same.stdout
+
+
+def test_diff_for_programs(folder: Path) -> None:
+    document = json.loads(coz("diff", "--json", "a.coz", "b.coz", cwd=folder).stdout)
+    assert document["format"] == "coz-diff"
+    change = document["changes"][0]["slope"]["change"]
+    assert change["low"] < -0.4 < change["high"] < -0.3
+    assert [entry["location"] for entry in document["only_after"]] == ["/s/n.c:1"]
+    rows = list(csv.DictReader(io.StringIO(coz("diff", "--csv", "a.coz", "b.coz", cwd=folder).stdout)))
+    assert [row["status"] for row in rows] == ["both", "before", "after"]
+    assert rows[1]["function"] == "'=f"
+    assert rows[1]["slope_after"] == ""
+    markdown = coz("diff", "--markdown", "a.coz", "b.coz", cwd=folder).stdout
+    assert "=b\\|\\<i\\>.c:1" in markdown
+    assert "| a.c:1 | work | request |" in markdown
+
+
+def test_diff_of_profiles_without_a_common_line(folder: Path) -> None:
+    done = coz("diff", "a.coz", "classic-0.2.2.tab.coz", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "have no line and progress point in common" in done.stdout
+    assert coz("diff", "a.coz", "none.coz", cwd=folder).returncode == 2
+
+
+def results(folder: Path, *files: str) -> object:
+    return json.loads(coz("report", "--json", *files, cwd=folder).stdout)["results"]
+
+
+def test_a_merged_profile_gives_the_results_of_its_parts(folder: Path) -> None:
+    inputs = ("a.coz", "classic-0.2.2.tab.coz", "classic-0.2.5.jsonl.coz", "b.coz")
+    done = coz("merge", "-o", "all.coz", *inputs, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "4 runs with " in done.stderr
+    assert results(folder, "all.coz") == results(folder, *inputs)
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*inputs, "all.coz"])
+
+
+def test_records_before_the_first_run_stay_by_themselves(folder: Path) -> None:
+    """Not part of the last run of the file before."""
+    whole = (folder / "b.coz").read_bytes().splitlines(keepends=True)
+    (folder / "headless.coz").write_bytes(b"".join(line for line in whole if b'"run"' not in line[:14]))
+    assert coz("merge", "-o", "all.coz", "a.coz", "headless.coz", cwd=folder).returncode == 0
+    assert results(folder, "all.coz") == results(folder, "a.coz", "headless.coz")
+
+
+def test_a_broken_end_is_left_out(folder: Path) -> None:
+    whole = (folder / "a.coz").read_bytes()
+    (folder / "killed.coz").write_bytes(whole[:-20])
+    done = coz("merge", "-o", "all.coz", "killed.coz", "b.coz", cwd=folder)
+    assert "the last record" in done.stderr
+    clean = coz("report", "--json", "all.coz", cwd=folder)
+    assert "incomplete" not in clean.stderr
+    assert (folder / "all.coz").read_bytes().count(b"\n") == whole.count(b"\n") - 1 + (
+        folder / "b.coz"
+    ).read_bytes().count(b"\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-o", "a.coz", "a.coz", "b.coz"], "is one of the profiles to be merged"),
+        (["-o", "link.coz", "a.coz", "b.coz"], "is one of the profiles to be merged"),
+        (["-o", "all.coz", "a.coz", "./a.coz"], "are the same file"),
+        (["-o", "all.coz", "a.coz", "copy.coz"], "a run in copy.coz is also in a.coz"),
+        (["-o", "notes.txt", "a.coz", "b.coz"], "is not a coz profile"),
+        (["-o", ".", "a.coz", "b.coz"], "not an ordinary file"),
+        (["-o", "nowhere/all.coz", "a.coz", "b.coz"], "cannot be written"),
+        (["-o", "all.coz", "a.coz", "none.coz"], "there is no profile none.coz"),
+    ],
+)
+def test_merge_refuses(folder: Path, arguments: list[str], words: str) -> None:
+    (folder / "link.coz").symlink_to("a.coz")
+    (folder / "copy.coz").write_bytes((folder / "a.coz").read_bytes())
+    (folder / "notes.txt").write_text("precious\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = coz("merge", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
