@@ -11,12 +11,13 @@ from pathlib import Path
 
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, print_warnings
 from cozcli.errors import CozError
-from cozcli.launch import messages, point_messages
+from cozcli.launch import load, messages, point_messages
 from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
 from cozcli.launch.fixed_targets import FixedTarget, Wanted, is_line, read_fixed_lines
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
+from cozcli.launch.load import Load, describe_load
 from cozcli.launch.points import WantedPoints, place_points, split_pair
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import end_like, run_program
@@ -66,6 +67,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
     )
     _add_points(parser)
+    load.add_options(parser)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute, parser=parser)
 
@@ -159,6 +161,8 @@ def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
         raise CozError(messages.no_program(options.words))
+    wanted_load = Load(options.arrival_speedup or "", options.arrival_rate or "")
+    load.check(wanted_load, end_to_end=options.end_to_end, sampling=options.sampling)
     scope = Scope(options.source_scope, options.binary_scope, options.granularity)
     wanted = _wanted(options, scope)
     program = find_program(options.program[0])
@@ -173,7 +177,12 @@ def execute(options: argparse.Namespace) -> int:
         awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
         fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
         points = WantedPoints(
-            options.progress, options.progress_sampled, options.latency, options.progress_by
+            options.progress,
+            options.progress_sampled,
+            options.latency,
+            options.progress_by,
+            options.arrival,
+            wanted_load.is_on,
         )
         if points.sampled and options.sampling == "off":
             raise CozError(point_messages.sampled_without_samples())
@@ -192,6 +201,7 @@ def execute(options: argparse.Namespace) -> int:
             sampling=options.sampling,
             granularity=options.granularity,
             points=place_points(installation.helper, tables, points),
+            load=wanted_load,
         )
         print_warnings(tables.warnings)
         if output.appends:
@@ -258,11 +268,21 @@ def _run(
         else:
             print_warnings([outcome])
         print_warnings(costly_points(output.path, beginning, settings.points))
+        _say_load(output.path, beginning, settings)
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
+
+
+def _say_load(profile: Path, beginning: int, settings: Settings) -> None:
+    placed = [point.name for point in settings.points if point.kind == "arrival"]
+    for told in describe_load(profile, beginning, settings.load, placed):
+        if isinstance(told, str):
+            _say(told)
+        else:
+            print_warnings([told])
 
 
 def _is_location(target: FixedTarget) -> bool:

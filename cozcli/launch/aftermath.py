@@ -44,11 +44,12 @@ def describe(profile: Path, beginning: int, name: str) -> str | Problem:
 
 
 def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
-    """How many experiments were recorded from a position on, and on how many lines.
+    """How many experiments were recorded from a position on, and on how many lines (none, if of load alone).
 
     The records are this run's own, and counted without the checks of `cozcli.profile.reader`: a
     user waits for the prompt, and importing that takes longer than most profiles' counting.
     """
+    experiments = 0
     locations: list[str] = []
     with profile.open("rb") as stream:
         stream.seek(beginning)
@@ -58,10 +59,12 @@ def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
             try:
                 record = json.loads(line)
                 if record["type"] == "experiment":
+                    experiments += 1
+                if record["type"] == "experiment" and record.get("kind") != "none":
                     locations.append(str(record["location"]))
             except (ValueError, TypeError, KeyError):
                 continue  # broken off, or not an experiment's record
-    return len(locations), len(set(locations))
+    return experiments, len(set(locations))
 
 
 def never_sampled(profile: Path, beginning: int, fixed: Sequence[FixedTarget]) -> list[Problem]:

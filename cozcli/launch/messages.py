@@ -370,9 +370,10 @@ def exec_failed(program: str, reason: str) -> Problem:
 
 
 def run_summary(experiments: int, lines: int, profile: str) -> str:
-    """The last line of a successful run."""
+    """The last line of a successful run; `lines` is 0 where only load was amplified."""
+    what = f"on {count(lines, 'line')}" if lines else "of load alone"
     return (
-        f"{count(experiments, 'experiment')} on {count(lines, 'line')} in {profile}; "
+        f"{count(experiments, 'experiment')} {what} in {profile}; "
         f"see them with: coz report {profile}"
     )
 

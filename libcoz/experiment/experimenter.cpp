@@ -90,7 +90,7 @@ void Experimenter::run_blocks() {
     const std::uint64_t reference = random_.below(speedups.size());
     for (std::size_t i = 0; i < speedups.size(); ++i) {
       if (i == reference && *target != kNoTarget && !run_reference()) return;
-      if (!run_window(*target, speedups[i])) return;
+      if (!run_window(*target, speedups[i]) || load_.gives_up()) return;
       checkpoint_if_due();
     }
   }
@@ -302,7 +302,7 @@ void Experimenter::run_whole() {
   whole_opening_.global_delay = 0;
   whole_opening_.arrivals = {};
   select(whole_target_, whole_speedup_);
-  while (stop_.sleep_for(kNap)) checkpoint_if_due();
+  while (stop_.sleep_for(kNap) && !load_.gives_up()) checkpoint_if_due();
 }
 
 void Experimenter::finish_whole() {

@@ -15,6 +15,10 @@ struct Enough {
 constexpr std::array kEnough = {Enough{1 * kSecond, 200}, Enough{5 * kSecond, 20},
                                 Enough{20 * kSecond, 3}};
 
+// From so many arrivals on, so much of the amplification may have been lost.
+constexpr std::uint64_t kArrivalsToJudge = 100;
+constexpr double kMostLost = 0.2;
+
 void tell(const LoadLevel& level, const ArrivalRate& rate, Nanoseconds delay) {
   const auto interval = static_cast<double>(rate.interval);
   const double milliseconds = interval / static_cast<double>(kMillisecond);
@@ -36,7 +40,9 @@ void tell(const LoadLevel& level, const ArrivalRate& rate, Nanoseconds delay) {
 
 LoadControl::LoadControl(std::optional<LoadLevel> level, Amplification& amplification)
     : level_(level), amplification_(amplification), measuring_(level && !level->is_known()) {
-  if (level_ && level_->is_known()) amplification_.set_delay(level_->delay({}));
+  if (!level_ || !level_->is_known()) return;
+  delay_ = level_->delay({});
+  amplification_.set_delay(delay_);
 }
 
 std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effective) {
@@ -59,7 +65,9 @@ std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effec
   record.arrival_speedup = level_->delay(*rate);
   record.interval = rate->interval;
   record.rate = rate->per_second;
-  amplification_.set_delay(record.arrival_speedup);
+  delay_ = record.arrival_speedup;
+  amplification_.set_delay(delay_);
+  unamplified_ = counts;
   measuring_ = false;
   tell(*level_, *rate, record.arrival_speedup);
   return record;
@@ -67,7 +75,23 @@ std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effec
 
 std::optional<LoadResult> LoadControl::since(const ArrivalCounts& before) const {
   if (!is_on()) return std::nullopt;
-  return LoadResult{amplification_.delay(), amplification_.counts().since(before)};
+  return LoadResult{delay_, counts().since(before)};
+}
+
+bool LoadControl::gives_up() {
+  if (given_up_) return true;
+  if (delay_ == 0) return false;
+  const ArrivalCounts seen = amplification_.counts().since(unamplified_);
+  if (seen.arrivals < kArrivalsToJudge) return false;
+  const double asked = static_cast<double>(seen.arrivals) * static_cast<double>(delay_);
+  if (1 - static_cast<double>(seen.charged) / asked < kMostLost) return false;
+  given_up_ = amplification_.counts();
+  amplification_.set_delay(0);
+  message(
+      "requests follow each other in a thread too closely to arrive %ld ns earlier each: from here "
+      "on, load is not amplified and nothing is measured. Use a shorter --arrival-speedup",
+      static_cast<long>(delay_));
+  return true;
 }
 
 }  // namespace coz

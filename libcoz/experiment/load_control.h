@@ -26,7 +26,14 @@ class LoadControl {
   // on load is amplified. Both times are since the start of the run.
   std::optional<LoadRecord> watch(Nanoseconds real, Nanoseconds effective);
 
-  ArrivalCounts counts() const noexcept { return amplification_.counts(); }
+  // Every now and then. True once load cannot be amplified as asked for, because requests come
+  // faster than that. It then is no more, and says so: a program whose arrivals all happen at once
+  // stands still in effective time, and whoever waits for that to pass would wait for ever.
+  bool gives_up();
+
+  ArrivalCounts counts() const noexcept {
+    return given_up_ ? *given_up_ : amplification_.counts();
+  }
   // What there was since `before`; nullopt where load is not amplified.
   std::optional<LoadResult> since(const ArrivalCounts& before) const;
 
@@ -34,6 +41,9 @@ class LoadControl {
   std::optional<LoadLevel> level_;
   Amplification& amplification_;
   bool measuring_;
+  Nanoseconds delay_ = 0;                  // as asked for
+  ArrivalCounts unamplified_;              // what there was before
+  std::optional<ArrivalCounts> given_up_;  // what there was until then
   struct First {
     ArrivalCounts counts;
     Nanoseconds real;

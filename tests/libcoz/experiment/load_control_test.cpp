@@ -111,3 +111,24 @@ TEST_CASE("rare arrivals are watched for longer, and few will do") {
   CHECK_FALSE(control.watch(6 * kSecond, 6 * kSecond));
   CHECK(control.watch(20 * kSecond, 20 * kSecond));
 }
+
+TEST_CASE("where arrivals are too close, load is no longer amplified, and the counts say so") {
+  const auto amplification = std::make_unique<Amplification>();
+  LoadControl control(LoadLevel::parse("1000", ""), *amplification);
+  for (int i = 0; i < 99; ++i) amplification->count(0, {700, 700, false, true});
+  CHECK_FALSE(control.gives_up());
+  amplification->count(0, {700, 700, false, true});
+  CHECK(control.gives_up());
+  CHECK(control.gives_up());
+  CHECK(amplification->delay() == 0);
+  amplification->count(0, {0, 700, false, false});
+  CHECK(control.since({})->arrival_speedup == 1000);
+  CHECK(control.since({})->counts.arrivals == 100);
+}
+
+TEST_CASE("a little that is lost does no harm") {
+  const auto amplification = std::make_unique<Amplification>();
+  LoadControl control(LoadLevel::parse("1000", ""), *amplification);
+  for (int i = 0; i < 1000; ++i) amplification->count(0, {900, 1200, false, true});
+  CHECK_FALSE(control.gives_up());
+}
