@@ -242,6 +242,8 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
 }
 
 void Experimenter::keep_or_discard(const ExperimentRecord& record) {
+  // Where all arrives at once, effective time stands still, and periods mean nothing.
+  if (load_.gives_up()) return;
   std::vector<double> visits;
   visits.reserve(record.points.size());
   for (const PointResult& point : record.points) {
