@@ -30,6 +30,9 @@ COMPLETED = "completed"
 MOST_LOST = 0.05
 #: From so many runs of a level on, runs are what is drawn; else windows.
 ENOUGH_RUNS = 4
+#: Windows whose waits for a processor are compared, at least; and how much more than twice the usual, of its
+#: length, a window may have.
+LEAST_TO_COMPARE, MOST_ODD_WAIT = 5, 0.1
 #: A curve that rises by less does not scale at all.
 LEAST_GAIN = 0.02
 #: A curve flattens before its last level only if that is so much below what the slope would have it.
@@ -127,6 +130,7 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
             # Runs without amplification count no arrivals; they are no part of the sweep.
             if record.speedup == 0 and record.arrivals and record.arrivals.speedup not in false:
                 levels.setdefault(record.arrivals.speedup, []).append(_Window(number, record))
+    levels = {level: _undisturbed(windows) for level, windows in levels.items()}
     names = {
         (point.name, kind): None
         for windows in levels.values()
@@ -137,6 +141,18 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
     loads = {level: load_of(level, levels) for level in levels}
     found = [_scale(name, kind, levels, loads) for name, kind in names]
     return tuple(result for result in found if result.points)
+
+
+def _undisturbed(windows: list[_Window]) -> list[_Window]:
+    """Without windows in which threads waited for a processor for much longer than in most of the level's.
+
+    Something else had the machine then. A program that lacks cores by itself does so in all windows alike.
+    """
+    waits = [window.record.core_wait for window in windows if window.record.core_wait >= 0]
+    if len(waits) < LEAST_TO_COMPARE:
+        return windows
+    usual = 2 * float(np.median(waits))
+    return [w for w in windows if w.record.core_wait <= usual + MOST_ODD_WAIT * w.record.duration]
 
 
 def _kinds(point: Point) -> tuple[str, ...]:

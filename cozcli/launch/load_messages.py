@@ -100,3 +100,26 @@ def load_reached(arrivals: int, interval: float, speedup: int) -> str:
         f"{duration(speedup)} earlier: as if {interval / (interval - speedup):.2f} times as many came "
         f"(load +{speedup / interval:.0%})"
     )
+
+
+def sweep_cannot_start() -> Problem:
+    """The first run of `coz amp` left no profile."""
+    return Problem(
+        "the first run of the sweep did not come about, so there is nothing to sweep.",
+        "what coz run said above is why.",
+    )
+
+
+def sweep_without_arrivals(has_windows: bool) -> Problem:
+    """The run at base load did not tell the time between two arrivals."""
+    if not has_windows:
+        return Problem(
+            "the run at base load left no window, so that the time between two requests is not known.",
+            "let the program run for some seconds, and see that it comes to a progress point: coz run tells more.",
+        )
+    return Problem(
+        "no requests arrived in the run at base load (or one alone in each thread), so that there is no load to be "
+        "amplified.",
+        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, or name the "
+        "place: --arrival FILE:LINE",
+    )
