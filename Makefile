@@ -139,7 +139,8 @@ dependencies:                         ## install what is missing, by apt
 
 DEMO_TWO_THREADS ?= 120
 DEMO_SQLITE      ?= 180
-EXAMPLES := $(BUILD)/examples/two_threads $(BUILD)/examples/serial $(BUILD)/examples/queue
+EXAMPLES := $(BUILD)/examples/two_threads $(BUILD)/examples/serial $(BUILD)/examples/queue \
+            $(BUILD)/examples/producer_consumer
 SQLITE_EXAMPLE := $(BUILD)/examples/sqlite_insert
 
 examples: $(EXAMPLES)                 ## build the example programs (but for SQLite, which is fetched first)
@@ -149,6 +150,10 @@ $(BUILD)/examples/two_threads: examples/two_threads/two_threads.cpp include/coz.
 	$(call show,CXX,$@)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
 $(BUILD)/examples/serial: examples/serial/serial.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+$(BUILD)/examples/producer_consumer: examples/producer_consumer/producer_consumer.cpp include/coz.h
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
@@ -330,7 +335,7 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Else each run would compile them again, for users who may not write there.
 	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
-	install -m 644 docs/man/coz.1 $(TO)/share/man/man1/coz.1
+	install -m 644 docs/man/coz.1 docs/man/coz-amp.1 $(TO)/share/man/man1/
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
 	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake
