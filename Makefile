@@ -60,7 +60,7 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead \
+.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead bench-amp \
         bench-programs bench-programs-dwarf3 install clean dependencies examples \
         lint-format lint-tidy lint-python lint-header lint-shell
 
@@ -189,6 +189,9 @@ bench: all $(BENCH_PROGRAMS)          ## predicted against true effects of three
 
 bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same of all ground-truth programs (90 minutes)
 	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache benchmarks/accuracy.py $(BENCH)
+
+bench-amp: all $(BUILD)/examples/producer_consumer ## real scalability beside what load amplification predicts (5 minutes)
+	@$(BIN)/python benchmarks/amp.py $(AMP)
 
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
 bench-programs-dwarf3: $(BENCH_DWARF3)

@@ -283,12 +283,15 @@ def false_load(arrival_speedup: int, lost: float) -> Problem:
     """A load level that was asked for, but not reached."""
     if lost >= 1:
         return Problem(
-            f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so that load was not "
+            f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so "
+            "that load was not "
             "amplified.",
-            "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival FILE:LINE",
+            "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival "
+            "FILE:LINE",
         )
     return Problem(
-        f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be done, because "
+        f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be "
+        "done, because "
         "requests follow each other in a thread too closely; the load was another.",
         "use an --arrival-speedup well below the time between two requests; see docs/amplifying_load.md.",
     )

@@ -62,7 +62,7 @@ class LoadPoint:
 
 @dataclass(frozen=True)
 class Scalability:
-    """One progress point over all levels, by load. `saturation`: where its curve flattens; None: it does not."""
+    """One progress point over all levels, by load. `saturation`: where it flattens; None: it does not."""
 
     point: str
     kind: str
@@ -85,7 +85,7 @@ class _Window:
 
 @dataclass(frozen=True)
 class _Level:
-    """Numerators and denominators of periods, of windows; `replicates`: log periods as they might have come out."""
+    """The period at one load; `replicates`: log periods as they might have come out."""
 
     period: float
     replicates: Floats
@@ -120,7 +120,7 @@ def false_levels(runs: Sequence[Run]) -> dict[int, float]:
 
 
 def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
-    """One result for each progress point, if load was amplified; levels that were not reached are left out."""
+    """One result for each progress point, if load was amplified; without levels that were not reached."""
     if not is_amplified(runs):
         return ()
     false = false_levels(runs)
@@ -173,9 +173,7 @@ def _interval(windows: Sequence[_Window]) -> float:
     return sum(arrivals.between for arrivals in known) / intervals if intervals else 0.0
 
 
-def _scale(
-    name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[int, float]
-) -> Scalability:
+def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[int, float]) -> Scalability:
     measured = {
         level: of_level
         for level, windows in sorted(levels.items())
@@ -245,7 +243,7 @@ def _measure(name: str, kind: str, level: int, windows: Sequence[_Window]) -> _L
 
 
 def _replicates(values: Floats, runs: Floats, rng: np.random.Generator) -> Floats:
-    """Log periods (REPLICATES,), from units drawn with replacement; as good as unknown if there is only one."""
+    """Log periods (REPLICATES,), from units drawn with replacement; as good as unknown if there is one."""
     different = np.unique(runs)
     if len(different) >= ENOUGH_RUNS:
         values = np.array([values[runs == run].sum(axis=0) for run in different])

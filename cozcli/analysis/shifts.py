@@ -11,7 +11,7 @@ from cozcli.analysis.result import LineResult
 
 @dataclass(frozen=True)
 class Shift:
-    """One line and progress point at two loads; `low` and `high`: a 95 % interval of how much the slope grows."""
+    """One line and progress point at two loads; `low`, `high`: a 95 % interval of how the slope grows."""
 
     base: LineResult
     loaded: LineResult

@@ -38,7 +38,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         usage="coz amp [options] [options of coz run] --- PROGRAM [ARGUMENTS]",
         description="Run a program at several loads, each made by --arrival-speedup, in random order and "
         "repeatedly, and show how its speed depends on load. All runs are added to one profile, which coz "
-        "report and coz plot take. Options that are not listed here are those of coz run. What the program prints is "
+        "report and coz plot take. Options that are not listed here are those of coz run. What the "
+        "program prints is "
         "not shown.",
         allow_abbrev=False,
     )
@@ -54,7 +55,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="N,N,...",
         type=_levels,
         default=DEFAULT_LEVELS,
-        help="loads, in per cent of the time between two requests that is taken away, 0 to 99; 0 is always among "
+        help="loads, in per cent of the time between two requests that is taken away, 0 to 99; 0 is "
+        "always among "
         "them (default: 0 to 90 in ten steps)",
     )
     parser.add_argument(
@@ -69,8 +71,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="experiment on lines as well, and show whose importance changes with load",
     )
-    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    parser.set_defaults(execute=execute, parser=parser)
+    # What is left over goes to coz run, in its order: no word may be taken out of it here.
+    parser.set_defaults(execute=execute, parser=parser, words=[], run_options=[])
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -42,7 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """--arrival-speedup, --arrival-rate and --arrival."""
     group = parser.add_argument_group(
         "load amplification",
-        "The program runs as if requests came faster. They arrive where COZ_ARRIVAL or COZ_BEGIN stands, or at "
+        "The program runs as if requests came faster. They arrive where COZ_ARRIVAL or COZ_BEGIN "
+        "stands, or at "
         "--arrival. With --fixed-speedup 0 nothing but load is varied.",
     )
     amounts = group.add_mutually_exclusive_group()
@@ -50,7 +51,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--arrival-speedup",
         metavar="TIME",
         type=arrival_speedup,
-        help="make each request arrive this much earlier: 750us, 1ms, a bare number of nanoseconds, or 25%% of "
+        help="make each request arrive this much earlier: 750us, 1ms, a bare number of nanoseconds, "
+        "or 25%% of "
         "the time between two of them in a thread, which is measured first",
     )
     amounts.add_argument(
@@ -81,7 +83,8 @@ def arrival_speedup(text: str) -> str:
     time = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(ns|us|µs|ms|s|)", text)
     if time is None or float(time[1]) * _UNITS[time[2]] > LONGEST:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a time, as in 750us (a bare number is in nanoseconds), nor per cent, as in 25%"
+            f"{text!r} is neither a time, as in 750us (a bare number is in nanoseconds), nor per "
+            "cent, as in 25%"
         )
     return str(round(float(time[1]) * _UNITS[time[2]]))
 

@@ -22,7 +22,8 @@ def duration(nanoseconds: float) -> str:
 def amplified_without_samples() -> Problem:
     """--arrival-speedup with --sampling off."""
     return Problem(
-        "load is amplified by delays, which threads serve when they are sampled, and with --sampling off there "
+        "load is amplified by delays, which threads serve when they are sampled, and with --sampling "
+        "off there "
         "are neither samples nor windows.",
         "leave --sampling off out.",
     )
@@ -31,7 +32,8 @@ def amplified_without_samples() -> Problem:
 def end_to_end_unmeasured(what: str) -> Problem:
     """--end-to-end where the time between two arrivals would have to be measured first."""
     return Problem(
-        f"with --end-to-end the whole run is one experiment, so that no part of it is left in which the rate of "
+        "with --end-to-end the whole run is one experiment, so that no part of it is left in which "
+        "the rate of "
         f"arrivals could be measured, as {what} needs.",
         "measure it in a run with --arrival-speedup 0 --fixed-speedup 0, whose report shows the time between "
         "arrivals; then name a time: --arrival-speedup 750us. Or let coz amp do both.",
@@ -41,7 +43,8 @@ def end_to_end_unmeasured(what: str) -> Problem:
 def arrival_by_hardware(name: str) -> Problem:
     """--progress-by hardware with an arrival point that is to be sped up."""
     return Problem(
-        f"{name} cannot be counted by hardware breakpoints: each arrival has to be sped up where it happens, and "
+        f"{name} cannot be counted by hardware breakpoints: each arrival has to be sped up where it "
+        "happens, and "
         "those only count.",
         "leave --progress-by hardware out.",
     )
@@ -59,12 +62,14 @@ def no_arrivals(uncharged: Sequence[str]) -> Problem:
     """Not one arrival was counted."""
     if uncharged:
         return Problem(
-            f"load was not amplified: {listed(uncharged)} only counts arrivals (a mark of the classic header, "
+            f"load was not amplified: {listed(uncharged)} only counts arrivals (a mark of the classic "
+            "header, "
             "or a point without a mark), and they have to be sped up where they happen.",
             "compile the program with this coz.h, or name the place with --arrival.",
         )
     return Problem(
-        "load was not amplified: the program has no arrival point, or never came to one. What was measured is "
+        "load was not amplified: the program has no arrival point, or never came to one. What was "
+        "measured is "
         "the program at the load it had.",
         "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival FILE:LINE",
     )
@@ -73,7 +78,8 @@ def no_arrivals(uncharged: Sequence[str]) -> Problem:
 def too_few_arrivals(arrivals: int) -> Problem:
     """--arrival-speedup 25% or --arrival-rate, and the rate could not be told."""
     return Problem(
-        f"{count(arrivals, 'request')} came in all, too few (or too late) to tell how often they do, so that load "
+        f"{count(arrivals, 'request')} came in all, too few (or too late) to tell how often they do, "
+        "so that load "
         "was never amplified and nothing measured.",
         "run longer, or name a time instead: --arrival-speedup 750us.",
     )
@@ -85,7 +91,8 @@ def much_clipped(speedup: int, lost: float) -> Problem:
         f"each request was to arrive {duration(speedup)} earlier, but in a thread they follow each other too "
         f"closely: {lost:.0%} of it could not be done. The load reached is another than was asked for, and "
         "these windows make no curve.",
-        "use an --arrival-speedup well below the time between two requests, which a run with --arrival-speedup 0 "
+        "use an --arrival-speedup well below the time between two requests, which a run with "
+        "--arrival-speedup 0 "
         "tells. If they come in bursts, or each in a thread of its own, see docs/amplifying_load.md.",
     )
 
@@ -115,11 +122,14 @@ def sweep_without_arrivals(has_windows: bool) -> Problem:
     if not has_windows:
         return Problem(
             "the run at base load left no window, so that the time between two requests is not known.",
-            "let the program run for some seconds, and see that it comes to a progress point: coz run tells more.",
+            "let the program run for some seconds, and see that it comes to a progress point: coz "
+            "run tells more.",
         )
     return Problem(
-        "no requests arrived in the run at base load (or one alone in each thread), so that there is no load to be "
+        "no requests arrived in the run at base load (or one alone in each thread), so that there is "
+        "no load to be "
         "amplified.",
-        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, or name the "
+        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, "
+        "or name the "
         "place: --arrival FILE:LINE",
     )

@@ -372,10 +372,7 @@ def exec_failed(program: str, reason: str) -> Problem:
 def run_summary(experiments: int, lines: int, profile: str) -> str:
     """The last line of a successful run; `lines` is 0 where only load was amplified."""
     what = f"on {count(lines, 'line')}" if lines else "of load alone"
-    return (
-        f"{count(experiments, 'experiment')} {what} in {profile}; "
-        f"see them with: coz report {profile}"
-    )
+    return f"{count(experiments, 'experiment')} {what} in {profile}; see them with: coz report {profile}"
 
 
 def profile_incomplete(profile: str, reason: str) -> str:

@@ -63,7 +63,8 @@ Point = ThroughputPoint | LatencyPoint | ArrivalPoint
 class Arrivals:
     """What became of arrivals where load is amplified; each was to be sped up by `speedup` ns.
 
-    `charged`: ns by which all together were. `intervals` of them had one before them in their thread, `between`
+    `charged`: ns by which all together were. `intervals` of them had one before them in their thread,
+    `between`
     ns of effective time away in all.
     """
 

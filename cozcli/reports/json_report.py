@@ -44,7 +44,8 @@ class JsonReport:
             ),
             "results": [
                 # Where load was not amplified, nothing is said of it.
-                ({"arrival_speedup": result.arrival_speedup} if analysis.scalability else {}) | _result(result)
+                ({"arrival_speedup": result.arrival_speedup} if analysis.scalability else {})
+                | _result(result)
                 for result in analysis.results
             ],
         }

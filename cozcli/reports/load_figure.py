@@ -1,4 +1,4 @@
-"""Load as a picture: how the program scales (figure 6.3 of the dissertation), and lines at several loads (6.5)."""
+"""Load as a picture: how a program scales (dissertation, figure 6.3), and lines at several loads (6.5)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def draw_load(analysis: Analysis) -> Figure:
     rows = -(-number // columns)
     size = (6.4, 4.2) if number == 1 else (3.9 * columns, 3.3 * rows + 0.7)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
-    figure.suptitle("\n".join(map(_literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=GREY)
+    figure.suptitle(
+        "\n".join(map(_literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=GREY
+    )
     prefix = common_directory([result.location for result in analysis.results])
     panels = figure.subplots(rows, columns, squeeze=False).flat
     for axes, result in zip(panels, points, strict=False):
@@ -64,13 +66,15 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
     ]
     if result.kind != LATENCY:
         axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, zorder=0)
-        axes.text(0.97, 0.9, "as fast as requests", color=GREY, fontsize=7, ha="right", transform=axes.transAxes)
+        axes.text(
+            0.02, 0.94, "grey: keeps up with requests", color=GREY, fontsize=7, transform=axes.transAxes
+        )
     axes.errorbar(loads, speedups, yerr=errors, color=BLUE, **MARK)
     if result.saturation:
         axes.axvspan(result.saturation_low, result.saturation_high, color=PALE, linewidth=0, zorder=0)
         axes.annotate(
             f"saturated from {result.saturation:.0%}",
-            (result.saturation, 0.02),
+            (result.saturation, 0.1),
             xycoords=("data", "axes fraction"),
             xytext=(4, 2),
             textcoords="offset points",

@@ -1,4 +1,4 @@
-"""Scalability as text: a table for each progress point, where it flattens, and which lines change under load."""
+"""Scalability as text: a table for each point, where it flattens, and which lines change under load."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from cozcli.reports.base import percent, short_function, short_point, shorten
 #: Lines whose importance changes, at most.
 MOST_SHIFTS = 8
 EXPLAINED = (
-    "Load: the part of the time between two requests that is taken away (at 50 % twice as many come). Arrivals: of "
-    "requests, as the program then sees them. Speedup: how much less time a unit of work takes than at base load, "
+    "Load: the part of the time between two requests that is taken away (at 50 % twice as many "
+    "come). Arrivals: of "
+    "requests, as the program then sees them. Speedup: how much less time a unit of work takes than "
+    "at base load, "
     "with a 95 % interval."
 )
 
@@ -50,7 +52,8 @@ def describe_saturation(result: Scalability) -> str:
         return "More load gains nothing: the program is saturated at base load."
     return (
         f"It flattens at a load of {result.saturation:.0%} [{result.saturation_low:.0%}, "
-        f"{result.saturation_high:.0%}], {1 / (1 - min(result.saturation, 0.999)):.2f} times as many requests: "
+        f"{result.saturation_high:.0%}], {1 / (1 - min(result.saturation, 0.999)):.2f} times as many "
+        "requests: "
         "beyond, the program is saturated."
     )
 
@@ -72,7 +75,8 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
         name = shorten(shift.base.location, prefix)
         function = short_function(shift.base.function)
         found.append(
-            f"  {name}{f' ({function})' if function else ''}, {short_point(analysis, shift.base.point, prefix)}: "
+            f"  {name}{f' ({function})' if function else ''}, "
+            f"{short_point(analysis, shift.base.point, prefix)}: "
             f"{shift.base.slope:+.2f} to {shift.loaded.slope:+.2f}, a change of {shift.change:+.2f} "
             f"[{shift.low:+.2f}, {shift.high:+.2f}]"
         )

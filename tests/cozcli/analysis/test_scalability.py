@@ -23,7 +23,12 @@ INTERVAL = 4 * MS
 
 
 def window(
-    delay: int, capacity: float, rng: np.random.Generator, line: str = "", speedup: float = 0.0, lost: float = 0.0
+    delay: int,
+    capacity: float,
+    rng: np.random.Generator,
+    line: str = "",
+    speedup: float = 0.0,
+    lost: float = 0.0,
 ) -> dict[str, Any]:
     """A second of effective time of a program that completes what arrives, up to `capacity` a second."""
     arrivals = round(2e9 / (INTERVAL - delay))
