@@ -44,8 +44,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=3, help="of each run, effective (default: 3)")
-    parser.add_argument("--rounds", type=int, default=2, help="default: 2")
+    parser.add_argument("--seconds", type=float, default=5, help="of each run, effective (default: 5)")
+    parser.add_argument("--rounds", type=int, default=3, help="default: 3")
     parser.add_argument("--levels", default="0,20,40,60,80", help="per cent (default: 0,20,40,60,80)")
     options = parser.parse_args()
     levels = sorted({0, *map(int, options.levels.split(","))})

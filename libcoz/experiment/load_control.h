@@ -31,9 +31,7 @@ class LoadControl {
   // stands still in effective time, and whoever waits for that to pass would wait for ever.
   bool gives_up();
 
-  ArrivalCounts counts() const noexcept {
-    return given_up_ ? *given_up_ : amplification_.counts();
-  }
+  ArrivalCounts counts() const noexcept { return given_up_ ? *given_up_ : amplification_.counts(); }
   // What there was since `before`; nullopt where load is not amplified.
   std::optional<LoadResult> since(const ArrivalCounts& before) const;
 
