@@ -47,9 +47,10 @@ def draw_load(analysis: Analysis) -> Figure:
     )
     prefix = common_directory([result.location for result in analysis.results])
     panels = figure.subplots(rows, columns, squeeze=False).flat
-    for axes, result in zip(panels, points, strict=False):
+    # Panels come second: zip takes no further one when the first has ended.
+    for result, axes in zip(points, panels, strict=False):
         _draw_scalability(axes, result, _literal(short_point(analysis, result.point, prefix)))
-    for axes, shift in zip(panels, shifts, strict=False):
+    for shift, axes in zip(shifts, panels, strict=False):
         same = [result for result in analysis.results if result.key == shift.base.key]
         _draw_line(axes, analysis, same, _literal(shorten(shift.base.location, prefix)))
     for axes in panels:

@@ -15,6 +15,7 @@ from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, Run, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.load_figure import draw_load
 from cozcli.reports.text import TextReport
 
 MS = 1_000_000
@@ -180,3 +181,12 @@ def test_reports_have_the_table() -> None:
     document = json.loads(JsonReport().render(analysis))
     assert document["results"] == []
     assert [p["arrival_speedup"] for p in document["scalability"][0]["levels"]] == [0, 1 * MS, 2 * MS, 3 * MS]
+
+
+def test_the_picture_has_a_panel_for_each_point_and_each_line_at_two_loads() -> None:
+    figure = draw_load(analyse(lines_at_two_loads()))
+    titles = [axes.get_title(loc="left") for axes in figure.axes if axes.axison]
+    assert titles == ["done", "a.cpp:7"]
+    legend = figure.axes[1].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["load 0%", "load 25%"]
