@@ -61,7 +61,7 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead \
+.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead bench-amp \
         bench-programs bench-programs-dwarf3 install clean dependencies examples \
         lint-format lint-tidy lint-python lint-header lint-shell
 
@@ -145,7 +145,8 @@ dependencies:                         ## install what is missing, by apt
 
 DEMO_TWO_THREADS ?= 120
 DEMO_SQLITE      ?= 180
-EXAMPLES := $(BUILD)/examples/two_threads $(BUILD)/examples/serial $(BUILD)/examples/queue
+EXAMPLES := $(BUILD)/examples/two_threads $(BUILD)/examples/serial $(BUILD)/examples/queue \
+            $(BUILD)/examples/producer_consumer
 SQLITE_EXAMPLE := $(BUILD)/examples/sqlite_insert
 
 examples: $(EXAMPLES)                 ## build the example programs (but for SQLite, which is fetched first)
@@ -155,6 +156,10 @@ $(BUILD)/examples/two_threads: examples/two_threads/two_threads.cpp include/coz.
 	$(call show,CXX,$@)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
 $(BUILD)/examples/serial: examples/serial/serial.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+$(BUILD)/examples/producer_consumer: examples/producer_consumer/producer_consumer.cpp include/coz.h
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
@@ -190,6 +195,9 @@ bench: all $(BENCH_PROGRAMS)          ## predicted against true effects of three
 
 bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same of all ground-truth programs (90 minutes)
 	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache benchmarks/accuracy.py $(BENCH)
+
+bench-amp: all $(BUILD)/examples/producer_consumer ## real scalability beside what load amplification predicts (5 minutes)
+	@$(BIN)/python benchmarks/amp.py $(AMP)
 
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
 bench-programs-dwarf3: $(BENCH_DWARF3)
@@ -376,7 +384,7 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Else each run would compile them again, for users who may not write there.
 	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
-	install -m 644 docs/man/coz.1 docs/man/coz-view.1 $(TO)/share/man/man1/
+	install -m 644 docs/man/coz.1 docs/man/coz-view.1 docs/man/coz-amp.1 $(TO)/share/man/man1/
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
 	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake

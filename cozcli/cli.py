@@ -13,7 +13,7 @@ from cozcli.errors import CozError
 from cozcli.messages import printable
 
 #: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = ("run", "doctor", "report", "plot", "view", "diff", "merge", "lines")
+COMMANDS = ("run", "doctor", "amp", "report", "plot", "view", "diff", "merge", "lines")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\
@@ -47,7 +47,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     known = arguments and arguments[0] in COMMANDS
     parser = build_parser(arguments[0] if known else None)
     options, unknown = parser.parse_known_args(arguments)
-    if unknown:
+    if arguments[:1] == ["amp"]:
+        # The rest is for `coz run`, which each run of the sweep is.
+        amp = import_module("cozcli.commands.amp")
+        options.run_options = amp.accept_run_options([*unknown], options.parser)
+    elif unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return options
 
@@ -58,7 +62,7 @@ def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     Returns:
         What is coz's, and the program with its arguments (empty without a separator).
     """
-    if arguments[:1] in (["run"], ["lines"], ["doctor"]):
+    if arguments[:1] in (["run"], ["lines"], ["doctor"], ["amp"]):
         for index, argument in enumerate(arguments):
             if argument in _SEPARATORS:
                 return list(arguments[:index]), list(arguments[index + 1 :])

@@ -314,6 +314,32 @@ def no_baseline(locations: Sequence[str]) -> Problem:
     )
 
 
+def false_load(arrival_speedup: int, lost: float) -> Problem:
+    """A load level that was asked for, but not reached."""
+    if lost >= 1:
+        return Problem(
+            f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so "
+            "that load was not "
+            "amplified.",
+            "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival "
+            "FILE:LINE",
+        )
+    return Problem(
+        f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be "
+        "done, because "
+        "requests follow each other in a thread too closely; the load was another.",
+        "use an --arrival-speedup well below the time between two requests; see docs/amplifying_load.md.",
+    )
+
+
+def no_load_reached() -> Problem:
+    """Load was to be amplified, and never was."""
+    return Problem(
+        "no load that was asked for was reached, and nothing else was measured; there is nothing to show.",
+        "coz run says, as it ends, how often requests arrive, and why load was not amplified.",
+    )
+
+
 def clipped_windows(number: int, total: int) -> Problem:
     """Windows in which a delay could not be applied in full."""
     return Problem(

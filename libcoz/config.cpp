@@ -102,6 +102,7 @@ std::optional<Config> Config::from_environment() {
   if (const auto speedup = number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
     config.fixed_speedup = static_cast<int>(*speedup);
   }
+  config.load = LoadLevel::parse(text("COZ_ARRIVAL_SPEEDUP"), text("COZ_ARRIVAL_RATE"));
   config.end_to_end = text("COZ_END_TO_END") == "1";
   if (const auto period = number("COZ_PERIOD"); period && *period > 0) {
     config.period = static_cast<Nanoseconds>(*period);

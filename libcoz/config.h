@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiment/load_level.h"
 #include "os/clock.h"
 #include "target/targets.h"
 
@@ -27,6 +28,7 @@ struct Config {
   std::optional<int> fixed_speedup;  // percent
   std::vector<int> speedups;         // percent, 1 to 100; empty for the built-in ladder
   bool end_to_end = false;
+  std::optional<LoadLevel> load;  // load is amplified, or at least arrivals are timed
   Granularity granularity = Granularity::kLine;
   Nanoseconds period = kMillisecond;
   Nanoseconds warmup = 0;  // from the first sample to the first experiment

@@ -81,7 +81,11 @@ Runtime::Runtime(Config config, SharedState& shared)
                samples_.pauses(), {find_places, find_callers}, config_.period),
       experimenter_(config_, shared, {targets_, call_paths_, modules_},
                     {samples_, histogram_, speed_probe_, handler_time_}, counters_, log_),
-      process_(getpid()) {}
+      process_(getpid()) {
+  if (!config_.load) return;
+  shared.amplification.turn_on();
+  shared.points.amplify();
+}
 
 void Runtime::start() {
   real::prepare();
@@ -291,6 +295,7 @@ RunRecord Runtime::describe_run() const {
   for (const TargetName& name : config_.fixed_targets) record.fixed.push_back(location_of(name));
   record.fixed_speedup = config_.fixed_speedup;
   record.speedups = config_.speedups;
+  if (config_.load && config_.load->is_known()) record.arrival_speedup = config_.load->delay({});
   record.points = placed_points_;
   return record;
 }
@@ -321,6 +326,7 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
     return;
   }
   thread->clock.start_at(inherited);
+  thread->arrivals.start_at(now() - inherited);
   thread->kernel.start_at(thread_cpu_time(current_tid()), config_.period);
   thread->pauses_seen = samples_.pauses().count();
   pthread_setspecific(thread_end_key_, thread);
@@ -330,6 +336,17 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
         "limit with: ulimit -n 65536",
         strerror(-thread->event));
+  }
+}
+
+void Runtime::arrive(const Point& point, std::optional<ThreadDelays>& delays) noexcept {
+  Runtime* runtime = active();
+  if (runtime == nullptr || !runtime->shared_.points.is_arrival(point)) return;
+  Amplification& amplification = runtime->shared_.amplification;
+  if (delays) {
+    delays->arrived(amplification);
+  } else if (thread_state_ == nullptr) {
+    amplification.count_unprofiled();
   }
 }
 

@@ -53,6 +53,9 @@ class Runtime {
                         reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }
 
+  // A visit of `point`, by the thread of `delays`; nullopt: by one that is not profiled.
+  static void arrive(const Point& point, std::optional<ThreadDelays>& delays) noexcept;
+
   // A call into the kernel, begun at `start`, returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
 

@@ -6,6 +6,7 @@
 #ifndef LIBCOZ_SHARED_STATE_H
 #define LIBCOZ_SHARED_STATE_H
 
+#include "delay/amplification.h"
 #include "delay/delay_ledger.h"
 #include "delay/pending_charges.h"
 #include "delay/selection.h"
@@ -19,6 +20,7 @@ namespace coz {
 struct SharedState {
   GlobalDelay global_delay;
   SelectionCell selection;
+  Amplification amplification;
   WakerTable wakers;
   PendingCharges pending;
   PointRegistry points;

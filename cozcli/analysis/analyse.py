@@ -29,6 +29,7 @@ from cozcli.analysis.overhead import NO_OVERHEAD, PointKey, overheads
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.realised import correct_for_realised
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Overhead, Phase, RunSummary
+from cozcli.analysis.scalability import false_levels, measure_scalability
 from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, exponents_of_points, slow_machine
 from cozcli.errors import CozError, Problem
@@ -64,13 +65,63 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
     """
     if profile.experiments == 0:
         raise CozError(explain_no_experiments(profile.runs, profile.rejected))
-    windows = usable_windows(profile.runs)
-    comparisons, costs, warnings = _compare(windows.by_line, profile.runs)
+    false = false_levels(profile.runs)
+    warnings = [messages.false_load(level, lost) for level, lost in sorted(false.items())]
+    scalability = measure_scalability(profile.runs)
+    estimated: list[LineResult] = []
+    costs: dict[PointKey, Overhead] = {}
+    failure = CozError(messages.no_load_reached()) if false else None
+    for level, runs in _by_level(profile.runs).items():
+        if level in false:
+            continue
+        try:
+            results, of_level, found = _analyse_level(runs)
+        except CozError as error:
+            failure = failure or error
+            continue
+        estimated += [replace(result, arrival_speedup=level) for result in results]
+        costs = of_level | costs  # of the lowest load that has any
+        warnings += found
+    if not estimated and (not scalability or _wants_lines(selection)):
+        raise failure or CozError(messages.nothing_estimated(profile.experiments))
+    shown = select(estimated, selection or Selection()) if estimated else []
+    return Analysis(
+        results=tuple(ranking.by_impact(shown)),
+        runs=tuple(_summarize(run) for run in profile.runs),
+        warnings=(*profile.warnings, *warnings),
+        overheads=costs,
+        scalability=scalability,
+    )
+
+
+def _by_level(runs: Sequence[Run]) -> dict[int, list[Run]]:
+    """Runs by their load, the lowest first: at another load it is another program."""
+    levels: dict[int, list[Run]] = {}
+    for run in runs:
+        levels.setdefault(run.arrival_speedup, []).append(run)
+    return dict(sorted(levels.items()))
+
+
+def _wants_lines(selection: Selection | None) -> bool:
+    return selection is not None and selection.line is not None
+
+
+def _analyse_level(
+    runs: Sequence[Run],
+) -> tuple[list[LineResult], dict[PointKey, Overhead], list[Problem]]:
+    """All results of runs at one load, what profiling costs there, and warnings.
+
+    Raises:
+        CozError: nothing can be estimated.
+    """
+    experiments = sum(len(run.experiments) for run in runs)
+    windows = usable_windows(runs)
+    comparisons, costs, warnings = _compare(windows.by_line, runs)
     if windows.clipped:
-        warnings.append(messages.clipped_windows(windows.clipped, profile.experiments))
+        warnings.append(messages.clipped_windows(windows.clipped, experiments))
     if windows.unsettled:
-        warnings.append(messages.unsettled_windows(windows.unsettled, profile.experiments))
-    standing = sum(run.samples.discarded.get("all_delay", 0) for run in profile.runs if run.samples)
+        warnings.append(messages.unsettled_windows(windows.unsettled, experiments))
+    standing = sum(run.samples.discarded.get("all_delay", 0) for run in runs if run.samples)
     if standing:
         warnings.append(messages.standing_windows(standing))
     slowness = [w.slowness for of_line in windows.by_line.values() for w in of_line if not w.borrowed]
@@ -79,15 +130,9 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
     if not comparisons:
         if standing:
             raise CozError(messages.standing_windows(standing))
-        raise CozError(messages.nothing_estimated(profile.experiments))
-    estimated, labels = _estimate(comparisons, costs, windows.by_line, profile.runs)
-    results = select(estimated, selection or Selection())
-    return Analysis(
-        results=tuple(ranking.by_impact(results)),
-        runs=tuple(_summarize(run) for run in profile.runs),
-        warnings=(*profile.warnings, *warnings, *labels),
-        overheads=costs,
-    )
+        raise CozError(messages.nothing_estimated(experiments))
+    estimated, labels = _estimate(comparisons, costs, windows.by_line, runs)
+    return estimated, costs, [*warnings, *labels]
 
 
 def select(results: Sequence[LineResult], selection: Selection) -> list[LineResult]:

@@ -110,6 +110,8 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
     for number, run in enumerate(runs):
         pooled = run.record.classic or run.record.end_to_end
         for record in run.experiments:
+            if record.target == "none":
+                continue  # of load alone
             if "clipped" in record.flags:
                 windows.clipped += 1
                 continue

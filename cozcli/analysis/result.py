@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from cozcli.analysis.callers import Surroundings
+from cozcli.analysis.scalability import Scalability
 from cozcli.errors import Problem
 
 
@@ -82,6 +83,8 @@ class LineResult:
 
     `slope_low` and `slope_high` are a 95 % interval for this line alone; `adjusted_low` and `adjusted_high`
     allow for the number of lines looked at, and `significant` says that they leave out 0.
+
+    `arrival_speedup`: ns by which each arrival was sped up meanwhile; results of different loads stand apart.
     """
 
     location: str
@@ -101,6 +104,7 @@ class LineResult:
     notes: tuple[Note, ...] = ()
     target: str = "line"
     surroundings: Surroundings = field(default_factory=Surroundings)
+    arrival_speedup: int = 0
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -144,11 +148,18 @@ class Analysis:
     warnings: tuple[Problem, ...]
     #: By progress point and kind; those that nothing is known of are missing.
     overheads: Mapping[tuple[str, str], Overhead] = field(default_factory=dict)
+    #: Where load was amplified: by progress point.
+    scalability: tuple[Scalability, ...] = ()
 
     @property
     def experiments(self) -> int:
         """Windows in all runs, used or not."""
         return sum(run.experiments for run in self.runs)
+
+    @property
+    def loads(self) -> dict[int, float]:
+        """The load that each arrival speedup amounts to: the part of the time between arrivals taken away."""
+        return {point.arrival_speedup: point.load for of in self.scalability for point in of.points}
 
     @property
     def counted_by(self) -> dict[str, str]:

@@ -12,13 +12,14 @@ from typing import NamedTuple
 from cozcli.commands import values
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive, print_warnings
 from cozcli.errors import CozError
-from cozcli.launch import messages, point_messages
+from cozcli.launch import load, messages, point_messages
 from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
 from cozcli.launch.environment import Settings, make_environment, random_seed
 from cozcli.launch.fixed_targets import FixedTarget, Wanted, read_fixed_lines
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
-from cozcli.launch.points import WantedPoints, place_points
+from cozcli.launch.load import Load, describe_load
+from cozcli.launch.points import WantedPoints, place_points, split_pair
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import Ending, end_like, run_program
 from cozcli.launch.repetition import Goal, Series
@@ -72,6 +73,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     _add_repetition(parser)
     _add_points(parser)
+    load.add_options(parser)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute, parser=parser)
 
@@ -191,6 +193,8 @@ def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
         raise CozError(messages.no_program(options.words))
+    wanted_load = Load(options.arrival_speedup or "", options.arrival_rate or "")
+    load.check(wanted_load, end_to_end=options.end_to_end, sampling=options.sampling)
     scope = Scope(options.source_scope, options.binary_scope, options.granularity)
     wanted = _wanted(options, scope)
     program = find_program(options.program[0])
@@ -205,7 +209,12 @@ def execute(options: argparse.Namespace) -> int:
         awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
         fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
         points = WantedPoints(
-            options.progress, options.progress_sampled, options.latency, options.progress_by
+            options.progress,
+            options.progress_sampled,
+            options.latency,
+            options.progress_by,
+            options.arrival,
+            wanted_load.is_on,
         )
         if points.sampled and options.sampling == "off":
             raise CozError(point_messages.sampled_without_samples())
@@ -225,6 +234,7 @@ def execute(options: argparse.Namespace) -> int:
             granularity=options.granularity,
             points=place_points(installation.helper, tables, points),
             warmup=round(options.warmup * 1e9),
+            load=wanted_load,
         )
         series = Series(Goal(options.repeat, options.duration, options.until), output.path)
         print_warnings(tables.warnings)
@@ -301,6 +311,7 @@ def _run(launch: Launch, series: Series, output: Output, name: str) -> int:
         else:
             print_warnings([messages.with_doctor(outcome, launch.arguments[0])])
         print_warnings(costly_points(output.path, beginning, settings.points))
+        _say_load(output.path, beginning, settings)
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     output.discard_if_empty()
@@ -321,6 +332,15 @@ def _run_once(launch: Launch, number: int, output: Output, name: str) -> Ending:
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     return ending
+
+
+def _say_load(profile: Path, beginning: int, settings: Settings) -> None:
+    placed = [point.name for point in settings.points if point.kind == "arrival"]
+    for told in describe_load(profile, beginning, settings.load, placed):
+        if isinstance(told, str):
+            _say(told)
+        else:
+            print_warnings([told])
 
 
 def _is_location(target: FixedTarget) -> bool:

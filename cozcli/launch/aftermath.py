@@ -54,17 +54,18 @@ def is_little(profile: Path) -> bool:
     Raises:
         OSError: the profile cannot be read.
     """
-    return max(Counter(_locations(profile, 0)).values(), default=0) < ENOUGH_EXPERIMENTS
+    of_lines = [location for location in _locations(profile, 0) if location]
+    return bool(of_lines) and max(Counter(of_lines).values()) < ENOUGH_EXPERIMENTS
 
 
 def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
-    """How many experiments were recorded from a position on, and on how many lines."""
+    """How many experiments were recorded from a position on, and on how many lines (none, if of load alone)."""
     locations = _locations(profile, beginning)
-    return len(locations), len(set(locations))
+    return len(locations), len(set(locations) - {""})
 
 
 def _locations(profile: Path, beginning: int) -> list[str]:
-    """What each experiment from a position on was about.
+    """What each experiment from a position on was about; "" where it was load alone.
 
     The records are this run's own, and read without the checks of `cozcli.profile.reader`: a
     user waits for the prompt, and importing that takes longer than most profiles' counting.
@@ -78,7 +79,7 @@ def _locations(profile: Path, beginning: int) -> list[str]:
             try:
                 record = json.loads(line)
                 if record["type"] == "experiment":
-                    locations.append(str(record["location"]))
+                    locations.append("" if record.get("kind") == "none" else str(record["location"]))
             except (ValueError, TypeError, KeyError):
                 continue  # broken off, or not an experiment's record
     return locations

@@ -12,6 +12,7 @@ from cozcli.errors import CozError
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
+from cozcli.launch.load import Load
 from cozcli.launch.points import PlacedPoint
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
@@ -25,6 +26,8 @@ VARIABLES = (
     "COZ_FIXED_SPEEDUP",
     "COZ_SPEEDUPS",
     "COZ_END_TO_END",
+    "COZ_ARRIVAL_SPEEDUP",
+    "COZ_ARRIVAL_RATE",
     "COZ_GRANULARITY",
     "COZ_PERIOD",
     "COZ_POINTS",
@@ -57,6 +60,7 @@ class Settings(NamedTuple):
     granularity: str = "line"
     points: Sequence[PlacedPoint] = ()
     warmup: int = 0
+    load: Load = Load()
 
 
 def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -93,6 +97,10 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
         environment["COZ_END_TO_END"] = "1"
     if settings.warmup:
         environment["COZ_WARMUP"] = str(settings.warmup)
+    if settings.load.speedup:
+        environment["COZ_ARRIVAL_SPEEDUP"] = settings.load.speedup
+    if settings.load.rate:
+        environment["COZ_ARRIVAL_RATE"] = settings.load.rate
     if settings.period is not None:
         environment["COZ_PERIOD"] = str(settings.period)
     return environment

@@ -373,10 +373,13 @@ def exec_failed(program: str, reason: str) -> Problem:
 
 
 def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -> str:
-    """The last line of a successful run. `few`: the profile will show hardly more than chance."""
+    """The last line of a successful run; `lines` is 0 where only load was amplified.
+
+    `few`: the profile will show hardly more than chance.
+    """
+    what = f"on {count(lines, 'line')}" if lines else "of load alone"
     return (
-        f"{count(experiments, 'experiment')} on {count(lines, 'line')} in {profile}; "
-        f"see them with: coz report {profile}"
+        f"{count(experiments, 'experiment')} {what} in {profile}; see them with: coz report {profile}"
         + ("   (they are few: run longer, or again, which adds to the profile)" if few else "")
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
-from cozcli.launch import messages, point_messages
+from cozcli.launch import load_messages, messages, point_messages
 from cozcli.launch.helper import ask_helper
 from cozcli.launch.line_tables import LineTables
 
@@ -20,17 +20,22 @@ MUCH_DEARER = 3.0
 
 
 class WantedPoints(NamedTuple):
-    """What the options name. A latency point has two names, FILE:LINE or a function each."""
+    """What the options name. A latency point has two names, FILE:LINE or a function each.
+
+    `amplified`: load is, at arrivals and where latency begins, so that a mere count of visits will not do.
+    """
 
     progress: Sequence[str] = ()
     sampled: Sequence[str] = ()
     latency: Sequence[tuple[str, str]] = ()
     by: str = AUTO
+    arrival: Sequence[str] = ()
+    amplified: bool = False
 
     def names(self) -> list[str]:
         """All of them, each once."""
         pairs = [name for pair in self.latency for name in pair]
-        return list(dict.fromkeys([*self.progress, *self.sampled, *pairs]))
+        return list(dict.fromkeys([*self.progress, *self.sampled, *pairs, *self.arrival]))
 
 
 class Spot(NamedTuple):
@@ -105,10 +110,12 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
     for begin, end in wanted.latency:
         label = f"{begin},{end}"
         groups.append([("begin", spots[begin], label), ("end", spots[end], label)])
+    groups += [[("arrival", spots[name], _label(spots[name]))] for name in wanted.arrival]
     if groups:
         chooser = Chooser(wanted.by, _costs(helper))
         for group in groups:
-            by = chooser.choose([spot for _, spot, _ in group])
+            takes_charges = wanted.amplified and group[0][0] != "throughput"
+            by = chooser.choose([spot for _, spot, _ in group], takes_charges)
             points += [
                 PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by, kind))
                 for kind, spot, label in group
@@ -124,8 +131,8 @@ class Chooser:
         self._costs = costs
         self._free = costs.hardware_free
 
-    def choose(self, spots: Sequence[Spot]) -> str:
-        """For the places of one point.
+    def choose(self, spots: Sequence[Spot], takes_charges: bool = False) -> str:
+        """For the places of one point; `takes_charges`: its visits have to be seen one by one.
 
         Raises:
             CozError: what is wanted cannot be had there.
@@ -134,15 +141,16 @@ class Chooser:
         fits = needed <= self._free
         fixed = [spot for spot in spots if spot.no_instruction]
         movable = self._costs.has_instruction and not fixed
+        if takes_charges and self._by == HARDWARE:
+            raise CozError(load_messages.arrival_by_hardware(spots[0].name))
         if self._by in (AUTO, JUMP):
             kept = [spot for spot in spots if spot.no_jump]
             if self._costs.has_instruction and not kept:
                 return JUMP
             if self._by == JUMP and self._costs.has_instruction:
                 raise CozError(point_messages.no_jump(kept[0].name, kept[0].no_jump))
-        if self._by in (BREAKPOINT, JUMP) or (
-            self._by == AUTO and movable and not (fits and self._is_cheap())
-        ):
+        by_instruction = takes_charges or self._by in (BREAKPOINT, JUMP)
+        if by_instruction or (self._by == AUTO and movable and not (fits and self._is_cheap())):
             if not self._costs.has_instruction:
                 raise CozError(point_messages.no_breakpoint_instruction(os.uname().machine))
             if fixed:

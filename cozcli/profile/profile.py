@@ -16,6 +16,7 @@ from cozcli.profile.records import (
     VERSION,
     ExitRecord,
     ExperimentRecord,
+    LoadRecord,
     Record,
     ReferenceRecord,
     RunRecord,
@@ -31,8 +32,16 @@ class Run:
     source: str
     experiments: list[ExperimentRecord] = field(default_factory=list)
     references: list[ReferenceRecord] = field(default_factory=list)
+    load: LoadRecord | None = None
     samples: SamplesRecord | None = None
     exit: ExitRecord | None = None
+
+    @property
+    def arrival_speedup(self) -> int:
+        """By how much each arrival was sped up, ns; 0 where load was not amplified."""
+        for record in self.experiments:
+            return record.arrivals.speedup if record.arrivals else 0
+        return self.load.arrival_speedup if self.load else self.record.arrival_speedup or 0
 
     @property
     def effective_time(self) -> int:
@@ -107,6 +116,8 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
                 run.experiments.append(record)
             case ReferenceRecord():
                 run.references.append(record)
+            case LoadRecord():
+                run.load = record
             case SamplesRecord():
                 run.samples = record
             case ExitRecord():

@@ -49,7 +49,7 @@ class LatencyPoint:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalPoint:
-    """A COZ_ARRIVAL point: read and kept, not yet reported."""
+    """A COZ_ARRIVAL point: `visits` intervals between arrivals took `elapsed` of effective time together."""
 
     name: str
     visits: int
@@ -57,6 +57,23 @@ class ArrivalPoint:
 
 
 Point = ThroughputPoint | LatencyPoint | ArrivalPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What became of arrivals where load is amplified; each was to be sped up by `speedup` ns.
+
+    `charged`: ns by which all together were. `intervals` of them had one before them in their thread,
+    `between`
+    ns of effective time away in all.
+    """
+
+    speedup: int
+    count: int = 0
+    clipped: int = 0
+    charged: int = 0
+    intervals: int = 0
+    between: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +114,7 @@ class RunRecord:
     fixed: tuple[str, ...] = ()
     speedups: tuple[float, ...] = ()
     points: tuple[PlacedPoint, ...] = ()
+    arrival_speedup: int | None = None
 
     @property
     def planned_speedups(self) -> frozenset[float] | None:
@@ -108,7 +126,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRecord:
-    """One measured window. `target` says what `location` names: line, function, callpath or region.
+    """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
     `line_samples`, `run_time`, `processor_time` and `core_wait` are -1, `probe_time` is 0, where unknown.
     """
@@ -131,6 +149,7 @@ class ExperimentRecord:
     flags: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
     target: str = "line"
+    arrivals: Arrivals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +161,16 @@ class ReferenceRecord:
     start: int = 0
     sample_cost: int = 0
     points: tuple[Point, ...] = ()
+    arrivals: Arrivals | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRecord:
+    """How often requests arrived (every `interval` ns in a thread), measured before load was amplified."""
+
+    arrival_speedup: int
+    interval: int
+    rate: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +218,7 @@ class SamplesRecord:
     discarded: Mapping[str, int] = field(default_factory=dict)
     threads: int = 0
     final: bool = False
+    arrivals: Arrivals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +229,7 @@ class ExitRecord:
     signal: int = -1
 
 
-Record = RunRecord | ExperimentRecord | ReferenceRecord | SamplesRecord | ExitRecord
+Record = RunRecord | ExperimentRecord | ReferenceRecord | LoadRecord | SamplesRecord | ExitRecord
 
 
 class Fields:
@@ -305,6 +335,10 @@ def parse_record(values: Mapping[str, object]) -> Record | None:
             return _experiment(fields)
         case "reference":
             return _reference(fields)
+        case "load":
+            return LoadRecord(
+                fields.natural("arrival_speedup"), fields.natural("interval"), fields.real("rate", 1e12)
+            )
         case "samples":
             return _samples(fields)
         case "exit":
@@ -344,6 +378,7 @@ def _run(fields: Fields) -> RunRecord:
             PlacedPoint(point.text("name"), point.text("kind", ""), point.text("by", ""))
             for point in fields.objects("points")
         ),
+        arrival_speedup=fields.natural("arrival_speedup") if fields.has("arrival_speedup") else None,
     )
 
 
@@ -369,6 +404,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         flags=fields.texts("flags"),
         points=_points(fields),
         target=fields.text("kind", "line"),
+        arrivals=_arrivals(fields),
     )
 
 
@@ -379,7 +415,17 @@ def _reference(fields: Fields) -> ReferenceRecord:
         start=fields.natural("start", 0),
         sample_cost=fields.natural("sample_cost", 0),
         points=_points(fields),
+        arrivals=_arrivals(fields),
     )
+
+
+def _arrivals(fields: Fields) -> Arrivals | None:
+    """None where load was not amplified. Without its counts a window would be one of unknown load."""
+    if not fields.has("arrival_speedup"):
+        return None
+    counts = fields.counts("arrivals")
+    names = ("count", "clipped", "charged", "intervals", "between")
+    return Arrivals(fields.natural("arrival_speedup"), *(counts.get(name, 0) for name in names))
 
 
 def _probe_time(fields: Fields) -> float:

@@ -26,6 +26,7 @@ from cozcli.analysis.ranking import by_slope
 from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
 from cozcli.messages import printable
 from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
+from cozcli.reports.load_figure import draw_load, has_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,14 +79,22 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0) -> None:
     results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
     results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
     with matplotlib.rc_context(STYLE):
+        if has_levels(analysis):
+            # What load does is the question then; the curves at each load are in the report.
+            draw_load(analysis).savefig(path, dpi=DPI, metadata=_undated(path))
+            return
         if path.suffix.lower() != ".pdf":
-            metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
             figure = draw_page(analysis, results, results, left_out)
-            figure.savefig(path, dpi=DPI, metadata=metadata)
+            figure.savefig(path, dpi=DPI, metadata=_undated(path))
             return
         with PdfPages(path, metadata={"CreationDate": None}) as pages:
             for start in range(0, len(results), PDF_PAGE):
                 pages.savefig(draw_page(analysis, results[start : start + PDF_PAGE], results, left_out))
+
+
+def _undated(path: Path) -> dict[str, Any] | None:
+    """The same picture makes the same file."""
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
 
 
 def draw_page(

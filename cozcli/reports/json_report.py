@@ -11,6 +11,7 @@ from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.result import Analysis, LineResult, RunSummary
+from cozcli.analysis.scalability import Scalability
 from cozcli.analysis.shape import Shape, outline
 from cozcli.reports.summary import summarize
 
@@ -39,7 +40,17 @@ class JsonReport:
                 }
                 for (point, kind), cost in analysis.overheads.items()
             ],
-            "results": [_result(result) for result in analysis.results],
+            **(
+                {"scalability": [_scalability(result) for result in analysis.scalability]}
+                if analysis.scalability
+                else {}
+            ),
+            "results": [
+                # Where load was not amplified, nothing is said of it.
+                ({"arrival_speedup": result.arrival_speedup} if analysis.scalability else {})
+                | _result(result)
+                for result in analysis.results
+            ],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -60,6 +71,33 @@ def _run(run: RunSummary) -> dict[str, Any]:
             if run.points
             else {}
         ),
+    }
+
+
+def _scalability(result: Scalability) -> dict[str, Any]:
+    saturation = result.saturation
+    return {
+        "point": result.point,
+        "kind": result.kind,
+        "saturation": None if saturation is None else _number(saturation),
+        "saturation_low": None if saturation is None else _number(result.saturation_low),
+        "saturation_high": None if saturation is None else _number(result.saturation_high),
+        "levels": [
+            {
+                "arrival_speedup": point.arrival_speedup,
+                "load": _number(point.load),
+                "arrival_rate": _number(point.arrival_rate),
+                "rate": _number(point.rate),
+                "period": _number(point.period),
+                "low": _number(point.low),
+                "high": _number(point.high),
+                "speedup": _number(point.speedup),
+                "speedup_low": _number(point.speedup_low),
+                "speedup_high": _number(point.speedup_high),
+                "experiments": point.windows,
+            }
+            for point in result.points
+        ],
     }
 
 

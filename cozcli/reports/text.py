@@ -27,6 +27,7 @@ from cozcli.reports.base import (
     short_point,
     shorten,
 )
+from cozcli.reports.load_text import load_name, scalability_tables, shift_lines
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import summarize
 
@@ -75,6 +76,10 @@ class TextReport:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         for line in describe_points(analysis, prefix) + describe_overheads(analysis, prefix):
             console.print(Text(printable(line)), soft_wrap=True)
+        for shown in scalability_tables(analysis, prefix):
+            console.print(shown, soft_wrap=isinstance(shown, Text) and not terminal)
+        if not analysis.results:
+            return _finished(stream.getvalue(), terminal)
         console.print()
         for line in summarize(
             analysis,
@@ -85,12 +90,17 @@ class TextReport:
         console.print(_table(analysis, prefix, self._width))
         for excerpt in excerpts(analysis) if self._source else []:
             _print_source(console, excerpt, prefix)
+        for line in shift_lines(analysis, prefix):
+            console.print(Text(line), soft_wrap=not terminal)
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
         for line in _legend(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
-        text = stream.getvalue()
-        return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+        return _finished(stream.getvalue(), terminal)
+
+
+def _finished(text: str, terminal: bool) -> str:
+    return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
@@ -106,6 +116,9 @@ def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
         cut = (14 if room < WITH_SLOPE_INTERVAL else 30) if terminal else None
         table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=cut)
     table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
+    loaded = any(result.arrival_speedup for result in analysis.results)
+    if loaded:
+        table.add_column("Load", justify="right", no_wrap=True)
     for speedup in SHOWN:
         table.add_column(f"at {speedup:.0%}", justify="right", no_wrap=True)
     slope = "Slope (95 %)" if room >= WITH_SLOPE_INTERVAL else "Slope"
@@ -115,17 +128,22 @@ def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
     table.add_column("Marks", overflow="fold", no_wrap=not terminal, min_width=len(CONTENTION))
     for result in analysis.results:
         point = short_point(analysis, result.point, prefix)
-        table.add_row(*_row(result, point, prefix, latency, room))
+        load = load_name(analysis, result.arrival_speedup) if loaded else None
+        table.add_row(*_row(result, point, prefix, latency, room, load))
     return table
 
 
-def _row(result: LineResult, point: str, prefix: str, latency: bool, room: int) -> list[Text]:
+def _row(
+    result: LineResult, point: str, prefix: str, latency: bool, room: int, load: str | None
+) -> list[Text]:
     if latency and result.kind != "throughput":
         point += " (latency)"
     row = [Text(printable(shorten(result.location, prefix)), style="bold")]
     if room >= WITH_FUNCTION:
         row.append(Text(printable(short_function(result.function)) or "-"))
     row.append(Text(printable(point)))
+    if load is not None:
+        row.append(Text(load))
     row += [_effect(result, speedup, room >= WITH_INTERVALS) for speedup in SHOWN]
     row.append(_slope(result, room >= WITH_SLOPE_INTERVAL))
     if room >= WITH_INTERVALS:

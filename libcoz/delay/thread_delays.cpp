@@ -108,6 +108,24 @@ void ThreadDelays::publish() noexcept {
   resume_in_turn();
 }
 
+void ThreadDelays::arrived(Amplification& amplification) noexcept {
+  if (is_interrupting()) {
+    // A handler of the program's in the midst of a call: charged when that ends. The thread's
+    // arrivals are another handler's, or will be this one's; there is no order to speak of.
+    const Arrival arrival{amplification.delay(), 0, true, false};
+    thread_.deferred.fetch_add(arrival.charge, std::memory_order_relaxed);
+    amplification.count(thread_.slot, arrival);
+    return;
+  }
+  const Turn turn(thread_);
+  drain();
+  const Arrival arrival =
+      thread_.arrivals.arrive(environment_.now() - thread_.clock.local(), amplification.delay());
+  if (arrival.charge > 0) thread_.clock.charge(arrival.charge, environment_.global);
+  amplification.count(thread_.slot, arrival);
+  resume_in_turn();
+}
+
 void ThreadDelays::catch_up() noexcept {
   const Turn turn(thread_);
   drain();

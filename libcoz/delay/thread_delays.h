@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "delay/amplification.h"
 #include "delay/delay_ledger.h"
 #include "delay/pending_charges.h"
 #include "delay/selection.h"
@@ -98,6 +99,9 @@ class ThreadDelays {
 
   // Makes what the thread was charged known to the others, without pausing.
   void publish() noexcept;
+
+  // A request arrives at an arrival point: charges it, without pausing.
+  void arrived(Amplification& amplification) noexcept;
 
   // Serves all that is due.
   void catch_up() noexcept;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "delay/amplification.h"
 #include "delay/delay_ledger.h"
 #include "delay/hit_spreader.h"
 #include "delay/selection.h"
@@ -21,6 +22,7 @@ namespace coz {
 struct alignas(64) ThreadState {
   ThreadClock clock;
   HitSpreader spreader;
+  ArrivalClock arrivals;
   std::uint32_t spread_target = kNoTarget;  // the target whose hits are being spread
   OpenRegions regions;
   KernelSamples kernel;

@@ -31,11 +31,13 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, Choice cho
       fixed_(config.fixed_targets, choice.targets, samples.histogram),
       plan_(config.fixed_speedup, config.speedups),
       meter_(shared.points),
+      load_(config.load, shared.amplification),
       start_(now()),
       next_checkpoint_(start_ + kFirstCheckpoint) {}
 
 void Experimenter::run() {
   if (config_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
+  if (!measure_load()) return;
   if (config_.end_to_end) {
     run_whole();
   } else {
@@ -50,6 +52,21 @@ bool Experimenter::wait_for_start() {
     if (!stop_.sleep_for(kMillisecond)) return false;
   }
   return config_.warmup == 0 || stop_.sleep_for(config_.warmup);
+}
+
+bool Experimenter::measure_load() {
+  while (load_.is_measuring()) {
+    if (!stop_.sleep_for(kNap)) return false;
+    const Nanoseconds time = now() - start_;
+    const auto record = load_.watch(time, time - shared_.global_delay.get());
+    if (record) log_.append(*record);
+    checkpoint_if_due();
+  }
+  return true;
+}
+
+bool Experimenter::has_no_target() const {
+  return load_.is_on() && config_.fixed_speedup == 0 && config_.fixed_targets.empty();
 }
 
 bool Experimenter::hide_descriptors() const {
@@ -72,14 +89,15 @@ void Experimenter::run_blocks() {
     const std::vector<int> speedups = plan_.next_block(random_);
     const std::uint64_t reference = random_.below(speedups.size());
     for (std::size_t i = 0; i < speedups.size(); ++i) {
-      if (i == reference && !run_reference()) return;
-      if (!run_window(*target, speedups[i])) return;
+      if (i == reference && *target != kNoTarget && !run_reference()) return;
+      if (!run_window(*target, speedups[i]) || load_.gives_up()) return;
       checkpoint_if_due();
     }
   }
 }
 
 std::optional<std::uint32_t> Experimenter::next_target() {
+  if (has_no_target()) return kNoTarget;
   if (!fixed_.empty()) return fixed_.draw(selector_, random_);
   if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
   std::vector<TargetSamples> targets;
@@ -127,6 +145,7 @@ bool Experimenter::measure_reference() {
   if (!stop_.sleep_for(window_.settling())) return false;
   const Nanoseconds time = now();
   const Nanoseconds delay = shared_.global_delay.get();
+  const ArrivalCounts arrivals = load_.counts();
   meter_.open(look_at_points());
   if (!measure(window_.get())) return false;
   ReferenceRecord record;
@@ -135,6 +154,7 @@ bool Experimenter::measure_reference() {
   record.duration = now() - time;
   record.delay = shared_.global_delay.get() - delay;
   record.sample_cost = *interrupt_cost_ + handler_time_.mean();
+  record.load = load_.since(arrivals);
   record.points = meter_.results(effective_now());
   log_.append(record);
   return true;
@@ -174,16 +194,21 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
 }
 
 void Experimenter::select(std::uint32_t target, int speedup) {
-  shared_.selection.select(target, config_.period * speedup / 100);
+  if (target == kNoTarget) {
+    shared_.selection.clear();
+  } else {
+    shared_.selection.select(target, config_.period * speedup / 100);
+  }
 }
 
 Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
   return {now(),
           shared_.global_delay.get(),
           histogram_.total(),
-          histogram_.of(target),
+          target == kNoTarget ? 0 : histogram_.of(target),
           speed_probe_.get(),
-          {}};
+          {},
+          load_.counts()};
 }
 
 void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& opening) {
@@ -206,16 +231,19 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.start = opening.time - start_;
   record.duration = time - opening.time;
   record.delay = delay - opening.global_delay;
-  record.target_samples = histogram_.of(target);
+  record.target_samples = target == kNoTarget ? 0 : histogram_.of(target);
   record.hits = record.target_samples - opening.target_samples;
   record.samples = histogram_.total() - opening.samples;
   record.probe_time = mean_probe_time(opening.probes, speed_probe_.get());
   record.run_time = time - start_ - delay - unsampled_;
+  record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
   return record;
 }
 
 void Experimenter::keep_or_discard(const ExperimentRecord& record) {
+  // Where all arrives at once, effective time stands still, and periods mean nothing.
+  if (load_.gives_up()) return;
   std::vector<double> visits;
   visits.reserve(record.points.size());
   for (const PointResult& point : record.points) {
@@ -224,7 +252,8 @@ void Experimenter::keep_or_discard(const ExperimentRecord& record) {
   }
   const bool visited =
       std::any_of(visits.begin(), visits.end(), [](double count) { return count > 0; });
-  if (!visited && record.delay > record.duration / 4 * 3) {
+  // Amplified load makes long delays, too, but there a longer window has more visits.
+  if (!visited && !load_.is_on() && record.delay > record.duration / 4 * 3) {
     // The line ran all the time, and all other threads paused. A longer window would be the same.
     ++discarded_.all_delay;
     return;
@@ -242,7 +271,7 @@ bool Experimenter::is_unsettled() {
   const Nanoseconds global = shared_.global_delay.get();
   // A thread pays at its next sample, so that it may be behind by what the others were charged
   // within a period or two.
-  const Nanoseconds tolerated = 4 * config_.period;
+  const Nanoseconds tolerated = 4 * config_.period + 2 * shared_.amplification.delay();
   bool unsettled = false;
   shared_.threads.for_each([&](const ThreadState& thread) {
     if (thread.blocked.load(std::memory_order_relaxed)) return;
@@ -256,27 +285,30 @@ bool Experimenter::is_unsettled() {
 void Experimenter::run_whole() {
   const Nanoseconds look_until = now() + kLookAround;
   std::optional<std::uint32_t> target;
-  // A single target that is there already needs no looking around.
-  const bool looks_around = config_.fixed_targets.size() != 1;
+  // A single target that is there already needs no looking around, nor does none.
+  const bool looks_around = config_.fixed_targets.size() != 1 && !has_no_target();
   while (!target || (looks_around && now() < look_until)) {
-    target = fixed_.empty() ? next_target() : fixed_.draw_any(random_);
+    target = fixed_.empty() || has_no_target() ? next_target() : fixed_.draw_any(random_);
     if (target && !looks_around) break;
     if (!stop_.sleep_for(kNap)) break;
     checkpoint_if_due();
   }
   if (!target) return;
+  whole_is_open_ = true;
   whole_target_ = *target;
   whole_speedup_ = plan_.for_whole_run(random_);
   block_ = 1;
   whole_opening_ = open_window(whole_target_);
   // Visits before this moment belong to the run as well: it is counted from its start.
   whole_opening_.time = start_;
+  whole_opening_.global_delay = 0;
+  whole_opening_.arrivals = {};
   select(whole_target_, whole_speedup_);
-  while (stop_.sleep_for(kNap)) checkpoint_if_due();
+  while (stop_.sleep_for(kNap) && !load_.gives_up()) checkpoint_if_due();
 }
 
 void Experimenter::finish_whole() {
-  if (whole_target_ == kNoTarget) return;
+  if (!whole_is_open_) return;
   ExperimentRecord record = describe(whole_target_, whole_speedup_, whole_opening_);
   shared_.selection.clear();
   const Nanoseconds elapsed = record.duration - record.delay;
@@ -310,6 +342,7 @@ void Experimenter::checkpoint_if_due() {
 }
 
 TargetDescription Experimenter::describe_target(std::uint32_t target) const {
+  if (target == kNoTarget) return {"none", "none", {}};
   const bool sampled = histogram_.of(target) > 0;
   return choice_.targets.describe(target, sampled ? histogram_.function_of(target) : kNoFunction);
 }
@@ -381,6 +414,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.experiments = experiments_;
   record.discarded = discarded_;
   record.threads = shared_.threads.threads_seen();
+  record.load = load_.since({});
   record.final = final;
   return record;
 }

@@ -1,5 +1,6 @@
 // Runs the experiments: the loop of dissertation §5.2.2, in a thread of its own.
 //
+//   where load is to be amplified by what must first be measured: measure it
 //   wait until targets (lines, mostly) have been sampled
 //   draw one; for each speedup of its block:
 //     select target and speedup; let threads settle and queues reach their new level
@@ -7,6 +8,8 @@
 //     log the result
 //   and once in a block, the same with nothing selected and sampling paused: a reference window,
 //   which tells what profiling itself costs (docs/decisions/reference_windows.md)
+//
+// Where load is amplified and nothing is to be sped up (--fixed-speedup 0), windows have no target.
 //
 // run() belongs to the profiler's thread; stop() may be called by any thread and makes it return
 // soon, discarding a window that is under way. finish() writes the closing records, after run()
@@ -19,6 +22,7 @@
 #include "config.h"
 #include "experiment/core_waits.h"
 #include "experiment/fixed_targets.h"
+#include "experiment/load_control.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_selector.h"
@@ -69,6 +73,7 @@ class Experimenter {
     std::uint64_t target_samples;
     SpeedProbe::Sum probes;
     CoreWaits waits;
+    ArrivalCounts arrivals;
   };
 
   void run_blocks();
@@ -76,6 +81,10 @@ class Experimenter {
   void finish_whole();
   // False when stopped.
   bool wait_for_start();
+  // False when stopped.
+  bool measure_load();
+  // Only load is amplified; no target is wanted.
+  bool has_no_target() const;
   std::optional<std::uint32_t> next_target();
   // False when stopped.
   bool run_window(std::uint32_t target, int speedup);
@@ -123,6 +132,7 @@ class Experimenter {
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;
+  LoadControl load_;
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows
@@ -133,6 +143,7 @@ class Experimenter {
   Discarded discarded_;
 
   // end_to_end: what is sped up.
+  bool whole_is_open_ = false;
   std::uint32_t whole_target_ = kNoTarget;
   int whole_speedup_ = 0;
   Opening whole_opening_{};

@@ -11,6 +11,8 @@ namespace coz {
 __attribute__((noinline)) inline void take_time(Point& point, std::uint32_t slot) noexcept {
   // A thread that is not profiled is counted, but its time means nothing.
   auto delays = Runtime::current_delays();
+  // First: the request came as much earlier as its thread is sped up.
+  if (point.may_amplify) Runtime::arrive(point, delays);
   if (delays) point.take_time(slot, [&]() noexcept { return delays->effective_now(); });
 }
 

@@ -62,6 +62,16 @@ void write_point_records(JsonWriter& json, const std::vector<PointRecord>& point
   json.end_array();
 }
 
+void write_load(JsonWriter& json, const std::optional<LoadResult>& load) {
+  if (!load) return;
+  json.field("arrival_speedup", load->arrival_speedup);
+  json.key("arrivals").begin_object();
+  json.field("count", load->counts.arrivals).field("clipped", load->counts.clipped);
+  json.field("charged", load->counts.charged);
+  json.field("intervals", load->counts.intervals).field("between", load->counts.between);
+  json.end_object();
+}
+
 void write_list(JsonWriter& json, const char* name, const std::vector<std::string>& texts) {
   json.key(name).begin_array();
   for (const std::string& text : texts) json.value(text);
@@ -109,6 +119,7 @@ std::string to_json(const RunRecord& record) {
     for (const int speedup : record.speedups) json.value(speedup / 100.0);
     json.end_array();
   }
+  if (record.arrival_speedup) json.field("arrival_speedup", *record.arrival_speedup);
   if (!record.points.empty()) write_point_records(json, record.points);
   json.end_object();
   return json.text();
@@ -137,7 +148,21 @@ std::string to_json(const ExperimentRecord& record) {
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");
   json.end_array();
+  write_load(json, record.load);
   write_points(json, record.points, false);
+  json.end_object();
+  return json.text();
+}
+
+std::string to_json(const LoadRecord& record) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("type", "load");
+  json.field("start", record.start);
+  json.field("duration", record.duration);
+  json.field("arrival_speedup", record.arrival_speedup);
+  json.field("interval", record.interval);
+  json.field("rate", record.rate);
   json.end_object();
   return json.text();
 }
@@ -151,6 +176,7 @@ std::string to_json(const ReferenceRecord& record) {
   json.field("duration", record.duration);
   json.field("effective_duration", record.duration - record.delay);
   json.field("sample_cost", record.sample_cost);
+  write_load(json, record.load);
   write_points(json, record.points, false);
   json.end_object();
   return json.text();
@@ -184,6 +210,7 @@ std::string to_json(const SamplesRecord& record) {
   json.field("shutdown", record.discarded.shutdown);
   json.end_object();
   json.field("threads", record.threads);
+  write_load(json, record.load);
   json.field("final", record.final);
   json.end_object();
   return json.text();

@@ -13,6 +13,7 @@ namespace coz {
 
 std::string to_json(const RunRecord& record);
 std::string to_json(const ExperimentRecord& record);
+std::string to_json(const LoadRecord& record);
 std::string to_json(const ReferenceRecord& record);
 std::string to_json(const SamplesRecord& record);
 

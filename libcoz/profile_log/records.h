@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "delay/amplification.h"
 #include "progress/point.h"
 
 namespace coz {
@@ -20,6 +21,21 @@ struct PointRecord {
   std::string name;
   std::string kind;
   std::string by;  // what counts its visits; "none" when nothing could
+};
+
+// Where load is amplified: how, and what became of the arrivals in a window.
+struct LoadResult {
+  Nanoseconds arrival_speedup = 0;
+  ArrivalCounts counts;
+};
+
+// How often requests arrived before load was amplified, and by how much it then was.
+struct LoadRecord {
+  Nanoseconds start = 0;
+  Nanoseconds duration = 0;
+  Nanoseconds arrival_speedup = 0;
+  Nanoseconds interval = 0;  // between arrivals in one thread, on average
+  double rate = 0;           // of all arrivals, per second
 };
 
 struct RunRecord {
@@ -35,9 +51,10 @@ struct RunRecord {
   std::string granularity;
   std::vector<std::string> scope;
   bool end_to_end = false;
-  std::vector<std::string> fixed;    // locations
-  std::optional<int> fixed_speedup;  // percent; written as a fraction
-  std::vector<int> speedups;         // the same
+  std::vector<std::string> fixed;              // locations
+  std::optional<int> fixed_speedup;            // percent; written as a fraction
+  std::vector<int> speedups;                   // the same
+  std::optional<Nanoseconds> arrival_speedup;  // where it was given, not to be measured
   std::vector<PointRecord> points;
 };
 
@@ -72,6 +89,7 @@ struct ExperimentRecord {
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
   bool unsettled = false;
+  std::optional<LoadResult> load;
   std::vector<PointResult> points;
 };
 
@@ -82,6 +100,7 @@ struct ReferenceRecord {
   Nanoseconds duration = 0;
   Nanoseconds delay = 0;
   Nanoseconds sample_cost = 0;  // of the thread's time, in windows with samples
+  std::optional<LoadResult> load;
   std::vector<PointResult> points;
 };
 
@@ -120,6 +139,7 @@ struct SamplesRecord {
   std::uint64_t experiments = 0;
   Discarded discarded;
   std::uint64_t threads = 0;
+  std::optional<LoadResult> load;
   bool final = false;
 };
 

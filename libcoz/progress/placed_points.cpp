@@ -21,7 +21,8 @@ bool parse_kind(std::string_view text, PointKind& out) noexcept {
   if (text == "throughput") out = PointKind::kThroughput;
   if (text == "begin") out = PointKind::kBegin;
   if (text == "end") out = PointKind::kEnd;
-  return text == "throughput" || text == "begin" || text == "end";
+  if (text == "arrival") out = PointKind::kArrival;
+  return text == "throughput" || text == "begin" || text == "end" || text == "arrival";
 }
 
 bool parse_means(std::string_view text, CountedBy& out) noexcept {

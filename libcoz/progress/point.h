@@ -120,6 +120,8 @@ struct alignas(64) Point {
   VisitMark mark;
   // Visits come through visit(), so that marks are taken; else the program only counts.
   std::atomic<bool> marks_visits{false};
+  // Its visits may be arrivals that are sped up (delay/amplification.h). Set as it is added.
+  bool may_amplify = false;
   PointKind kind = PointKind::kThroughput;
   char name[kMostName] = {};
   std::array<Share, kShares> shares{};
@@ -144,7 +146,7 @@ struct alignas(64) Point {
   }
 
   // True when the visit is done with count(): neither it nor a window asks for its time.
-  bool wants_no_time() const noexcept { return !is_latency() && !mark.is_wanted(); }
+  bool wants_no_time() const noexcept { return !is_latency() && !may_amplify && !mark.is_wanted(); }
 
   // The first half of a visit. `slot`: of the calling thread.
   void count(std::uint32_t slot) noexcept {

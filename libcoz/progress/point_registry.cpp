@@ -24,6 +24,8 @@ Point* PointRegistry::find_or_add(PointKind kind, const char* name) noexcept {
     point = &points_[size];
     point->kind = kind;
     std::strncpy(point->name, name, Point::kMostName - 1);
+    point->may_amplify = amplifies_ && (kind == PointKind::kArrival || kind == PointKind::kBegin);
+    if (kind == PointKind::kArrival) has_arrival_point_.store(true, std::memory_order_relaxed);
     size_.store(size + 1, std::memory_order_release);
   }
   adding_.clear(std::memory_order_release);

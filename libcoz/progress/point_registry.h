@@ -22,6 +22,15 @@ class PointRegistry {
   Point* find_or_add(PointKind kind, const char* name) noexcept;
   Point* find(PointKind kind, const char* name) noexcept;
 
+  // Before any point is added: load is amplified at arrival points; where there are none, at begin
+  // points.
+  void amplify() noexcept { amplifies_ = true; }
+  // Whether a visit of `point` is a request's arrival, to be sped up.
+  bool is_arrival(const Point& point) const noexcept {
+    return point.may_amplify && (point.kind == PointKind::kArrival ||
+                                 !has_arrival_point_.load(std::memory_order_relaxed));
+  }
+
   std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   Point& operator[](std::uint32_t index) noexcept { return points_[index]; }
 
@@ -29,6 +38,8 @@ class PointRegistry {
   std::array<Point, kMostPoints> points_{};
   std::atomic<std::uint32_t> size_{0};
   std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+  std::atomic<bool> has_arrival_point_{false};
+  bool amplifies_ = false;
 };
 
 }  // namespace coz

@@ -307,3 +307,32 @@ TEST_CASE("on a full disk the user is told once, and the program runs on") {
   CHECK(count_of(messages, "\n") == 1);
   CHECK(messages.find("No space left") != std::string::npos);
 }
+
+TEST_CASE("a run and its windows say by how much load is amplified") {
+  RunRecord run = run_record();
+  run.arrival_speedup = 750000;
+  CHECK(to_json(run).ends_with(R"("end_to_end":false,"arrival_speedup":750000})"));
+  const coz::LoadResult load{750000, {40, 2, 29000000, 38, 40000000}};
+  const std::string expected =
+      R"("arrival_speedup":750000,"arrivals":{"count":40,"clipped":2,"charged":29000000,)"
+      R"("intervals":38,"between":40000000},"points":[])";
+  ExperimentRecord experiment = experiment_record();
+  experiment.load = load;
+  CHECK(count_of(to_json(experiment), expected) == 1);
+  ReferenceRecord reference;
+  reference.load = load;
+  CHECK(count_of(to_json(reference), expected) == 1);
+  SamplesRecord samples;
+  samples.load = load;
+  CHECK(count_of(to_json(samples), R"("arrival_speedup":750000)") == 1);
+}
+
+TEST_CASE("without amplification nothing is said of load") {
+  CHECK(count_of(to_json(experiment_record()), "arriv") == 0);
+}
+
+TEST_CASE("a load record") {
+  CHECK(to_json(coz::LoadRecord{5, 1000, 250000, 1000000, 1000.5}) ==
+        R"({"type":"load","start":5,"duration":1000,"arrival_speedup":250000,)"
+        R"("interval":1000000,"rate":1000.5})");
+}

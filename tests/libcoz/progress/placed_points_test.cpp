@@ -37,3 +37,11 @@ TEST_CASE("what is no point is left out and told", "[points]") {
     CHECK(problems.size() == 1);
   }
 }
+
+TEST_CASE("an arrival without a mark", "[points]") {
+  std::vector<std::string> problems;
+  const auto points = parse_placed_points("arrival\tbreakpoint\t/bin/p\t1139\tf", problems);
+  CHECK(problems.empty());
+  REQUIRE(points.size() == 1);
+  CHECK(points[0].kind == PointKind::kArrival);
+}

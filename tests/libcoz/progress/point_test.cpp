@@ -208,3 +208,26 @@ TEST_CASE("threads that add the same points agree on them", "[threads]") {
       std::all_of(found.begin(), found.end(), [&](const auto& list) { return list == found[0]; }));
   for (Point* point : found[0]) CHECK(point->visits() == kThreads);
 }
+
+TEST_CASE("only where load is amplified does an arrival ask for more than a count") {
+  const auto plain = std::make_unique<coz::PointRegistry>();
+  CHECK(plain->find_or_add(PointKind::kArrival, "a")->wants_no_time());
+  CHECK_FALSE(plain->is_arrival(*plain->find(PointKind::kArrival, "a")));
+  const auto amplified = std::make_unique<coz::PointRegistry>();
+  amplified->amplify();
+  CHECK_FALSE(amplified->find_or_add(PointKind::kArrival, "a")->wants_no_time());
+  CHECK(amplified->find_or_add(PointKind::kThroughput, "p")->wants_no_time());
+  CHECK(amplified->is_arrival(*amplified->find(PointKind::kArrival, "a")));
+  CHECK_FALSE(amplified->is_arrival(*amplified->find(PointKind::kThroughput, "p")));
+}
+
+TEST_CASE("begin points are arrivals, unless there are arrival points") {
+  const auto points = std::make_unique<coz::PointRegistry>();
+  points->amplify();
+  const coz::Point* begin = points->find_or_add(PointKind::kBegin, "request");
+  const coz::Point* end = points->find_or_add(PointKind::kEnd, "request");
+  CHECK(points->is_arrival(*begin));
+  CHECK_FALSE(points->is_arrival(*end));
+  points->find_or_add(PointKind::kArrival, "a");
+  CHECK_FALSE(points->is_arrival(*begin));
+}

@@ -1,0 +1,229 @@
+"""`coz amp`: run a program at several loads, over and over, until its scalability is known."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from cozcli.commands import options as shared
+from cozcli.commands import run
+from cozcli.errors import CozError
+from cozcli.launch import load_messages, messages
+from cozcli.profile.profile import load_profile
+
+DEFAULT_PROFILE = "amp.coz"
+DEFAULT_LEVELS = tuple(range(0, 100, 10))
+DEFAULT_BUDGET = 600.0
+#: Half of each speedup's 95 % interval, in points: so tight, and the sweep ends.
+TIGHT = 2.0
+#: Rounds before intervals are believed.
+LEAST_ROUNDS = 2
+#: Options of `coz run` that a sweep sets itself.
+OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
+_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "amp",
+        help="measure how a program scales under more load",
+        usage="coz amp [options] [options of coz run] --- PROGRAM [ARGUMENTS]",
+        description="Run a program at several loads, each made by --arrival-speedup, in random order and "
+        "repeatedly, and show how its speed depends on load. All runs are added to one profile, which coz "
+        "report and coz plot take. Options that are not listed here are those of coz run. What the "
+        "program prints is "
+        "not shown.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_PROFILE,
+        help="profile to write, or to add these runs to (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--levels",
+        metavar="N,N,...",
+        type=_levels,
+        default=DEFAULT_LEVELS,
+        help="loads, in per cent of the time between two requests that is taken away, 0 to 99; 0 is "
+        "always among "
+        "them (default: 0 to 90 in ten steps)",
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="TIME",
+        type=_budget,
+        default=DEFAULT_BUDGET,
+        help="begin no further run after this long: 90s, 5m, 1h (default: 10m)",
+    )
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="experiment on lines as well, and show whose importance changes with load",
+    )
+    # What is left over goes to coz run, in its order: no word may be taken out of it here.
+    parser.set_defaults(execute=execute, parser=parser, words=[], run_options=[])
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Sweep, then report what there is."""
+    if not options.program:
+        raise CozError(messages.no_program(options.words))
+    shared.require_packages("numpy", "rich")
+    Sweep(options.output, options.levels, options.budget, _command(options)).run()
+    from cozcli.analysis.analyse import analyse
+    from cozcli.reports.text import TextReport
+
+    analysis = analyse(load_profile([options.output]))
+    sys.stdout.write(TextReport(None).render(analysis))
+    shared.print_warnings(analysis.warnings)
+    return 0
+
+
+def accept_run_options(arguments: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+    """See that what is left of the command line would do for `coz run`; an error ends the command."""
+    for argument in arguments:
+        if argument.partition("=")[0] in OWN:
+            parser.error(f"{argument.partition('=')[0]} is chosen by the sweep; see --levels and --lines")
+    checker = argparse.ArgumentParser(prog="coz amp", add_help=False, allow_abbrev=False, usage=parser.usage)
+    run.register(checker.add_subparsers())
+    checker.parse_args(["run", *arguments])
+    return list(arguments)
+
+
+class Sweep:
+    """Rounds of runs, one at each level in random order. `command`: but for the level's own option."""
+
+    def __init__(
+        self, profile: str, levels: Sequence[int], budget: float, command: tuple[list[str], list[str]]
+    ) -> None:
+        self._profile = profile
+        self._levels = levels
+        self._budget = budget
+        self._command = command
+        self._start = time.monotonic()
+        self._runs = 0
+        self._told: set[str] = set()
+        self._longest = 0.0
+
+    def run(self) -> None:
+        """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
+
+        Raises:
+            CozError: the first run ended without arrivals, or did not even start.
+        """
+        try:
+            self._measure(0, 0)
+            interval = self._interval()
+            first = [level for level in self._levels if level > 0]
+            rounds = 0
+            while self._has_time():
+                order = first if rounds == 0 else list(self._levels)
+                random.shuffle(order)
+                for level in order:
+                    if not self._has_time():
+                        return
+                    self._measure(level, round(interval * level / 100))
+                rounds += 1
+                if rounds >= LEAST_ROUNDS and self._is_tight():
+                    return
+        except KeyboardInterrupt:
+            self._say("stopped; this is what was measured so far", last=True)
+        finally:
+            self._say("", last=True)
+
+    def _has_time(self) -> bool:
+        return time.monotonic() - self._start < self._budget
+
+    def _measure(self, level: int, arrival_speedup: int) -> None:
+        self._runs += 1
+        spent = time.monotonic() - self._start
+        self._say(f"run {self._runs}, load {level} %; {spent:.0f} of at most {self._budget:.0f} s")
+        before, program = self._command
+        arguments = [*before, "--arrival-speedup", f"{arrival_speedup}ns", "---", *program]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        done = subprocess.run(
+            [sys.executable, "-m", "cozcli", "run", "-o", self._profile, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        self._pass_on(done.stderr)
+        if self._runs == 1 and not Path(self._profile).exists():
+            raise CozError(load_messages.sweep_cannot_start(), done.returncode or 2)
+
+    def _pass_on(self, errors: str) -> None:
+        """Warnings and errors, each once; what a run says of its success is not for here."""
+        for line in errors.splitlines():
+            wanted = line.startswith(("coz: warning:", "coz: error:", "coz: hint:", "coz run: error:"))
+            if wanted and line not in self._told:
+                self._told.add(line)
+                self._say("", last=True)
+                print(line, file=sys.stderr, flush=True)
+
+    def _interval(self) -> float:
+        """Nanoseconds between two arrivals in a thread, at base load."""
+        records = [
+            record.arrivals
+            for run_ in load_profile([self._profile]).runs
+            for record in run_.experiments
+            if record.arrivals and record.arrivals.speedup == 0
+        ]
+        intervals = sum(arrivals.intervals for arrivals in records)
+        between = sum(arrivals.between for arrivals in records)
+        if not intervals or not between:
+            raise CozError(load_messages.sweep_without_arrivals(bool(records)))
+        return between / intervals
+
+    def _is_tight(self) -> bool:
+        from cozcli.analysis.grouping import LATENCY
+        from cozcli.analysis.scalability import measure_scalability
+
+        results = measure_scalability(load_profile([self._profile]).runs)
+        widths = [
+            50 * (point.speedup_high - point.speedup_low)
+            for result in results
+            if result.kind != LATENCY
+            for point in result.points
+        ]
+        return bool(widths) and all(width <= TIGHT for width in widths)
+
+    def _say(self, text: str, last: bool = False) -> None:
+        if not sys.stderr.isatty():
+            return
+        print(f"\r\x1b[K{f'coz: {text}' if text else ''}", end="\n" if last and text else "", file=sys.stderr)
+        sys.stderr.flush()
+
+
+def _command(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """What comes before the level's option, and the program."""
+    before = list(options.run_options)
+    return before if options.lines else [*before, "--fixed-speedup", "0"], options.program
+
+
+def _levels(text: str) -> tuple[int, ...]:
+    parts = [part.strip().removesuffix("%").strip() for part in text.split(",")]
+    if not all(re.fullmatch(r"[0-9]{1,2}", part) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers of per cent from 0 to 99")
+    return tuple(sorted({0, *map(int, parts)}))
+
+
+def _budget(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|m|min|h|)", text)
+    if match is None or float(match[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time, as in 90s, 5m or 1h")
+    return float(match[1]) * _SECONDS[match[2]]

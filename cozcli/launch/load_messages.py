@@ -1,0 +1,135 @@
+"""What `coz run` and `coz amp` tell a user about load amplification.
+
+A part of `cozcli.launch.messages`: what happened, what follows, what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+from cozcli.messages import count, listed
+
+
+def duration(nanoseconds: float) -> str:
+    """A time of nanoseconds to seconds, to three digits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def amplified_without_samples() -> Problem:
+    """--arrival-speedup with --sampling off."""
+    return Problem(
+        "load is amplified by delays, which threads serve when they are sampled, and with --sampling "
+        "off there "
+        "are neither samples nor windows.",
+        "leave --sampling off out.",
+    )
+
+
+def end_to_end_unmeasured(what: str) -> Problem:
+    """--end-to-end where the time between two arrivals would have to be measured first."""
+    return Problem(
+        "with --end-to-end the whole run is one experiment, so that no part of it is left in which "
+        "the rate of "
+        f"arrivals could be measured, as {what} needs.",
+        "measure it in a run with --arrival-speedup 0 --fixed-speedup 0, whose report shows the time between "
+        "arrivals; then name a time: --arrival-speedup 750us. Or let coz amp do both.",
+    )
+
+
+def arrival_by_hardware(name: str) -> Problem:
+    """--progress-by hardware with an arrival point that is to be sped up."""
+    return Problem(
+        f"{name} cannot be counted by hardware breakpoints: each arrival has to be sped up where it "
+        "happens, and "
+        "those only count.",
+        "leave --progress-by hardware out.",
+    )
+
+
+def arrival_never_ran(name: str) -> Problem:
+    """--arrival PLACE, and no visit."""
+    return Problem(
+        f"no request arrived at {name}: the program never came there, so load was not amplified there.",
+        "choose a place that each request passes, or give the program input that leads there.",
+    )
+
+
+def no_arrivals(uncharged: Sequence[str]) -> Problem:
+    """Not one arrival was counted."""
+    if uncharged:
+        return Problem(
+            f"load was not amplified: {listed(uncharged)} only counts arrivals (a mark of the classic "
+            "header, "
+            "or a point without a mark), and they have to be sped up where they happen.",
+            "compile the program with this coz.h, or name the place with --arrival.",
+        )
+    return Problem(
+        "load was not amplified: the program has no arrival point, or never came to one. What was "
+        "measured is "
+        "the program at the load it had.",
+        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival FILE:LINE",
+    )
+
+
+def too_few_arrivals(arrivals: int) -> Problem:
+    """--arrival-speedup 25% or --arrival-rate, and the rate could not be told."""
+    return Problem(
+        f"{count(arrivals, 'request')} came in all, too few (or too late) to tell how often they do, "
+        "so that load "
+        "was never amplified and nothing measured.",
+        "run longer, or name a time instead: --arrival-speedup 750us.",
+    )
+
+
+def much_clipped(speedup: int, lost: float) -> Problem:
+    """d_a is not below what there is between two arrivals."""
+    return Problem(
+        f"each request was to arrive {duration(speedup)} earlier, but in a thread they follow each other too "
+        f"closely: {lost:.0%} of it could not be done. The load reached is another than was asked for, and "
+        "these windows make no curve.",
+        "use an --arrival-speedup well below the time between two requests, which a run with "
+        "--arrival-speedup 0 "
+        "tells. If they come in bursts, or each in a thread of its own, see docs/amplifying_load.md.",
+    )
+
+
+def load_reached(arrivals: int, interval: float, speedup: int) -> str:
+    """What --arrival-speedup came to."""
+    came = f"{count(arrivals, 'request')} arrived, every {duration(interval)} in a thread"
+    if speedup == 0:
+        return f"{came}; --arrival-speedup can be anything well below that"
+    return (
+        f"{came}, and each "
+        f"{duration(speedup)} earlier: as if {interval / (interval - speedup):.2f} times as many came "
+        f"(load +{speedup / interval:.0%})"
+    )
+
+
+def sweep_cannot_start() -> Problem:
+    """The first run of `coz amp` left no profile."""
+    return Problem(
+        "the first run of the sweep did not come about, so there is nothing to sweep.",
+        "what coz run said above is why.",
+    )
+
+
+def sweep_without_arrivals(has_windows: bool) -> Problem:
+    """The run at base load did not tell the time between two arrivals."""
+    if not has_windows:
+        return Problem(
+            "the run at base load left no window, so that the time between two requests is not known.",
+            "let the program run for some seconds, and see that it comes to a progress point: coz "
+            "run tells more.",
+        )
+    return Problem(
+        "no requests arrived in the run at base load (or one alone in each thread), so that there is "
+        "no load to be "
+        "amplified.",
+        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, "
+        "or name the "
+        "place: --arrival FILE:LINE",
+    )

@@ -1,0 +1,128 @@
+"""Load as a picture: how a program scales (dissertation, figure 6.3), and lines at several loads (6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import PercentFormatter
+
+from cozcli.analysis.grouping import LATENCY
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.analysis.scalability import COMPLETED, Scalability
+from cozcli.analysis.shifts import find_shifts
+from cozcli.messages import printable
+from cozcli.reports.base import common_directory, describe_runs, short_point, shorten
+from cozcli.reports.load_text import load_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK, GREY, PALE, BLUE = "#222222", "#666666", "#DDDDDD", "#0072B2"
+#: Lines of which curves at several loads are drawn, at most.
+MOST_LINES = 6
+COLUMNS = 3
+MARK: Any = {"marker": "o", "markersize": 3.5, "linewidth": 1.4, "capsize": 2}
+
+
+def has_levels(analysis: Analysis) -> bool:
+    """Is there a load to draw, beside base load?"""
+    return any(len(result.points) > 1 and result.has_base for result in analysis.scalability)
+
+
+def draw_load(analysis: Analysis) -> Figure:
+    """One panel for each progress point, then one for each line that changes most between loads."""
+    points = [result for result in analysis.scalability if len(result.points) > 1 and result.has_base]
+    shifts = find_shifts(analysis.results)[:MOST_LINES]
+    number = len(points) + len(shifts)
+    columns = min(COLUMNS, number)
+    rows = -(-number // columns)
+    size = (6.4, 4.2) if number == 1 else (3.9 * columns, 3.3 * rows + 0.7)
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
+    figure.suptitle(
+        "\n".join(map(_literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=GREY
+    )
+    prefix = common_directory([result.location for result in analysis.results])
+    panels = figure.subplots(rows, columns, squeeze=False).flat
+    # Panels come second: zip takes no further one when the first has ended.
+    for result, axes in zip(points, panels, strict=False):
+        _draw_scalability(axes, result, _literal(short_point(analysis, result.point, prefix)))
+    for shift, axes in zip(shifts, panels, strict=False):
+        same = [result for result in analysis.results if result.key == shift.base.key]
+        _draw_line(axes, analysis, same, _literal(shorten(shift.base.location, prefix)))
+    for axes in panels:
+        axes.set_axis_off()
+    return figure
+
+
+def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
+    loads = [point.load for point in result.points]
+    speedups = [point.speedup for point in result.points]
+    errors = [
+        [max(0.0, point.speedup - point.speedup_low) for point in result.points],
+        [max(0.0, point.speedup_high - point.speedup) for point in result.points],
+    ]
+    if result.kind != LATENCY:
+        axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, zorder=0)
+        axes.text(
+            0.02, 0.94, "grey: keeps up with requests", color=GREY, fontsize=7, transform=axes.transAxes
+        )
+    axes.errorbar(loads, speedups, yerr=errors, color=BLUE, **MARK)
+    if result.saturation:
+        axes.axvspan(result.saturation_low, result.saturation_high, color=PALE, linewidth=0, zorder=0)
+        axes.annotate(
+            f"saturated from {result.saturation:.0%}",
+            (result.saturation, 0.1),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, 2),
+            textcoords="offset points",
+            fontsize=7.5,
+            color=INK,
+        )
+    kinds = {LATENCY: ", latency", COMPLETED: ", completed"}
+    _frame(axes, f"{name}{kinds.get(result.kind, '')}", "Load: time between requests taken away")
+    axes.set_ylabel("Latency reduction" if result.kind == LATENCY else "Program speedup")
+    axes.set_xlim(0, min(1.0, max(loads) * 1.08))
+    low = min(0.0, *(point.speedup_low for point in result.points))
+    high = max(0.05, *(point.speedup_high for point in result.points))
+    axes.set_ylim(low - 0.04 * (high - low), high + 0.1 * (high - low))
+
+
+def _draw_line(axes: Axes, analysis: Analysis, results: Sequence[LineResult], name: str) -> None:
+    ordered = sorted(results, key=lambda result: result.arrival_speedup)
+    colours = matplotlib.colormaps["viridis"]
+    for number, result in enumerate(ordered):
+        colour = colours(0.85 * (1 - number / max(1, len(ordered) - 1)))
+        errors = [
+            [max(0.0, point.effect - point.low) for point in result.curve],
+            [max(0.0, point.high - point.effect) for point in result.curve],
+        ]
+        axes.errorbar(
+            [point.speedup for point in result.curve],
+            [point.effect for point in result.curve],
+            yerr=errors,
+            color=colour,
+            label=f"load {load_name(analysis, result.arrival_speedup)}",
+            **MARK,
+        )
+    _frame(axes, name, "Line speedup")
+    axes.set_ylabel("Program speedup")
+    axes.legend(fontsize=7, frameon=False, loc="upper left")
+
+
+def _frame(axes: Axes, title: str, label: str) -> None:
+    axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
+    axes.set_xlabel(label, fontsize=8)
+    axes.axhline(0, color=GREY, linewidth=0.6)
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _literal(text: str) -> str:
+    """Text in which a dollar sign is one."""
+    return printable(text).replace("$", r"\$")

@@ -1,0 +1,106 @@
+"""`coz amp`: its command line, and the sweep with runs that are made up."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cozcli.cli import main, parse
+from cozcli.commands import amp
+from cozcli.errors import CozError
+
+MS = 1_000_000
+
+
+def test_levels_have_base_load_among_them() -> None:
+    assert parse(["amp", "--levels", "50,10%"]).levels == (0, 10, 50)
+    assert parse(["amp"]).levels == tuple(range(0, 100, 10))
+
+
+@pytest.mark.parametrize("text", ["100", "x", "", "-5", "10,,20"])
+def test_what_is_no_level_is_refused(text: str) -> None:
+    with pytest.raises(SystemExit):
+        parse(["amp", "--levels", text])
+
+
+def test_options_of_run_are_passed_on_and_others_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse(["amp", "--end-to-end", "--progress", "f"]).run_options == [
+        "--end-to-end",
+        "--progress",
+        "f",
+    ]
+    with pytest.raises(SystemExit):
+        parse(["amp", "--never-heard-of"])
+    with pytest.raises(SystemExit):
+        parse(["amp", "--arrival-speedup", "1ms"])
+    assert "chosen by the sweep" in capsys.readouterr().err
+
+
+def test_no_program_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["amp"]) == 2
+    assert "no program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("5m", 300), ("1h", 3600), ("7", 7)])
+def test_a_budget(text: str, seconds: float) -> None:
+    assert parse(["amp", "--budget", text]).budget == seconds
+
+
+class Runs:
+    """In place of `coz run`: appends what a program that can take everything would leave."""
+
+    def __init__(self, arrivals: int = 500) -> None:
+        self.speedups: list[int] = []
+        self.arrivals = arrivals
+
+    def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        delay = int(command[command.index("--arrival-speedup") + 1].removesuffix("ns"))
+        self.speedups.append(delay)
+        records = [{"type": "run", "format": "coz-profile", "version": 1}]
+        records += [self.window(delay, number) for number in range(8)]
+        with Path(command[command.index("-o") + 1]).open("a") as profile:
+            profile.writelines(json.dumps(record) + "\n" for record in records)
+        return subprocess.CompletedProcess(command, 0, stderr="coz: 8 experiments\n")
+
+    def window(self, delay: int, number: int) -> dict[str, Any]:
+        count = self.arrivals
+        return {
+            "type": "experiment",
+            "kind": "none",
+            "location": "none",
+            "speedup": 0,
+            "effective_duration": 1000 * MS,
+            "arrival_speedup": delay,
+            "arrivals": {"count": count, "clipped": 0, "charged": count * delay, "intervals": count,
+                         "between": count * 4 * MS},
+            "points": [{"name": "done", "kind": "throughput", "visits": 100,
+                        "elapsed": 100 * (4 * MS - delay) + 100 * number}],
+        }  # fmt: skip
+
+
+def test_each_level_is_run_until_intervals_are_tight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs()
+    monkeypatch.setattr(amp.subprocess, "run", runs)
+    amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    assert runs.speedups[0] == 0
+    assert sorted(runs.speedups[1:3]) == [1 * MS, 2 * MS]
+    assert sorted(runs.speedups[3:]) == [0, 1 * MS, 2 * MS]
+
+
+def test_a_budget_that_is_used_up_ends_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs()
+    monkeypatch.setattr(amp.subprocess, "run", runs)
+    amp.Sweep(str(tmp_path / "amp.coz"), (0, 25), 0.0, ([], ["prog"])).run()
+    assert runs.speedups == [0]
+
+
+def test_a_program_without_arrivals_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs(arrivals=0)
+    monkeypatch.setattr(amp.subprocess, "run", runs)
+    with pytest.raises(CozError, match="no requests arrived"):
+        amp.Sweep(str(tmp_path / "amp.coz"), (0, 25), 1e9, ([], ["prog"])).run()
+    assert runs.speedups == [0]

@@ -1,0 +1,118 @@
+"""Load amplification on the command line: what is understood, refused, and said afterwards."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cozcli.errors import CozError, Problem
+from cozcli.launch.load import Load, arrival_rate, arrival_speedup, check, describe_load
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [("750us", "750000"), ("1ms", "1000000"), ("1.5 ms", "1500000"), ("42", "42"), ("0", "0"), ("25%", "25%"),
+     ("12.5 %", "12.5%"), ("2s", "2000000000")],
+)  # fmt: skip
+def test_an_arrival_speedup_is_understood(text: str, means: str) -> None:
+    assert arrival_speedup(text) == means
+
+
+@pytest.mark.parametrize("text", ["", "fast", "-1ms", "100%", "250 %", "1h", "2 hours", "nan", "7200s", "%"])
+def test_what_is_no_arrival_speedup_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="'"):
+        arrival_speedup(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "means"), [("4000/s", 4000), ("4000", 4000), ("2/ms", 2000), ("90 / min", 1.5)]
+)
+def test_a_rate_is_understood(text: str, means: float) -> None:
+    assert float(arrival_rate(text)) == pytest.approx(means)
+
+
+@pytest.mark.parametrize("text", ["", "0/s", "-3/s", "4000/h", "many"])
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        arrival_rate(text)
+
+
+@pytest.mark.parametrize("load", [Load(speedup="25%"), Load(rate="4000")])
+def test_a_whole_run_leaves_nothing_in_which_to_measure_the_rate(load: Load) -> None:
+    with pytest.raises(CozError, match="no part of it is left") as refused:
+        check(load, end_to_end=True, sampling="auto")
+    assert "--arrival-speedup 0" in refused.value.problem.hint
+    check(load, end_to_end=False, sampling="auto")
+    check(Load(speedup="750000"), end_to_end=True, sampling="auto")
+
+
+def test_without_samples_nothing_is_amplified() -> None:
+    with pytest.raises(CozError, match="--sampling off"):
+        check(Load(speedup="1"), end_to_end=False, sampling="off")
+    check(Load(), end_to_end=False, sampling="off")
+
+
+def samples(count: int, charged: int, *points: dict[str, Any], speedup: int = 1_000_000) -> dict[str, Any]:
+    arrivals = {
+        "count": count,
+        "clipped": 0,
+        "charged": charged,
+        "intervals": count,
+        "between": count * 4_000_000,
+    }
+    return {"type": "samples", "points": list(points), "arrival_speedup": speedup, "arrivals": arrivals}
+
+
+def said(
+    folder: Path, record: dict[str, Any], load: Load | None = None, placed: tuple[str, ...] = ()
+) -> list[str]:
+    profile = folder / "profile.coz"
+    profile.write_text(json.dumps(record, separators=(",", ":")) + "\n")
+    told = describe_load(profile, 0, load or Load(speedup="1000000"), placed)
+    return [t.text if isinstance(t, Problem) else t for t in told]
+
+
+def test_what_a_speedup_came_to_is_said(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(1000, 1_000_000_000))
+    assert "1,000 requests arrived, every 4 ms in a thread, and each 1 ms earlier" in text
+    assert "1.33 times" in text
+    assert "+25%" in text
+
+
+def test_at_base_load_the_time_between_requests_is_said(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(1000, 0, speedup=0), Load(speedup="0"))
+    assert "every 4 ms" in text
+
+
+def test_a_speedup_that_was_too_long_is_told(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(1000, 900_000_000))
+    assert "10% of it could not be done" in text
+    assert said(tmp_path, samples(1000, 970_000_000))[0].startswith("1,000 requests")
+
+
+def test_no_arrival_point_is_told(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(0, 0, {"name": "done", "kind": "throughput", "visits": 9}))
+    assert "no arrival point" in text
+
+
+def test_arrivals_that_are_only_counted_are_told(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(0, 0, {"name": "in", "kind": "arrival", "visits": 9}))
+    assert "in only counts arrivals" in text
+
+
+def test_a_place_that_never_ran_is_told(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(0, 0, {"name": "f", "kind": "arrival", "visits": 0}), placed=("f",))
+    assert "no request arrived at f" in text
+
+
+def test_too_few_to_measure_are_told(tmp_path: Path) -> None:
+    (text,) = said(tmp_path, samples(2, 0, speedup=0), Load(speedup="25%"))
+    assert "too few" in text
+
+
+def test_without_amplification_nothing_is_said(tmp_path: Path) -> None:
+    assert said(tmp_path, samples(0, 0), Load()) == []

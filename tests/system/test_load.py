@@ -1,0 +1,77 @@
+"""Load amplification, from the mark to the report. What is tested holds on a slow machine, too."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def program(build):
+    return build("examples/producer_consumer/producer_consumer.cpp", "-O1", "-pthread")
+
+
+def arrivals(run):
+    (last,) = [record for record in run.records("samples") if record["final"]]
+    return last["arrivals"]
+
+
+def test_each_arrival_is_charged_and_windows_say_so(coz, program):
+    run = coz.run([program, "seconds=1"], "--fixed-speedup", "0", "--arrival-speedup", "500us")
+    assert run.status == 0
+    counted = arrivals(run)
+    assert counted["count"] > 10
+    assert counted["charged"] > 0.9 * counted["count"] * 500_000
+    windows = run.records("experiment")
+    assert windows
+    for window in windows:
+        assert window["kind"] == "none"
+        assert window["arrival_speedup"] == 500_000
+    assert "each 500 µs earlier" in run.err
+
+
+def test_a_share_is_measured_first(coz, program):
+    run = coz.run([program, "seconds=4"], "--fixed-speedup", "0", "--arrival-speedup", "50%")
+    (load,) = run.records("load")
+    assert load["arrival_speedup"] == pytest.approx(load["interval"] / 2, rel=0.01)
+    assert all(w["arrival_speedup"] == load["arrival_speedup"] for w in run.records("experiment"))
+    assert "it is as if they came" in run.err
+
+
+def test_the_whole_run_at_one_load(coz, program):
+    run = coz.run(
+        [program, "seconds=1"], "--end-to-end", "--fixed-speedup", "0", "--arrival-speedup", "500us"
+    )
+    (whole,) = run.records("experiment")
+    assert "end-to-end" in {point["name"] for point in whole["points"]}
+    assert whole["arrivals"]["count"] == arrivals(run)["count"]
+
+
+def test_requests_that_cannot_come_so_early_are_told_and_end_it(coz, program):
+    run = coz.run([program, "seconds=2"], "--fixed-speedup", "0", "--arrival-speedup", "1s", timeout=120)
+    assert run.status == 0
+    assert "from here on, load is not amplified" in run.err
+    assert "could not be done" in run.err
+    assert coz("report", run.profile).status != 0
+
+
+def test_a_program_without_arrivals_is_told(coz, build):
+    run = coz.run([build("visits.cpp", "-pthread")], "--fixed-speedup", "0", "--arrival-speedup", "1ms")
+    assert "no arrival point" in run.err
+
+
+def test_a_place_instead_of_a_mark(coz, program, request):
+    source = request.config.rootpath / "examples/producer_consumer/producer_consumer.cpp"
+    lines = enumerate(source.read_text().splitlines(), 1)
+    line = next(number for number, text in lines if "queue.add(task);" in text)
+    place = f"producer_consumer.cpp:{line}"
+    run = coz.run(
+        [program, "seconds=1"], "--fixed-speedup", "0", "--arrival-speedup", "1us", "--arrival", place
+    )
+    (placed,) = run.records("run")[0]["points"]
+    assert placed["kind"] == "arrival"
+    assert placed["by"] == "breakpoint"
+    (last,) = [record for record in run.records("samples") if record["final"]]
+    visits = {point["name"]: point["visits"] for point in last["points"]}
+    # The mark and the place: each request arrives twice.
+    assert last["arrivals"]["count"] == visits["task"] + visits[placed["name"]]
+    assert visits[placed["name"]] > 10
