@@ -19,7 +19,7 @@ from cozcli.launch.fixed_targets import FixedTarget, Wanted, read_fixed_lines
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
 from cozcli.launch.load import Load, describe_load
-from cozcli.launch.points import WantedPoints, place_points, split_pair
+from cozcli.launch.points import WantedPoints, place_points
 from cozcli.launch.preflight import Output, check_program, find_program, open_output
 from cozcli.launch.program import Ending, end_like, run_program
 from cozcli.launch.repetition import Goal, Series

@@ -59,7 +59,7 @@ def is_little(profile: Path) -> bool:
 
 
 def count_experiments(profile: Path, beginning: int) -> tuple[int, int]:
-    """How many experiments were recorded from a position on, and on how many lines (none, if of load alone)."""
+    """How many experiments were recorded from a position on, and on how many lines (none: of load alone)."""
     locations = _locations(profile, beginning)
     return len(locations), len(set(locations) - {""})
 

@@ -378,9 +378,8 @@ def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -
     `few`: the profile will show hardly more than chance.
     """
     what = f"on {count(lines, 'line')}" if lines else "of load alone"
-    return (
-        f"{count(experiments, 'experiment')} {what} in {profile}; see them with: coz report {profile}"
-        + ("   (they are few: run longer, or again, which adds to the profile)" if few else "")
+    return f"{count(experiments, 'experiment')} {what} in {profile}; see them with: coz report {profile}" + (
+        "   (they are few: run longer, or again, which adds to the profile)" if few else ""
     )
 
 

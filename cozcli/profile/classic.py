@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from cozcli.profile.fields import LARGEST, Fields, RecordError
+from cozcli.profile.parsing import check_speedup
 from cozcli.profile.records import (
-    LARGEST,
     ExperimentRecord,
-    Fields,
     LatencyPoint,
     LineCount,
     Point,
     Record,
-    RecordError,
     RunRecord,
     SamplesRecord,
     ThroughputPoint,
-    check_speedup,
 )
 
 #: The classic tool's sampling period, which it does not record and no option changes.

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cozcli.profile.classic import ClassicAssembler, is_classic, parse_tab_line
-from cozcli.profile.records import Record, RecordError, parse_record
+from cozcli.profile.fields import RecordError
+from cozcli.profile.parsing import parse_record
+from cozcli.profile.records import Record
 
 
 @dataclass

@@ -1,4 +1,4 @@
-// The records of the profile: docs/profile_format.md, as types. cozcli/profile/records.py reads
+// The records of the profile: docs/profile_format.md, as types. cozcli/profile/parsing.py reads
 // what is written from these.
 #ifndef LIBCOZ_PROFILE_LOG_RECORDS_H
 #define LIBCOZ_PROFILE_LOG_RECORDS_H

@@ -1,0 +1,229 @@
+"""From JSON objects of format version 1 to records.
+
+Every parser raises `RecordError` for a value that no profiler can have written; the reader then leaves
+that record out and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cozcli.profile.fields import LARGEST, Fields, RecordError
+from cozcli.profile.records import (
+    VERSION,
+    ArrivalPoint,
+    Arrivals,
+    CallerCount,
+    ExitRecord,
+    ExperimentRecord,
+    LatencyPoint,
+    LineCount,
+    LoadRecord,
+    PlacedPoint,
+    Point,
+    PointCount,
+    Record,
+    ReferenceRecord,
+    RunRecord,
+    SamplesRecord,
+    ThroughputPoint,
+)
+
+#: Nanoseconds; the runtime's probe of the machine's speed takes less than one microsecond.
+LONGEST_PROBE = 1e9
+FORMAT = "coz-profile"
+
+
+def parse_record(values: Mapping[str, object]) -> Record | None:
+    """Turn one JSON object of format version 1 into a record.
+
+    Returns:
+        The record, or None for a type that this version does not know.
+    """
+    fields = Fields(values)
+    match values.get("type"):
+        case "run":
+            return _run(fields)
+        case "experiment":
+            return _experiment(fields)
+        case "reference":
+            return _reference(fields)
+        case "load":
+            return LoadRecord(
+                fields.natural("arrival_speedup"), fields.natural("interval"), fields.real("rate", 1e12)
+            )
+        case "samples":
+            return _samples(fields)
+        case "exit":
+            return (
+                ExitRecord(fields.natural("status", 0), fields.natural("signal"))
+                if fields.has("signal")
+                else ExitRecord(status=fields.natural("status"))
+            )
+        case _:
+            return None
+
+
+def _run(fields: Fields) -> RunRecord:
+    if fields.text("format", FORMAT) != FORMAT:
+        raise RecordError(f"'format' is not {FORMAT}")
+    return RunRecord(
+        program=fields.text("program", ""),
+        arguments=fields.texts("arguments"),
+        coz=fields.text("coz", ""),
+        version=fields.natural("version", VERSION),
+        time=fields.natural("time", 0),
+        build_id=fields.text("build_id", ""),
+        sampling=fields.text("sampling", ""),
+        period=fields.natural("period", 0),
+        # A seed uses all 64 bits and takes no part in any estimate.
+        seed=0,
+        cores=fields.natural("cores", 0),
+        scope=fields.texts("scope"),
+        end_to_end=fields.flag("end_to_end"),
+        fixed_speedup=check_speedup(fields.real("fixed_speedup", 1.0))
+        if fields.has("fixed_speedup")
+        else None,
+        granularity=fields.text("granularity", "line"),
+        fixed=fields.texts("fixed"),
+        speedups=tuple(check_speedup(speedup) for speedup in fields.reals("speedups", 1.0)),
+        points=tuple(
+            PlacedPoint(point.text("name"), point.text("kind", ""), point.text("by", ""))
+            for point in fields.objects("points")
+        ),
+        arrival_speedup=fields.natural("arrival_speedup") if fields.has("arrival_speedup") else None,
+    )
+
+
+def _experiment(fields: Fields) -> ExperimentRecord:
+    effective = fields.positive("effective_duration")
+    delay = fields.natural("delay", 0)
+    return ExperimentRecord(
+        location=fields.text("location"),
+        function=fields.text("function", ""),
+        speedup=check_speedup(fields.real("speedup", 1.0)),
+        block=fields.natural("block", 0),
+        start=fields.natural("start", 0),
+        duration=fields.natural("duration", min(effective + delay, LARGEST)),
+        effective_duration=effective,
+        delay=delay,
+        hits=fields.natural("hits", 0),
+        samples=fields.natural("samples", 0),
+        line_samples=fields.natural("line_samples") if fields.has("line_samples") else -1,
+        run_time=fields.natural("run_time") if fields.has("run_time") else -1,
+        probe_time=_probe_time(fields),
+        processor_time=_optional(fields, "processor_time"),
+        core_wait=_optional(fields, "core_wait"),
+        flags=fields.texts("flags"),
+        points=_points(fields),
+        target=fields.text("kind", "line"),
+        arrivals=_arrivals(fields),
+    )
+
+
+def _reference(fields: Fields) -> ReferenceRecord:
+    return ReferenceRecord(
+        effective_duration=fields.positive("effective_duration"),
+        block=fields.natural("block", 0),
+        start=fields.natural("start", 0),
+        sample_cost=fields.natural("sample_cost", 0),
+        points=_points(fields),
+        arrivals=_arrivals(fields),
+    )
+
+
+def _arrivals(fields: Fields) -> Arrivals | None:
+    """None where load was not amplified. Without its counts a window would be one of unknown load."""
+    if not fields.has("arrival_speedup"):
+        return None
+    counts = fields.counts("arrivals")
+    names = ("count", "clipped", "charged", "intervals", "between")
+    return Arrivals(fields.natural("arrival_speedup"), *(counts.get(name, 0) for name in names))
+
+
+def _probe_time(fields: Fields) -> float:
+    """0, unknown, where it is missing or cannot be true: the window is good without it."""
+    try:
+        return fields.real("probe_time", LONGEST_PROBE) if fields.has("probe_time") else 0.0
+    except RecordError:
+        return 0.0
+
+
+def _optional(fields: Fields, key: str) -> int:
+    """A time that the window is good without: -1 where it is missing or cannot be true."""
+    try:
+        return fields.natural(key) if fields.has(key) else -1
+    except RecordError:
+        return -1
+
+
+def check_speedup(value: float) -> float:
+    """Round a speedup to 0.01 %, so that equal amounts compare equal whoever printed them."""
+    return round(value, 4)
+
+
+def _points(fields: Fields) -> tuple[Point, ...]:
+    return tuple(p for p in map(_point, fields.objects("points")) if p is not None)
+
+
+def _point(fields: Fields) -> Point | None:
+    name = fields.text("name")
+    match fields.text("kind"):
+        case "throughput":
+            return _throughput(name, fields)
+        case "arrival":
+            return ArrivalPoint(name, fields.natural("visits"), fields.positive("elapsed"))
+        case "latency":
+            return LatencyPoint(
+                name,
+                fields.natural("arrivals"),
+                fields.natural("departures", 0),
+                fields.positive("elapsed"),
+                fields.real("in_progress", 1e12),
+            )
+        case _:
+            return None
+
+
+def _throughput(name: str, fields: Fields) -> ThroughputPoint:
+    visits, elapsed = fields.natural("visits"), fields.positive("elapsed")
+    halves = _optional(fields, "half_visits"), _optional(fields, "half_elapsed")
+    if 0 < halves[0] < visits and 0 < halves[1] < elapsed:
+        return ThroughputPoint(name, visits, elapsed, *halves)
+    return ThroughputPoint(name, visits, elapsed)
+
+
+def _samples(fields: Fields) -> SamplesRecord:
+    return SamplesRecord(
+        run_time=fields.natural("run_time"),
+        duration=fields.natural("duration", 0),
+        total=fields.natural("total"),
+        in_scope=fields.natural("in_scope", 0),
+        lines=tuple(
+            LineCount(line.text("location"), line.text("function", ""), line.natural("count"))
+            for line in fields.objects("lines")
+        ),
+        callers=tuple(
+            CallerCount(
+                caller.text("location"),
+                caller.text("function", ""),
+                caller.text("caller", ""),
+                caller.text("caller_function", ""),
+                caller.natural("count"),
+            )
+            for caller in fields.objects("callers")
+        ),
+        regions=fields.texts("regions"),
+        points=tuple(
+            PointCount(
+                point.text("name"),
+                point.text("kind"),
+                point.natural("arrivals" if point.has("arrivals") else "visits"),
+            )
+            for point in fields.objects("points")
+        ),
+        experiments=fields.natural("experiments", 0),
+        discarded=fields.counts("discarded"),
+        threads=fields.natural("threads", 0),
+        final=fields.flag("final"),
+    )
