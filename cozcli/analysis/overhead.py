@@ -8,7 +8,8 @@ is longer as well, but only by the samples in the line, each of which takes c of
 
 o is the median over blocks of what their baselines took against their reference window, in which sampling
 pauses. c is measured by the runtime. k is 1 where a program only computes, above 1
-where its threads change often, and below 1 where it mostly waits. Without reference windows (other profilers,
+where its threads change often. Where it mostly waits it would be a little below 1, by no more than c is
+known to: then it is taken to be 1. Without reference windows (other profilers,
 `--end-to-end`, one event for each thread) k is 1. docs/decisions/reference_windows.md has the evidence.
 """
 
@@ -66,7 +67,8 @@ def overheads(
         believed = PRIOR_ERROR**2 / (PRIOR_ERROR**2 + error**2)
         log_slowdown = weighted_median(ratios, weights) * believed
         slowdown = math.exp(min(max(log_slowdown, 0.0), MOST_SLOWDOWN))
-        found[series.point, series.kind] = Overhead(slowdown, slowdown * left, error * math.sqrt(believed))
+        factor = max(slowdown * left, 1.0)
+        found[series.point, series.kind] = Overhead(slowdown, factor, error * math.sqrt(believed))
     return found
 
 
@@ -134,7 +136,7 @@ def _share_left(runs: Sequence[Run]) -> float:
         for reference in run.references
         if 0 < reference.sample_cost < run.record.period
     ]
-    return float(np.mean(shares)) if shares else 1.0
+    return float(np.median(shares)) if shares else 1.0
 
 
 def _slowness_around(start: int, windows: Sequence[Window]) -> float:

@@ -112,8 +112,8 @@ class ThreadClock {
   Nanoseconds saved_wait_ = 0;
 };
 
-// Below this a pause would mostly measure the cost of looking at the clock.
-inline constexpr Nanoseconds kLeastPause = 10 * kMicrosecond;
+// Below this a pause would mostly measure the cost of sleeping.
+inline constexpr Nanoseconds kLeastPause = 20 * kMicrosecond;
 
 // How much wait a thread may save, in sampling periods. More would let what it waited in one window
 // count in another.

@@ -47,7 +47,7 @@ struct Emptying {
 class HitSpreader {
  public:
   // τ, in sampling periods.
-  static constexpr Nanoseconds kScalePeriods = 16;
+  static constexpr Nanoseconds kScalePeriods = 8;
   // Stretches of kSamplesOfLong in the mean are long until they come to less than kSamplesOfShort:
   // to change often is worse than either. So is one that has come to kSamplesOfOne.
   // In whole numbers: a floating-point mean would end among the subnormal ones, which are slow.

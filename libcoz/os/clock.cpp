@@ -10,20 +10,7 @@
 namespace coz {
 namespace {
 
-constexpr Nanoseconds kSpin = 50 * kMicrosecond;
-
 Nanoseconds in_nanoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec; }
-
-// With a timer slack of 1 ns meanwhile, instead of the thread's own (50 µs by default).
-void sleep_until(Nanoseconds deadline) noexcept {
-  const long slack = raw_syscall(SYS_prctl, PR_GET_TIMERSLACK);
-  raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, 1);
-  const timespec t = {deadline / kSecond, deadline % kSecond};
-  while (raw_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME,
-                     reinterpret_cast<long>(&t), 0) == -EINTR) {
-  }
-  if (slack > 0) raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, slack);
-}
 
 }  // namespace
 
@@ -59,14 +46,14 @@ Nanoseconds others_processor_time() noexcept {
 }
 
 Nanoseconds pause_until(Nanoseconds deadline) noexcept {
-  Nanoseconds time = now();
-  if (deadline - time > kSpin) {
-    sleep_until(deadline - kSpin);
-    time = now();
+  const long slack = raw_syscall(SYS_prctl, PR_GET_TIMERSLACK);
+  raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, 1);
+  const timespec t = {deadline / kSecond, deadline % kSecond};
+  while (raw_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME,
+                     reinterpret_cast<long>(&t), 0) == -EINTR) {
   }
-  // Without an instruction that yields: on a virtual machine it would give up the processor.
-  while (time < deadline) time = now();
-  return time;
+  if (slack > 0) raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, slack);
+  return now();
 }
 
 void tighten_timer_slack() noexcept { raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, 1); }

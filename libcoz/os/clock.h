@@ -25,9 +25,9 @@ Nanoseconds thread_cpu_time(int tid) noexcept;
 // Processor time used by all threads of this process, ended ones too, but the calling one.
 Nanoseconds others_processor_time() noexcept;
 
-// Pauses a thread of the program to an absolute time, through every signal; returns the time then.
-// It sleeps all but the last kSpin of it, which it spins: to sleep takes that long at least, half
-// of it processor time, and ends late by as much (docs/decisions/pauses.md).
+// Pauses a thread of the program to an absolute time, through every signal; returns the time on
+// waking. The thread's timer slack (50 µs by default) is 1 ns meanwhile: the median overshoot
+// falls from about 70 to 20 µs.
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
 // For threads of our own: no slack from here on.

@@ -9,9 +9,9 @@
 namespace oracle {
 namespace {
 
-constexpr Nanoseconds kWakeUp = 50 * kMicrosecond;
-constexpr Nanoseconds kPauseCpu = 0;  // of the pause, and no more than it
-constexpr Nanoseconds kOvershoot = 2 * kMicrosecond;
+constexpr Nanoseconds kWakeUp = 30 * kMicrosecond;
+constexpr Nanoseconds kPauseCpu = 1 * kMicrosecond;
+constexpr Nanoseconds kOvershoot = 18 * kMicrosecond;
 constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
 constexpr std::size_t kMostLines = 8;
 

@@ -51,7 +51,6 @@ void lock(World& world, int threads, Time outside, Time section,
 }
 
 void light_lock(World& world) { lock(world, 2, us(900), us(100)); }
-void seldom_lock(World& world) { lock(world, 2, us(45), us(5), Mutex::Order::kBarging); }
 void short_section(World& world) { lock(world, 3, us(230), us(70)); }
 void long_section(World& world) { lock(world, 3, us(3000), us(2000)); }
 void four_threads(World& world) { lock(world, 4, us(300), us(150)); }
@@ -233,7 +232,6 @@ const std::vector<Workload>& workloads() {
       {"I/O beside compute", {"read", "compute"}, io_and_compute},
       {"I/O pipeline", {"read", "handle"}, io_pipeline},
       {"4 threads on 2 cores", {"thread 1", "threads 2-4"}, few_cores, 2, true},
-      {"lock, mostly free", {"outside", "section"}, seldom_lock, 0, true},
   };
   return all;
 }

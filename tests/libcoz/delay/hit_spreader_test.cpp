@@ -40,9 +40,7 @@ TEST_CASE("a bucket empties by the share t/(scale + t)") {
 TEST_CASE("as much is charged as was sampled") {
   HitSpreader spreader;
   Nanoseconds now = 0;
-  // What is missing is in the bucket.
-  CHECK(run(spreader, now, 3000) ==
-        Approx(300 * kPeriod).margin(HitSpreader::kScalePeriods * kPeriod));
+  CHECK(run(spreader, now, 3000) == Approx(300 * kPeriod).epsilon(0.03));
   CHECK(run(spreader, now, 3000) == Approx(300 * kPeriod).epsilon(0.001));
 }
 
@@ -51,7 +49,7 @@ TEST_CASE("a new bucket soon charges what it gets") {
   Nanoseconds now = 0;
   CHECK(run(spreader, now, 50) > 2 * kPeriod);
   CHECK(run(spreader, now, 50) > 5 * kPeriod / 2);
-  CHECK(run(spreader, now, 50) > 5 * kPeriod / 2);
+  CHECK(run(spreader, now, 50) > 3 * kPeriod);
 }
 
 TEST_CASE("a stretch is charged for its own samples only") {
@@ -131,6 +129,6 @@ TEST_CASE("of very short stretches few are looked at, and as much is charged") {
     charged += spreader.discharge(kPeriod, now);
   }
   CHECK(looked_at < kStretches / 20);
-  CHECK(charged > hits / 2);  // what is left is in the bucket
+  CHECK(charged > hits * 3 / 4);  // what is left is in the bucket
   CHECK(charged + spreader.discharge_all() == hits);
 }
