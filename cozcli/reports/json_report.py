@@ -13,6 +13,7 @@ from cozcli import __version__
 from cozcli.analysis.result import Analysis, LineResult, RunSummary
 from cozcli.analysis.scalability import Scalability
 from cozcli.analysis.shape import Shape, outline
+from cozcli.reports.load_text import load_name
 from cozcli.reports.summary import summarize
 
 FORMAT, VERSION = "coz-report", 1
@@ -47,12 +48,19 @@ class JsonReport:
             ),
             "results": [
                 # Where load was not amplified, nothing is said of it.
-                ({"arrival_speedup": result.arrival_speedup} if analysis.scalability else {})
-                | _result(result)
+                (_load(analysis, result) if analysis.scalability else {}) | _result(result)
                 for result in analysis.results
             ],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _load(analysis: Analysis, result: LineResult) -> dict[str, Any]:
+    """`arrival_speedup` in nanoseconds, and `load` for people, as tables name it."""
+    return {
+        "arrival_speedup": result.arrival_speedup,
+        "load": load_name(analysis, result.arrival_speedup),
+    }
 
 
 def _run(run: RunSummary) -> dict[str, Any]:
