@@ -1,10 +1,8 @@
 """Real scalability beside what load amplification predicts (figures 6.2 and 6.3 of the dissertation).
 
-The example producer_consumer makes tasks faster by its knob `load`; Coz predicts the same without it.
-Tasks wait, so
-that a machine of two cores does for four consumers; a second part computes, with one consumer. Both are
-measured in
-turns, so that the machine's moods meet both.
+The example producer_consumer makes tasks faster by its knob `load`; Coz predicts the same without it. Tasks
+wait, so that a machine of two cores does for four consumers; a second part computes, with one consumer. Both
+are measured in turns, so that the machine's moods meet both.
 
     amp.py [--seconds N] [--rounds N] [--levels N,N,...]
 """

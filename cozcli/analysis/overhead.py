@@ -7,10 +7,10 @@ is longer as well, but only by the samples in the line, each of which takes c of
     effect  =  (p_0 − p_s)·(1 − c/P) / P_0  =  (1 − p_s/p_0) · k,      k = o·(1 − c/P).
 
 o is the median over blocks of what their baselines took against their reference window, in which sampling
-pauses. c is measured by the runtime. k is 1 where a program only computes, above 1
-where its threads change often. Where it mostly waits it would be a little below 1, by no more than c is
-known to: then it is taken to be 1. Without reference windows (other profilers,
-`--end-to-end`, one event for each thread) k is 1. docs/decisions/reference_windows.md has the evidence.
+pauses. c is measured by the runtime. k is 1 where a program only computes, and above 1 where its threads
+change often. Where it mostly waits it would be a little below 1, by no more than c is known to: then it is
+taken to be 1. Without reference windows (other profilers, `--end-to-end`, one event for each thread) k is 1.
+docs/decisions/reference_windows.md has the evidence.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ FREAK_ERROR = 0.1
 REPLICATES = 200
 #: A point and its kind.
 PointKey = tuple[str, str]
-
-
 #: Where nothing tells.
 NO_OVERHEAD = Overhead()
 

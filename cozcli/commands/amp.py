@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cozcli.commands import options as shared
-from cozcli.commands import run
+from cozcli.commands import run, values
 from cozcli.errors import CozError
 from cozcli.launch import load_messages, messages
 from cozcli.profile.profile import load_profile
@@ -27,7 +27,6 @@ TIGHT = 2.0
 LEAST_ROUNDS = 2
 #: Options of `coz run` that a sweep sets itself.
 OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
-_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -39,8 +38,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Run a program at several loads, each made by --arrival-speedup, in random order and "
         "repeatedly, and show how its speed depends on load. All runs are added to one profile, which coz "
         "report and coz plot take. Options that are not listed here are those of coz run. What the "
-        "program prints is "
-        "not shown.",
+        "program prints is not shown.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -56,13 +54,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=_levels,
         default=DEFAULT_LEVELS,
         help="loads, in per cent of the time between two requests that is taken away, 0 to 99; 0 is "
-        "always among "
-        "them (default: 0 to 90 in ten steps)",
+        "always among them (default: 0 to 90 in ten steps)",
     )
     parser.add_argument(
         "--budget",
         metavar="TIME",
-        type=_budget,
+        type=values.time,
         default=DEFAULT_BUDGET,
         help="begin no further run after this long: 90s, 5m, 1h (default: 10m)",
     )
@@ -220,10 +217,3 @@ def _levels(text: str) -> tuple[int, ...]:
     if not all(re.fullmatch(r"[0-9]{1,2}", part) for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers of per cent from 0 to 99")
     return tuple(sorted({0, *map(int, parts)}))
-
-
-def _budget(text: str) -> float:
-    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|m|min|h|)", text)
-    if match is None or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time, as in 90s, 5m or 1h")
-    return float(match[1]) * _SECONDS[match[2]]

@@ -6,13 +6,13 @@ import argparse
 import re
 
 from cozcli.launch.fixed_targets import is_line
+from cozcli.launch.load import NANOSECONDS
 from cozcli.launch.points import split_pair
 
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
 SHORTEST_PERIOD, LONGEST_PERIOD = 100_000, 100_000_000
 #: In seconds: for --warmup and --duration.
 LONGEST_TIME = 86_400
-_UNITS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def line_place(text: str) -> str:
@@ -61,7 +61,7 @@ def speedups(text: str) -> tuple[int, ...]:
 def period(text: str) -> int:
     """A sampling period, in nanoseconds."""
     match = re.fullmatch(r"([0-9]{1,12})\s*(ns|us|µs|ms|s|)", text)
-    period = int(match[1]) * _UNITS[match[2]] if match else 0
+    period = int(match[1]) * NANOSECONDS[match[2]] if match else 0
     if not SHORTEST_PERIOD <= period <= LONGEST_PERIOD:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a time from 100us to 100ms (a bare number is in nanoseconds)"

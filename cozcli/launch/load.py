@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from cozcli.errors import CozError, Problem
 from cozcli.launch import load_messages
 
-_UNITS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+#: What times on the command line may be given in; without a unit they are nanoseconds.
+NANOSECONDS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 #: Seconds in what a rate may be of.
 _SPANS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0}
 #: An hour: no program is made to wait longer between two requests.
@@ -81,12 +82,12 @@ def arrival_speedup(text: str) -> str:
             )
         return f"{share[1]}%"
     time = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(ns|us|µs|ms|s|)", text)
-    if time is None or float(time[1]) * _UNITS[time[2]] > LONGEST:
+    if time is None or float(time[1]) * NANOSECONDS[time[2]] > LONGEST:
         raise argparse.ArgumentTypeError(
             f"{text!r} is neither a time, as in 750us (a bare number is in nanoseconds), nor per "
             "cent, as in 25%"
         )
-    return str(round(float(time[1]) * _UNITS[time[2]]))
+    return str(round(float(time[1]) * NANOSECONDS[time[2]]))
 
 
 def arrival_rate(text: str) -> str:
