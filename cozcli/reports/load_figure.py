@@ -21,7 +21,7 @@ from cozcli.reports.load_text import load_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INK, GREY, PALE, BLUE = "#222222", "#666666", "#DDDDDD", "#0072B2"
+INK, GREY, PALE, BAND, BLUE = "#222222", "#666666", "#AAAAAA", "#EEEEEE", "#0072B2"
 #: Lines of which curves at several loads are drawn, at most.
 MOST_LINES = 6
 COLUMNS = 3
@@ -66,16 +66,16 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
         [max(0.0, point.speedup_high - point.speedup) for point in result.points],
     ]
     if result.kind != LATENCY:
-        axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, zorder=0)
+        axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, linestyle="--", zorder=1)
         axes.text(
-            0.02, 0.94, "grey: keeps up with requests", color=GREY, fontsize=7, transform=axes.transAxes
+            0.02, 0.94, "dashed: keeps up with requests", color=GREY, fontsize=7, transform=axes.transAxes
         )
     axes.errorbar(loads, speedups, yerr=errors, color=BLUE, **MARK)
     if result.saturation:
-        axes.axvspan(result.saturation_low, result.saturation_high, color=PALE, linewidth=0, zorder=0)
+        axes.axvspan(result.saturation_low, result.saturation_high, color=BAND, linewidth=0, zorder=0)
         axes.annotate(
             f"saturated from {result.saturation:.0%}",
-            (result.saturation, 0.1),
+            (result.saturation_high, 0.1),
             xycoords=("data", "axes fraction"),
             xytext=(4, 2),
             textcoords="offset points",
