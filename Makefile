@@ -44,7 +44,7 @@ TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp'
 ORACLE_SOURCES := $(sort $(filter-out tests/oracle/main.cpp %_test.cpp, $(wildcard tests/oracle/*.cpp)))
 ORACLE_TESTS   := $(sort $(wildcard tests/oracle/*_test.cpp))
 # What the unit tests are linked with: everything that does not take over the process it is loaded into.
-TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp linetable/main.cpp, \
+TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp libcoz/runtime_points.cpp linetable/main.cpp, \
                     $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
 HEADERS        := $(shell find libcoz linetable include -name '*.h' 2>/dev/null)
 FORMATTED      := $(LIBCOZ_SOURCES) $(wildcard linetable/*.cpp) $(HEADERS) $(TEST_SOURCES) \
@@ -61,8 +61,8 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: all native help demo test unit-tests oracle lint format sanitize bench bench-accuracy bench-overhead bench-amp \
-        bench-programs bench-programs-dwarf3 install clean dependencies examples \
+.PHONY: foreign-helper all native help demo test unit-tests survival oracle fuzz fuzz-targets aarch64 lint format sanitize bench bench-accuracy bench-overhead bench-amp \
+        bench-programs bench-programs-dwarf3 install clean dependencies examples example-redis \
         lint-format lint-tidy lint-python lint-header lint-shell
 
 ## ---------------------------------------------------------------------------------------------------
@@ -82,6 +82,7 @@ help:                                 ## explain the targets
 	@echo "                    below 60, most results are marked \"few data\""
 	@echo "  OVERHEAD=''  arguments for bench-overhead, for example OVERHEAD='--only startup --rows 5000000'"
 	@echo "  BENCH=''  arguments for bench-accuracy, for example BENCH='--seconds 60 --coz /usr/bin/coz serial pipeline'"
+	@echo "  CASE=''      arguments for case-study-NAME, for example CASE='--only report --only measure'"
 	@echo "  PYTEST=''  arguments for pytest, for example PYTEST='-k report -x'"
 
 # --- libcoz.so: loaded into foreign programs, so it brings its own C++ runtime and exports only what it must.
@@ -93,7 +94,7 @@ LIBCOZ_LINK  := -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL 
 LIBCOZ_OBJECTS := $(LIBCOZ_SOURCES:%.cpp=$(BUILD)/obj/libcoz/%.o)
 
 # What every visit by a jump does: vector registers are not saved around it.
-ifeq ($(shell uname -m),x86_64)
+ifneq (,$(findstring x86_64,$(shell $(CXX) -dumpmachine)))
 $(BUILD)/obj/libcoz/libcoz/interpose/jump_visit.o: LIBCOZ_FLAGS += -mgeneral-regs-only
 endif
 
@@ -163,6 +164,10 @@ $(BUILD)/examples/producer_consumer: examples/producer_consumer/producer_consume
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $< -lpthread
+$(BUILD)/examples/redis_requests.so: examples/redis/requests.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O2 -g -shared -fPIC -fvisibility=hidden -Iinclude -o $@ $< -lpthread -ldl
 $(BUILD)/examples/queue: examples/c_program/queue.c include/coz.h
 	@mkdir -p $(@D)
 	$(call show,CC,$@)
@@ -176,9 +181,21 @@ $(SQLITE_EXAMPLE): examples/sqlite/insert.c $(AMALGAMATION) include/coz.h
 	$(call show,CC,$@)
 	$(Q)$(CC) -O2 -g -DSQLITE_OMIT_LOAD_EXTENSION -I$(BUILD)/sqlite -Iinclude -o $@ $< $(AMALGAMATION) -lpthread -lm
 
+example-redis: all $(BUILD)/examples/redis_requests.so ## predicted against real capacity of Debian's redis-server (3 minutes)
+	@examples/redis/capacity.sh $(BUILD)
+
 demo: dependencies                    ## install what is missing, build, profile two programs, draw pictures
 	@$(MAKE) all $(BUILD)/examples/two_threads $(SQLITE_EXAMPLE)
 	@DEMO_TWO_THREADS=$(DEMO_TWO_THREADS) DEMO_SQLITE=$(DEMO_SQLITE) scripts/demo.sh $(BUILD)
+
+# Each in examples/NAME/study.py; its results in docs/case_studies/NAME.md.
+CASE ?=
+CASE_STUDIES := $(sort $(patsubst examples/%/study.py,%,$(filter-out examples/case_studies/%, \
+                  $(wildcard examples/*/study.py))))
+.PHONY: case-studies $(CASE_STUDIES:%=case-study-%)
+$(CASE_STUDIES:%=case-study-%): case-study-%: all
+	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache examples/case_studies/run.py $* $(CASE)
+case-studies: $(CASE_STUDIES:%=case-study-%) ## repeat all case studies (case-study-NAME: one; docs/case_studies)
 
 ## ---------------------------------------------------------------------------------------------------
 ## bench, bench-accuracy
@@ -196,7 +213,7 @@ bench: all $(BENCH_PROGRAMS)          ## predicted against true effects of three
 bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same of all ground-truth programs (90 minutes)
 	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache benchmarks/accuracy.py $(BENCH)
 
-bench-amp: all $(BUILD)/examples/producer_consumer ## real scalability beside what load amplification predicts (5 minutes)
+bench-amp: all $(BUILD)/examples/producer_consumer ## real scalability beside what load amplification predicts (10 minutes)
 	@$(BIN)/python benchmarks/amp.py $(AMP)
 
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
@@ -274,17 +291,107 @@ PYTEST ?=
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
-PYTEST_FOLDERS := $(wildcard tests/cozcli tests/viewer tests/benchmarks tests/system)
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/viewer tests/benchmarks tests/examples tests/fuzz tests/system tests/survival)
 
 test: dependencies                    ## install what is missing, build, run all tests
 	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
 	$(UNIT)
 	$(PYTEST_RUN) $(PYTEST_FOLDERS) $(PYTEST)
 
+REAL ?=
+SOAK_SECONDS ?= 3600
+.PHONY: real-programs soak
+real-programs: all                    ## test suites of real programs, plain and under coz run (REAL='sqlite redis' for some; an hour)
+	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache tests/real_programs/run.py $(REAL)
+
+soak: all                             ## memory and speed of a server over time under experiments (SOAK_SECONDS=3600)
+	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache tests/soak/soak.py $(SOAK_SECONDS)
+
+SURVIVAL_ROUNDS ?= 30
+survival: native $(DEV_STAMP)         ## programs that must not notice the profiler, many times, by all ways of sampling
+	COZ_SURVIVAL_ROUNDS=$(SURVIVAL_ROUNDS) $(PYTEST_RUN) tests/survival $(PYTEST)
+
 sanitize: $(BUILD)/tests/unit_tests_asan $(BUILD)/tests/unit_tests_tsan ## run the unit tests under ASan, UBSan and TSan
 	$(BUILD)/tests/unit_tests_asan
 	@# gcc 12's TSan does not know the kernel's newer address layouts: no randomisation.
 	setarch -R $(BUILD)/tests/unit_tests_tsan "[threads]"
+
+## ---------------------------------------------------------------------------------------------------
+## fuzz: any bytes as a profile, a line table, a program (tests/fuzz/README.md). By libFuzzer where clang is there,
+## whose coverage finds more; else, as in `make test`, by a small driver of our own, built with gcc.
+
+FUZZ_SECONDS  ?= 600
+FUZZ_COMMON   := $(filter-out -MMD -MP,$(COMMON)) -Ilinetable -I. -O1 -g -Wno-maybe-uninitialized
+FUZZ_CHECKS   := -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined
+FUZZ_SOURCES  := $(filter-out linetable/main.cpp,$(HELPER_SOURCES))
+FUZZ_TARGETS  := line_table debug_info
+FUZZ_DRIVEN   := $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%_driven)
+FUZZ_GUIDED   := $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%_guided)
+FUZZ_CLANG    := $(shell command -v clang++ 2>/dev/null)
+FUZZ_OBJECTS  := $(FUZZ_SOURCES:%.cpp=$(BUILD)/obj/fuzz/%.o)
+GUIDED_OBJECTS := $(FUZZ_SOURCES:%.cpp=$(BUILD)/obj/fuzz_clang/%.o)
+
+$(FUZZ_OBJECTS) $(FUZZ_TARGETS:%=$(BUILD)/obj/fuzz/tests/fuzz/%_target.o) $(BUILD)/obj/fuzz/tests/fuzz/driver.o: \
+    $(BUILD)/obj/fuzz/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(FUZZ_COMMON) $(FUZZ_CHECKS) -MMD -MP -c $< -o $@
+$(FUZZ_DRIVEN): $(BUILD)/fuzz/%_driven: $(FUZZ_OBJECTS) $(BUILD)/obj/fuzz/tests/fuzz/%_target.o $(BUILD)/obj/fuzz/tests/fuzz/driver.o
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(FUZZ_CHECKS) $(LDFLAGS) -o $@ $^ -ldw -lelf -liberty -ldl
+
+$(GUIDED_OBJECTS) $(FUZZ_TARGETS:%=$(BUILD)/obj/fuzz_clang/tests/fuzz/%_target.o): $(BUILD)/obj/fuzz_clang/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CLANG,$@)
+	$(Q)$(FUZZ_CLANG) $(filter-out -Wno-maybe-uninitialized -Werror,$(FUZZ_COMMON)) $(FUZZ_CHECKS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+$(FUZZ_GUIDED): $(BUILD)/fuzz/%_guided: $(GUIDED_OBJECTS) $(BUILD)/obj/fuzz_clang/tests/fuzz/%_target.o
+	@mkdir -p $(@D)
+	$(call show,CLANG,$@)
+	$(Q)$(FUZZ_CLANG) $(FUZZ_CHECKS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ -ldw -lelf -liberty -ldl
+
+-include $(FUZZ_OBJECTS:.o=.d) $(GUIDED_OBJECTS:.o=.d)
+
+fuzz-targets: $(FUZZ_DRIVEN)          # what `make test` runs for a few seconds
+fuzz: $(if $(FUZZ_CLANG),$(FUZZ_GUIDED),$(FUZZ_DRIVEN)) $(DEV_STAMP) ## damaged profiles, line tables and programs for FUZZ_SECONDS (600) each
+	$(BIN)/python tests/fuzz/all_targets.py --seconds $(FUZZ_SECONDS)
+
+## ---------------------------------------------------------------------------------------------------
+## aarch64, by a cross compiler (docs/decisions/architectures.md): libcoz.so is compiled and linked, the helper compiled
+## (libdw for that machine would be needed to link it), and the unit tests of libcoz run by qemu where that is there.
+
+AARCH64      := $(BUILD)/aarch64
+AARCH64_CXX  ?= aarch64-linux-gnu-g++
+AARCH64_ROOT ?= /usr/aarch64-linux-gnu
+AARCH64_MAKE  = $(MAKE) BUILD=$(AARCH64) CXX=$(AARCH64_CXX) CXXFLAGS='-O2 -g -isystem $(AARCH64)/include' CATCH3=
+
+aarch64: $(AARCH64)/include/.copied   ## build for aarch64 by g++-aarch64-linux-gnu; run unit tests by qemu-aarch64
+	+@$(AARCH64_MAKE) $(AARCH64)/lib/libcoz.so foreign-helper
+	+@if command -v qemu-aarch64 >/dev/null; then $(AARCH64_MAKE) $(AARCH64)/tests/foreign_tests && \
+	  qemu-aarch64 -L $(AARCH64_ROOT) $(AARCH64)/tests/foreign_tests "~[native]"; \
+	  else echo "qemu-aarch64 (qemu-user) is not there: the unit tests were not run"; fi
+
+# Headers that are the same for every machine; those of libc beside them are not.
+$(AARCH64)/include/.copied:
+	@command -v $(AARCH64_CXX) >/dev/null || \
+	  { echo "$(AARCH64_CXX) is missing. On Debian: scripts/install_dependencies.sh aarch64" >&2; exit 1; }
+	@mkdir -p $(@D)
+	@cd /usr/include && cp -r elfutils libelf.h gelf.h dwarf.h libiberty catch2 $(CURDIR)/$(@D)
+	@touch $@
+
+foreign-helper: $(HELPER_OBJECTS)
+# Without what reads debug information.
+FOREIGN_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp,$(LIBCOZ_SOURCES)) \
+                   $(filter tests/libcoz/%,$(TEST_SOURCES)) linetable/table_builder.cpp linetable/table_file.cpp
+FOREIGN_OBJECTS := $(FOREIGN_SOURCES:%.cpp=$(BUILD)/obj/foreign/%.o)
+$(FOREIGN_OBJECTS): $(BUILD)/obj/foreign/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(COMMON) -Ilinetable -I. $(CXXFLAGS) -O1 -g0 -c $< -o $@
+$(BUILD)/tests/foreign_tests: $(FOREIGN_OBJECTS)
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -o $@ $^ -ldl -lpthread
 
 ## ---------------------------------------------------------------------------------------------------
 ## lint, format
@@ -307,7 +414,7 @@ $(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
 	@touch $@
 lint-tidy: $(TIDY_STAMPS)
 
-PYTHON_CODE := cozcli $(wildcard tests benchmarks examples)
+PYTHON_CODE := cozcli $(wildcard tests benchmarks examples) scripts/make_completions.py
 lint-python: $(DEV_STAMP)
 	@$(BIN)/ruff check --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/ruff format --quiet --check --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
@@ -368,6 +475,13 @@ format-viewer: $(VIEWER_COPY)         ## put the viewer's code into its standard
 	@cd $(VIEWER) && cp -r src test *.mjs tsconfig.json $(CURDIR)/viewer
 
 ## ---------------------------------------------------------------------------------------------------
+## completions of bash, zsh and fish: committed, so that installing needs nothing (docs/decisions/completion.md)
+
+.PHONY: completions
+completions: $(DEV_STAMP)             ## after a change of options: write packaging/completions anew
+	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache scripts/make_completions.py packaging/completions
+
+## ---------------------------------------------------------------------------------------------------
 ## install
 
 TO := $(DESTDIR)$(PREFIX)
@@ -375,7 +489,8 @@ SUBST := sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g'
 
 install: native                       ## install below PREFIX (and DESTDIR)
 	install -d $(TO)/bin $(TO)/lib/coz $(TO)/libexec/coz $(TO)/include $(TO)/share/coz $(TO)/share/man/man1 \
-	  $(TO)/lib/pkgconfig $(TO)/lib/cmake/Coz
+	  $(TO)/lib/pkgconfig $(TO)/lib/cmake/Coz $(TO)/share/bash-completion/completions \
+	  $(TO)/share/zsh/site-functions $(TO)/share/fish/vendor_completions.d
 	install -m 755 packaging/coz_installed.sh $(TO)/bin/coz
 	install -m 755 $(LIBCOZ) $(TO)/lib/coz/libcoz.so
 	install -m 755 $(HELPER) $(TO)/libexec/coz/coz-linetable
@@ -384,7 +499,10 @@ install: native                       ## install below PREFIX (and DESTDIR)
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Else each run would compile them again, for users who may not write there.
 	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
-	install -m 644 docs/man/coz.1 docs/man/coz-view.1 docs/man/coz-amp.1 $(TO)/share/man/man1/
+	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
+	install -m 644 packaging/completions/bash/coz $(TO)/share/bash-completion/completions/coz
+	install -m 644 packaging/completions/zsh/_coz $(TO)/share/zsh/site-functions/_coz
+	install -m 644 packaging/completions/fish/coz.fish $(TO)/share/fish/vendor_completions.d/coz.fish
 	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
 	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
 	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake

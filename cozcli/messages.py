@@ -150,124 +150,6 @@ def several_builds(program: str) -> Problem:
 # Why there is no experiment
 
 
-def runtime_not_started() -> Problem:
-    """No `run` record at all."""
-    return Problem(
-        "no experiment: the profiler did not start in the program, perhaps because it replaced itself "
-        "by another one (exec).",
-        "profile the program that does the work, not one that starts it.",
-    )
-
-
-def all_rejected(reasons: Sequence[str]) -> Problem:
-    """Records there are, but none that can be believed."""
-    return Problem(
-        f"no experiment: {count(len(reasons), 'record')} left out for impossible values "
-        f"({listed(reasons, 3)}), and no other holds one.",
-        "profile again into a new file; this one was changed after it was written, or by another tool.",
-    )
-
-
-def ended_before_counting() -> Problem:
-    """A run record and nothing after it."""
-    return Problem(
-        "no experiment: the program ended or was killed before the first one was finished.",
-        "let it run longer: a few seconds at least, better a minute.",
-    )
-
-
-def classic_without_experiments() -> Problem:
-    """The classic formats hold no reason."""
-    return Problem(
-        "no experiment: the classic profile has sample counts only, and does not say why.",
-        "profile again with coz run, which tells the reason.",
-    )
-
-
-def no_samples(duration: int) -> Problem:
-    """Sampling ran and saw nothing."""
-    return Problem(
-        f"no experiment: no sample was taken in {seconds(duration)}; the program hardly used a processor.",
-        "give it more work, or profile the process that does the work.",
-    )
-
-
-def sampling_was_off() -> Problem:
-    """`--sampling off` was given."""
-    return Problem(
-        "no experiment: nothing was sampled, because sampling was off.",
-        "leave out --sampling off.",
-    )
-
-
-def nothing_in_scope(total: int, scope: Sequence[str]) -> Problem:
-    """Every sample fell outside the scope."""
-    given = f" of {listed(scope)}" if scope else ""
-    return Problem(
-        f"no experiment: none of {count(total, 'sample')} fell in a line in scope{given}; the time is "
-        "spent in other code.",
-        "widen the scope with -s (source files) or -b (libraries), and compile that code with -g.",
-    )
-
-
-def no_point_visited() -> Problem:
-    """No progress point counted anything."""
-    return Problem(
-        "no experiment: no progress point was visited, so nothing can be compared.",
-        "include coz.h and write COZ_PROGRESS; where the program has finished one unit of its work.",
-    )
-
-
-def run_too_short(duration: int) -> Problem:
-    """The program ended within the first window."""
-    return Problem(
-        f"no experiment: the program ended after {seconds(duration)}, too soon.",
-        "give it more work, a few seconds at least, or run it many times with the same -o.",
-    )
-
-
-def nothing_chosen_ran(locations: Sequence[str], entered: Sequence[str]) -> Problem:
-    """Lines, functions or regions were chosen, and none of them was there to be measured."""
-    return Problem(
-        f"no experiment: the run took no sample in {listed(locations)}, and nothing else was selected.",
-        f"regions that the program entered: {listed(entered, 8) or 'none'}; a run without a choice shows "
-        "where it spends its time.",
-    )
-
-
-def no_window_finished(duration: int) -> Problem:
-    """Long enough, and yet no window was opened or finished."""
-    return Problem(
-        f"no experiment: no window was finished in {seconds(duration)}.",
-        "let it run longer; if that does not help, widen the scope with -s.",
-    )
-
-
-def windows_discarded(reason: str, number: int, visits: int, duration: int) -> Problem:
-    """All windows were thrown away; `reason` is the most frequent one."""
-    windows = count(number, "window")
-    match reason:
-        case "few_visits":
-            return Problem(
-                f"no experiment: {windows} held too few visits to a progress point ({visits} in "
-                f"{seconds(duration)}).",
-                "put the progress point where it is passed more often, or let the program run longer.",
-            )
-        case "all_delay":
-            return Problem(
-                f"no experiment: {windows} without a visit, since the selected line ran all the time, and "
-                "its delays stopped all other threads.",
-                "choose a smaller --fixed-speedup.",
-            )
-        case "shutdown":
-            return Problem(
-                f"no experiment: the program ended before a window was finished ({windows} broken off).",
-                "let it run longer: a few seconds at least, better a minute.",
-            )
-        case _:
-            return Problem(f"no experiment: {windows} thrown away ({reason}).", "let the program run longer.")
-
-
 # Merging
 
 
@@ -329,6 +211,19 @@ def false_load(arrival_speedup: int, lost: float) -> Problem:
         "done, because "
         "requests follow each other in a thread too closely; the load was another.",
         "use an --arrival-speedup well below the time between two requests; see docs/amplifying_load.md.",
+    )
+
+
+def load_limited(limit: float) -> Problem:
+    """More was taken off than the threads that requests arrive in wait."""
+    busy = "waits for no more than" if limit > 0 else "hardly waits at all:"
+    return Problem(
+        f"the thread that requests arrive in {busy} {limit:.0%} of the time between two of them. At higher "
+        "loads, some of its computing was taken off as well: if it serves the requests, the program can "
+        "take no more than this load, and what is shown beyond is false; if it makes them, as a load "
+        "generator in the program does, it holds.",
+        "keep to lower loads, or mark arrivals in a thread that only receives or makes requests: "
+        "docs/amplifying_load.md.",
     )
 
 

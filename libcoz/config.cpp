@@ -8,28 +8,58 @@
 #include <charconv>
 #include <cstring>
 
+#include "os/process_claim.h"
+#include "os/raw_syscall.h"
+
 namespace coz {
 namespace {
 
 // A day. Longer ones are no times, and could not be added to one.
-constexpr std::uint64_t kLongestWarmup = 86'400'000'000'000;
+constexpr std::uint64_t kLongestTime = 86'400'000'000'000;
 
-std::string text(const char* name) {
-  const char* value = getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
+// The COZ_* variables: of the environment, or, in a process that `coz run` was asked about, of its
+// answer.
+class Variables {
+ public:
+  // The environment's.
+  Variables() = default;
+  // NAME=VALUE, each followed by a NUL. `answer` outlives this.
+  explicit Variables(std::string_view answer) : answer_(answer) {}
 
-std::optional<std::uint64_t> number(const char* name) {
-  const char* value = getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  char* end = nullptr;
-  const unsigned long long parsed = strtoull(value, &end, 10);
-  if (*end != '\0') return std::nullopt;
-  return parsed;
-}
+  [[nodiscard]] const char* find(const char* name) const {
+    if (answer_.empty()) return getenv(name);
+    const std::size_t length = std::strlen(name);
+    for (std::string_view rest = answer_; !rest.empty();) {
+      const std::size_t end = rest.find('\0');
+      if (end == std::string_view::npos) break;
+      if (end > length && rest[length] == '=' && rest.starts_with(name)) {
+        return rest.data() + length + 1;
+      }
+      rest.remove_prefix(end + 1);
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] std::string text(const char* name) const {
+    const char* value = find(name);
+    return value == nullptr ? std::string() : std::string(value);
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> number(const char* name) const {
+    const char* value = find(name);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    char* end = nullptr;
+    const unsigned long long parsed = strtoull(value, &end, 10);
+    if (*end != '\0') return std::nullopt;
+    return parsed;
+  }
+
+ private:
+  std::string_view answer_;
+};
 
 bool is_process_to_profile() {
-  const auto process = number("COZ_PROCESS");
+  const auto process = Variables().number("COZ_PROCESS");
   if (!process || *process != static_cast<std::uint64_t>(getpid())) return false;
   char executable[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
@@ -85,34 +115,55 @@ std::vector<int> parse_speedups(std::string_view text) {
   return speedups;
 }
 
-std::optional<Config> Config::from_environment() {
-  if (!is_process_to_profile()) return std::nullopt;
+namespace {
+
+Config read(const Variables& variables) {
   Config config;
-  config.output = text("COZ_OUTPUT");
-  config.line_tables = text("COZ_LINE_TABLES");
-  config.source_scope = text("COZ_SOURCE_SCOPE");
-  config.fixed_targets = parse_fixed_targets(text("COZ_FIXED_TARGETS"));
-  config.speedups = parse_speedups(text("COZ_SPEEDUPS"));
-  if (const auto socket = number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
+  config.program = variables.text("COZ_PROGRAM");
+  config.output = variables.text("COZ_OUTPUT");
+  config.line_tables = variables.text("COZ_LINE_TABLES");
+  config.source_scope = variables.text("COZ_SOURCE_SCOPE");
+  config.fixed_targets = parse_fixed_targets(variables.text("COZ_FIXED_TARGETS"));
+  config.speedups = parse_speedups(variables.text("COZ_SPEEDUPS"));
+  if (const auto socket = variables.number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
     config.table_socket = static_cast<int>(*socket);
   }
-  config.points = text("COZ_POINTS");
-  config.granularity = granularity_named(text("COZ_GRANULARITY"));
-  config.version = text("COZ_VERSION");
-  if (const auto speedup = number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
+  config.points = variables.text("COZ_POINTS");
+  config.granularity = granularity_named(variables.text("COZ_GRANULARITY"));
+  config.version = variables.text("COZ_VERSION");
+  if (const auto speedup = variables.number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
     config.fixed_speedup = static_cast<int>(*speedup);
   }
-  config.load = LoadLevel::parse(text("COZ_ARRIVAL_SPEEDUP"), text("COZ_ARRIVAL_RATE"));
-  config.end_to_end = text("COZ_END_TO_END") == "1";
-  if (const auto period = number("COZ_PERIOD"); period && *period > 0) {
+  config.load =
+      LoadLevel::parse(variables.text("COZ_ARRIVAL_SPEEDUP"), variables.text("COZ_ARRIVAL_RATE"));
+  config.end_to_end = variables.text("COZ_END_TO_END") == "1";
+  if (const auto period = variables.number("COZ_PERIOD"); period && *period > 0) {
     config.period = static_cast<Nanoseconds>(*period);
   }
-  if (const auto warmup = number("COZ_WARMUP"); warmup && *warmup <= kLongestWarmup) {
+  if (const auto warmup = variables.number("COZ_WARMUP"); warmup && *warmup <= kLongestTime) {
     config.warmup = static_cast<Nanoseconds>(*warmup);
   }
-  config.sampling = sampling_mode(text("COZ_SAMPLING"));
+  if (const auto end = variables.number("COZ_STOP_AFTER"); end && *end <= kLongestTime) {
+    config.stop_after = static_cast<Nanoseconds>(*end);
+  }
+  config.sampling = sampling_mode(variables.text("COZ_SAMPLING"));
   // Without a seed, runs should differ.
-  config.seed = number("COZ_SEED").value_or(static_cast<std::uint64_t>(wall_clock()));
+  config.seed = variables.number("COZ_SEED").value_or(static_cast<std::uint64_t>(wall_clock()));
+  return config;
+}
+
+}  // namespace
+
+std::optional<Config> Config::from_environment() {
+  if (is_process_to_profile()) return read(Variables());
+  const auto claim = claim_process(getenv("COZ_CLAIMS"));
+  if (!claim) return std::nullopt;
+  Config config = read(Variables(claim->variables));
+  if (config.table_socket) {
+    config.table_socket = claim->socket;
+  } else {
+    raw_syscall(SYS_close, claim->socket);
+  }
   return config;
 }
 

@@ -17,6 +17,7 @@ namespace coz {
 enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer, kOff };
 
 struct Config {
+  std::string program;
   std::string output;
   std::string line_tables;
   std::string source_scope;
@@ -32,10 +33,13 @@ struct Config {
   Granularity granularity = Granularity::kLine;
   Nanoseconds period = kMillisecond;
   Nanoseconds warmup = 0;  // from the first sample to the first experiment
+  // From the start to the end of profiling, after which the program goes on; 0: its own end.
+  Nanoseconds stop_after = 0;
   Sampling sampling = Sampling::kAuto;
   std::uint64_t seed = 0;
 
-  // nullopt when this process is not the one to be profiled.
+  // nullopt when this process is not the one to be profiled. May ask `coz run` and wait for its
+  // answer (os/process_claim.h).
   static std::optional<Config> from_environment();
 };
 

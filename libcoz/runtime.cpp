@@ -1,6 +1,5 @@
 #include "runtime.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +10,10 @@
 #include <cerrno>
 #include <new>
 
-#include "breakpoint/jump_entry.h"
-#include "interpose/jump_visit.h"
+#include "interpose/last_thread.h"
 #include "interpose/real.h"
 #include "interpose/sample_signal.h"
+#include "os/own_thread.h"
 #include "os/raw_syscall.h"
 #include "sample/call_chain.h"
 #include "support/message.h"
@@ -25,6 +24,9 @@ namespace {
 // Lines or functions of modules that come after the start: 128 MB of address space, for several
 // times as many lines as the biggest programs have.
 constexpr std::uint32_t kLaterTargets = 1U << 24;
+
+// Seconds for the last records; they take milliseconds.
+constexpr time_t kLongestEnd = 10;
 
 int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
@@ -53,19 +55,11 @@ std::vector<std::string> command_line() {
   return arguments;
 }
 
-// False also when nobody can tell.
-bool has_one_thread() {
-  DIR* tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return false;
-  int count = 0;
-  while (const dirent* task = readdir(tasks)) count += task->d_name[0] != '.';
-  closedir(tasks);
-  return count == 1;
-}
-
 }  // namespace
 
 std::atomic<Runtime*> Runtime::active_{nullptr};
+std::atomic<Runtime*> Runtime::ended_early_{nullptr};
+std::atomic<int> Runtime::process_{0};
 thread_local constinit ThreadState* Runtime::thread_state_ = nullptr;
 
 Runtime::Runtime(Config config, SharedState& shared)
@@ -80,8 +74,8 @@ Runtime::Runtime(Config config, SharedState& shared)
       sampler_(modules_, targets_, {histogram_, speed_probe_, handler_time_}, shared.selection,
                samples_.pauses(), {find_places, find_callers}, config_.period),
       experimenter_(config_, shared, {targets_, call_paths_, modules_},
-                    {samples_, histogram_, speed_probe_, handler_time_}, counters_, log_),
-      process_(getpid()) {
+                    {samples_, histogram_, speed_probe_, handler_time_}, counters_, log_) {
+  process_ = getpid();
   if (!config_.load) return;
   shared.amplification.turn_on();
   shared.points.amplify();
@@ -174,103 +168,16 @@ void Runtime::watch_modules() {
   message("libraries that are loaded later cannot be profiled (%s)", reason.c_str());
 }
 
-void Runtime::prepare_points() {
-  std::vector<std::string> problems;
-  for (const PlacedPoint& placed : parse_placed_points(config_.points, problems)) {
-    CountedBy by = placed.by;
-    const bool counts = prepare_point(placed, by);
-    placed_points_.push_back({placed.name, kind_name(placed.kind), counts ? name_of(by) : "none"});
-  }
-  for (const std::string& problem : problems) message("%s", problem.c_str());
-  if (!wanted_breakpoints_.empty()) prepare_breakpoints();
-}
-
-void Runtime::prepare_breakpoints() {
-  // None of our own threads is there yet. This one is in our constructor, which the dynamic linker
-  // has called; another may be anywhere, between the instructions that a jump takes the place of.
-  if (has_one_thread()) {
-    breakpoints_.use_jumps(prepare_jump_entry(count_jump_visit, time_jump_visit));
-  }
-  for (const auto& refusal : breakpoints_.prepare(std::move(wanted_breakpoints_))) {
-    lose_breakpoint(refusal);
-  }
-  for (const auto& place : breakpoints_.not_by_jump()) {
-    const char* name = place.point->name;
-    message("%s: no jump can be set at %#lx; a breakpoint instruction counts its visits instead",
-            name, static_cast<unsigned long>(place.address));
-    set_counted_by(name, name_of(CountedBy::kBreakpoint));
-  }
-}
-
-void Runtime::lose_breakpoint(const Breakpoints::Refusal& refusal) {
-  const char* name = refusal.wanted.point->name;
-  message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted", name,
-          static_cast<unsigned long>(refusal.wanted.address), refusal.reason);
-  set_counted_by(name, "none");
-}
-
-void Runtime::set_counted_by(const char* name, const char* by) {
-  for (PointRecord& record : placed_points_) {
-    if (record.name == name) record.by = by;
-  }
-}
-
-// False when its visits cannot be counted. `by` becomes what counts them.
-bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
-  const char* name = placed.name.c_str();
-  if (by == CountedBy::kSamples) {
-    const auto line = modules_.find_line(placed.name);
-    Point* point = line ? shared_.points.find_or_add(placed.kind, name) : nullptr;
-    if (point == nullptr) {
-      message("%s is not a line of what is loaded; its samples are not counted", name);
-      return false;
-    }
-    point->marks_visits.store(true, std::memory_order_relaxed);
-    sampler_.add_point(*line, *point);
-    return true;
-  }
-  const auto loading = find_loading(placed.binary.c_str());
-  Point* point = loading ? shared_.points.find_or_add(placed.kind, name) : nullptr;
-  if (point == nullptr) {
-    message("%s: %s is not loaded at the start; its visits are not counted", name,
-            placed.binary.c_str());
-    return false;
-  }
-  std::vector<std::uintptr_t> addresses;
-  for (const std::uint64_t address : placed.addresses) {
-    addresses.push_back(loading->load_bias + address);
-    if (addresses.back() < loading->begin || addresses.back() >= loading->end) {
-      message("%s: %s has no code at %#lx; its visits are not counted", name, placed.binary.c_str(),
-              static_cast<unsigned long>(address));
-      return false;
-    }
-  }
-  if (by == CountedBy::kHardware) {
-    const long error = counters_.add(*point, addresses);
-    if (error == 0) {
-      for (const std::uintptr_t address : addresses) breakpoints_.keep_in_place(address);
-      return true;
-    }
-    message("%s: no hardware breakpoint (%s); a breakpoint instruction counts its visits instead",
-            name, strerror(static_cast<int>(-error)));
-    by = CountedBy::kBreakpoint;
-  }
-  point->marks_visits.store(true, std::memory_order_relaxed);
-  for (const std::uintptr_t address : addresses) {
-    wanted_breakpoints_.push_back({address, point, by == CountedBy::kJump});
-  }
-  return true;
-}
-
-void Runtime::arm_breakpoints() {
-  for (const auto& refusal : breakpoints_.arm()) lose_breakpoint(refusal);
-}
-
 void* Runtime::run_experiments(void* self) {
+  const OwnThread own;
   pthread_setname_np(pthread_self(), "coz");
   tighten_timer_slack();
   auto& runtime = *static_cast<Runtime*>(self);
   runtime.experimenter_.run();
+  runtime.experimenter_.wait_for_stop();
+  const bool is_early = runtime.leave_program();
+  runtime.experimenter_.finish();
+  if (is_early) runtime.take_out();
   return nullptr;
 }
 
@@ -278,8 +185,7 @@ RunRecord Runtime::describe_run() const {
   RunRecord record;
   record.coz_version = config_.version;
   record.time = wall_clock();
-  const char* program = getenv("COZ_PROGRAM");
-  record.program = program == nullptr ? "" : program;
+  record.program = config_.program;
   record.arguments = command_line();
   if (!record.arguments.empty()) record.arguments.erase(record.arguments.begin());
   record.build_id = modules_.build_id();
@@ -300,20 +206,64 @@ RunRecord Runtime::describe_run() const {
   return record;
 }
 
+bool Runtime::is_in_own_process() noexcept { return raw_syscall(SYS_getpid) == process_; }
+
 void Runtime::finish() {
   Runtime* runtime = active();
-  // A child made by vfork shares our memory, but is not the process that is profiled.
-  if (runtime == nullptr || raw_syscall(SYS_getpid) != runtime->process_) return;
-  if (!active_.compare_exchange_strong(runtime, nullptr)) return;
-  runtime->end();
+  if (!is_in_own_process()) return;
+  if (runtime != nullptr && active_.compare_exchange_strong(runtime, nullptr)) {
+    runtime->end();
+    return;
+  }
+  // The last records may be on their way.
+  runtime = ended_early_.exchange(nullptr);
+  if (runtime != nullptr) runtime->join_experiments();
 }
 
 void Runtime::end() {
   module_thread_.stop();
   experimenter_.stop();
-  COZ_REAL(pthread_join)(experiments_thread_, nullptr);
-  experimenter_.finish();
+  join_experiments();
   samples_.stop();
+}
+
+// A handler of the program's may have called _exit amid malloc, whose lock is then held for ever:
+// the thread, which writes the last records, may never get there.
+void Runtime::join_experiments() {
+  timespec limit = {};
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  limit.tv_sec += kLongestEnd;
+  COZ_REAL(pthread_clockjoin_np)(experiments_thread_, nullptr, CLOCK_MONOTONIC, &limit);
+}
+
+// In our thread, when profiling is to end. False: the program ends just now, and waits for us.
+bool Runtime::leave_program() {
+  ended_early_.store(this, std::memory_order_release);
+  Runtime* runtime = this;
+  if (!active_.compare_exchange_strong(runtime, nullptr)) {
+    ended_early_.store(nullptr, std::memory_order_release);
+    return false;
+  }
+  shared_.selection.clear();
+  module_thread_.stop();
+  return true;
+}
+
+// Threads that are in the middle of a wrapper or of a pause still use our state, which stays.
+void Runtime::take_out() {
+  counters_.stop();
+  if (!breakpoints_.disarm()) {
+    message(
+        "breakpoints stay in the code, which the system does not allow to be changed any more: "
+        "visits to progress points still cost the program time");
+  }
+  // The program's descriptors are not this thread's: closing the event here would not end it.
+  samples_.pause();
+  samples_.stop();
+}
+
+void Runtime::end_samples_of_thread() noexcept {
+  if (thread_state_ != nullptr) SampleSource::stop_thread(*thread_state_);
 }
 
 void Runtime::thread_begins(Nanoseconds inherited) noexcept {
@@ -344,7 +294,7 @@ void Runtime::arrive(const Point& point, std::optional<ThreadDelays>& delays) no
   if (runtime == nullptr || !runtime->shared_.points.is_arrival(point)) return;
   Amplification& amplification = runtime->shared_.amplification;
   if (delays) {
-    delays->arrived(amplification);
+    delays->arrived(amplification, thread_cpu_time(current_tid()));
   } else if (thread_state_ == nullptr) {
     amplification.count_unprofiled();
   }
@@ -370,8 +320,12 @@ void Runtime::thread_ends(void* self) {
   }
   thread_state_ = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  SampleSource::stop_thread(*thread);
   if (runtime != nullptr) {
-    runtime->samples_.stop_thread(*thread);
+    if (current_tid() == process_ && !exit_after_the_last()) {
+      message(
+          "the main thread has left, and no thread could be started that sees the last one end");
+    }
     runtime->shared_.threads.release(*thread);
   }
 }
@@ -386,9 +340,12 @@ void Runtime::after_fork() {
 
 void Runtime::in_forked_child() {
   Runtime* runtime = active_.exchange(nullptr);
+  ended_early_.store(nullptr, std::memory_order_relaxed);
   thread_state_ = nullptr;
   if (runtime == nullptr) return;
   runtime->module_thread_.in_forked_child();
+  process_ = getpid();
+  give_back_signals();
   // The program still counts visits through pointers into the shared block: give the child a
   // block of its own at the same place.
   void* block = &runtime->shared_;

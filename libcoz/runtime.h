@@ -1,9 +1,9 @@
 // Builds the parts, joins them, and takes them down: the only global of the library.
 //
 // start() runs in the library's constructor, before main and before any thread of the program.
-// finish() may be called by any thread, more than once; the first call ends the profiling. Neither
-// may be called in a signal handler. In a process that is not to be profiled nothing is built and
-// every wrapper passes its call on.
+// finish() may be called by any thread, more than once; the first call ends the profiling, unless
+// --stop-after has done so in the experiments' thread. Neither may be called in a signal handler.
+// In a process that is not to be profiled nothing is built and every wrapper passes its call on.
 #ifndef LIBCOZ_RUNTIME_H
 #define LIBCOZ_RUNTIME_H
 
@@ -32,8 +32,15 @@ class Runtime {
   // The runtime while it profiles, else nullptr. Signal-safe.
   static Runtime* active() noexcept { return active_.load(std::memory_order_acquire); }
 
+  // False in a child made by vfork, which has our memory, but signals and an end of its own; true
+  // in one made by fork. Signal-safe.
+  static bool is_in_own_process() noexcept;
+
   static void start();
   static void finish();
+
+  // In the sample handler, where active() is nullptr: no more samples for this thread.
+  static void end_samples_of_thread() noexcept;
 
   // The calling thread's state, or nullptr when it is not profiled. Signal-safe.
   static ThreadState* current_thread() noexcept {
@@ -72,6 +79,9 @@ class Runtime {
 
   bool begin();
   void end();
+  void join_experiments();
+  bool leave_program();
+  void take_out();
   bool reserve_memory();
   void watch_modules();
   RunRecord describe_run() const;
@@ -88,6 +98,8 @@ class Runtime {
   static void in_forked_child();
 
   static std::atomic<Runtime*> active_;
+  // While or after the experiments' thread ends the profiling by itself, until it is joined.
+  static std::atomic<Runtime*> ended_early_;
   static thread_local constinit ThreadState* thread_state_
       __attribute__((tls_model("initial-exec")));
 
@@ -112,7 +124,7 @@ class Runtime {
   pthread_t experiments_thread_{};
   pthread_key_t thread_end_key_{};
   std::atomic<bool> told_unsampled_{false};
-  int process_ = 0;
+  static std::atomic<int> process_;
 };
 
 }  // namespace coz

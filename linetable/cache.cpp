@@ -1,6 +1,8 @@
 #include "cache.h"
 
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +42,40 @@ bool is_private_file(int fd) {
   struct stat status{};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Whether `group` is one that a distribution makes for each user: only we are in it. A user of whom
+// nobody knows (a container's) has none.
+bool is_private_group(gid_t group) {
+  const passwd* const user = getpwuid(geteuid());
+  if (user == nullptr || user->pw_gid != group) return false;
+  const std::string name = user->pw_name;
+  const ::group* const members = getgrgid(group);
+  if (members == nullptr) return false;
+  for (char** member = members->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  bool alone = true;
+  setpwent();
+  while (const passwd* const other = getpwent()) {
+    alone = alone && (other->pw_gid != group || other->pw_uid == geteuid());
+  }
+  endpwent();
+  return alone;
+}
+
+// Whether somebody else can put a table of theirs in the place of ours, which the profiled program
+// maps, or cut one short under it: why, and what to do about it, or nullptr.
+const char* unsafe_folder(int fd) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0) return std::strerror(errno);
+  if (status.st_uid != geteuid() && status.st_uid != 0) {
+    return "it belongs to another user (set XDG_CACHE_HOME to a folder of your own)";
+  }
+  if ((status.st_mode & S_ISVTX) != 0) return nullptr;
+  const bool by_group = (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid);
+  if ((status.st_mode & S_IWOTH) == 0 && !by_group) return nullptr;
+  return "others may change what is in it (take their right to write away: chmod go-w)";
 }
 
 bool earlier(timespec a, timespec b) {
@@ -117,6 +153,7 @@ const char* TableCache::open(const std::string& dir) {
   if (dir.empty() || !make_folders(dir)) return std::strerror(errno == 0 ? ENOENT : errno);
   fd_ = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd_ < 0) return std::strerror(errno);
+  if (const char* unsafe = unsafe_folder(fd_)) return unsafe;
   // The runtime may run in another folder than the helper, so paths have to be absolute.
   char* real = realpath(dir.c_str(), nullptr);
   if (real == nullptr) return std::strerror(errno);

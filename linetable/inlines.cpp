@@ -5,26 +5,9 @@
 #include <cstddef>
 #include <limits>
 
-#include "die_tags.h"
+#include "entries.h"
 
 namespace coz::linetable {
-namespace {
-
-// Far deeper than compilers nest; a damaged tree must not exhaust the stack.
-constexpr unsigned kMaxDepth = 1000;
-
-std::uint64_t number(Dwarf_Die& entry, unsigned attribute_name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word value = 0;
-  if (dwarf_formudata(dwarf_attr(&entry, attribute_name, &attribute), &value) != 0) return 0;
-  return value;
-}
-
-bool has_code(Dwarf_Die& entry) {
-  return dwarf_hasattr(&entry, DW_AT_low_pc) != 0 || dwarf_hasattr(&entry, DW_AT_ranges) != 0;
-}
-
-}  // namespace
 
 bool InlineReader::read(Dwarf_Die& unit, UnitFiles& files) {
   files_ = &files;
@@ -38,7 +21,7 @@ bool InlineReader::read_children(Dwarf_Die& parent, std::uint32_t scope, unsigne
   bool complete = true;
   while (status == 0) {
     complete = read_entry(entry, scope, depth) && complete;
-    status = dwarf_siblingof(&entry, &entry);
+    status = next_sibling(entry);
   }
   return status > 0 && complete;
 }
@@ -76,9 +59,9 @@ bool InlineReader::add_ranges(Dwarf_Die& entry, std::uint32_t scope) {
 }
 
 std::uint32_t InlineReader::call_line(Dwarf_Die& inlined) {
-  const std::uint64_t line = number(inlined, DW_AT_call_line);
+  const std::uint64_t line = number_of(inlined, DW_AT_call_line);
   if (line == 0 || line > std::numeric_limits<std::uint32_t>::max()) return kNoLine;
-  const std::uint32_t file = files_->id(number(inlined, DW_AT_call_file));
+  const std::uint32_t file = files_->id(number_of(inlined, DW_AT_call_file));
   return file == kNoFile ? kNoLine : builder_.add_line(file, static_cast<std::uint32_t>(line));
 }
 

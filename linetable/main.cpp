@@ -3,6 +3,8 @@
 #include <getopt.h>
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "breakpoint_costs.h"
 #include "build.h"
 #include "places.h"
+#include "process_limits.h"
 #include "queries.h"
 #include "sampling_modes.h"
 #include "support/json.h"
@@ -21,7 +24,13 @@
 namespace coz::linetable {
 namespace {
 
-enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
+enum ExitStatus {
+  kOk = 0,
+  kUsage = 2,
+  kNoDebugInfo = 3,
+  kNotElf = 4,
+  kCacheFailed = 5
+};  // and kLimitReached
 
 constexpr const char* kHelp =
     R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache]
@@ -73,6 +82,23 @@ void print_line(const std::string& text) { std::printf("%s\n", text.c_str()); }
 
 // Output that nobody could be given is an error too (a full disk, a closed pipe).
 int finish(int status) { return std::fflush(stdout) == 0 ? status : int{kCacheFailed}; }
+
+// A command that reads a program.
+int run_limited(const Arguments& arguments, int (*command)(const Arguments&)) {
+  const std::string& binary = arguments.build.binary;
+  limit_process(binary, arguments.build.debuginfod);
+  try {
+    return command(arguments);
+  } catch (const std::bad_alloc&) {
+    std::fputs(out_of_memory(binary).c_str(), stdout);
+    finish(kOk);
+    return kLimitReached;
+  } catch (const std::length_error&) {  // a container asked for more than any memory
+    std::fputs(out_of_memory(binary).c_str(), stdout);
+    finish(kOk);
+    return kLimitReached;
+  }
+}
 
 int run_build(const Arguments& arguments) {
   const BuildResult result = build_table(arguments.build);
@@ -217,7 +243,7 @@ int run(int argc, char** argv) {
     if (argc - optind != 1) return usage("build wants one BINARY");
     arguments.build.binary = argv[optind];
     arguments.build.functions = arguments.functions;
-    return run_build(arguments);
+    return run_limited(arguments, run_build);
   }
   if (command == "breakpoints") {
     if (argc > 1) return usage("breakpoints wants no arguments");
@@ -234,7 +260,7 @@ int run(int argc, char** argv) {
     if (argc - optind != 1) return usage("places wants one BINARY");
     if (arguments.places.empty()) return usage("places wants --place");
     arguments.build.binary = argv[optind];
-    return run_places(arguments);
+    return run_limited(arguments, run_places);
   }
   if (command != "scope" && command != "lines") {
     return usage("there is no command " + std::string(command));

@@ -3,10 +3,13 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "entries.h"
 #include "scopes.h"
 #include "source_path.h"
 
@@ -151,6 +154,29 @@ void PlaceLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
     raw.push_back(next);
   }
   for (const std::string& path : paths) add_rows(path, raw, functions);
+  add_calls(path_of_number, functions);
+}
+
+// A line whose code was all inlined from elsewhere has no row. Samples are its own all the same
+// (inlines.h), and its passes begin where the inlined function is entered.
+void PlaceLines::add_calls(const std::vector<const std::string*>& path_of_number,
+                           Dwarf_Die& functions) {
+  for_each_scope(functions, std::nullopt, [&](Dwarf_Die& call, Dwarf_Die& function) {
+    if (dwarf_tag(&call) != DW_TAG_inlined_subroutine) return;
+    if (number_of(call, DW_AT_call_line) != wanted_.line) return;
+    const std::uint64_t number = number_of(call, DW_AT_call_file);
+    const auto address = entry_of(call);
+    if (number >= path_of_number.size() || path_of_number[number] == nullptr || !address) return;
+    if (!space_.is_code(*address)) return;
+    LineRow found;
+    found.address = *address;
+    found.scope = dwarf_dieoffset(&function) + 1;
+    found.is_statement = true;
+    found.column = static_cast<int>(number_of(call, DW_AT_call_column));
+    File& file = files_[*path_of_number[number]];
+    if (file.function.empty()) file.function = name_of(function).whole;
+    file.calls.push_back(found);
+  });
 }
 
 void PlaceLines::add_rows(const std::string& path, const std::vector<Raw>& raw,
@@ -191,6 +217,9 @@ void PlaceLines::add_rows(const std::string& path, const std::vector<Raw>& raw,
 }
 
 void PlaceLines::finish(PlaceAnswer& answer) {
+  for (auto& [path, file] : files_) {
+    if (file.rows.empty()) file.rows = std::move(file.calls);
+  }
   const auto exact = files_.find(wanted_.path);
   const bool only_exact = exact != files_.end() && !exact->second.rows.empty();
   for (auto& [path, file] : files_) {

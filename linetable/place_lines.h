@@ -44,6 +44,7 @@ class PlaceLines {
  private:
   struct File {
     std::vector<LineRow> rows;
+    std::vector<LineRow> calls;  // inlined ones that the line makes
     std::string function;
     std::uint32_t above = 0;  // the nearest lines with code; 0: none
     std::uint32_t below = 0;
@@ -51,6 +52,7 @@ class PlaceLines {
   struct Raw;
 
   std::string path_of(Dwarf_Die& unit, Dwarf_Files* files, std::size_t number) const;
+  void add_calls(const std::vector<const std::string*>& path_of_number, Dwarf_Die& functions);
   void add_rows(const std::string& path, const std::vector<Raw>& raw, Dwarf_Die& functions);
 
   Location wanted_;

@@ -5,18 +5,11 @@
 #include <cstddef>
 
 #include "demangle.h"
-#include "die_tags.h"
+#include "entries.h"
 #include "source_path.h"
 
 namespace coz::linetable {
 namespace {
-
-// Far deeper than compilers nest; a damaged tree must not exhaust the stack.
-constexpr unsigned kMaxDepth = 1000;
-
-bool has_code(Dwarf_Die& entry) {
-  return dwarf_hasattr(&entry, DW_AT_low_pc) != 0 || dwarf_hasattr(&entry, DW_AT_ranges) != 0;
-}
 
 // The entry that has the names.
 Dwarf_Die named_entry(Dwarf_Die& entry) {
@@ -36,8 +29,7 @@ class Walk {
   void children_of(Dwarf_Die& parent, Dwarf_Die* function, unsigned depth) {
     if (depth > kMaxDepth) return;
     Dwarf_Die entry;
-    for (int status = dwarf_child(&parent, &entry); status == 0;
-         status = dwarf_siblingof(&entry, &entry)) {
+    for (int status = dwarf_child(&parent, &entry); status == 0; status = next_sibling(entry)) {
       look_at(entry, function, depth);
     }
   }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # browser_tests.sh BUILD: the tests of tests/viewer, in an environment of their own: BUILD/viewer-venv has playwright
-# beside what BUILD/venv has. Without Chromium there is nothing to do, which is said.
+# beside what BUILD/venv has. They need Chromium.
 set -euo pipefail
 build=$1
 for name in chromium chromium-browser google-chrome; do
   command -v "$name" >/dev/null && chromium=$name
 done
 if [ -z "${chromium:-}" ]; then
-  echo "There is no Chromium: the page was not tried in a browser. On Debian: apt-get install chromium" >&2
-  exit 0
+  echo "There is no Chromium, so the page could not be tried in a browser. On Debian: apt-get install chromium" >&2
+  exit 1
 fi
 venv=$build/viewer-venv
 if [ ! -e "$venv/.installed" ]; then

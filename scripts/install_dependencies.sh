@@ -2,6 +2,8 @@
 # Installs what building, testing and the demo need and this machine lacks, by apt: with sudo unless root.
 # Does nothing, and needs no network and no rights, when nothing is missing.
 # install_dependencies.sh viewer: what changing viewer/ needs instead (docs/decisions/viewer.md).
+# install_dependencies.sh aarch64: what `make aarch64` needs instead; fuzz: clang too, which makes `make fuzz` find more.
+# install_dependencies.sh --only PACKAGE...: these instead.
 set -euo pipefail
 
 packages=(
@@ -21,6 +23,15 @@ if [ "${1:-}" = viewer ]; then
     exit 0
   fi
   packages=(nodejs npm)
+fi
+
+case "${1:-}" in
+  aarch64) packages=(g++ make libdw-dev libelf-dev libiberty-dev catch2 g++-aarch64-linux-gnu qemu-user) ;;
+  fuzz) packages+=(clang) ;;
+esac
+if [ "${1:-}" = --only ]; then # case studies: what their programs need
+  shift
+  packages=("$@")
 fi
 
 if [ "${1:-}" = --list ]; then

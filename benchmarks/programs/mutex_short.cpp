@@ -11,11 +11,13 @@ ground_truth::Line inside_line{"inside", 5};
 ground_truth::Line outside_line{"outside", 45};
 
 [[gnu::noinline]] void inside() {
-  for (long i = inside_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE inside
+  const long length = ground_truth::varied(inside_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE inside
 }
 
 [[gnu::noinline]] void outside() {
-  for (long i = outside_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE outside
+  const long length = ground_truth::varied(outside_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE outside
 }
 
 std::mutex mutex;

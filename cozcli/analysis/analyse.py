@@ -29,7 +29,7 @@ from cozcli.analysis.overhead import NO_OVERHEAD, PointKey, overheads
 from cozcli.analysis.phase import phase_correction
 from cozcli.analysis.realised import correct_for_realised
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Overhead, Phase, RunSummary
-from cozcli.analysis.scalability import false_levels, measure_scalability
+from cozcli.analysis.scalability import false_levels, find_limit, measure_scalability
 from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, exponents_of_points, slow_machine
 from cozcli.errors import CozError, Problem
@@ -68,6 +68,9 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
     false = false_levels(profile.runs)
     warnings = [messages.false_load(level, lost) for level, lost in sorted(false.items())]
     scalability = measure_scalability(profile.runs)
+    limit = find_limit(profile.runs)
+    if limit is not None:
+        warnings.append(messages.load_limited(limit))
     estimated: list[LineResult] = []
     costs: dict[PointKey, Overhead] = {}
     failure = CozError(messages.no_load_reached()) if false else None

@@ -13,6 +13,8 @@ POINTS_FOR_PARABOLA = 4
 GRID = 41
 #: Effects below this are fitted as log(1 − effect).
 STEEP = -1.0
+#: Beyond this, an effect is one of a millionth of the time remaining.
+MOST = 1 - 1e-6
 
 
 def slope_operator(speedups: Floats, weights: Floats) -> Floats:
@@ -40,7 +42,8 @@ def fit_curve(speedups: Floats, weights: Floats, effect: Floats, replicates: Flo
     # A slow-down of several times (a queue that grows) is no parabola; its logarithm nearly is.
     steep = bool(effect.min() < STEEP)
     if steep:
-        effect, replicates = np.log1p(-effect), np.log1p(-replicates)
+        # Of nearly all the time nothing finite remains in the logarithm.
+        effect, replicates = (np.log1p(-np.minimum(each, MOST)) for each in (effect, replicates))
     fitted, (low, high) = curve @ effect, percentile_interval(replicates @ curve.T)
     if steep:
         fitted, low, high = -np.expm1(fitted), -np.expm1(high), -np.expm1(low)

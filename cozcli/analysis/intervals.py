@@ -25,6 +25,8 @@ from cozcli.analysis.grouping import THROUGHPUT, Bools, Floats
 
 REPLICATES = 2000
 MIN_UNITS = 6
+#: 1 less the weight of a residual, squared: smaller, it is rounding.
+ALL_THE_WEIGHT = 1e-12
 LEVEL = 0.95
 #: Ratios beyond e^±20 all say the same: nothing is known.
 LARGEST_LOG = 20.0
@@ -148,7 +150,9 @@ def _scatter(values: Floats, precision: Floats) -> tuple[Floats, float]:
     freedom = 1.0 / float(h @ h) - 1.0
     residuals = values - float(h @ values)
     spread = 1.0 - 2.0 * h + float(h @ h)
-    return (freedom * precision * h * residuals**2 / spread)[precision > 0], freedom
+    # One that has all the weight is the mean, and tells nothing of the scatter.
+    used = (precision > 0) & (spread > ALL_THE_WEIGHT)
+    return (freedom * precision * h * residuals**2)[used] / spread[used], freedom
 
 
 def _winsorized_sum(squares: Floats) -> float:

@@ -5,6 +5,9 @@ d_a are never joined. Load is the part of the time between two arrivals that is 
 figures 6.2 and 6.3 of the dissertation: at 50 % twice as many requests come. r is measured at base load, or
 where there is no such run, in the windows of the level itself, before amplification.
 
+A thread cannot wait for less than nothing: where what it computes between two arrivals and d_a are more than
+the time between them, the level is limited (`find_limit`), and no knee is sought there.
+
 The effect of a load on a progress point is 1 − p_d / p_0, p being the period (or the latency). Intervals are
 from a bootstrap over runs, or over windows where runs are few, widened as in intervals.py.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +25,14 @@ from cozcli.analysis.grouping import LATENCY, THROUGHPUT, Floats
 from cozcli.analysis.intervals import REPLICATES, percentile_interval, small_sample_factor
 from cozcli.analysis.latency import latency_terms
 from cozcli.profile.profile import Run
-from cozcli.profile.records import ArrivalPoint, ExperimentRecord, LatencyPoint, Point, ThroughputPoint
+from cozcli.profile.records import (
+    ArrivalPoint,
+    Arrivals,
+    ExperimentRecord,
+    LatencyPoint,
+    Point,
+    ThroughputPoint,
+)
 
 #: Besides throughput and latency: how often what a latency point begins is brought to its end.
 COMPLETED = "completed"
@@ -37,6 +47,8 @@ LEAST_TO_COMPARE, MOST_ODD_WAIT = 5, 0.1
 LEAST_GAIN = 0.02
 #: A curve flattens before its last level only if that is so much below what the slope would have it.
 LEAST_BEND = 0.02
+#: A thread may be short of waiting by this part of the time between two arrivals: what sampling costs it.
+MOST_SHORT = 0.02
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,8 @@ class LoadPoint:
     """One progress point at one load level; `speedup` is against base load. Times in nanoseconds.
 
     load: d_a / r. period: of the point, or its latency. arrival_rate, of all arrival points, and rate, of the
-    point: per second of effective time; 0 where unknown.
+    point: per second of effective time; 0 where unknown. is_limited: computing of the thread that
+    requests arrive in was taken off as well.
     """
 
     arrival_speedup: int
@@ -58,11 +71,15 @@ class LoadPoint:
     arrival_rate: float
     rate: float
     windows: int
+    is_limited: bool = False
 
 
 @dataclass(frozen=True)
 class Scalability:
-    """One progress point over all levels, by load. `saturation`: where it flattens; None: it does not."""
+    """One progress point over all levels, by load. `saturation`: where it flattens; None: it does not.
+
+    limit: the load from which on levels are limited; None where none is.
+    """
 
     point: str
     kind: str
@@ -70,6 +87,7 @@ class Scalability:
     saturation: float | None = None
     saturation_low: float = 0.0
     saturation_high: float = 0.0
+    limit: float | None = None
 
     @property
     def has_base(self) -> bool:
@@ -119,6 +137,41 @@ def false_levels(runs: Sequence[Run]) -> dict[int, float]:
     return {level: share for level, share in lost.items() if share > MOST_LOST}
 
 
+def find_limit(runs: Sequence[Run]) -> float | None:
+    """The load from which on threads that requests arrive in had no waiting left to be taken off.
+
+    That is the part of the time between two arrivals in which they wait. None where no level came so far.
+    """
+    by_level: dict[int, list[ExperimentRecord]] = {}
+    for run in runs:
+        for record in run.experiments:
+            if record.arrivals:
+                by_level.setdefault(record.arrivals.speedup, []).append(record)
+    if not any(is_limited(records) for records in by_level.values()):
+        return None
+    return _waiting(by_level[min(by_level)])
+
+
+def is_limited(records: Sequence[ExperimentRecord]) -> bool:
+    """Was more taken off in these windows, all of one level, than the threads waited?"""
+    known = _with_processor_time(records)
+    between, count = sum(a.between for a in known), sum(a.count for a in known)
+    if not between or not count:
+        return False
+    charged = sum(a.charged for a in known) / count * sum(a.intervals for a in known)
+    return charged > 0 and charged / between > _waiting(records) + MOST_SHORT
+
+
+def _waiting(records: Sequence[ExperimentRecord]) -> float:
+    known = _with_processor_time(records)
+    between = sum(a.between for a in known)
+    return max(0.0, 1 - sum(a.computed for a in known) / between) if between else 1.0
+
+
+def _with_processor_time(records: Sequence[ExperimentRecord]) -> list[Arrivals]:
+    return [record.arrivals for record in records if record.arrivals and record.arrivals.computed >= 0]
+
+
 def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
     """One result for each progress point, if load was amplified; without levels that were not reached."""
     if not is_amplified(runs):
@@ -139,7 +192,8 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
         for kind in _kinds(point)
     }
     loads = {level: load_of(level, levels) for level in levels}
-    found = [_scale(name, kind, levels, loads) for name, kind in names]
+    limit = find_limit(runs)
+    found = [replace(_scale(name, kind, levels, loads), limit=limit) for name, kind in names]
     return tuple(result for result in found if result.points)
 
 
@@ -202,14 +256,17 @@ def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[i
                 arrival_rate=_arrival_rate(levels[level]),
                 rate=own.rate,
                 windows=own.windows,
+                is_limited=is_limited([window.record for window in levels[level]]),
             )
         )
-    if base is None or len(points) < 3 or kind == LATENCY:
+    # Levels ascend, and what limits one limits those above it.
+    usable = next((i for i, point in enumerate(points) if point.is_limited), len(points))
+    if base is None or usable < 3 or kind == LATENCY:
         return Scalability(name, kind, tuple(points))
     knee = find_knee(
-        np.array([point.load for point in points]),
-        np.array([point.speedup for point in points]),
-        np.array(replicates),
+        np.array([point.load for point in points[:usable]]),
+        np.array([point.speedup for point in points[:usable]]),
+        np.array(replicates[:usable]),
     )
     return Scalability(name, kind, tuple(points), *(knee or (None, 0.0, 0.0)))
 

@@ -17,6 +17,7 @@ from cozcli.commands import run, values
 from cozcli.errors import CozError
 from cozcli.launch import load_messages, messages
 from cozcli.profile.profile import load_profile
+from cozcli.status_row import StatusRow
 
 DEFAULT_PROFILE = "amp.coz"
 DEFAULT_LEVELS = tuple(range(0, 100, 10))
@@ -111,7 +112,7 @@ class Sweep:
         self._start = time.monotonic()
         self._runs = 0
         self._told: set[str] = set()
-        self._longest = 0.0
+        self._row = StatusRow() if StatusRow.is_possible() else None
 
     def run(self) -> None:
         """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
@@ -119,6 +120,8 @@ class Sweep:
         Raises:
             CozError: the first run ended without arrivals, or did not even start.
         """
+        if self._row is not None:
+            self._row.release_on_ctrl_z()
         try:
             self._measure(0, 0)
             interval = self._interval()
@@ -135,9 +138,10 @@ class Sweep:
                 if rounds >= LEAST_ROUNDS and self._is_tight():
                     return
         except KeyboardInterrupt:
-            self._say("stopped; this is what was measured so far", last=True)
+            print("coz: stopped; this is what was measured so far", file=sys.stderr)
         finally:
-            self._say("", last=True)
+            if self._row is not None:
+                self._row.release()
 
     def _has_time(self) -> bool:
         return time.monotonic() - self._start < self._budget
@@ -169,7 +173,6 @@ class Sweep:
             wanted = line.startswith(("coz: warning:", "coz: error:", "coz: hint:", "coz run: error:"))
             if wanted and line not in self._told:
                 self._told.add(line)
-                self._say("", last=True)
                 print(line, file=sys.stderr, flush=True)
 
     def _interval(self) -> float:
@@ -199,11 +202,9 @@ class Sweep:
         ]
         return bool(widths) and all(width <= TIGHT for width in widths)
 
-    def _say(self, text: str, last: bool = False) -> None:
-        if not sys.stderr.isatty():
-            return
-        print(f"\r\x1b[K{f'coz: {text}' if text else ''}", end="\n" if last and text else "", file=sys.stderr)
-        sys.stderr.flush()
+    def _say(self, text: str) -> None:
+        if self._row is not None:
+            self._row.show(f"coz: {text}")
 
 
 def _command(options: argparse.Namespace) -> tuple[list[str], list[str]]:

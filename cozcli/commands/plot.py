@@ -46,6 +46,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help=f"draw the N highest-ranking lines (default: up to {MOST_PANELS}; lines of few data "
         f"only where there are fewer than {FILLED_PANELS} others)",
     )
+    parser.add_argument(
+        "--theme",
+        choices=("light", "dark", "print"),
+        default="light",
+        help="light, dark, or for printing without colours (default: %(default)s)",
+    )
     parser.set_defaults(execute=execute, parser=parser)
 
 
@@ -64,6 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.analysis.analyse import Selection, analyse
     from cozcli.analysis.ranking import most_telling
     from cozcli.reports.figure import write_figure
+    from cozcli.reports.theme import theme_named
 
     min_points = default_min_points(profile) if options.min_points is None else options.min_points
     analysis = analyse(profile, Selection(min_points, options.line, options.progress_point))
@@ -71,7 +78,8 @@ def execute(options: argparse.Namespace) -> int:
     filled = FILLED_PANELS if options.top is None else number
     shown = most_telling(analysis.results, number, filled)
     try:
-        write_figure(replace(analysis, results=shown), output, left_out=len(analysis.results) - len(shown))
+        left_out = len(analysis.results) - len(shown)
+        write_figure(replace(analysis, results=shown), output, left_out, theme_named(options.theme))
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(messages.cannot_write(options.output, reason)) from None

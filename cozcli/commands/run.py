@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.commands import values
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive, print_warnings
 from cozcli.errors import CozError
-from cozcli.launch import load, messages, point_messages
+from cozcli.launch import load, messages
 from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
-from cozcli.launch.environment import Settings, make_environment, random_seed
-from cozcli.launch.fixed_targets import FixedTarget, Wanted, read_fixed_lines
-from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import LineTables, Scope, build_tables
+from cozcli.launch.environment import Settings, random_seed
+from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.load import Load, describe_load
-from cozcli.launch.points import WantedPoints, place_points
-from cozcli.launch.preflight import Output, check_program, find_program, open_output
+from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
+from cozcli.launch.preparation import Preparation
 from cozcli.launch.program import Ending, end_like, run_program
 from cozcli.launch.repetition import Goal, Series
 from cozcli.launch.runtime_library import find_installation
-from cozcli.launch.table_service import Later, TableService
+from cozcli.launch.target import Child, Itself, Target, child_patterns
 from cozcli.messages import printable
+
+if TYPE_CHECKING:
+    from cozcli.launch.live import Live
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,7 +37,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Run a program and measure which of its lines are worth optimizing. The program keeps "
         "its terminal, its signals and its exit status.",
         epilog="In patterns % stands for any text. For -s the end of a path does (queue.cpp, src/queue.cpp). "
-        "-b wants the whole path, as in %/libfoo.so%.",
+        "-b wants the whole path, as in %/libfoo.so%, or a file's name. A program that the launched one "
+        "starts is profiled if -b names it: coz run -b server --- make bench.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -71,6 +72,14 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=0.0,
         help="make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)",
     )
+    parser.add_argument(
+        "--stop-after",
+        metavar="TIME",
+        type=values.time,
+        default=0.0,
+        help="end the profiling after this time: 60s, 5m; the program goes on without samples or delays",
+    )
+    _add_display(parser)
     _add_repetition(parser)
     _add_points(parser)
     load.add_options(parser)
@@ -127,11 +136,25 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_display(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--live",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="show how far it is, in the last row of the terminal; auto: if standard error is one; on: "
+        "otherwise a line every 30 seconds (default: %(default)s)",
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="say nothing but warnings and errors; no --live"
+    )
+
+
 def _add_repetition(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "running short programs again",
-        "All runs go into the same profile. What is given is looked at between runs: none is ended, and "
-        "after one that fails or is interrupted there is no other. Whichever comes first ends the series.",
+        "All runs go into the same profile. What is given is looked at between runs: none is ended but by "
+        "--end-after, and after one that fails or is interrupted there is no other. Whichever "
+        "comes first ends the series.",
     )
     group.add_argument("--repeat", metavar="N", type=positive, help="run the program N times")
     group.add_argument(
@@ -139,6 +162,12 @@ def _add_repetition(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         type=values.time,
         help="run the program again until TIME has passed: 90s, 5m, 1h",
+    )
+    group.add_argument(
+        "--end-after",
+        metavar="TIME",
+        type=values.time,
+        help="send the program SIGTERM after TIME, for servers and others that do not end by themselves",
     )
     group.add_argument(
         "--until",
@@ -194,144 +223,110 @@ def execute(options: argparse.Namespace) -> int:
     if not options.program:
         raise CozError(messages.no_program(options.words))
     wanted_load = Load(options.arrival_speedup or "", options.arrival_rate or "")
+    if options.stop_after and options.end_to_end:
+        raise CozError(messages.stop_after_end_to_end())
     load.check(wanted_load, end_to_end=options.end_to_end, sampling=options.sampling)
-    scope = Scope(options.source_scope, options.binary_scope, options.granularity)
-    wanted = _wanted(options, scope)
     program = find_program(options.program[0])
-    elf = check_program(program)
+    names = child_patterns(program, options.binary_scope)
+    elf = None if names else check_program(program)
+    if not names:
+        refuse_sanitized(program)
     installation = find_installation()
     output = open_output(options.output)
     try:
-        helper = Helper(installation.helper, options.debuginfod, scope.functions)
-        tables = build_tables(helper, program, elf.interpreter, scope, more_may_come=True)
-        fixed = tables.select(wanted) if wanted or not options.fixed_region else []
-        # Lines that are yet to come are known by the user's names for them.
-        awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
-        fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
-        points = WantedPoints(
-            options.progress,
-            options.progress_sampled,
-            options.latency,
-            options.progress_by,
-            options.arrival,
-            wanted_load.is_on,
-        )
-        if points.sampled and options.sampling == "off":
-            raise CozError(point_messages.sampled_without_samples())
-        settings = Settings(
-            library=installation.library,
-            program=program,
-            output=output.path,
-            tables=tuple(tables.tables),
-            seed=random_seed() if options.seed is None else options.seed,
-            source_scope=options.source_scope,
-            fixed=[*fixed, *awaited],
-            fixed_speedup=options.fixed_speedup,
-            speedups=options.speedups,
-            end_to_end=options.end_to_end,
-            period=options.period,
-            sampling=options.sampling,
-            granularity=options.granularity,
-            points=place_points(installation.helper, tables, points),
-            warmup=round(options.warmup * 1e9),
-            load=wanted_load,
-        )
+        seed = random_seed() if options.seed is None else options.seed
+        preparation = Preparation(options, installation.library, installation.helper, output.path, seed)
+        target: Target
+        if elf is None:
+            target = Child(preparation, names, options.program[0], seed, output.path)
+        else:
+            target = Itself(preparation, options.program[0], program, elf.interpreter)
         series = Series(Goal(options.repeat, options.duration, options.until), output.path)
-        print_warnings(tables.warnings)
-        if output.appends:
+        print_warnings(target.warnings())
+        if output.appends and not options.quiet:
             _say(messages.appending(options.output))
-
-        def make_service() -> TableService | None:
-            return _make_service(tables, installation.library)
-
-        launch = Launch(program, options.program, settings, make_service)
-        return _run(launch, series, output, options.output)
+        return _run(Launch(program, options.program, target, options.end_after), series, output, options)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
         raise
 
 
-def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:
-    """The lines or functions that the user named.
-
-    Raises:
-        CozError: they are not what experiments are on, or a file of lines is no good.
-    """
-    if scope.functions and (options.fixed_line or options.fixed_lines):
-        option = "--fixed-line" if options.fixed_line else "--fixed-lines"
-        raise CozError(messages.fixed_needs_granularity(option, scope.granularity))
-    if options.fixed_function and not scope.functions:
-        raise CozError(messages.fixed_needs_granularity("--fixed-function", scope.granularity))
-    wanted = [Wanted("line", text) for text in options.fixed_line]
-    for name in options.fixed_lines:
-        wanted += read_fixed_lines(name)
-    return wanted + [Wanted("function", text) for text in options.fixed_function]
-
-
-def _make_service(tables: LineTables, library: Path) -> TableService | None:
-    """What makes tables while the program runs, where it may load something that is in scope."""
-    if not tables.later:
-        return None
-    later = Later(tables.later, {*tables.examined, str(library)}, tables.scope, tables.awaited)
-    try:
-        return TableService(tables.helper, later, print_warnings)
-    except OSError as error:
-        print_warnings([messages.table_socket_failed(error.strerror or str(error))])
-        return None
-
-
 class Launch(NamedTuple):
-    """What is to be run, as often as it may be."""
+    """What is to be run, as often as it may be, and what of it is to be profiled."""
 
     program: Path
     arguments: Sequence[str]
-    settings: Settings
-    make_service: Callable[[], TableService | None]
+    target: Target
+    end_after: float | None
 
 
-def _run(launch: Launch, series: Series, output: Output, name: str) -> int:
+def _run(launch: Launch, series: Series, output: Output, options: argparse.Namespace) -> int:
     beginning = output.begin()
+    live = _make_live(series, output.path, beginning, options)
     another = True
-    while another:
-        ending = _run_once(launch, series.runs, output, name)
-        another, text = series.wants_another(ending)
-        if text:
-            _say(text)
-    # From here on, whatever fails, the program's own ending is what the caller must see.
-    settings = launch.settings
     try:
-        outcome = describe(output.path, beginning, name)
-        if isinstance(outcome, str):
-            _say(outcome)
-            print_warnings(
-                never_sampled(
-                    output.path, beginning, [target for target in settings.fixed if _is_location(target)]
-                )
-            )
-        else:
-            print_warnings([messages.with_doctor(outcome, launch.arguments[0])])
-        print_warnings(costly_points(output.path, beginning, settings.points))
-        _say_load(output.path, beginning, settings)
+        while another:
+            ending = _run_once(launch, series.runs, live, output, options.output)
+            another, text = series.wants_another(ending)
+            if text and not options.quiet:
+                _say(text)
+    finally:
+        if live is not None:
+            live.finish()
+    # From here on, whatever fails, the program's own ending is what the caller must see.
+    try:
+        _say_outcome(launch, output, beginning, options)
     except OSError as error:
-        _say(messages.profile_incomplete(name, error.strerror or str(error)))
+        _say(messages.profile_incomplete(options.output, error.strerror or str(error)))
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
 
 
-def _run_once(launch: Launch, number: int, output: Output, name: str) -> Ending:
+def _say_outcome(launch: Launch, output: Output, beginning: int, options: argparse.Namespace) -> None:
+    settings = launch.target.settings
+    if settings is None:
+        print_warnings(launch.target.explain())
+        return
+    outcome = describe(output.path, beginning, options.output)
+    if isinstance(outcome, str):
+        if not options.quiet:
+            _say(outcome)
+        located = [target for target in settings.fixed if _is_location(target)]
+        print_warnings(never_sampled(output.path, beginning, located))
+    else:
+        print_warnings([messages.with_doctor(outcome, launch.target.name)])
+    print_warnings(launch.target.explain())
+    print_warnings(costly_points(output.path, beginning, settings.points))
+    if not options.quiet:
+        _say_load(output.path, beginning, settings)
+
+
+def _run_once(launch: Launch, number: int, live: Live | None, output: Output, name: str) -> Ending:
     """One of several runs; they differ in their random choices only."""
-    seed = (launch.settings.seed + number) % 2**64
-    environment = make_environment(launch.settings._replace(seed=seed), os.environ)
-    service = launch.make_service()
+    target = launch.target
+    service, environment = target.begin(number)
     beginning = output.path.stat().st_size
-    ending = run_program(launch.program, launch.arguments, environment, service)
+    ending = run_program(launch.program, launch.arguments, environment, service, live, launch.end_after)
     try:
-        append_ending(output.path, beginning, ending)
-        print_warnings(service.missed() if service else [])
+        if target.is_launched:
+            append_ending(output.path, beginning, ending)
+        print_warnings(target.end())
     except OSError as error:
         _say(messages.profile_incomplete(name, error.strerror or str(error)))
     return ending
+
+
+def _make_live(series: Series, profile: Path, beginning: int, options: argparse.Namespace) -> Live | None:
+    from cozcli.status_row import StatusRow
+
+    on_terminal = StatusRow.is_possible()
+    if options.quiet or options.live == "off" or (options.live == "auto" and not on_terminal):
+        return None
+    from cozcli.launch.live import Analyst, Live, Tail  # which most runs need not wait for
+
+    row = StatusRow() if on_terminal else None
+    return Live(Tail(profile, beginning), Analyst(profile), series.describe, row)
 
 
 def _say_load(profile: Path, beginning: int, settings: Settings) -> None:

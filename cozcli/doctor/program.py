@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Sequence
 from pathlib import Path
 
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding, of_problem
 from cozcli.doctor.machine import SANITIZERS
 from cozcli.errors import CozError
+from cozcli.launch.elf import NAMES_WITHIN, contains_any
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, NoLinesError, Scope, build_tables, loaded_libraries
-from cozcli.launch.preflight import check_program, find_program
+from cozcli.launch.preflight import SANITIZER_MARKS, check_program, find_program
 from cozcli.messages import count
 
 #: Names that the macros look up, in coz.h of this Coz and of the classic one.
 POINT_MARKS = (b"_coz_get_point\0", b"_coz_get_counter\0")
 REGION_MARK = b"_coz_get_region\0"
-SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0")
 
 
 def examine_program(name: str, helper: Helper, scope: Scope) -> list[Finding]:
@@ -57,23 +56,23 @@ def _scope(tables: LineTables) -> list[Finding]:
 
 
 def _points(binaries: Sequence[str]) -> Finding:
-    if any(_has(binary, POINT_MARKS) for binary in binaries):
+    if any(contains_any(Path(binary), POINT_MARKS) for binary in binaries):
         return Finding(OK, "progress points", "the program has marks (COZ_PROGRESS, COZ_BEGIN or the like)")
-    regions = (
-        " It has regions, but they are no progress." if any(_has(b, (REGION_MARK,)) for b in binaries) else ""
-    )
+    has_regions = any(contains_any(Path(binary), (REGION_MARK,)) for binary in binaries)
+    regions = " It has regions, but they are no progress." if has_regions else ""
     return Finding(
         WARNING,
         "progress points",
         f"no marks were compiled into the program, so that coz would not know what progress is.{regions}",
-        "name a line or function that is reached once for each unit of work: coz run --progress FILE:LINE; "
-        "or include coz.h and write COZ_PROGRESS; there.",
+        "name a line or function that is reached once for each unit of work, as the body of the main loop: "
+        "coz run --progress FILE:LINE (coz lines PROGRAM lists what there is); or include coz.h and write "
+        "COZ_PROGRESS; there.",
     )
 
 
 def _sanitizers(program: Path, libraries: Sequence[str]) -> list[Finding]:
     dynamic = [library for library in libraries if SANITIZERS.search(library)]
-    if not dynamic and not _has(str(program), SANITIZER_MARKS):
+    if not dynamic and not contains_any(program, SANITIZER_MARKS, NAMES_WITHIN):
         return []
     return [
         Finding(
@@ -83,11 +82,3 @@ def _sanitizers(program: Path, libraries: Sequence[str]) -> list[Finding]:
             "profile a build without -fsanitize.",
         )
     ]
-
-
-def _has(path: str, marks: Sequence[bytes]) -> bool:
-    try:
-        with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return any(content.find(mark) >= 0 for mark in marks)
-    except (OSError, ValueError):
-        return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,9 @@ _CLASS_64 = 2
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 22: "s390x"}
 #: No interpreter's path is longer than this (PATH_MAX).
 _LONGEST_PATH = 4096
+#: Bytes within which linkers put the names for the dynamic linker, before the code. To read all of a program
+#: with debug information would take longer than its start.
+NAMES_WITHIN = 16 << 20
 
 
 class ElfFile(NamedTuple):
@@ -72,3 +77,16 @@ def read_shebang(path: Path) -> str | None:
     if not head.startswith(b"#!"):
         return None
     return head[2:].split(b"\n")[0].strip().decode(errors="replace")
+
+
+def contains_any(path: Path, texts: Sequence[bytes], within: int | None = None) -> bool:
+    """Whether one of the texts is in the file, in its first `within` bytes.
+
+    False if the file cannot be read: `read_elf` tells.
+    """
+    try:
+        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            end = len(content) if within is None else min(within, len(content))
+            return any(content.find(text, 0, end) >= 0 for text in texts)
+    except (OSError, ValueError):
+        return False

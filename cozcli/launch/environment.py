@@ -17,6 +17,7 @@ from cozcli.launch.points import PlacedPoint
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
+    "COZ_CLAIMS",
     "COZ_PROCESS",
     "COZ_PROGRAM",
     "COZ_OUTPUT",
@@ -25,6 +26,7 @@ VARIABLES = (
     "COZ_FIXED_TARGETS",
     "COZ_FIXED_SPEEDUP",
     "COZ_SPEEDUPS",
+    "COZ_STOP_AFTER",
     "COZ_END_TO_END",
     "COZ_ARRIVAL_SPEEDUP",
     "COZ_ARRIVAL_RATE",
@@ -43,7 +45,10 @@ _LONGEST_VALUE = (128 << 10) - 100
 
 
 class Settings(NamedTuple):
-    """A run, as decided before its start. `period`, `warmup`: nanoseconds; None leaves it to the runtime."""
+    """A run, as decided before its start.
+
+    `period`, `warmup`, `stop_after`: nanoseconds; None: the runtime's choice.
+    """
 
     library: Path
     program: Path
@@ -60,6 +65,7 @@ class Settings(NamedTuple):
     granularity: str = "line"
     points: Sequence[PlacedPoint] = ()
     warmup: int = 0
+    stop_after: int = 0
     load: Load = Load()
 
 
@@ -69,9 +75,26 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
     Raises:
         CozError: more was chosen than an environment can hold.
     """
+    environment = preloaded(settings.library, inherited)
+    environment.update(runtime_variables(settings))
+    return environment
+
+
+def preloaded(library: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """The inherited environment with the runtime library, and without any of its variables."""
     environment = {key: value for key, value in inherited.items() if key not in VARIABLES}
     preload = [environment["LD_PRELOAD"]] if environment.get("LD_PRELOAD") else []
-    environment["LD_PRELOAD"] = ":".join([*preload, str(settings.library)])
+    environment["LD_PRELOAD"] = ":".join([*preload, str(library)])
+    return environment
+
+
+def runtime_variables(settings: Settings) -> dict[str, str]:
+    """What the runtime reads in the profiled process, but for COZ_PROCESS and COZ_TABLE_SOCKET.
+
+    Raises:
+        CozError: more was chosen than an environment can hold.
+    """
+    environment: dict[str, str] = {}
     environment["COZ_PROGRAM"] = str(settings.program)
     environment["COZ_OUTPUT"] = str(settings.output)
     environment["COZ_LINE_TABLES"] = "\n".join(f"{entry.binary}\t{entry.table}" for entry in settings.tables)
@@ -97,6 +120,8 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
         environment["COZ_END_TO_END"] = "1"
     if settings.warmup:
         environment["COZ_WARMUP"] = str(settings.warmup)
+    if settings.stop_after:
+        environment["COZ_STOP_AFTER"] = str(settings.stop_after)
     if settings.load.speedup:
         environment["COZ_ARRIVAL_SPEEDUP"] = settings.load.speedup
     if settings.load.rate:

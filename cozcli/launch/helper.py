@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted
 
 NO_DEBUG_INFO = 3
 NOT_ELF = 4
+#: `error` of an answer: it took more time or memory than any good file needs; and, ours, a signal ended it.
+LIMIT, CRASHED = "limit", "crashed"
 
 
 class Helper:
@@ -88,9 +91,26 @@ class Helper:
             pass
         if not answer and process.returncode == 0:
             raise CozError(messages.helper_failed(str(self.path), "its answer cannot be read"))
+        if process.returncode < 0:
+            answer = {"error": CRASHED, "message": f"coz-linetable was ended by {_name(-process.returncode)}"}
         if not answer:
             answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
         return process.returncode, answer
+
+
+def failure(what: str, status: int, answer: dict[str, Any]) -> Problem:
+    """What to tell of a command that failed on `what`, by its status and answer."""
+    reason = str(answer.get("message", f"status {status}"))
+    if answer.get("error") in (LIMIT, CRASHED):
+        return messages.unreadable_debug_info(what, reason)
+    return messages.helper_failed(what, reason)
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def ask_helper(path: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:

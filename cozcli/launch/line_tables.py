@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget, Missing, Wanted
-from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper
+from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper, failure
 
 #: The name that stands for the main executable in binary scopes.
 MAIN = "MAIN"
@@ -131,7 +131,7 @@ class LineTables:
     def _ask_scope(self, entry: LineTable, wanted: Sequence[Wanted]) -> dict[str, Any]:
         status, answer = self.helper.scope(entry.table, self.scope.source, wanted)
         if status != 0:
-            raise CozError(messages.helper_failed(entry.binary, answer.get("message", f"status {status}")))
+            raise CozError(failure(entry.binary, status, answer))
         return answer
 
     def _check_not_empty(self, answers: Sequence[dict[str, Any]]) -> None:
@@ -202,7 +202,7 @@ def build_table(helper: Helper, binary: str, functions: bool) -> tuple[LineTable
     if status in (NO_DEBUG_INFO, NOT_ELF):
         raise NoLinesError(binary, functions, answer.get("warnings", []))
     if status != 0 or not isinstance(answer.get("table"), str):
-        raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
+        raise CozError(failure(binary, status, answer))
     warnings = [messages.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
     return LineTable(answer.get("binary", binary), answer["table"]), warnings
 
@@ -217,15 +217,39 @@ def binaries_in_scope(program: Path, libraries: Sequence[str], patterns: Sequenc
 
 def may_match_later(pattern: str, binaries: Iterable[str]) -> bool:
     """Can a library that is loaded after the start match? Not if the pattern names what is there."""
-    return pattern != MAIN and ("%" in pattern or pattern not in binaries)
+    if pattern == MAIN:
+        return False
+    return "%" in pattern or not any(matches_binary(pattern, binary, False) for binary in binaries)
 
 
 def matches_binary(pattern: str, path: str, is_main: bool) -> bool:
-    """`MAIN`, or a path in which `%` stands for any text."""
+    """`MAIN`, or a path in which `%` stands for any text; without a slash, its last component will do."""
     if pattern == MAIN:
         return is_main
     expression = ".*".join(re.escape(part) for part in pattern.split("%"))
-    return re.fullmatch(expression, path, re.DOTALL) is not None
+    wholes = [path] if "/" in pattern else [path, path.rpartition("/")[2]]
+    return any(re.fullmatch(expression, whole, re.DOTALL) for whole in wholes)
+
+
+def executable_patterns(program: Path, interpreter: str, patterns: Sequence[str]) -> list[str]:
+    """The patterns that name a program among those that `program` starts; none: it is itself meant.
+
+    It is meant where any pattern matches it, or a library that it loads at its start. Else patterns that can
+    only be libraries' names are left out: with `.so` in the last component, or `%` at both ends of a part.
+    """
+    if not patterns or MAIN in patterns:
+        return []
+    libraries = loaded_libraries(program, interpreter) if interpreter else []
+    if binaries_in_scope(program, libraries, patterns):
+        return []
+    return [pattern for pattern in patterns if _may_name_program(pattern)]
+
+
+def _may_name_program(pattern: str) -> bool:
+    name = pattern.rpartition("/")[2]
+    if not name or ".so" in name:
+        return False
+    return not name.endswith("%") or ("/" not in pattern and not name.startswith("%"))
 
 
 def loaded_libraries(program: Path, interpreter: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import load_messages
+from cozcli.messages import load_limited
 
 #: What times on the command line may be given in; without a unit they are nanoseconds.
 NANOSECONDS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -20,6 +21,8 @@ _SPANS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0}
 LONGEST = 3_600_000_000_000
 #: The part of the amplification that may be lost without being mentioned; beyond, load was another.
 MUCH_LOST = 0.05
+#: By how much more than threads wait may be taken off without being mentioned.
+MOST_SHORT = 0.02
 
 
 class Load(NamedTuple):
@@ -146,7 +149,23 @@ def describe_load(profile: Path, beginning: int, load: Load, placed: Sequence[st
         return [*found, load_messages.much_clipped(speedup, lost)]
     if interval > speedup and not load.is_measured:
         found.append(load_messages.load_reached(counted["count"], interval, speedup))
-    return found
+    limit = _limit(arrivals)
+    return [*found, load_limited(limit)] if limit is not None else found
+
+
+def _limit(arrivals: dict[str, Any]) -> float | None:
+    """The part of the time between two arrivals in which their threads wait, if more than that was taken off.
+
+    As `analysis.scalability.find_limit`, whose module takes longer to import than a user should wait here.
+    """
+    try:
+        charged, count, intervals, between, computed = (
+            int(arrivals[name]) for name in ("charged", "count", "intervals", "between", "computed")
+        )
+        waiting = max(0.0, 1 - computed / between)
+        return waiting if charged / count * intervals / between > waiting + MOST_SHORT else None
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return None  # an older runtime, or nothing arrived twice
 
 
 def _last_samples(profile: Path, beginning: int) -> tuple[dict[str, Any] | None, bool]:

@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     from cozcli.launch.fixed_targets import Missing
 
 
+def clock(seconds: float) -> str:
+    """1:05, or 1:01:05."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def stop_after_end_to_end() -> Problem:
+    """--stop-after with --end-to-end."""
+    return Problem(
+        "--stop-after ends the profiling before the program, and --end-to-end makes its whole run one "
+        "experiment, so nothing was started.",
+        "leave one of them out.",
+    )
+
+
 def no_program(words: Sequence[str] = ()) -> Problem:
     """`coz run` with nothing to run; `words` are what stood there without a separator."""
     meant = " ".join(words) if words else "./program arguments"
@@ -42,71 +58,6 @@ def no_line_matches(granularity: str, pattern: str) -> Problem:
     return Problem(
         f"no {granularity} in scope matches {pattern!r}.",
         "see all with coz lines without --line; widen the scope with -s or -b.",
-    )
-
-
-def program_not_found(name: str, here: bool = False) -> Problem:
-    """Neither a file nor on PATH."""
-    if here:
-        return Problem(f"{name} is not on PATH, so it was not started.", f"did you mean ./{name}?")
-    hint = "check the path." if "/" in name else "check the name, and PATH."
-    return Problem(f"{name}: no such program, so nothing was started.", hint)
-
-
-def program_is_directory(name: str) -> Problem:
-    """A directory is not a program."""
-    return Problem(f"{name} is a directory, not a program.", "name the executable in it.")
-
-
-def not_executable(name: str) -> Problem:
-    """No permission to execute."""
-    return Problem(f"{name} may not be executed.", f"if it is the program: chmod +x {name}")
-
-
-def program_unreadable(path: str, reason: str) -> Problem:
-    """Execute permission without read permission."""
-    return Problem(
-        f"{path} cannot be read ({reason}), and without its debug information it cannot be profiled.",
-        "make it readable.",
-    )
-
-
-def program_is_script(path: str, interpreter: str) -> Problem:
-    """A script instead of a binary."""
-    return Problem(
-        f"{path} is a script (run by {interpreter or 'an interpreter'}): it has no lines that coz could "
-        "speed up.",
-        "profile the compiled program that the script starts: coz run --- ./program arguments",
-    )
-
-
-def not_elf(path: str) -> Problem:
-    """Executable bit, but not an executable."""
-    return Problem(f"{path} is not an ELF executable.", "name the compiled program.")
-
-
-def wrong_architecture(path: str, machine: str, bits: int, here: str) -> Problem:
-    """Built for another processor."""
-    return Problem(
-        f"{path} is a {bits}-bit {machine} program; coz here profiles 64-bit {here} programs.",
-        f"compile it for {here}.",
-    )
-
-
-def static_binary(path: str) -> Problem:
-    """No dynamic linker, no preloading."""
-    return Problem(
-        f"{path} is linked statically: the profiler's library cannot be loaded into it.",
-        "link it without -static (Rust musl targets, Go: see docs/troubleshooting.md).",
-    )
-
-
-def privileged_binary(path: str) -> Problem:
-    """setuid, setgid or capabilities."""
-    return Problem(
-        f"{path} is setuid, setgid or has file capabilities: the system does not load the profiler's "
-        "library into it.",
-        "profile a copy without them (cp makes one), as a user who may do what it does.",
     )
 
 
@@ -152,11 +103,31 @@ def helper_failed(what: str, reason: str) -> Problem:
     )
 
 
+def output_of_another_user(path: str) -> Problem:
+    """The profile's name is taken by a stranger's file or link in a folder like /tmp."""
+    return Problem(
+        f"{path} belongs to another user, in a folder that everybody may write to: "
+        "it is not followed or written.",
+        "name another file with -o, in a folder of your own.",
+    )
+
+
+def unreadable_debug_info(what: str, reason: str) -> Problem:
+    """coz-linetable crashed, or came to its limits: the file is damaged, or made to do that."""
+    return Problem(
+        f"reading the lines of {what} failed: {reason.rstrip('.')}. "
+        "Nothing else was harmed: it is a process of its own.",
+        "compile it anew; or leave it out, by naming others with -b. "
+        "Of a file that you trust, please report it.",
+    )
+
+
 def binary_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Problem:
     """-b matches no loaded binary."""
     return Problem(
         f"no binary matches -b {listed(patterns)}, so there is nothing to profile.",
-        f"% stands for any text, MAIN for the program. There are: {listed(existing, 8)}",
+        f"% stands for any text, MAIN for the program. There are: {listed(existing, 8)}. Of what the program "
+        "starts, coz run alone knows: name that itself here, as in coz lines OTHER or coz doctor OTHER.",
     )
 
 
@@ -365,11 +336,6 @@ def library_path_unusable(path: str) -> Problem:
         f"{path} cannot be preloaded: the dynamic linker splits such paths at spaces and colons.",
         "move or install coz to a directory without them.",
     )
-
-
-def exec_failed(program: str, reason: str) -> Problem:
-    """The system refused after all."""
-    return Problem(f"{program} could not be started ({reason}).", "start it without coz to see why.")
 
 
 def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -> str:

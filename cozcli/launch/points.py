@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
 from cozcli.launch import load_messages, messages, point_messages
-from cozcli.launch.helper import ask_helper
+from cozcli.launch.helper import ask_helper, failure
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
@@ -184,7 +184,7 @@ def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, S
         options = [option for name in names for option in ("--place", name)]
         status, answer = ask_helper(helper, ["places", *options, table.binary])
         if status != 0:
-            raise CozError(messages.helper_failed(table.binary, answer.get("message", f"status {status}")))
+            raise CozError(failure(table.binary, status, answer))
         for found in answer["names"]:
             answers[found["name"]].append((table.binary, found))
     return {name: _spot(name, found, tables) for name, found in answers.items()}

@@ -8,12 +8,16 @@ import stat
 from pathlib import Path
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
-from cozcli.launch import messages
-from cozcli.launch.elf import ElfFile, read_elf, read_shebang
+from cozcli.launch import messages, program_messages
+from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, read_elf, read_shebang
 from cozcli.messages import cannot_write
 
+#: Names that programs with one look up.
+SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0")
 #: As much of an existing output as is looked at before appending to it.
 _HEAD = 1 << 16
+#: Nothing that was put in the way since it was looked at is followed, or waited for.
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 #: How the runtime begins a profile.
 _OWN_PROFILE = b'{"type":"run","format":"coz-profile",'
 
@@ -25,7 +29,7 @@ def find_program(name: str) -> Path:
         CozError: not found (status 127), a directory or not executable (126).
     """
     if not name:
-        raise CozError(messages.program_not_found(name), STATUS_NOT_FOUND)
+        raise CozError(program_messages.program_not_found(name), STATUS_NOT_FOUND)
     if "/" in name:
         candidates = [Path(name)]
     else:
@@ -36,11 +40,15 @@ def find_program(name: str) -> Path:
         if path.is_file() and os.access(path, os.X_OK):
             return Path(os.path.realpath(path))
     if not existing and Path(name).is_dir():
-        raise CozError(messages.program_is_directory(name), STATUS_NOT_EXECUTABLE)
+        raise CozError(program_messages.program_is_directory(name), STATUS_NOT_EXECUTABLE)
     if not existing:
         here = "/" not in name and Path(name).is_file()
-        raise CozError(messages.program_not_found(name, here), STATUS_NOT_FOUND)
-    problem = messages.program_is_directory(name) if existing[0].is_dir() else messages.not_executable(name)
+        raise CozError(program_messages.program_not_found(name, here), STATUS_NOT_FOUND)
+    problem = (
+        program_messages.program_is_directory(name)
+        if existing[0].is_dir()
+        else program_messages.not_executable(name)
+    )
     raise CozError(problem, STATUS_NOT_EXECUTABLE)
 
 
@@ -48,7 +56,7 @@ def check_program(path: Path) -> ElfFile:
     """Refuse what the runtime library could not be loaded into.
 
     Raises:
-        CozError: a script, no ELF file, another architecture, static, or running with privileges.
+        CozError: a script, no ELF file, another architecture, static, for musl, or running with privileges.
     """
     try:
         elf = read_elf(path)
@@ -56,20 +64,33 @@ def check_program(path: Path) -> ElfFile:
         mode = path.stat().st_mode
     except OSError as error:
         raise CozError(
-            messages.program_unreadable(str(path), error.strerror or str(error)), STATUS_NOT_EXECUTABLE
+            program_messages.program_unreadable(str(path), error.strerror or str(error)),
+            STATUS_NOT_EXECUTABLE,
         ) from None
     if script is not None:
-        raise CozError(messages.program_is_script(str(path), script))
+        raise CozError(program_messages.program_is_script(str(path), script))
     if elf is None:
-        raise CozError(messages.not_elf(str(path)), STATUS_NOT_EXECUTABLE)
+        raise CozError(program_messages.not_elf(str(path)), STATUS_NOT_EXECUTABLE)
     here = os.uname().machine
     if elf.bits != 64 or elf.machine != here:
-        raise CozError(messages.wrong_architecture(str(path), elf.machine, elf.bits, here))
+        raise CozError(program_messages.wrong_architecture(str(path), elf.machine, elf.bits, here))
     if not elf.interpreter:
-        raise CozError(messages.static_binary(str(path)))
+        raise CozError(program_messages.static_binary(str(path)))
+    if os.path.basename(elf.interpreter).startswith("ld-musl"):
+        raise CozError(program_messages.musl_binary(str(path)))
     if mode & (stat.S_ISUID | stat.S_ISGID) or _has_capabilities(path):
-        raise CozError(messages.privileged_binary(str(path)))
+        raise CozError(program_messages.privileged_binary(str(path)))
     return elf
+
+
+def refuse_sanitized(path: Path) -> None:
+    """Refuse what a sanitizer's runtime is to be the first in: it ends the program, or sees the profiler's.
+
+    Raises:
+        CozError: built with a sanitizer for addresses, threads or memory.
+    """
+    if contains_any(path, SANITIZER_MARKS, NAMES_WITHIN):
+        raise CozError(program_messages.sanitized_binary(str(path)))
 
 
 class Output:
@@ -103,13 +124,16 @@ def open_output(name: str) -> Output:
     """
     path = Path(name).absolute()
     try:
+        _check_planted(path)
+        # A link of the user's own stays one; the runtime follows none.
+        path = Path(os.path.realpath(path))
         if path.is_dir():
             raise CozError(messages.output_is_directory(name))
         if path.exists() and not path.is_file():
             raise CozError(messages.output_not_a_file(name))
         created = not path.exists()
-        with path.open("ab") as stream:
-            size = stream.tell()
+        with os.fdopen(os.open(path, _APPEND, 0o666), "ab") as stream:
+            size = stream.seek(0, os.SEEK_END)
         if size == 0:
             return Output(path, created, 0, True)
         with path.open("rb") as stream:
@@ -122,6 +146,23 @@ def open_output(name: str) -> Output:
     if not head.startswith(_OWN_PROFILE) and not _is_other_profile(head):
         raise CozError(messages.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
+
+
+def _check_planted(path: Path) -> None:
+    """Refuse what another user may have put into a folder that everybody may write to, as /tmp.
+
+    The kernel's rule (fs.protected_symlinks, fs.protected_regular), which not every system has switched on.
+
+    Raises:
+        CozError: a link or a file there that belongs neither to us nor to the folder's owner.
+    """
+    try:
+        folder, entry = path.parent.stat(), path.lstat()
+    except OSError:
+        return  # not there: nothing was planted
+    shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if shared and entry.st_uid not in (os.geteuid(), folder.st_uid):
+        raise CozError(messages.output_of_another_user(str(path)))
 
 
 def _is_other_profile(head: bytes) -> bool:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
-from cozcli.launch import messages
-from cozcli.launch.table_service import TableService
+from cozcli.launch import program_messages
+
+if TYPE_CHECKING:
+    from cozcli.launch.live import Live
+    from cozcli.status_row import StatusRow
 
 #: Signals sent to the launcher that are meant for the program.
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGQUIT}
@@ -24,29 +29,53 @@ _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _SI_KERNEL = 0x80
 
 
+class Service(Protocol):
+    """Answers the program while it runs, in a thread of its own."""
+
+    @property
+    def program_end(self) -> int | None:
+        """The descriptor that the program inherits as COZ_TABLE_SOCKET, if any."""
+
+    def start(self) -> None:
+        """The program has been started."""
+
+    def close(self) -> None:
+        """It has ended."""
+
+
 class Ending(NamedTuple):
     """How the program ended: by a status, or (`signal` above 0) by a signal.
 
-    `interrupted`: somebody wanted it to end, by Ctrl-C or a signal to us, however it took that.
+    `interrupted`: somebody wanted it to end, by Ctrl-C or a signal to us, however it took that. `on_time`: it
+    ended by the SIGTERM that we sent it when its time was over (or after it).
     """
 
     status: int = 0
     signal: int = 0
     interrupted: bool = False
+    on_time: bool = False
+
+    @property
+    def ended_as_asked(self) -> bool:
+        """Was the end that of --end-after? A crash on the way is none."""
+        return self.on_time and not self.interrupted and self.signal in (0, signal.SIGTERM)
 
 
 def run_program(
     program: Path,
     arguments: Sequence[str],
     environment: Mapping[str, str],
-    service: TableService | None = None,
+    service: Service | None = None,
+    live: Live | None = None,
+    end_after: float | None = None,
 ) -> Ending:
     """Run a program in this terminal and process group, and wait for its end.
 
     Args:
         program: what to execute. arguments: its argv, with the name it is to see first.
         environment: its environment; COZ_PROCESS is added, and COZ_TABLE_SOCKET for the service.
-        service: makes tables while the program runs; it is closed with the program's end.
+        service: answers it while it runs; it is closed with the program's end. live: shows how far it is.
+        end_after: seconds after which it is sent SIGTERM, once.
 
     Raises:
         CozError: it could not be executed after all.
@@ -56,7 +85,8 @@ def run_program(
     child_actions = signal.getsignal(signal.SIGCHLD)
     # If SIGCHLD is ignored (inherited), the kernel would discard the status.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    awaited = _AWAITED | {signal.SIGTSTP} if live is not None and live.row is not None else _AWAITED
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     failure, failure_out = os.pipe2(os.O_CLOEXEC)
     process = os.fork()
     if process == 0:
@@ -66,7 +96,7 @@ def run_program(
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             own = {**environment, "COZ_PROCESS": str(os.getpid())}
-            if service is not None:
+            if service is not None and service.program_end is not None:
                 own["COZ_TABLE_SOCKET"] = str(service.program_end)
                 os.set_inheritable(service.program_end, True)
             os.execve(program, list(arguments), own)
@@ -80,19 +110,28 @@ def run_program(
             service.start()
         with os.fdopen(failure, "rb") as stream:
             reason = stream.read()
-        ending = _wait(process)
+        if live is not None and not reason:
+            live.start()
+        ending = _wait(process, live.row if live is not None else None, end_after)
         if service is not None:
             service.close()
+        if live is not None and not reason:
+            live.close()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if reason:
         text = os.strerror(int(reason))
-        raise CozError(messages.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
+        raise CozError(program_messages.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
     return ending
 
 
 def end_like(ending: Ending) -> int:
-    """The program's status; or, if a signal killed it, die by the same one, without a core of ours."""
+    """The program's status; or, if a signal killed it, die by the same one, without a core of ours.
+
+    0 where the program ended because its time was over, be it by our SIGTERM or by a status of its own.
+    """
+    if ending.ended_as_asked:
+        return 0
     if ending.signal == 0:
         return ending.status
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -103,18 +142,37 @@ def end_like(ending: Ending) -> int:
     return 128 + ending.signal
 
 
-def _wait(process: int) -> Ending:
-    """Take signals one by one until the program has ended, passing on those that only we were sent."""
-    interrupted = False
+def _wait(process: int, row: StatusRow | None, end_after: float | None) -> Ending:
+    """Take signals one by one until the program has ended, passing on those that only we were sent.
+
+    Ctrl-Z stops the program, and us, who have to take the row away before.
+    """
+    awaited = _AWAITED | ({signal.SIGTSTP} if row is not None else set())
+    interrupted = on_time = False
+    deadline = math.inf if end_after is None else time.monotonic() + end_after
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
             break
-        received = signal.sigwaitinfo(_AWAITED)
+        received = _next_signal(awaited, deadline)
+        if received is None:
+            os.kill(process, signal.SIGTERM)
+            on_time, deadline = True, math.inf
+            continue
+        if received.si_signo == signal.SIGTSTP and row is not None:
+            row.stop_process()
+            continue
         interrupted = interrupted or received.si_signo in _ENDING
         from_terminal = received.si_code >= _SI_KERNEL
         if received.si_signo in _FORWARDED and not from_terminal and received.si_pid != process:
             os.kill(process, received.si_signo)
     if os.WIFSIGNALED(status):
-        return Ending(signal=os.WTERMSIG(status), interrupted=interrupted)
-    return Ending(status=os.WEXITSTATUS(status), interrupted=interrupted)
+        return Ending(signal=os.WTERMSIG(status), interrupted=interrupted, on_time=on_time)
+    return Ending(status=os.WEXITSTATUS(status), interrupted=interrupted, on_time=on_time)
+
+
+def _next_signal(awaited: set[signal.Signals], deadline: float) -> signal.struct_siginfo | None:
+    """None: the time (monotonic; or infinity) came first."""
+    if deadline == math.inf:
+        return signal.sigwaitinfo(awaited)
+    return signal.sigtimedwait(awaited, max(0.0, deadline - time.monotonic()))

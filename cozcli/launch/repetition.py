@@ -21,8 +21,8 @@ from cozcli.messages import packages_missing
 #: How many lines, from the top of the report, must be certain enough for --until.
 TOP = 3
 #: Runs the command line with the packages that the analysis needs; `coz run` itself goes without.
-_COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from cozcli.cli import main; sys.exit(main())"
-_ROOT = Path(__file__).resolve().parents[2]
+COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from cozcli.cli import main; sys.exit(main())"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Goal(NamedTuple):
@@ -61,12 +61,26 @@ class Series:
         if goal.until is not None and _interpret("-c", "import numpy").returncode != 0:
             raise CozError(packages_missing(sys.executable, ["numpy"]))
 
+    def describe(self) -> str:
+        """While a run is on: what has been spent, and what is left."""
+        spent = time.monotonic() - self._begin
+        goal = self._goal
+        text = messages.clock(spent)
+        if goal.duration is not None and goal.duration > spent:
+            text += f" ({messages.clock(goal.duration - spent)} left)"
+        if goal.repeat not in (None, 1):
+            text += f", run {self.runs + 1} of {goal.repeat}"
+        elif not goal.is_single:
+            text += f", run {self.runs + 1}"
+        return text
+
     def wants_another(self, ending: Ending) -> tuple[bool, str]:
         """After a run: is there to be another, and what to tell the user (nothing, for a single run)."""
         self.runs += 1
         if self._goal.is_single:
             return False, ""
-        if ending.interrupted or ending.signal or ending.status:
+        failed = (ending.signal or ending.status) and not ending.ended_as_asked
+        if ending.interrupted or failed:
             return False, messages.series_broken_off(self.runs, ending.status, ending.signal)
         spent = time.monotonic() - self._begin
         precision = None
@@ -88,7 +102,7 @@ class Series:
 
 def measure_precision(profile: Path) -> Precision:
     """Analyse the profile so far. A line of few data among the top ones means that it is too early to say."""
-    done = _interpret("-c", _COMMAND, str(_ROOT), "report", "--json", str(profile))
+    done = _interpret("-c", COMMAND, str(ROOT), "report", "--json", str(profile))
     try:
         results = json.loads(done.stdout)["results"]
     except (ValueError, KeyError):

@@ -11,13 +11,16 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted
-from cozcli.launch.helper import Helper
+from cozcli.launch.helper import Helper, failure
 from cozcli.launch.line_tables import NoLinesError, Scope, build_table, matches_binary
+
+if TYPE_CHECKING:
+    import socket
 
 #: Where the program does not expect descriptors: programs count on the lowest, or close the low ones.
 _HIGH = 512
@@ -40,8 +43,16 @@ class Later(NamedTuple):
 class TableService:
     """Our end of the socket, and the program's until it has been started."""
 
-    def __init__(self, helper: Helper, later: Later, warn: Callable[[list[Problem]], None]) -> None:
-        """Make the socket. `warn` tells the user, from the service's thread.
+    def __init__(
+        self,
+        helper: Helper,
+        later: Later,
+        warn: Callable[[list[Problem]], None],
+        connection: socket.socket | None = None,
+    ) -> None:
+        """Make the socket, unless the program has made a `connection` itself; that is closed in the end, too.
+
+        `warn` tells the user, from the service's thread.
 
         Raises:
             OSError: there is none to be had.
@@ -57,12 +68,16 @@ class TableService:
         self._found: set[Wanted] = set()
         self._nearest: dict[Wanted, list[str]] = {want: [] for want in later.awaited}
         self._closing = False
-        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            self.program_end = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-            theirs.close()
-        except OSError:  # no number is that high here
-            self.program_end = theirs.detach()
+        self.program_end: int | None = None
+        if connection is not None:
+            self._ours = connection
+        else:
+            self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                self.program_end = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+                theirs.close()
+            except OSError:  # no number is that high here
+                self.program_end = theirs.detach()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def start(self) -> None:
@@ -70,7 +85,8 @@ class TableService:
 
         Signals that are blocked are so in the thread, too.
         """
-        os.close(self.program_end)
+        if self.program_end is not None:
+            os.close(self.program_end)
         self._thread.start()
 
     def close(self) -> None:
@@ -132,7 +148,7 @@ class TableService:
         scope, awaited = self._later.scope, self._later.awaited
         status, answer = self._helper.scope(table, scope.source, awaited)
         if status != 0:
-            raise CozError(messages.helper_failed(binary, answer.get("message", f"status {status}")))
+            raise CozError(failure(binary, status, answer))
         for want, choice in zip(awaited, answer.get("chosen", []), strict=False):
             if choice.get("found"):
                 self._found.add(want)

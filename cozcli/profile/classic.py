@@ -1,5 +1,7 @@
 """Profiles of the classic Coz: tab-separated (to 0.2.2) and JSON Lines (0.2.5), as our records.
 
+The first ones, of 2014 and 2015, call a throughput point `progress-point`, and end with `shutdown`.
+
 What they say and what they leave out, seen in real files:
 
 * an `experiment` is followed by one line per progress point, and has its *effective* duration;
@@ -33,14 +35,18 @@ _NUMBERS = {"time", "speedup", "duration", "selected_samples", "delta", "count"}
     "departures",
     "difference",
 }
-_TYPES = {"startup", "experiment", "throughput-point", "latency-point", "runtime", "samples"}
+_THROUGHPUT = ("throughput-point", "progress-point")
+_POINTS = (*_THROUGHPUT, "latency-point")
+_TYPES = {"startup", "experiment", *_POINTS, "runtime", "samples", "shutdown"}
 
 
 def is_classic(values: Mapping[str, object]) -> bool:
     """Is this JSON object a record of the classic tool (and not one of ours with the same type)?"""
     match values.get("type"):
-        case "startup" | "throughput-point" | "latency-point" | "runtime":
+        case "startup" | "throughput-point" | "latency-point" | "runtime" | "shutdown":
             return True
+        case "progress-point":
+            return "delta" in values
         case "experiment":
             return "selected" in values
         case "samples":
@@ -64,6 +70,8 @@ def parse_tab_line(line: str) -> dict[str, object] | None:
         if not separator:
             return None
         key = key.replace("-", "_")
+        if key == "type":
+            continue  # what a point of 2014 was found by: "source"
         values[key] = _number(text) if key in _NUMBERS else text
     return values
 
@@ -102,8 +110,8 @@ class ClassicAssembler:
         """Take one object."""
         fields = Fields(values)
         match values["type"]:
-            case "throughput-point" | "latency-point" as kind:
-                self._add_point(kind, fields)
+            case kind if kind in _POINTS:
+                self._add_point(str(kind), fields)
             case "samples":
                 line = LineCount(fields.text("location"), "", fields.natural("count"))
                 if self._lines is not None:
@@ -119,6 +127,8 @@ class ClassicAssembler:
                 self._run_time = max(time - self._delays, self._measured)
                 self._duration = max(time, self._measured)
                 self._lines = []
+            case "shutdown":
+                yield from self.finish()
             case _:
                 yield from self.finish()
                 self._measured = self._delays = 0
@@ -165,7 +175,7 @@ class ClassicAssembler:
         if self._experiment is None:
             raise RecordError("a progress point that belongs to no experiment")
         elapsed = self._experiment.effective_duration
-        if kind == "throughput-point":
+        if kind in _THROUGHPUT:
             self._points.append(ThroughputPoint(name, fields.natural("delta"), elapsed))
             return
         self._points.append(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cozcli import messages
 from cozcli.errors import Problem
+from cozcli.profile import diagnosis_messages as messages
 from cozcli.profile.profile import Run
 from cozcli.profile.records import RunRecord
 

@@ -138,7 +138,8 @@ def _arrivals(fields: Fields) -> Arrivals | None:
         return None
     counts = fields.counts("arrivals")
     names = ("count", "clipped", "charged", "intervals", "between")
-    return Arrivals(fields.natural("arrival_speedup"), *(counts.get(name, 0) for name in names))
+    numbers = {name: counts.get(name, 0) for name in names}
+    return Arrivals(fields.natural("arrival_speedup"), **numbers, computed=counts.get("computed", -1))
 
 
 def _probe_time(fields: Fields) -> float:

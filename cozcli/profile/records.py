@@ -53,8 +53,8 @@ class Arrivals:
     """What became of arrivals where load is amplified; each was to be sped up by `speedup` ns.
 
     `charged`: ns by which all together were. `intervals` of them had one before them in their thread,
-    `between`
-    ns of effective time away in all.
+    `between` ns of effective time away in all, in which the threads had `computed` ns of processor time (-1:
+    unknown).
     """
 
     speedup: int
@@ -63,6 +63,7 @@ class Arrivals:
     charged: int = 0
     intervals: int = 0
     between: int = 0
+    computed: int = -1
 
 
 @dataclass(frozen=True, slots=True)

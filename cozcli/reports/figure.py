@@ -27,6 +27,7 @@ from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Not
 from cozcli.messages import printable
 from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
 from cozcli.reports.load_figure import draw_load, has_levels
+from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,26 +36,6 @@ SUFFIXES = (".png", ".svg", ".pdf")
 #: Panels on one page of a PDF; pictures of the other kinds have one page of any height.
 PDF_PAGE = 12
 DPI = 150
-
-# Okabe and Ito's palette, which readers of any colour vision can tell apart.
-GAIN, HARM = "#0072B2", "#D55E00"
-INK, GREY, FAINT, PALE = "#222222", "#666666", "#8C8C8C", "#DDDDDD"
-
-#: `Any`, because the stubs of some versions of matplotlib list every key as a literal.
-STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.size": 9.0,
-    "axes.edgecolor": GREY,
-    "axes.linewidth": 0.8,
-    "axes.labelcolor": INK,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "coz",
-    "pdf.fonttype": 42,
-}
 
 Limits = tuple[float, float]
 
@@ -68,7 +49,7 @@ TEXT_LINE = 11.5
 Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
 
 
-def write_figure(analysis: Analysis, path: Path, left_out: int = 0) -> None:
+def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme = LIGHT) -> None:
     """Draw the results into a file whose suffix is one of `SUFFIXES`.
 
     The heading says how many results were left out.
@@ -78,18 +59,19 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0) -> None:
     """
     results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
     results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(theme.style()):
         if has_levels(analysis):
             # What load does is the question then; the curves at each load are in the report.
-            draw_load(analysis).savefig(path, dpi=DPI, metadata=_undated(path))
+            draw_load(analysis, theme).savefig(path, dpi=DPI, metadata=_undated(path))
             return
         if path.suffix.lower() != ".pdf":
-            figure = draw_page(analysis, results, results, left_out)
+            figure = draw_page(analysis, results, results, left_out, theme)
             figure.savefig(path, dpi=DPI, metadata=_undated(path))
             return
         with PdfPages(path, metadata={"CreationDate": None}) as pages:
             for start in range(0, len(results), PDF_PAGE):
-                pages.savefig(draw_page(analysis, results[start : start + PDF_PAGE], results, left_out))
+                shown = results[start : start + PDF_PAGE]
+                pages.savefig(draw_page(analysis, shown, results, left_out, theme))
 
 
 def _undated(path: Path) -> dict[str, Any] | None:
@@ -98,7 +80,11 @@ def _undated(path: Path) -> dict[str, Any] | None:
 
 
 def draw_page(
-    analysis: Analysis, shown: Sequence[LineResult], everything: Sequence[LineResult], left_out: int = 0
+    analysis: Analysis,
+    shown: Sequence[LineResult],
+    everything: Sequence[LineResult],
+    left_out: int,
+    theme: Theme,
 ) -> Figure:
     """One page of panels; the axes are those of `everything`, so that pages compare."""
     columns = columns_for(len(shown))
@@ -126,15 +112,15 @@ def draw_page(
             axes.set_axis_off()
             continue
         result = shown[index]
-        draw_panel(axes, result, limits[result.kind], right)
-        draw_title(axes, result, prefix, room, several_points)
+        draw_panel(axes, result, limits[result.kind], right, theme)
+        draw_title(axes, result, prefix, room, several_points, theme)
         if index + columns < len(shown):
             axes.tick_params(labelbottom=False)
         if index % columns and len(kinds) == 1:
             axes.tick_params(labelleft=False)
         if index % columns == 0 or result.kind != shown[index - 1].kind:
             axes.set_ylabel(Y_LABELS[result.kind], fontsize=8.5)
-    draw_frame(figure, analysis, everything, kinds, height, left_out)
+    draw_frame(figure, analysis, everything, kinds, height, left_out, theme)
     return figure
 
 
@@ -177,14 +163,18 @@ def has_few_data(result: LineResult) -> bool:
     return Note.FEW_DATA in result.notes
 
 
-def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> None:
+def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, theme: Theme) -> None:
     """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
-    colour = FAINT if has_few_data(result) else HARM if result.contention else GAIN
+    colour = theme.faint if has_few_data(result) else theme.harm if result.contention else theme.gain
     low, high = limits
     fit = result.fit
-    axes.axhline(0, color=GREY, linewidth=0.9, zorder=1)
-    axes.fill_between(fit.speedup, fit.low, fit.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
-    axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, zorder=3)
+    axes.axhline(0, color=theme.grey, linewidth=0.9, zorder=1)
+    axes.fill_between(
+        fit.speedup, fit.low, fit.high, color=colour, alpha=theme.band_alpha, linewidth=0, zorder=2
+    )
+    line = theme.harm_line if result.contention else "-"
+    axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, linestyle=line, zorder=3)
+    is_open = result.contention and theme.harm_points_open
     points = [point for point in result.curve if point.speedup > 0]
     inside = [point for point in points if low <= point.effect <= high]
     axes.errorbar(
@@ -197,8 +187,9 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
         fmt="o",
         color=colour,
         markersize=4.2,
-        markeredgecolor="white",
-        markeredgewidth=0.6,
+        markerfacecolor=theme.paper if is_open else colour,
+        markeredgecolor=colour if is_open else theme.paper,
+        markeredgewidth=1.0 if is_open else 0.6,
         elinewidth=0.9,
         ecolor=(*matplotlib.colors.to_rgb(colour), 0.55),
         capsize=0,
@@ -207,19 +198,21 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float) -> 
     for point in points:
         draw_what_lies_beyond(axes, point, limits, colour)
     if doubted := [note.value for note in result.notes if note in DOUBTS]:
-        write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right)
+        write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right, theme)
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
     axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.grid(color=PALE, linewidth=0.6)
+    axes.grid(color=theme.pale, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write_in_a_free_corner(axes: Axes, text: str, result: LineResult, limits: Limits, right: float) -> None:
+def write_in_a_free_corner(
+    axes: Axes, text: str, result: LineResult, limits: Limits, right: float, theme: Theme
+) -> None:
     """What makes a result doubtful, where the fewest points and intervals are."""
     low, high = limits
     room = 0.1 * (text.count("\n") + 1)
@@ -237,7 +230,7 @@ def write_in_a_free_corner(axes: Axes, text: str, result: LineResult, limits: Li
         text,
         ha="right" if is_right else "left",
         va="top" if is_top else "bottom",
-        color=HARM,
+        color=theme.warning,
         fontsize=8.0,
         transform=axes.transAxes,
         zorder=6,
@@ -266,13 +259,15 @@ def draw_what_lies_beyond(axes: Axes, point: CurvePoint, limits: Limits, colour:
         )
 
 
-def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_point: bool) -> None:
+def draw_title(
+    axes: Axes, result: LineResult, prefix: str, room: float, with_point: bool, theme: Theme
+) -> None:
     """Location in bold, with contention or few data in words; below it function and slope, and the point."""
     marks = ["contention"] if result.contention else []
     marks += [Note.FEW_DATA.value] if has_few_data(result) else []
     mark = ", ".join(marks)
     location = printable(shorten(result.location, prefix))
-    location = elide(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
+    location = elide_path(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
     slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
     slope += SIGNIFICANT if result.significant else ""
     slope = slope.replace("-", "\N{MINUS SIGN}")
@@ -280,15 +275,15 @@ def draw_title(axes: Axes, result: LineResult, prefix: str, room: float, with_po
     height = 4.0 + (TEXT_LINE if with_point else 0.0)
     title = height + 14
     small: Any = {"fontsize": 8.0, "xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
-    axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=title)
-    colour = HARM if result.contention else GREY
+    axes.set_title(literal(location), loc="left", fontsize=9.5, fontweight="bold", color=theme.ink, pad=title)
+    colour = theme.warning if result.contention else theme.grey
     axes.annotate(mark, (1.0, 1.0), (0.0, title - 1.5), color=colour, ha="right", **small)
-    axes.annotate(literal(function), (0.0, 1.0), (0.0, height), color=GREY, ha="left", **small)
+    axes.annotate(literal(function), (0.0, 1.0), (0.0, height), color=theme.grey, ha="left", **small)
     axes.annotate(slope, (1.0, 1.0), (0.0, height), color=colour, ha="right", **small)
     if with_point:
         point = printable(result.point) + (" (latency)" if result.kind != THROUGHPUT else "")
         point = elide(f"→ {point}", room, 8.0)
-        axes.annotate(literal(point), (0.0, 1.0), (0.0, 4.0), color=GREY, ha="left", **small)
+        axes.annotate(literal(point), (0.0, 1.0), (0.0, 4.0), color=theme.grey, ha="left", **small)
 
 
 def draw_frame(
@@ -298,6 +293,7 @@ def draw_frame(
     kinds: set[str],
     height: float,
     left_out: int,
+    theme: Theme,
 ) -> None:
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
@@ -306,15 +302,15 @@ def draw_frame(
     program = path.rsplit("/", 1)[-1] + blank + arguments
     wide = 72 * figure.get_figwidth() - 26
     left = 0.18 / figure.get_figwidth()
-    heading = elide(f"Causal profile of {program}", wide, 12, "bold")
-    figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=INK)
+    heading = elide_path(f"Causal profile of {program}", wide, 12, "bold")
+    figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=theme.ink)
     effect = "Effect on throughput" if kinds == {THROUGHPUT} else "Effect"
     points = list(dict.fromkeys((result.point, result.kind) for result in results))
     of = f" at “{printable(points[0][0])}”" if len(points) == 1 else ""
     if kinds == {"latency"}:
         effect = "Effect on latency"
     what = f"{effect}{of} if a line were faster; above 0 is better."
-    figure.text(left, 1 - 0.54 / height, literal(elide(what, wide, 9)), fontsize=9, color=INK)
+    figure.text(left, 1 - 0.54 / height, literal(elide_path(what, wide, 9)), fontsize=9, color=theme.ink)
     curves = f"; {len(results)} of {len(results) + left_out} curves" if left_out else ""
     marks = (
         f" {SIGNIFICANT}: differs from 0 with all lines allowed for."
@@ -322,8 +318,8 @@ def draw_frame(
         else ""
     )
     detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals.{marks}"
-    figure.text(left, 1 - 0.73 / height, literal(elide(detail, wide, 8)), fontsize=8, color=GREY)
-    figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=INK)
+    figure.text(left, 1 - 0.73 / height, literal(elide_path(detail, wide, 8)), fontsize=8, color=theme.grey)
+    figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=theme.ink)
 
 
 def elide(text: str, room: float, size: float, weight: str = "normal") -> str:
@@ -333,6 +329,27 @@ def elide(text: str, room: float, size: float, weight: str = "normal") -> str:
     while len(text) > 4 and text_width("…" + text, size, weight) > room:
         text = text[1:]
     return "…" + text
+
+
+def elide_path(text: str, room: float, size: float, weight: str = "normal") -> str:
+    """Shorten to `room` points in the middle: the beginning says where, and the end of a path which line.
+
+    Whole folders go first, the innermost before others; then what stands in the middle of what is left.
+    """
+    if text_width(text, size, weight) <= room:
+        return text
+    *folders, last = text.split("/")
+    for kept in range(len(folders) - 1, 0, -1):
+        shorter = "/".join([*folders[:kept], "…", last])
+        if text_width(shorter, size, weight) <= room:
+            return shorter
+    text = f"…/{last}" if folders else text
+    for kept in range(len(text) - 2, 1, -1):
+        # The end, with the number of the line, is the longer part.
+        shorter = text[: kept // 3] + "…" + text[len(text) - (kept - kept // 3) :]
+        if text_width(shorter, size, weight) <= room:
+            return shorter
+    return "…"
 
 
 def text_width(text: str, size: float, weight: str = "normal") -> float:

@@ -13,6 +13,7 @@ from cozcli import __version__
 from cozcli.analysis.result import Analysis, LineResult, RunSummary
 from cozcli.analysis.scalability import Scalability
 from cozcli.analysis.shape import Shape, outline
+from cozcli.analysis.shifts import Shift, find_shifts
 from cozcli.reports.load_text import load_name
 from cozcli.reports.summary import summarize
 
@@ -42,7 +43,10 @@ class JsonReport:
                 for (point, kind), cost in analysis.overheads.items()
             ],
             **(
-                {"scalability": [_scalability(result) for result in analysis.scalability]}
+                {
+                    "scalability": [_scalability(result) for result in analysis.scalability],
+                    "shifts": [_shift(analysis, shift) for shift in find_shifts(analysis.results)],
+                }
                 if analysis.scalability
                 else {}
             ),
@@ -90,6 +94,7 @@ def _scalability(result: Scalability) -> dict[str, Any]:
         "saturation": None if saturation is None else _number(saturation),
         "saturation_low": None if saturation is None else _number(result.saturation_low),
         "saturation_high": None if saturation is None else _number(result.saturation_high),
+        "limit": None if result.limit is None else _number(result.limit),
         "levels": [
             {
                 "arrival_speedup": point.arrival_speedup,
@@ -103,9 +108,27 @@ def _scalability(result: Scalability) -> dict[str, Any]:
                 "speedup_low": _number(point.speedup_low),
                 "speedup_high": _number(point.speedup_high),
                 "experiments": point.windows,
+                "is_limited": point.is_limited,
             }
             for point in result.points
         ],
+    }
+
+
+def _shift(analysis: Analysis, shift: Shift) -> dict[str, Any]:
+    """How much a line's slope changes from the lowest load to the highest; the surest come first."""
+    return {
+        "target": shift.base.target,
+        "location": shift.base.location,
+        "function": shift.base.function,
+        "point": shift.base.point,
+        "kind": shift.base.kind,
+        "from": {**_load(analysis, shift.base), "slope": _number(shift.base.slope)},
+        "to": {**_load(analysis, shift.loaded), "slope": _number(shift.loaded.slope)},
+        "change": _number(shift.change),
+        "low": _number(shift.low),
+        "high": _number(shift.high),
+        "certain": shift.is_certain,
     }
 
 

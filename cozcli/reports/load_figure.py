@@ -17,11 +17,11 @@ from cozcli.analysis.shifts import find_shifts
 from cozcli.messages import printable
 from cozcli.reports.base import common_directory, describe_runs, short_point, shorten
 from cozcli.reports.load_text import load_name
+from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INK, GREY, PALE, BAND, BLUE = "#222222", "#666666", "#AAAAAA", "#EEEEEE", "#0072B2"
 #: Lines of which curves at several loads are drawn, at most.
 MOST_LINES = 6
 COLUMNS = 3
@@ -33,7 +33,7 @@ def has_levels(analysis: Analysis) -> bool:
     return any(len(result.points) > 1 and result.has_base for result in analysis.scalability)
 
 
-def draw_load(analysis: Analysis) -> Figure:
+def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
     """One panel for each progress point, then one for each line that changes most between loads."""
     points = [result for result in analysis.scalability if len(result.points) > 1 and result.has_base]
     shifts = find_shifts(analysis.results)[:MOST_LINES]
@@ -43,22 +43,22 @@ def draw_load(analysis: Analysis) -> Figure:
     size = (6.4, 4.2) if number == 1 else (3.9 * columns, 3.3 * rows + 0.7)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
     figure.suptitle(
-        "\n".join(map(_literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=GREY
+        "\n".join(map(_literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=theme.grey
     )
     prefix = common_directory([result.location for result in analysis.results])
     panels = figure.subplots(rows, columns, squeeze=False).flat
     # Panels come second: zip takes no further one when the first has ended.
     for result, axes in zip(points, panels, strict=False):
-        _draw_scalability(axes, result, _literal(short_point(analysis, result.point, prefix)))
+        _draw_scalability(axes, result, _literal(short_point(analysis, result.point, prefix)), theme)
     for shift, axes in zip(shifts, panels, strict=False):
         same = [result for result in analysis.results if result.key == shift.base.key]
-        _draw_line(axes, analysis, same, _literal(shorten(shift.base.location, prefix)))
+        _draw_line(axes, analysis, same, _literal(shorten(shift.base.location, prefix)), theme)
     for axes in panels:
         axes.set_axis_off()
     return figure
 
 
-def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
+def _draw_scalability(axes: Axes, result: Scalability, name: str, theme: Theme) -> None:
     loads = [point.load for point in result.points]
     speedups = [point.speedup for point in result.points]
     errors = [
@@ -66,13 +66,40 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
         [max(0.0, point.speedup_high - point.speedup) for point in result.points],
     ]
     if result.kind != LATENCY:
-        axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, linestyle="--", zorder=1)
+        axes.plot([0, 1], [0, 1], color=theme.faint, linewidth=1, linestyle="--", zorder=1)
         axes.text(
-            0.02, 0.94, "dashed: keeps up with requests", color=GREY, fontsize=7, transform=axes.transAxes
+            0.02,
+            0.94,
+            "dashed: keeps up with requests",
+            color=theme.grey,
+            fontsize=7,
+            transform=axes.transAxes,
         )
-    axes.errorbar(loads, speedups, yerr=errors, color=BLUE, **MARK)
+    axes.errorbar(loads, speedups, yerr=errors, color=theme.gain, **MARK)
+    limited = [point for point in result.points if point.is_limited]
+    if limited and result.limit is not None:
+        axes.plot(
+            [point.load for point in limited],
+            [point.speedup for point in limited],
+            color=theme.paper,
+            marker="o",
+            markersize=2.5,
+            linestyle="none",
+            zorder=5,
+        )
+        axes.axvline(result.limit, color=theme.grey, linewidth=0.8, linestyle=":")
+        axes.text(
+            0.02,
+            0.87,
+            f"hollow: the receiving thread waits no more\n"
+            f"(beyond {result.limit:.0%}); false if it serves them",
+            color=theme.grey,
+            fontsize=7,
+            va="top",
+            transform=axes.transAxes,
+        )
     if result.saturation:
-        axes.axvspan(result.saturation_low, result.saturation_high, color=BAND, linewidth=0, zorder=0)
+        axes.axvspan(result.saturation_low, result.saturation_high, color=theme.band, linewidth=0, zorder=0)
         axes.annotate(
             f"saturated from {result.saturation:.0%}",
             (result.saturation_high, 0.1),
@@ -80,10 +107,10 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
             xytext=(4, 2),
             textcoords="offset points",
             fontsize=7.5,
-            color=INK,
+            color=theme.ink,
         )
     kinds = {LATENCY: ", latency", COMPLETED: ", completed"}
-    _frame(axes, f"{name}{kinds.get(result.kind, '')}", "Load: time between requests taken away")
+    _frame(axes, f"{name}{kinds.get(result.kind, '')}", "Load: time between requests taken away", theme)
     axes.set_ylabel("Latency reduction" if result.kind == LATENCY else "Program speedup")
     axes.set_xlim(0, min(1.0, max(loads) * 1.08))
     low = min(0.0, *(point.speedup_low for point in result.points))
@@ -91,11 +118,14 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str) -> None:
     axes.set_ylim(low - 0.04 * (high - low), high + 0.1 * (high - low))
 
 
-def _draw_line(axes: Axes, analysis: Analysis, results: Sequence[LineResult], name: str) -> None:
+def _draw_line(
+    axes: Axes, analysis: Analysis, results: Sequence[LineResult], name: str, theme: Theme
+) -> None:
     ordered = sorted(results, key=lambda result: result.arrival_speedup)
-    colours = matplotlib.colormaps["viridis"]
+    colours = matplotlib.colormaps[theme.loads]
+    first, last = theme.loads_range
     for number, result in enumerate(ordered):
-        colour = colours(0.85 * (1 - number / max(1, len(ordered) - 1)))
+        colour = colours(first + (last - first) * number / max(1, len(ordered) - 1))
         errors = [
             [max(0.0, point.effect - point.low) for point in result.curve],
             [max(0.0, point.high - point.effect) for point in result.curve],
@@ -108,15 +138,15 @@ def _draw_line(axes: Axes, analysis: Analysis, results: Sequence[LineResult], na
             label=f"load {load_name(analysis, result.arrival_speedup)}",
             **MARK,
         )
-    _frame(axes, name, "Line speedup")
+    _frame(axes, name, "Line speedup", theme)
     axes.set_ylabel("Program speedup")
     axes.legend(fontsize=7, frameon=False, loc="upper left")
 
 
-def _frame(axes: Axes, title: str, label: str) -> None:
+def _frame(axes: Axes, title: str, label: str, theme: Theme) -> None:
     axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
     axes.set_xlabel(label, fontsize=8)
-    axes.axhline(0, color=GREY, linewidth=0.6)
+    axes.axhline(0, color=theme.grey, linewidth=0.6)
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     for side in ("top", "right"):

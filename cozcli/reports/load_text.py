@@ -41,6 +41,12 @@ def describe_saturation(result: Scalability) -> str:
     """In words, where more load no longer helps."""
     if not result.has_base:
         return "There is no run at base load to compare with: add one with --arrival-speedup 0."
+    if result.limit is not None and result.saturation is None:
+        return (
+            f"Rows with a star are above {result.limit:.0%}, the part of the time in which the thread that "
+            "requests arrive in waits for them. If it serves them, the program can take no more than that, "
+            "and these rows are false."
+        )
     highest = max(point.load for point in result.points)
     if result.kind == LATENCY:
         return "Above the load that can be served, latency grows for as long as it is measured."
@@ -84,9 +90,17 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
 
 
 def load_name(analysis: Analysis, arrival_speedup: int) -> str:
-    """The load of a result in a table: per cent, or the arrival speedup where that is not known."""
-    load = analysis.loads.get(arrival_speedup)
-    return _load(load) if load is not None else duration(arrival_speedup)
+    """The load of a result in a table: per cent, or the arrival speedup where that is not known.
+
+    Levels that would have the same name are told apart by how much earlier each request comes.
+    """
+    loads = analysis.loads
+    load = loads.get(arrival_speedup)
+    if load is None:
+        return duration(arrival_speedup)
+    name = _load(load)
+    alone = sum(_load(other) == name for other in loads.values()) == 1
+    return name if alone else f"{name}, {duration(arrival_speedup)}"
 
 
 def _load(load: float) -> str:
@@ -120,4 +134,5 @@ def _row(kind: str, point: LoadPoint) -> list[str]:
         speedup = percent(point.speedup) + ("" if point.arrival_speedup == 0 else interval)
     earlier = duration(point.arrival_speedup) if point.arrival_speedup else "-"
     rate = f"{point.arrival_rate:,.4g}"
-    return [_load(point.load), earlier, rate, value, speedup, str(point.windows)]
+    load = f"{'*' if point.is_limited else ''}{_load(point.load)}"
+    return [load, earlier, rate, value, speedup, str(point.windows)]

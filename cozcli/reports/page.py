@@ -21,8 +21,9 @@ from typing import Any
 from cozcli import __version__
 from cozcli.analysis.result import Analysis
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.load_text import describe_saturation, load_name
 
-FORMAT, VERSION = "coz-page", 1
+FORMAT, VERSION = "coz-page", 2
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
 LARGE = 1_000_000
 #: Of the fitted curve's grid every so many points: it is a parabola, which these draw as well.
@@ -127,7 +128,24 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
         "left_out": profile.left_out,
         **{key: report[key] for key in ("experiments", "runs", "warnings", "overheads")},
         "results": [_result(result) for result in report["results"]],
+        "scaling": _scaling(profile.analysis, report.get("scalability", [])),
+        "shifts": report.get("shifts", []),
     }
+
+
+def _scaling(analysis: Analysis, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each point's levels, with the names that tables give them, and where it flattens, in words."""
+    return [
+        {
+            **document,
+            "summary": describe_saturation(result),
+            "levels": [
+                {**level, "name": load_name(analysis, level["arrival_speedup"])}
+                for level in document["levels"]
+            ],
+        }
+        for result, document in zip(analysis.scalability, documents, strict=True)
+    ]
 
 
 def _result(result: dict[str, Any]) -> dict[str, Any]:

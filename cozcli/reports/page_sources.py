@@ -14,7 +14,7 @@ from typing import Any
 from cozcli.reports.base import CALLED_FROM
 
 #: Lines shown before and after a line; characters of a line; bytes of a file; characters of all excerpts.
-AROUND, LONGEST, LARGEST, MOST = 7, 240, 16_000_000, 250_000
+AROUND, LONGEST, LARGEST, MOST = 7, 240, 16_000_000, 200_000
 _NAMES = (
     "c cc cpp cxx c++ h hh hpp hxx h++ inc inl ipp tcc tpp def m mm cu cuh cl s asm rs go d f for f77 f90 "
     "f95 f03 f08 adb ads pas pp zig nim swift v vala ml hs cr odin ispc l y ll yy"

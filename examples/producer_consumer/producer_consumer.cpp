@@ -8,19 +8,21 @@
 //     load=0                     per cent by which tasks really are made faster: what Coz predicts
 //                                with --arrival-speedup load%
 //     speedup=0                  per cent by which tasks really are run faster
-//     consumer=wait              `wait`: tasks wait, as for a device; `compute`: they compute
+//     consumer=wait              `wait`: tasks wait, as for a device; `compute`: they compute, for
+//                                so much processor time: processors change their speed
 //     producer=wait              likewise, for making them
 //     tasks=0 seconds=10         it ends after so many tasks, or (tasks=0) after so long
 //
 // It prints how many tasks were run a second.
 #include <coz.h>
 
+#include <time.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -79,9 +81,8 @@ class Queue {
 Queue queue;
 std::atomic<bool> done{false};
 std::atomic<long> completed{0};
-double steps_per_us = 0;
 
-// One line of source is all the work there is.
+// In each, one line of source is all the work there is.
 __attribute__((noinline)) void run_steps(long steps) {
   for (long i = 0; i < steps; ++i) asm volatile("" : "+r"(i));
 }
@@ -90,13 +91,25 @@ __attribute__((noinline)) void make_steps(long steps) {
   for (long i = 0; i < steps; ++i) asm volatile("" : "+r"(i));
 }
 
+double processor_time_us() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+// Steps take so little time that the clock is looked at every 20 us or so.
+void compute(void (*steps)(long), double us) {
+  const double end = processor_time_us() + us;
+  while (processor_time_us() < end) steps(50'000);
+}
+
 void wait_for(double us) { std::this_thread::sleep_for(Microseconds(us)); }
 
 void produce() {
   const double us = options.produce_us * (1 - options.load / 100);
   for (long task = 0; !done; ++task) {
     if (options.producer_computes) {
-      make_steps(static_cast<long>(us * steps_per_us));
+      compute(make_steps, us);
     } else {
       wait_for(us);
     }
@@ -110,7 +123,7 @@ void consume() {
   long task = 0;
   while (queue.take(task)) {
     if (options.consumer_computes) {
-      run_steps(static_cast<long>(us * steps_per_us));
+      compute(run_steps, us);
     } else {
       wait_for(us);
     }
@@ -120,17 +133,6 @@ void consume() {
       done = true;
       queue.close();
     }
-  }
-}
-
-// The best of several: others may be using the processor.
-void calibrate() {
-  constexpr long kSteps = 5'000'000;
-  for (int i = 0; i < 10; ++i) {
-    const auto start = Clock::now();
-    make_steps(kSteps);
-    const double us = Microseconds(Clock::now() - start).count();
-    steps_per_us = std::max(steps_per_us, static_cast<double>(kSteps) / us);
   }
 }
 
@@ -168,7 +170,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (options.produce_us < 0) options.produce_us = options.task_us;
-  if (options.consumer_computes || options.producer_computes) calibrate();
 
   const auto start = Clock::now();
   std::vector<std::thread> threads;

@@ -38,6 +38,7 @@ std::vector<Breakpoints::Refusal> Breakpoints::prepare(std::vector<Wanted> wante
     if (!planted_.empty() && planted_.back().address == each.address) {
       place.slot = planted_.back().slot;
       place.instruction = planted_.back().instruction;
+      place.first_byte = planted_.back().first_byte;
       planted_.back().is_last = false;
     } else if (const char* reason = prepare_one(place)) {
       refusals.push_back({each, reason});
@@ -76,6 +77,18 @@ std::vector<Breakpoints::Refusal> Breakpoints::arm() {
   return refusals;
 }
 
+bool Breakpoints::disarm() noexcept {
+  bool is_done = true;
+  for (const Planted& place : planted_) {
+    if (place.trampoline != 0) {
+      is_done &= write_code(place.trampoline + kCountingSwitch, &kNoCounting, 1);
+    } else if (*static_cast<const volatile std::uint8_t*>(at(place.address)) == kBreakpoint) {
+      is_done &= write_code(place.address, &place.first_byte, 1);
+    }
+  }
+  return is_done;
+}
+
 const char* Breakpoints::prepare_one(Planted& place) {
   std::array<std::uint8_t, kLongestInstruction> bytes{};
   const auto instruction = instruction_at(place.address, bytes);
@@ -83,6 +96,7 @@ const char* Breakpoints::prepare_one(Planted& place) {
     return "the instruction there cannot be executed elsewhere";
   }
   place.instruction = *instruction;
+  place.first_byte = bytes[0];
   return is_emulated(*instruction) ? nullptr : copy_to_slot(place, bytes);
 }
 

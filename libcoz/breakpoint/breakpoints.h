@@ -4,9 +4,11 @@
 //
 // prepare() and then arm() run before main, once each; they allocate, map memory near the code, and
 // make the page of a place writable while they write there: one byte, or five for a jump. Between
-// the two, whoever takes SIGTRAP must have been told of this object. What is written stays until
-// the process ends: threads that come by never find it missing, since what stood there is executed
-// elsewhere (displaced.h, trampoline.h). A jump must not be wanted where another thread may be, or
+// the two, whoever takes SIGTRAP must have been told of this object, and must stay so until the
+// process ends. What is written stays while threads come by: what stood there is executed elsewhere
+// (displaced.h, trampoline.h). disarm() ends the counting, once, by any thread, not in a signal
+// handler, while others may be in it: it writes single bytes only, and copies and trampolines stay
+// for those. A jump must not be wanted where another thread may be, or
 // where control may come to within the five bytes from elsewhere; neither is seen from here.
 // Everything else is signal-safe, for any thread, also in children after fork, whose code has the
 // breakpoints too. Must outlive all threads.
@@ -52,6 +54,9 @@ class Breakpoints {
   std::vector<Wanted> not_by_jump() const;
   // Plants what was prepared.
   std::vector<Refusal> arm();
+  // After arm(): instructions are taken out, jumps stay and lead past the counting. False when the
+  // system does not allow some of it: those count on.
+  [[nodiscard]] bool disarm() noexcept;
 
   bool is_empty() const noexcept { return planted_.empty(); }
   // Whether SIGTRAP is needed. Signal-safe.
@@ -95,6 +100,7 @@ class Breakpoints {
     Instruction instruction;
     Point* point = nullptr;
     std::optional<Trampoline> jump;
+    std::uint8_t first_byte = 0;  // of what stood there
     bool is_jump_wanted = false;
     bool is_last = true;  // at its address
   };

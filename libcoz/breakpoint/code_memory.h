@@ -1,7 +1,8 @@
 // Code of our own near the program's, and changes to the program's.
 //
-// Before main only. Pages are executable and not writable, but while something is written: other
-// threads of early constructors may be in a page of the program's, and we are ourselves.
+// Not for signal handlers; CodeMemory before main only. Pages are executable and not writable, but
+// while something is written: other threads may be in a page of the program's, and we are
+// ourselves.
 #ifndef LIBCOZ_BREAKPOINT_CODE_MEMORY_H
 #define LIBCOZ_BREAKPOINT_CODE_MEMORY_H
 

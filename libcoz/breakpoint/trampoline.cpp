@@ -17,6 +17,8 @@ constexpr std::size_t at_literal(Literal which) noexcept {
   return kLiterals + which * sizeof(std::uint64_t);
 }
 
+// jmp to the next instruction: the distance is what changes when counting ends.
+constexpr std::array<std::uint8_t, 2> kSwitch = {0xeb, 0};
 // lea -128(%rsp), %rsp: leaf functions keep variables there.
 constexpr std::array<std::uint8_t, 5> kPassRedZone = {0x48, 0x8d, 0x64, 0x24, 0x80};
 // push [rip + …], call [rip + …].
@@ -25,7 +27,8 @@ constexpr std::array<std::uint8_t, 2> kPush = {0xff, 0x35}, kCallThrough = {0xff
 constexpr std::array<std::uint8_t, 8> kDrop = {0x48, 0x8d, 0xa4, 0x24, 0x90, 0, 0, 0};
 constexpr std::uint64_t kRedZone = 128;
 constexpr std::size_t kThrough = kPush.size() + sizeof(std::int32_t);
-constexpr std::size_t kHead = kPassRedZone.size() + 3 * kThrough + kDrop.size();
+constexpr std::size_t kHead = kSwitch.size() + kPassRedZone.size() + 3 * kThrough + kDrop.size();
+static_assert(kCountingSwitch + 1 + kNoCounting == kHead);
 // The longest: earlier instructions of four bytes, two of which may be conditional jumps that grow
 // to six; the last; the jump back.
 static_assert(kHead + 2 * 6 + kLongestInstruction + kJumpSize <= kLiterals);
@@ -53,6 +56,7 @@ std::optional<Trampoline> Trampoline::build(const JumpedOver& over,
   const std::array<std::uint64_t, 4> literals = {addresses.place, addresses.site, addresses.entry,
                                                  back};
   std::memcpy(out.code_.data() + kLiterals, literals.data(), sizeof literals);
+  out.put(kSwitch);
   out.put(kPassRedZone);
   if (!out.put_relative(kPush, out.base_ + at_literal(kPlace)) ||
       !out.put_relative(kPush, out.base_ + at_literal(kSite)) ||
@@ -74,7 +78,7 @@ std::optional<Trampoline> Trampoline::build(const JumpedOver& over,
 }
 
 SeenAt Trampoline::seen(std::size_t offset) const noexcept {
-  constexpr std::size_t kFirst = kPassRedZone.size();
+  constexpr std::size_t kFirst = kSwitch.size() + kPassRedZone.size();
   if (offset < kFirst) return {place_, 0};
   if (offset < kFirst + kThrough) return {place_, kRedZone};
   if (offset < kFirst + 2 * kThrough) return {place_, kRedZone + 8};

@@ -1,5 +1,6 @@
 // Code that a jump leads to which stands in the place of instructions: it calls the entry that
-// counts the visit (jump_entry.h), does what the instructions would have done, and jumps back.
+// counts the visit (jump_entry.h), does what the instructions would have done, and jumps back. By a
+// change of one byte it leaves out the call.
 //
 // Plain logic.
 #ifndef LIBCOZ_BREAKPOINT_TRAMPOLINE_H
@@ -16,6 +17,12 @@
 namespace coz {
 
 inline constexpr std::size_t kTrampolineSize = 128;
+
+// Written so far into a trampoline, this byte makes it count no more. One byte is written at once:
+// a thread that comes by counts or does not, and one that is in the middle goes on as it would
+// have.
+inline constexpr std::size_t kCountingSwitch = 1;
+inline constexpr std::uint8_t kNoCounting = 31;
 
 // Where a thread seems to be, instead of in a trampoline.
 struct SeenAt {

@@ -7,6 +7,10 @@
 // because the last one of the thread was less than d_a before it, the thread's later arrivals make
 // up for, so that bursts keep the mean. What nobody can make up for is lost, and counted.
 //
+// What a thread computes between two of its arrivals is counted too: where that and d_a are more
+// than the time between them, it is the thread's own computing that was taken off, which is true of
+// a thread that makes requests, but not of one that serves them.
+//
 // Effective time throughout (delay_ledger.h), which the profiler's own pauses do not lengthen.
 // ArrivalClock belongs to its thread; Amplification is lock-free, any thread, also in signal
 // handlers.
@@ -28,7 +32,8 @@ struct Arrival {
   Nanoseconds charge = 0;   // what the thread is to be charged
   Nanoseconds between = 0;  // since its last arrival, before the charge; 0 for its first
   bool is_first = true;
-  bool is_clipped = false;  // charged less than d_a
+  bool is_clipped = false;   // charged less than d_a
+  Nanoseconds computed = 0;  // processor time of the thread since its last arrival; 0 for its first
 };
 
 class ArrivalClock {
@@ -40,15 +45,19 @@ class ArrivalClock {
     none_yet_ = true;
   }
 
-  // An arrival at effective time `time`, to be `delay` earlier.
-  Arrival arrive(Nanoseconds time, Nanoseconds delay) noexcept {
+  // An arrival at effective time `time`, to be `delay` earlier. `ran`: the thread's processor time.
+  Arrival arrive(Nanoseconds time, Nanoseconds delay, Nanoseconds ran) noexcept {
     Arrival arrival;
     arrival.is_first = none_yet_;
     // A credit may have put the thread's clock back.
     const Nanoseconds room = std::max<Nanoseconds>(0, time - last_);
     arrival.charge = std::min(delay + owed_, room);
     arrival.is_clipped = arrival.charge < delay;
-    if (!none_yet_) arrival.between = room;
+    if (!none_yet_) {
+      arrival.between = room;
+      arrival.computed = std::max<Nanoseconds>(0, ran - ran_);
+    }
+    ran_ = ran;
     owed_ = std::min(delay + owed_ - arrival.charge, kMostOwed * delay);
     last_ = time - arrival.charge;
     none_yet_ = false;
@@ -61,6 +70,7 @@ class ArrivalClock {
 
   Nanoseconds last_ = 0;  // effective time of the last arrival, charged
   Nanoseconds owed_ = 0;
+  Nanoseconds ran_ = 0;  // processor time at the last arrival
   bool none_yet_ = true;
 };
 
@@ -71,10 +81,11 @@ struct ArrivalCounts {
   Nanoseconds charged = 0;      // in all
   std::uint64_t intervals = 0;  // arrivals that had one before them in their thread
   Nanoseconds between = 0;      // the intervals' lengths, before charges, in all
+  Nanoseconds computed = 0;     // processor time of the arrivals' threads within them
 
   ArrivalCounts since(const ArrivalCounts& before) const noexcept {
-    return {arrivals - before.arrivals, clipped - before.clipped, charged - before.charged,
-            intervals - before.intervals, between - before.between};
+    return {arrivals - before.arrivals,   clipped - before.clipped, charged - before.charged,
+            intervals - before.intervals, between - before.between, computed - before.computed};
   }
 };
 
@@ -97,6 +108,7 @@ class Amplification {
     if (arrival.is_first) return;
     share.intervals.fetch_add(1, std::memory_order_relaxed);
     share.between.fetch_add(arrival.between, std::memory_order_relaxed);
+    share.computed.fetch_add(arrival.computed, std::memory_order_relaxed);
   }
 
   // Of a thread that nobody can charge: it has no clock of its own.
@@ -110,6 +122,7 @@ class Amplification {
       sum.charged += share.charged.load(std::memory_order_relaxed);
       sum.intervals += share.intervals.load(std::memory_order_relaxed);
       sum.between += share.between.load(std::memory_order_relaxed);
+      sum.computed += share.computed.load(std::memory_order_relaxed);
     }
     return sum;
   }
@@ -121,6 +134,7 @@ class Amplification {
     std::atomic<Nanoseconds> charged{0};
     std::atomic<std::uint64_t> intervals{0};
     std::atomic<Nanoseconds> between{0};
+    std::atomic<Nanoseconds> computed{0};
   };
   static constexpr std::size_t kShares = 16;
 

@@ -108,7 +108,7 @@ void ThreadDelays::publish() noexcept {
   resume_in_turn();
 }
 
-void ThreadDelays::arrived(Amplification& amplification) noexcept {
+void ThreadDelays::arrived(Amplification& amplification, Nanoseconds ran) noexcept {
   if (is_interrupting()) {
     // A handler of the program's in the midst of a call: charged when that ends. The thread's
     // arrivals are another handler's, or will be this one's; there is no order to speak of.
@@ -119,8 +119,8 @@ void ThreadDelays::arrived(Amplification& amplification) noexcept {
   }
   const Turn turn(thread_);
   drain();
-  const Arrival arrival =
-      thread_.arrivals.arrive(environment_.now() - thread_.clock.local(), amplification.delay());
+  const Arrival arrival = thread_.arrivals.arrive(environment_.now() - thread_.clock.local(),
+                                                  amplification.delay(), ran);
   if (arrival.charge > 0) thread_.clock.charge(arrival.charge, environment_.global);
   amplification.count(thread_.slot, arrival);
   resume_in_turn();

@@ -100,8 +100,9 @@ class ThreadDelays {
   // Makes what the thread was charged known to the others, without pausing.
   void publish() noexcept;
 
-  // A request arrives at an arrival point: charges it, without pausing.
-  void arrived(Amplification& amplification) noexcept;
+  // A request arrives at an arrival point: charges it, without pausing. `ran`: the calling
+  // thread's processor time.
+  void arrived(Amplification& amplification, Nanoseconds ran) noexcept;
 
   // Serves all that is due.
   void catch_up() noexcept;

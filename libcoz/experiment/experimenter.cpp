@@ -33,7 +33,9 @@ Experimenter::Experimenter(const Config& config, SharedState& shared, Choice cho
       meter_(shared.points),
       load_(config.load, shared.amplification),
       start_(now()),
-      next_checkpoint_(start_ + kFirstCheckpoint) {}
+      next_checkpoint_(start_ + kFirstCheckpoint) {
+  if (config.stop_after > 0) stop_.stop_at(start_ + config.stop_after);
+}
 
 void Experimenter::run() {
   if (config_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
@@ -339,84 +341,6 @@ void Experimenter::checkpoint_if_due() {
   log_.append(samples_record(false));
   // Ever rarer: a killed program loses at most half of its histogram, and the log stays small.
   next_checkpoint_ = time + (time - start_);
-}
-
-TargetDescription Experimenter::describe_target(std::uint32_t target) const {
-  if (target == kNoTarget) return {"none", "none", {}};
-  const bool sampled = histogram_.of(target) > 0;
-  return choice_.targets.describe(target, sampled ? histogram_.function_of(target) : kNoFunction);
-}
-
-std::vector<LineCount> Experimenter::counts() const {
-  std::vector<LineCount> counts;
-  const std::uint32_t seen = histogram_.seen_count();
-  for (std::uint32_t i = 0; i < seen; ++i) {
-    const std::uint32_t target = histogram_.seen(i);
-    if (target == kNoTarget) continue;
-    TargetDescription described = describe_target(target);
-    counts.push_back({std::move(described.kind), std::move(described.location),
-                      std::move(described.function), histogram_.of(target)});
-  }
-  return counts;
-}
-
-std::vector<CallerCount> Experimenter::callers() const {
-  std::vector<CallerCount> callers;
-  for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
-    const auto path = choice_.paths.get(id);
-    // Functions without lines share the place that their lines would have.
-    if (!path || !choice_.modules.is_line(path->place.line)) continue;
-    CallerCount count;
-    const auto name_of = [&](std::uint32_t function) {
-      const char* name = choice_.modules.function_name(function);
-      return name == nullptr ? std::string() : std::string(name);
-    };
-    count.location = choice_.modules.location(path->place.line);
-    count.function = name_of(path->place.function);
-    if (path->caller) {
-      count.caller = choice_.modules.location(path->caller->line);
-      if (choice_.modules.is_line(path->caller->line)) {
-        count.caller_function = name_of(path->caller->function);
-      }
-    }
-    count.count = path->samples;
-    callers.push_back(std::move(count));
-  }
-  return callers;
-}
-
-SamplesRecord Experimenter::samples_record(bool final) {
-  counters_.refresh();
-  const Nanoseconds time = now();
-  SamplesRecord record;
-  record.run_time = time - start_ - shared_.global_delay.get() - unsampled_;
-  record.duration = time - start_;
-  record.total = histogram_.total();
-  record.in_scope = histogram_.in_scope();
-  record.lines = counts();
-  record.callers = callers();
-  for (std::uint32_t i = 0; i < shared_.regions.size(); ++i) {
-    record.regions.emplace_back(shared_.regions.name(i));
-  }
-  for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
-    Point& point = shared_.points[i];
-    if (point.kind == PointKind::kEnd) continue;
-    PointResult result;
-    result.name = point.name;
-    result.kind = point.kind;
-    result.visits = result.arrivals = point.visits();
-    if (point.kind == PointKind::kBegin) {
-      const Point* end = shared_.points.find(PointKind::kEnd, point.name);
-      result.departures = end == nullptr ? 0 : end->visits();
-    }
-    record.points.push_back(std::move(result));
-  }
-  record.experiments = experiments_;
-  record.discarded = discarded_;
-  record.threads = shared_.threads.threads_seen();
-  record.load = load_.since({});
-  record.final = final;
-  return record;
 }
 
 }  // namespace coz

@@ -12,8 +12,9 @@
 // Where load is amplified and nothing is to be sped up (--fixed-speedup 0), windows have no target.
 //
 // run() belongs to the profiler's thread; stop() may be called by any thread and makes it return
-// soon, discarding a window that is under way. finish() writes the closing records, after run()
-// has returned. With end_to_end the whole run is one window, which finish() closes.
+// soon, discarding a window that is under way. Where profiling is to end before the program, it
+// returns then by itself. wait_for_stop() and finish(), in the same thread after run(): the latter
+// writes the closing records. With end_to_end the whole run is one window, which finish() closes.
 #ifndef LIBCOZ_EXPERIMENT_EXPERIMENTER_H
 #define LIBCOZ_EXPERIMENT_EXPERIMENTER_H
 
@@ -62,6 +63,11 @@ class Experimenter {
 
   void run();
   void stop() noexcept { stop_.stop(); }
+  // Until stop(), or the time at which profiling is to end: run() may have had nothing to do.
+  void wait_for_stop() noexcept {
+    while (stop_.sleep_for(kSecond)) {
+    }
+  }
   void finish();
 
  private:

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -62,7 +63,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(wait) X(waitpid) X(wait3) X(wait4) X(waitid) \
   X(pthread_kill) X(kill) X(killpg) X(tgkill) X(sigqueue) X(pthread_sigqueue) \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) \
-  X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) \
+  X(sigaction) X(signal) X(signalfd) X(sigprocmask) X(pthread_sigmask) \
   X(_exit)
 // clang-format on
 

@@ -92,8 +92,11 @@ class SeenInProgram {
 
 // The program's own handler, as the kernel would have called it.
 void forward(int signal, siginfo_t* info, void* context) noexcept {
-  const struct sigaction action = action_of(signal);
+  struct sigaction action = action_of(signal);
+  // What the processor raises cannot be ignored.
+  if (action.sa_handler == SIG_IGN && info->si_code > 0) action.sa_handler = SIG_DFL;
   if (action.sa_handler == SIG_IGN) return;
+  if ((action.sa_flags & SA_RESETHAND) != 0) action_of(signal).sa_handler = SIG_DFL;
   if (action.sa_handler == SIG_DFL) {
     COZ_REAL(sigaction)(signal, &action, nullptr);
     raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), signal);
@@ -124,8 +127,12 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
     return;
   }
   Runtime* runtime = Runtime::active();
+  if (runtime == nullptr) {
+    Runtime::end_samples_of_thread();
+    return;
+  }
   ThreadState* thread = Runtime::current_thread();
-  if (runtime == nullptr || thread == nullptr) return;
+  if (thread == nullptr) return;
   thread->in_handler.store(true, std::memory_order_relaxed);
   thread->interruptions.fetch_add(1, std::memory_order_relaxed);
   const SeenInProgram seen(context);
@@ -149,6 +156,20 @@ void install_sample_handler() noexcept {
   install(own_signal(), own_action);
 }
 
+namespace {
+
+// Handlers that were set before there were samples.
+void keep_samples_off_all() noexcept {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action = {};
+    if (is_ours(number) || COZ_REAL(sigaction)(number, nullptr, &action) != 0) continue;
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
+    if ((action.sa_flags & SA_ONSTACK) != 0) sigaction(number, &action, nullptr);
+  }
+}
+
+}  // namespace
+
 void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept {
   signal_in_use.store(signal, std::memory_order_release);
   breakpoints_in_use.store(breakpoints, std::memory_order_release);
@@ -163,6 +184,20 @@ void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept {
   }
   // The program may have been started with them blocked.
   COZ_REAL(pthread_sigmask)(SIG_UNBLOCK, &ours, nullptr);
+  keep_samples_off_all();
+}
+
+void give_back_signals() noexcept {
+  signal_in_use.store(0, std::memory_order_release);
+  for (const int each : {trap_signal(), own_signal()}) {
+    if (!is_ours(each)) COZ_REAL(sigaction)(each, &action_of(each), nullptr);
+  }
+}
+
+void keep_samples_off(struct sigaction& action) noexcept {
+  const int signal = sample_signal();
+  if (signal == 0 || (signal == SIGTRAP && has_breakpoints())) return;
+  sigaddset(&action.sa_mask, signal);
 }
 
 int sample_signal() noexcept { return signal_in_use.load(std::memory_order_acquire); }

@@ -21,9 +21,15 @@ void install_sample_handler() noexcept;
 // are not used are given back to the program.
 void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept;
 int sample_signal() noexcept;
+// In a child process, where nothing is sampled: what the program has set is what the kernel has.
+void give_back_signals() noexcept;
 // Whether there are breakpoint instructions among them: jumps take no signal.
 bool has_breakpoints() noexcept;
 bool is_ours(int signal) noexcept;
+
+// Handlers on an alternate stack, which may have room for nothing else, run with the signal of
+// samples blocked: for `action`, which the kernel is to get. Not where breakpoints need SIGTRAP.
+void keep_samples_off(struct sigaction& action) noexcept;
 
 // What the program has set for a signal of ours.
 struct sigaction program_action(int signal) noexcept;

@@ -16,6 +16,7 @@
 #include "modules/module_watch.h"
 #include "modules/table_service.h"
 #include "os/loaded_object.h"
+#include "os/own_thread.h"
 #include "os/raw_syscall.h"
 #include "os/thread_time.h"
 #include "support/message.h"
@@ -151,6 +152,7 @@ bool ModuleThread::start(int socket, const SourceScope& scope, MakeRoom make_roo
 }
 
 void* ModuleThread::run(void* self) {
+  const OwnThread own;
   pthread_setname_np(pthread_self(), "coz-modules");
   static_cast<ModuleThread*>(self)->watch();
   return nullptr;

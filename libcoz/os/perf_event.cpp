@@ -69,6 +69,13 @@ void set_event_counting(long descriptor, bool counts) noexcept {
   raw_syscall(SYS_ioctl, descriptor, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
+void close_event(long descriptor) noexcept {
+  __u64 id = 0;
+  const long is_event =
+      raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, reinterpret_cast<long>(&id));
+  if (is_event == 0) raw_syscall(SYS_close, descriptor);
+}
+
 long open_breakpoint_event(std::uintptr_t address) noexcept {
   perf_event_attr attributes = {};
   attributes.type = PERF_TYPE_BREAKPOINT;

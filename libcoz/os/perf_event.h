@@ -30,6 +30,9 @@ long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
 // descriptor for the process; ends with exec.
 long open_breakpoint_event(std::uintptr_t address) noexcept;
 
+// Closes it, unless the program has done that, and perhaps opened a file of its own in its place.
+void close_event(long descriptor) noexcept;
+
 // Is a kernel release, as uname gives it ("6.1.0-44-amd64"), this one or later?
 bool is_at_least(const char* release, long major, long minor) noexcept;
 

@@ -1,4 +1,5 @@
-// A sleep that another thread can end for good: how the profiler's own threads are stopped.
+// A sleep that another thread, or a moment that was set, can end for good: how the profiler's own
+// threads are stopped.
 //
 // Any thread; nothing allocates or fails.
 #ifndef LIBCOZ_OS_STOP_SIGNAL_H
@@ -7,8 +8,10 @@
 #include <linux/futex.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "os/clock.h"
 #include "os/raw_syscall.h"
@@ -22,11 +25,17 @@ class StopSignal {
     raw_syscall(SYS_futex, address(), FUTEX_WAKE_PRIVATE, 1 << 30);
   }
 
-  bool is_stopped() const noexcept { return stopped_.load(std::memory_order_acquire) != 0; }
+  // As if stop() were called at that time. Before another thread uses this.
+  void stop_at(Nanoseconds time) noexcept { end_ = time; }
+
+  bool is_stopped() const noexcept {
+    return stopped_.load(std::memory_order_acquire) != 0 || now() >= end_;
+  }
 
   // True when the time came, false when stop() did.
   bool sleep_until(Nanoseconds deadline) noexcept {
-    const timespec t = {deadline / kSecond, deadline % kSecond};
+    const Nanoseconds until = std::min(deadline, end_);
+    const timespec t = {until / kSecond, until % kSecond};
     while (!is_stopped()) {
       if (now() >= deadline) return true;
       raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,
@@ -41,6 +50,7 @@ class StopSignal {
   long address() noexcept { return reinterpret_cast<long>(&stopped_); }
 
   std::atomic<std::uint32_t> stopped_{0};
+  Nanoseconds end_ = std::numeric_limits<Nanoseconds>::max();
 };
 
 }  // namespace coz

@@ -69,6 +69,7 @@ void write_load(JsonWriter& json, const std::optional<LoadResult>& load) {
   json.field("count", load->counts.arrivals).field("clipped", load->counts.clipped);
   json.field("charged", load->counts.charged);
   json.field("intervals", load->counts.intervals).field("between", load->counts.between);
+  json.field("computed", load->counts.computed);
   json.end_object();
 }
 
@@ -217,7 +218,10 @@ std::string to_json(const SamplesRecord& record) {
 }
 
 bool ProfileWriter::open(const char* path) noexcept {
-  descriptor_ = ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  // `coz run` has looked at it, and resolved the user's own links: what is a link, or a pipe, now
+  // was put there since.
+  descriptor_ = ::open(
+      path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
   if (descriptor_ < 0) return false;
   // Out of the way of programs that count on the lowest descriptors, or close the low ones.
   const int high = fcntl(descriptor_, F_DUPFD_CLOEXEC, 512);

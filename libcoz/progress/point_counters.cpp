@@ -58,6 +58,12 @@ void PointCounters::refresh() noexcept {
   }
 }
 
+void PointCounters::stop() noexcept {
+  for (const Counter& counter : counters_) {
+    for (const int event : counter.events) set_event_counting(event, false);
+  }
+}
+
 std::vector<int> PointCounters::descriptors() const {
   std::vector<int> all;
   for (const Counter& counter : counters_) {

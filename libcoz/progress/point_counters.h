@@ -27,6 +27,8 @@ class PointCounters {
 
   // Brings the points' counts up to date.
   void refresh() noexcept;
+  // Counts no more; what was counted stays.
+  void stop() noexcept;
 
   // What refresh() reads.
   std::vector<int> descriptors() const;

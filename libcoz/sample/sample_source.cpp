@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/own_thread.h"
 #include "os/perf_event.h"
 #include "os/raw_syscall.h"
 #include "sample/sample_cost.h"
@@ -111,7 +112,7 @@ bool SampleSource::choose(Sampling wanted, std::string& explanation) {
 }
 
 void SampleSource::stop() noexcept {
-  if (trap_event_ >= 0) raw_syscall(SYS_close, trap_event_);
+  if (trap_event_ >= 0) close_event(trap_event_);
   trap_event_ = -1;
   if (timer_runs_) {
     stop_timer_.stop();
@@ -145,7 +146,7 @@ bool SampleSource::start_thread(ThreadState& thread) noexcept {
 }
 
 void SampleSource::stop_thread(ThreadState& thread) noexcept {
-  if (thread.event >= 0) raw_syscall(SYS_close, thread.event);
+  if (thread.event >= 0) close_event(thread.event);
   thread.event = -1;
 }
 
@@ -159,6 +160,7 @@ bool SampleSource::start_timer() {
 }
 
 void* SampleSource::run_timer(void* self) {
+  const OwnThread own;
   pthread_setname_np(pthread_self(), "coz-timer");
   tighten_timer_slack();
   auto& source = *static_cast<SampleSource*>(self);

@@ -51,7 +51,8 @@ class SampleSource {
 
   // In perf-trap mode the kernel does this by itself. False, once, when a thread can't be sampled.
   bool start_thread(ThreadState& thread) noexcept;
-  void stop_thread(ThreadState& thread) noexcept;
+  // Signal-safe.
+  static void stop_thread(ThreadState& thread) noexcept;
 
   // The signal that carries samples.
   int signal() const noexcept;

@@ -26,6 +26,14 @@ def test_every_source_is_listed() -> None:
     assert {path.stem for path in programs.SOURCES.glob("*.cpp")} == {program.name for program in PROGRAMS}
 
 
+def test_marks_stand_where_the_loop_begins() -> None:
+    # There samples fall; formatting may move a mark to the loop's second line.
+    for program in PROGRAMS:
+        marked = [line for line in program.source.read_text().splitlines() if "// LINE" in line]
+        assert len(marked) == len(program.lines)
+        assert all("for (" in line for line in marked), program.name
+
+
 def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
     lengths = {line: 3000 * int(number) for line, number in LENGTH.findall(program.source.read_text())}
     assert list(lengths) == list(program.lines)

@@ -98,6 +98,40 @@ TEST_CASE("a table is built once, and anew when it is no good", "[linetable][cac
   }
 }
 
+TEST_CASE("a folder that others could change is refused, with what to do", "[linetable][cache]") {
+  const TemporaryFolder folder;
+  const std::string cache = folder / "cache";
+  REQUIRE(compile_c("-g", "main.c second.c", folder / "program"));
+  REQUIRE(mkdir(cache.c_str(), 0700) == 0);
+  BuildOptions options;
+  options.binary = folder / "program";
+  options.cache_dir = cache;
+  const auto complaint = [&] { return build_table(options).message; };
+
+  CHECK(complaint().empty());
+  REQUIRE(chmod(cache.c_str(), 0777) == 0);
+  CHECK(complaint().find("chmod go-w") != std::string::npos);
+  REQUIRE(chmod(cache.c_str(), 01777) == 0);
+  CHECK(complaint().empty());
+  SECTION("its group may write: refused, but where nobody else is in it (umask 002)") {
+    REQUIRE(chmod(cache.c_str(), 0775) == 0);
+    const bool alone =
+        shell("test \"$(getent passwd | cut -d: -f4 | grep -cx \"$(id -g)\")\" = 1") &&
+        shell("test \"$(id -gn)\" = \"$(id -un)\"");
+    CHECK(complaint().empty() == alone);
+    if (geteuid() == 0) {
+      REQUIRE(chown(cache.c_str(), 0, 12345) == 0);
+      CHECK(complaint().find("chmod go-w") != std::string::npos);
+    }
+  }
+  SECTION("of another user") {
+    if (geteuid() == 0) {
+      REQUIRE(chown(cache.c_str(), 12345, 12345) == 0);
+      CHECK(complaint().find("XDG_CACHE_HOME") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a rebuilt program gets a new table, whatever its build-id", "[linetable][cache]") {
   const TemporaryFolder folder;
   const std::string binary = folder / "program";

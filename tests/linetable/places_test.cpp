@@ -62,9 +62,9 @@ TEST_CASE("lines and functions are found in a compiled program", "[linetable][pl
     CHECK(answers[2].places[0].function == "shop::once(int)");
     CHECK(answers[2].places[0].addresses[0].address == answers[3].places[0].addresses[0].address);
     CHECK(answers[4].places[0].addresses[0].address == answers[5].places[0].addresses[0].address);
-    // Where it is inlined, twice.
-    CHECK(addresses(answers[6]) == 2);
-    CHECK(addresses(answers[7]) == 2);
+    // Where it is inlined, three times.
+    CHECK(addresses(answers[6]) == 3);
+    CHECK(addresses(answers[7]) == 3);
     for (const PlaceAnswer& answer : answers) {
       for (const Place& place : answer.places) {
         for (const PlaceAddress& address : place.addresses) {
@@ -73,6 +73,18 @@ TEST_CASE("lines and functions are found in a compiled program", "[linetable][pl
         }
       }
     }
+  }
+}
+
+TEST_CASE("a line that only makes inlined calls is reached where they begin",
+          "[linetable][places]") {
+  const TemporaryFolder folder;
+  for (const char* flags : {"-g -O0", "-g -O1", "-g -O2", "-g -O2 -gdwarf-4"}) {
+    INFO(flags);
+    REQUIRE(compile_cpp(flags, "passes.cc", folder / "program"));
+    const auto answers = ask(folder / "program", {line_with("CALL")});
+    CHECK(addresses(answers[0]) == 1);
+    CHECK(answers[0].places[0].function == "rounds(int)");
   }
 }
 

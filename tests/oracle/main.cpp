@@ -16,11 +16,15 @@ using oracle::Rules;
 constexpr const char* kUsage =
     "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
     "              [--only PART_OF_NAME] [--brief]\n"
+    "              [--wake-up US] [--overshoot US] [--pause-cpu US]\n"
     "\n"
     "Prints, in percentage points, what happens to the time for a visit of the progress point "
     "when\n"
     "a line is really made faster in the model, what a profiler predicts, and the error. Without\n"
-    "--rules: for both ours (at --period, 1 ms by default) and the classic ones (at 1 ms).\n";
+    "--rules: for both ours (at --period, 1 ms by default) and the classic ones (at 1 ms).\n"
+    "\n"
+    "--wake-up, --overshoot, --pause-cpu: what waking a thread takes, how late a sleep ends, and\n"
+    "the processor time of a pause (30, 18 and 1 us).\n";
 
 struct Options {
   oracle::Settings settings;
@@ -40,6 +44,10 @@ double number(const char* text) {
   const double value = std::strtod(text, &end);
   if (end == text || *end != '\0' || value < 0) fail_with_usage();
   return value;
+}
+
+coz::Nanoseconds microseconds(const char* text) {
+  return static_cast<coz::Nanoseconds>(number(text) * 1e3);
 }
 
 Options parse(int argc, char** argv) {
@@ -62,6 +70,12 @@ Options parse(int argc, char** argv) {
       options.settings.jitter = number(argv[i]);
     } else if (option == "--seconds") {
       options.seconds = number(argv[i]);
+    } else if (option == "--wake-up") {
+      options.settings.machine.wake_up = microseconds(argv[i]);
+    } else if (option == "--overshoot") {
+      options.settings.machine.overshoot = microseconds(argv[i]);
+    } else if (option == "--pause-cpu") {
+      options.settings.machine.pause_cpu = microseconds(argv[i]);
     } else if (option == "--seed") {
       options.settings.seed = static_cast<std::uint64_t>(number(argv[i]));
     } else if (option == "--only") {

@@ -9,9 +9,6 @@
 namespace oracle {
 namespace {
 
-constexpr Nanoseconds kWakeUp = 30 * kMicrosecond;
-constexpr Nanoseconds kPauseCpu = 1 * kMicrosecond;
-constexpr Nanoseconds kOvershoot = 18 * kMicrosecond;
 constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
 constexpr std::size_t kMostLines = 8;
 
@@ -51,7 +48,9 @@ void Thread::visit() noexcept {
 
 void Thread::block() noexcept { world_.scheduler_.block(); }
 
-void Thread::wake_up() noexcept { world_.scheduler_.wake(fiber_, kWakeUp); }
+void Thread::wake_up() noexcept {
+  world_.scheduler_.wake(fiber_, world_.settings_.machine.wake_up);
+}
 
 Nanoseconds Thread::draw(Line line, Time time) noexcept {
   const double share = 2 * times_[static_cast<std::size_t>(line) + 1].fraction() - 1;
@@ -88,9 +87,10 @@ Nanoseconds Thread::next_period() noexcept {
 
 // A sample that falls due here finds the thread busy.
 Nanoseconds Thread::pause_until(Nanoseconds deadline) noexcept {
-  use_cpu(line_, kPauseCpu);
-  const Nanoseconds mean =
-      world_.settings_.rules == Rules::kClassic ? kClassicOvershoot : kOvershoot;
+  use_cpu(line_, world_.settings_.machine.pause_cpu);
+  const Nanoseconds mean = world_.settings_.rules == Rules::kClassic
+                               ? kClassicOvershoot
+                               : world_.settings_.machine.overshoot;
   const double extra = -0.1 * std::log(1 - pauses_.fraction());
   world_.scheduler_.sleep_until(deadline + mean + rounded(static_cast<double>(mean) * extra));
   return world_.scheduler_.now();

@@ -5,9 +5,9 @@
 // none (the baseline), a line virtually faster (its samples delay the others, by the rules under
 // test), or a line really faster (it takes less time, and nobody is delayed).
 //
-// Assumed of the machine: 30 µs from waking to running; pauses that take 18 µs more than asked for
-// (70 µs with the timer slack of the classic tool) plus a random tenth of that, and 1 µs of
-// processor time. Sampling costs nothing.
+// Assumed of the machine, unless Machine says otherwise: 30 µs from waking to running; pauses that
+// take 18 µs more than asked for (70 µs with the timer slack of the classic tool) plus a random
+// tenth of that, and 1 µs of processor time. Sampling costs nothing.
 #ifndef TESTS_ORACLE_MODEL_H
 #define TESTS_ORACLE_MODEL_H
 
@@ -36,7 +36,14 @@ struct Treatment {
 
 enum class Rules { kOurs, kClassic };
 
+struct Machine {
+  Nanoseconds wake_up = 30 * kMicrosecond;
+  Nanoseconds overshoot = 18 * kMicrosecond;
+  Nanoseconds pause_cpu = 1 * kMicrosecond;
+};
+
 struct Settings {
+  Machine machine;
   Rules rules = Rules::kOurs;
   Nanoseconds period = kMillisecond;
   double jitter = 0;  // of the period: each one is longer or shorter by up to this share

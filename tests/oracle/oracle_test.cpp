@@ -72,6 +72,10 @@ TEST_CASE("oracle: waits shorter than a delay") {
   check("lock, busy", 0.4, 1.0);
 }
 
+TEST_CASE("oracle: a lock held far shorter than it takes to wake a thread") {
+  check("lock, brief section", 3.6, 6.2);
+}
+
 TEST_CASE("oracle: waits longer than a delay") { check("lock, long section", 0.5, 0.9); }
 
 TEST_CASE("oracle: a lock taken by four threads") { check("lock, 4 threads", 1.1, 2.8); }

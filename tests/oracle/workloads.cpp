@@ -58,6 +58,8 @@ void four_threads_barging(World& world) {
   lock(world, 4, us(300), us(150), Mutex::Order::kBarging);
 }
 
+void brief_section(World& world) { lock(world, 2, us(45), us(5), Mutex::Order::kBarging); }
+
 // One lock that is nearly always taken, two lines in its section.
 void busy_lock(World& world, Mutex::Order order) {
   auto& mutex = world.make<Mutex>(order);
@@ -219,6 +221,7 @@ const std::vector<Workload>& workloads() {
       {"lock, light", {"outside", "section"}, light_lock},
       {"lock, short section", {"outside", "section"}, short_section},
       {"lock, long section", {"outside", "section"}, long_section},
+      {"lock, brief section", {"outside", "section"}, brief_section},
       {"lock, 4 threads", {"outside", "section"}, four_threads},
       {"lock, 4 threads, barging", {"outside", "section"}, four_threads_barging},
       {"lock, busy", {"70 us", "130 us", "outside"}, busy_lock_in_turn},

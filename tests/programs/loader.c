@@ -1,10 +1,15 @@
 // Loads libraries with a function plugin_work() while it runs.
 //
-//   loader once SECONDS LIBRARY        after a third of the time (the processor's); visits "work"
-//   loader churn TIMES THREADS LIBRARY... each in turn, loaded, called and unloaded, while other
-//   threads run loader replaced TIMES LIBRARY      unloads it, and runs other code at its
-//   addresses, as long as it loader forks TIMES LIBRARY         children, one after the other, each
-//   of which loads it loader held SECONDS                ends while it holds the loader's lock
+//   loader once SECONDS LIBRARY
+//     after a third of the time (the processor's); visits "work"
+//   loader churn TIMES THREADS LIBRARY...
+//     each in turn, loaded, called and unloaded, while other threads run
+//   loader replaced TIMES LIBRARY
+//     unloads it, and runs other code at its addresses, as long
+//   loader forks TIMES LIBRARY
+//     children, one after the other, each of which loads it
+//   loader held SECONDS
+//     ends while it holds the loader's lock
 #define _GNU_SOURCE
 #include <coz.h>
 #include <dlfcn.h>
@@ -73,7 +78,7 @@ static int churn(int times, int threads, char** libraries) {
   // Time for each to be noticed, without work that would be missed.
   for (char** library = libraries; *library != NULL; ++library) {
     void* handle = load(*library, &work);
-    usleep(500000);
+    sleep(2);
     dlclose(handle);
   }
   char** library = libraries;

@@ -311,6 +311,18 @@ def test_no_experiment_in_the_warmup(coz, build):
     assert all(experiment["start"] >= 2_000_000_000 for experiment in experiments)
 
 
+@pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
+def test_profiling_may_end_before_the_program(coz, build, sampling):
+    """Nothing is recorded later, no thread of ours is left, and the program ends as it would have."""
+    run = coz.run([build("examples/serial/serial.cpp"), 6], "--stop-after", "2s", "--sampling", sampling)
+    assert run.status == 0, run.err
+    assert run.records("experiment")
+    assert all(e["start"] + e["duration"] <= 2_100_000_000 for e in run.records("experiment"))
+    (samples,) = [record for record in run.records("samples") if record["final"]]
+    assert 1_900_000_000 <= samples["duration"] < 5_000_000_000
+    assert run.records()[-1]["type"] == "exit"
+
+
 def test_a_short_program_is_run_again(coz, build):
     """Runs add up, each with random choices of its own, and the last experiments are not the first ones'."""
     run = coz.run([build("examples/serial/serial.cpp"), 2], "--repeat", "3")

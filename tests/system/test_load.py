@@ -75,3 +75,23 @@ def test_a_place_instead_of_a_mark(coz, program, request):
     # The mark and the place: each request arrives twice.
     assert last["arrivals"]["count"] == visits["task"] + visits[placed["name"]]
     assert visits[placed["name"]] > 10
+
+
+def test_what_a_thread_computes_between_two_arrivals_is_measured(coz, build, tmp_path):
+    requests = tmp_path / "requests"
+    requests.write_bytes(b"\n" * 1000)
+    with requests.open("rb") as stream:
+        run = coz.run(
+            [build("serving_receiver.cpp")], "--fixed-speedup", "0", "--arrival-speedup", "1us", stdin=stream
+        )
+    counted = arrivals(run)
+    # A millisecond of processor time for each, however long that takes.
+    assert 0.95e6 * counted["intervals"] <= counted["computed"] <= 1.05 * counted["between"]
+    assert counted["intervals"] == 999
+
+
+def test_an_arrival_point_that_never_runs_is_told(coz, program):
+    run = coz.run([program, "seconds=1", "producers=0"], "--fixed-speedup", "0", "--arrival-speedup", "1ms")
+    assert run.status == 0
+    assert "never came to one" in run.err
+    assert coz("report", run.profile).status != 0

@@ -180,7 +180,7 @@ def test_what_never_comes_is_said_at_the_end(coz, loader, plugin, tmp_path):
 def descriptors(request, coz, build):
     """The profiler's: in a table of its own, or, where the kernel refuses that, in the program's."""
     if request.param == "shared":
-        coz.below = [str(build("refuse.c"))]
+        coz.below = [str(build("refuse.c")), "descriptors"]
     return request.param
 
 

@@ -247,6 +247,19 @@ def test_an_exec_in_the_program_leaves_breakpoints_behind(coz, build, machine, t
     assert run.status == 11, run.err
 
 
+@pytest.mark.parametrize("means", ["breakpoint", "jump"])
+def test_after_the_end_of_profiling_nothing_is_counted(coz, build, machine, means):
+    """The program looks for what counts at its own code, while its threads run into it."""
+    if not machine["instruction"]["available"]:
+        pytest.skip("jumps and breakpoint instructions are for x86-64")
+    options = ("--progress", "step", "--progress-by", means, "--stop-after", "1s")
+    run = coz.run([build("uncounted.cpp")], *options)
+    assert run.status == 0, run.err
+    assert run.out == f"{means}: gone\n"
+    assert visits(run)["step"] > 0
+    assert "stay in the code" not in run.err
+
+
 def test_points_reach_libraries_in_scope(coz, tmp_path):
     (tmp_path / "lib.c").write_text(
         'int served;\n__attribute__((visibility("default"))) void serve(void) { served++; }\n'

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import subprocess
 
 import pytest
 
@@ -37,6 +38,19 @@ def test_not_executable(coz, build, tmp_path):
 
 def test_static(coz, build):
     refused(coz.run([build("loop.c", "-static"), 0.2]), "static")
+
+
+@pytest.mark.skipif(shutil.which("musl-gcc") is None, reason="musl-gcc not found")
+def test_musl(coz, tmp_path):
+    source, program = tmp_path / "empty.c", tmp_path / "empty"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["musl-gcc", "-g", "-o", program, source], check=True)
+    refused(coz.run([program]), "musl", "glibc")
+
+
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_sanitizer(coz, build, sanitizer):
+    refused(coz.run([build("loop.c", f"-fsanitize={sanitizer}"), 0.2]), "sanitizer")
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="set-uid makes no difference to root")

@@ -27,6 +27,17 @@ def test_death_by_signal(coz, build, name):
     assert run.records("exit")[-1]["signal"] == number
 
 
+def test_a_program_that_does_not_end_is_ended(coz, build):
+    run = coz.run([build("loop.c"), 1000], "--end-after", "1s", "--repeat", "2")
+    assert run.status == 0
+    assert [record["signal"] for record in run.records("exit")] == [signal.SIGTERM, signal.SIGTERM]
+
+
+def test_a_program_that_ends_before_its_time_ends_as_it_likes(coz, build):
+    run = coz.run([build("loop.c"), 0.3, "exit", 7], "--end-after", "50s")
+    assert run.status == 7
+
+
 def test_output_is_the_programs_own(coz, build):
     program = [str(build("loop.c")), "0.3", "some text"]
     alone = subprocess.run(program, capture_output=True, text=True, check=True)

@@ -10,6 +10,8 @@ import pytest
 import showcase
 from page_data import HOSTILE, analysis_of, five_hundred_lines, hostile_lines
 
+from cozcli.analysis.analyse import analyse
+from cozcli.profile.profile import load_profile
 from cozcli.reports.page import PageProfile, render_page
 
 Show = Callable[..., Any]
@@ -164,12 +166,12 @@ def test_load_levels_are_a_filter(show: Show) -> None:
     start = content.index('id="data">') + len('id="data">')
     end = content.index("</script>", start)
     document = json.loads(content[start:end])
-    for load, result in zip((100, 200), document["profiles"][0]["results"], strict=True):
+    for load, result in zip(("0%", "20%"), document["profiles"][0]["results"], strict=True):
         result["load"] = load
     page = show(content[:start] + json.dumps(document).replace("<", "\\u003c") + content[end:])
-    page.select_option("#load", "200")
+    page.select_option("#load", "20%")
     assert page.locator("#count").inner_text() == "1 of 2 results"
-    assert "load 200" in page.locator(".row").inner_text()
+    assert "load 20%" in page.locator(".row").inner_text()
 
 
 def test_links_name_the_line(show: Show, showcase_page: str) -> None:
@@ -233,9 +235,27 @@ def test_the_printer_gets_all_lines(show: Show, showcase_page: str) -> None:
 
 def test_a_page_of_another_version_says_so(browser: Any, tmp_path: Any, showcase_page: str) -> None:
     file = tmp_path / "page.html"
-    other = showcase_page.replace('"format":"coz-page","version":1', '"format":"coz-page","version":9')
+    other = showcase_page.replace('"format":"coz-page","version":2', '"format":"coz-page","version":9')
     file.write_text(other, encoding="utf-8")
     page = browser.new_page()
     page.goto(file.as_uri())
     assert "another version" in page.locator("#failure").inner_text()
     page.close()
+
+
+def test_load_is_shown_where_it_was_amplified(show: Show, request: pytest.FixtureRequest) -> None:
+    golden = request.path.parents[1] / "golden"
+    alone = show(render_page([PageProfile("amp.coz", analyse(load_profile([str(golden / "amp.coz")])))], {}))
+    assert alone.locator("#detail h2").inner_text() == "Under load"
+    assert "It flattens at a load of 34%" in alone.locator("#detail .summary").inner_text()
+    assert alone.locator("#detail .point").count() == 5
+    assert alone.locator(".saturation rect").count() == 1
+    profile = PageProfile("lines.coz", analyse(load_profile([str(golden / "amp-lines.coz")])))
+    page = show(render_page([profile], {}))
+    page.keyboard.press("l")
+    assert "Lines that change most" in page.locator("#detail").inner_text()
+    assert page.locator(".levels .fit").count() == 2
+    page.locator(".opener").first.click()
+    assert "Under other loads" in page.locator("#detail").inner_text()
+    both = show(render_page([profile, profile], {}), "#view=load")
+    assert both.locator("#detail .large .fit").count() == 2

@@ -10,6 +10,7 @@ const SHOWN_RUNS = 50;
 
 const COUNTED: Record<string, string> = {
   hardware: "hardware breakpoints",
+  jump: "jumps to a visit",
   breakpoint: "breakpoint instructions",
   samples: "samples, not visits",
 };

@@ -8,7 +8,7 @@ import type { Band, Entry, Point, Result } from "./model";
 import type { Domain } from "./scales";
 import { percent, plusMinus, speedup } from "./words";
 
-type Scale = ScaleLinear<number, number>;
+export type Scale = ScaleLinear<number, number>;
 
 export interface Frame {
   width: number;
@@ -42,14 +42,7 @@ export function smallChart(entry: Entry, domain: Domain): SVGSVGElement {
 
 /** The panel's chart: both axes, every point with its interval and a tooltip. */
 export function largeChart(entry: Entry, domain: Domain, width: number, label: string): SVGSVGElement {
-  const frame: Frame = {
-    width,
-    height: Math.round(Math.min(320, Math.max(220, 0.55 * width))),
-    left: 52,
-    right: 24,
-    top: 26,
-    bottom: 40,
-  };
+  const frame = largeFrame(width);
   const { x, y } = scales(frame, domain);
   const root = svg("svg", {
     class: "large",
@@ -57,7 +50,7 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
     role: "img",
     "aria-label": "Effect by speedup; the table below has the numbers",
   });
-  drawAxes(root, frame, x, y, label);
+  drawAxes(root, frame, x, y, { x: "if this were faster by …", y: label });
   for (const [result, which] of series(entry)) {
     const group = svg("g", { class: styleOf(result, which, entry.b !== null) });
     group.append(bandPath(result, x, y, domain), fitPath(result, x, y, domain));
@@ -65,6 +58,18 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
     root.append(group);
   }
   return root;
+}
+
+/** The room of a chart with axes. */
+export function largeFrame(width: number): Frame {
+  return {
+    width,
+    height: Math.round(Math.min(320, Math.max(220, 0.55 * width))),
+    left: 52,
+    right: 24,
+    top: 26,
+    bottom: 40,
+  };
 }
 
 /** What is drawn, the first profile's on top. */
@@ -88,7 +93,7 @@ function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
   return which === "b" ? `series other${few}` : `series ${direction}${few}`;
 }
 
-function scales(frame: Frame, domain: Domain): { x: Scale; y: Scale } {
+export function scales(frame: Frame, domain: Domain): { x: Scale; y: Scale } {
   return {
     x: scaleLinear([0, domain.right], [frame.left, frame.width - frame.right]),
     y: scaleLinear([domain.low, domain.high], [frame.height - frame.bottom, frame.top]),
@@ -99,7 +104,7 @@ function within(domain: Domain, effect: number): number {
   return Math.min(Math.max(effect, domain.low), domain.high);
 }
 
-function bandPath(result: Result, x: Scale, y: Scale, domain: Domain): SVGPathElement {
+export function bandPath(result: Result, x: Scale, y: Scale, domain: Domain): SVGPathElement {
   const draw = area<Band>(
     (p) => x(p.speedup),
     (p) => y(within(domain, p.low)),
@@ -108,7 +113,7 @@ function bandPath(result: Result, x: Scale, y: Scale, domain: Domain): SVGPathEl
   return svg("path", { class: "band", d: draw(result.fit) ?? "" });
 }
 
-function fitPath(result: Result, x: Scale, y: Scale, domain: Domain): SVGPathElement {
+export function fitPath(result: Result, x: Scale, y: Scale, domain: Domain): SVGPathElement {
   const draw = line<Band>(
     (p) => x(p.speedup),
     (p) => y(within(domain, p.effect)),
@@ -116,7 +121,7 @@ function fitPath(result: Result, x: Scale, y: Scale, domain: Domain): SVGPathEle
   return svg("path", { class: "fit", d: draw(result.fit) ?? "" });
 }
 
-function zeroLine(frame: Frame, y: Scale): SVGLineElement {
+export function zeroLine(frame: Frame, y: Scale): SVGLineElement {
   return svg("line", { class: "zero", x1: frame.left, x2: frame.width - frame.right, y1: y(0), y2: y(0) });
 }
 
@@ -150,7 +155,14 @@ function pointMark(point: Point, x: Scale, y: Scale, domain: Domain): SVGGElemen
   );
 }
 
-function drawAxes(root: SVGSVGElement, frame: Frame, x: Scale, y: Scale, label: string): void {
+/** Ticks, grid, and what the axes are called. */
+export function drawAxes(
+  root: SVGSVGElement,
+  frame: Frame,
+  x: Scale,
+  y: Scale,
+  labels: { x: string; y: string },
+): void {
   const floor = frame.height - frame.bottom;
   for (const tick of y.ticks(6)) {
     const at = y(tick);
@@ -185,7 +197,7 @@ function drawAxes(root: SVGSVGElement, frame: Frame, x: Scale, y: Scale, label: 
         y: frame.height - 5,
         "text-anchor": "middle",
       },
-      "if this were faster by …",
+      labels.x,
     ),
     svg(
       "text",
@@ -194,7 +206,7 @@ function drawAxes(root: SVGSVGElement, frame: Frame, x: Scale, y: Scale, label: 
         x: 4,
         y: 14,
       },
-      label,
+      labels.y,
     ),
   );
 }

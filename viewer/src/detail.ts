@@ -4,11 +4,18 @@ import { largeChart } from "./chart";
 import { type Child, h, said } from "./dom";
 import { fragmentOf } from "./link";
 import type { Entry, Page, Result, Source } from "./model";
-import { shortFunction } from "./model";
+import { otherLoads } from "./loadview";
+import { shortFunction } from "./locations";
 import { ownDomain } from "./scales";
 import { count, explain, marks, percent, printable, share, slope, speedup, summary, title } from "./words";
 
-export function drawDetail(box: HTMLElement, entry: Entry, page: Page, back: () => void): void {
+export function drawDetail(
+  box: HTMLElement,
+  entry: Entry,
+  page: Page,
+  entries: Entry[],
+  back: () => void,
+): void {
   const { shown } = entry;
   const results = [entry.a, entry.b].filter((result): result is Result => result !== null);
   const compared = page.profiles.length > 1;
@@ -28,6 +35,7 @@ export function drawDetail(box: HTMLElement, entry: Entry, page: Page, back: () 
     ...results.flatMap((result) => notes(result, compared ? which(result, entry) : "")),
     ...sourceExcerpt(shown, page),
     ...surroundings(shown),
+    ...otherLoads(entry, page, entries, width),
     h("h3", {}, "All points"),
     numbersTable(entry),
   );

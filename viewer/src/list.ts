@@ -7,7 +7,8 @@
 import { smallChart } from "./chart";
 import { h, said } from "./dom";
 import { FEW_DATA, pointName } from "./filter";
-import { type Band, type Entry, shortFunction, valueAt } from "./model";
+import { shortFunction } from "./locations";
+import { type Band, type Entry, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
 import { marks, percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
 

@@ -6,6 +6,7 @@ import { byId, said } from "./dom";
 import { applyFilter, EVERYTHING, sortEntries } from "./filter";
 import { findByFragment, fragmentOf } from "./link";
 import { List, type Opening } from "./list";
+import { drawCard, drawLoad, LOAD_FRAGMENT, scalingPairs } from "./loadview";
 import { decodePage, type Entry, makeEntries, type Page } from "./model";
 import { setUpTheme } from "./theme";
 import { Toolbar } from "./toolbar";
@@ -18,17 +19,18 @@ function start(page: Page): void {
   const compared = page.profiles.length > 1;
   const detail = byId("detail");
   const body = document.body;
+  const pairs = scalingPairs(page);
+  const card = byId("load-card");
   let selected: Entry | null = null;
+  let loadShown = false;
 
   const list = new List(byId("list"), entries, (entry, opening) => choose(entry, opening));
   const toolbar = new Toolbar(entries, compared, () => refresh());
   const turnTheme = setUpTheme(byId<HTMLButtonElement>("theme"));
 
   function choose(entry: Entry, opening: Opening): void {
-    selected = entry;
-    list.select(entry);
+    select(entry);
     if (opening !== "moved" && !WIDE.matches) body.classList.add("open");
-    drawDetail(detail, entry, page, close);
     if (body.classList.contains("open") || opening === "entered") detail.focus();
     // Not through location.hash: each step of an arrow key would be an entry of the history.
     history.replaceState(null, "", fragmentOf(entry.shown));
@@ -51,24 +53,50 @@ function start(page: Page): void {
     byId("count").textContent = all
       ? count(shown.length, "result")
       : `${shown.length} of ${count(entries.length, "result")}`;
-    byId("nothing").hidden = shown.length > 0;
+    byId("nothing").hidden = shown.length > 0 || entries.length === 0;
     byId("clear").hidden = all && JSON.stringify(toolbar.filter()) === JSON.stringify(EVERYTHING);
     const first = shown[0];
-    if (WIDE.matches && first && (!selected || !shown.includes(selected))) select(first);
+    if (WIDE.matches && first && !loadShown && (!selected || !shown.includes(selected))) select(first);
   }
 
   /** As `choose`, but the address keeps what it says: this was not the user's choice. */
   function select(entry: Entry): void {
+    mark(entry);
+    drawDetail(detail, entry, page, entries, close);
+  }
+
+  /** What is shown: a line, or, by null, the program under load. */
+  function mark(entry: Entry | null): void {
     selected = entry;
+    loadShown = entry === null;
     list.select(entry);
-    drawDetail(detail, entry, page, close);
+    card.setAttribute("aria-pressed", String(loadShown));
+  }
+
+  function showLoad(chosen: boolean): void {
+    if (!pairs.length) return;
+    mark(null);
+    drawLoad(detail, page, entries, { back: close, open });
+    if (!chosen) return;
+    if (!WIDE.matches) body.classList.add("open");
+    detail.focus();
+    history.replaceState(null, "", LOAD_FRAGMENT);
+    document.title = `Under load – ${names()}`;
+  }
+
+  /** Show a line that the panel names, even if the filter leaves it out. */
+  function open(entry: Entry): void {
+    if (!applyFilter([entry], toolbar.filter()).length) toolbar.clear();
+    choose(entry, "clicked");
   }
 
   function follow(): void {
+    if (location.hash === LOAD_FRAGMENT) {
+      showLoad(true);
+      return;
+    }
     const entry = findByFragment(entries, location.hash);
-    if (!entry) return;
-    if (!applyFilter([entry], toolbar.filter()).length) toolbar.clear();
-    choose(entry, "clicked");
+    if (entry) open(entry);
   }
 
   byId("program").append(said(names()));
@@ -81,13 +109,20 @@ function start(page: Page): void {
   );
   document.title = `${names()} – causal profile`;
   setUpAbout(page);
+  if (pairs.length) {
+    drawCard(card, pairs);
+    card.addEventListener("click", () => showLoad(true));
+    body.classList.toggle("load-only", entries.length === 0);
+  }
+  // Where nothing is known of lines, load is what the profile is of.
+  if (pairs.length && entries.length === 0) showLoad(false);
   refresh();
   follow();
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => list.drawForPrint());
   addEventListener("afterprint", () => list.redraw());
   WIDE.addEventListener("change", () => refresh());
-  document.addEventListener("keydown", (event) => onKey(event, toolbar, list, turnTheme, close));
+  document.addEventListener("keydown", (event) => onKey(event, toolbar, list, turnTheme, close, showLoad));
 }
 
 function setUpAbout(page: Page): void {
@@ -112,6 +147,7 @@ function onKey(
   list: List,
   turnTheme: () => void,
   close: () => void,
+  showLoad: (chosen: boolean) => void,
 ): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   // A dialog has its own keys: Escape closes it.
@@ -135,6 +171,8 @@ function onKey(
     byId<HTMLDialogElement>("help").showModal();
   } else if (event.key === "t") {
     turnTheme();
+  } else if (event.key === "l") {
+    showLoad(true);
   } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target === document.body) {
     list.focus();
     list.move(event.key === "ArrowDown" ? 1 : -1);

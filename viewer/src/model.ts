@@ -4,6 +4,9 @@
  * Speedups, effects and slopes are fractions. All strings are hostile: they go into the document as text only.
  */
 
+import { decodeScaling, decodeShift, type RawScaling, type RawShift, type Scaling, type Shift } from "./load";
+import { commonDirectory, shorten, splitLocation } from "./locations";
+
 export interface Band {
   speedup: number;
   effect: number;
@@ -79,6 +82,9 @@ export interface Profile {
   results: Result[];
   /** Results that --top left out. */
   leftOut: number;
+  /** Where load was amplified: points at each level, and how the lines' slopes change, the surest first. */
+  scaling: Scaling[];
+  shifts: Shift[];
 }
 
 /** Lines of a source file: runs of consecutive lines by the number of the first. */
@@ -120,7 +126,7 @@ interface RawResult {
   function: string;
   point: string;
   kind: string;
-  load?: string | number | null;
+  load?: string | null;
   slope: number | null;
   slope_low: number | null;
   slope_high: number | null;
@@ -135,9 +141,11 @@ interface RawResult {
   fit: Columns;
 }
 
-interface RawProfile extends Omit<Profile, "results" | "leftOut"> {
+interface RawProfile extends Omit<Profile, "results" | "leftOut" | "scaling" | "shifts"> {
   left_out: number;
   results: RawResult[];
+  scaling: RawScaling[];
+  shifts: RawShift[];
 }
 
 interface RawPage {
@@ -148,13 +156,13 @@ interface RawPage {
   sources: Record<string, Source>;
 }
 
-const CALLED_FROM = " < ";
-const REGION = "region ";
+/** The page's data and this decoder change together. */
+const VERSION = 2;
 
 /** The page's data as `coz view` writes it. Throws if it is of another version. */
 export function decodePage(text: string): Page {
   const raw = JSON.parse(text) as RawPage;
-  if (raw.format !== "coz-page" || raw.version !== 1) {
+  if (raw.format !== "coz-page" || raw.version !== VERSION) {
     throw new Error("its data is of another version");
   }
   return {
@@ -171,6 +179,8 @@ function decodeProfile(raw: RawProfile): Profile {
     ...raw,
     leftOut: raw.left_out,
     results: raw.results.map((result, rank) => decodeResult(result, rank, prefix)),
+    scaling: raw.scaling.map(decodeScaling),
+    shifts: raw.shifts.map((shift) => decodeShift(shift, prefix)),
   };
 }
 
@@ -188,7 +198,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     function: raw.function,
     point: raw.point,
     kind: raw.kind,
-    load: raw.load === undefined || raw.load === null ? "" : String(raw.load),
+    load: raw.load ?? "",
     slope: raw.slope ?? 0,
     slopeLow: raw.slope_low ?? Number.NEGATIVE_INFINITY,
     slopeHigh: raw.slope_high ?? Number.POSITIVE_INFINITY,
@@ -230,43 +240,6 @@ function highest(fit: Band[]): Band {
   return fit.reduce((best, point) => (point.effect > best.effect ? point : best), origin);
 }
 
-/** The directory, with its final slash, that all locations share; empty if only the root. */
-export function commonDirectory(locations: string[]): string {
-  const parts = locations.filter((l) => !l.startsWith(REGION)).flatMap((l) => l.split(CALLED_FROM));
-  const folders = parts.map((part) => part.slice(0, part.lastIndexOf("/") + 1));
-  const first = folders[0];
-  if (first === undefined || folders.some((folder) => !folder.startsWith("/"))) return "";
-  let shared = first;
-  for (const folder of folders) {
-    while (!folder.startsWith(shared))
-      shared = shared.slice(0, shared.lastIndexOf("/", shared.length - 2) + 1);
-  }
-  return shared === "/" ? "" : shared;
-}
-
-/** A location without the directory that all share. */
-export function shorten(location: string, prefix: string): string {
-  const parts = location.split(CALLED_FROM);
-  return parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
-}
-
-/** File and line of a location; of functions and regions the line is 0. */
-export function splitLocation(location: string): [string, number] {
-  const own = location.split(CALLED_FROM)[0] ?? "";
-  if (own.startsWith(REGION)) return ["", 0];
-  const colon = own.lastIndexOf(":");
-  const line = /^[0-9]+$/.test(own.slice(colon + 1)) ? Number(own.slice(colon + 1)) : 0;
-  // A function of a file, `path:f(a::b)`: the path ends at the first colon after the last folder.
-  const end = line > 0 ? colon : own.indexOf(":", own.split("(")[0]?.lastIndexOf("/") ?? 0);
-  return [end < 0 ? own : own.slice(0, end), line];
-}
-
-/** A function without its parameters. */
-export function shortFunction(name: string): string {
-  const plain = name.replaceAll("(anonymous namespace)::", "");
-  return plain.split("(")[0]?.trim() || name.trim();
-}
-
 /** What the fitted curve says at a speedup, or the measured point if there is one; null beyond the last. */
 export function valueAt(result: Result, speedup: number): (Band & { measured: boolean }) | null {
   const point = result.curve.find((p) => Math.abs(p.speedup - speedup) < 1e-9);
@@ -288,12 +261,17 @@ export function valueAt(result: Result, speedup: number): (Band & { measured: bo
   return null;
 }
 
+/** What an entry is found by: the line, the point, and the load level. */
+export function entryKey(of: Pick<Result, "target" | "short" | "point" | "kind">, load: string): string {
+  return JSON.stringify([of.target, of.short, of.point, of.kind, load]);
+}
+
 /** The list's entries: each result, or the results of two profiles that have line, point, kind and load in common. */
 export function makeEntries(page: Page): Entry[] {
   const found = new Map<string, { a: Result | null; b: Result | null }>();
   page.profiles.forEach((profile, index) => {
     for (const result of profile.results) {
-      const key = JSON.stringify([result.target, result.short, result.point, result.kind, result.load]);
+      const key = entryKey(result, result.load);
       const pair = found.get(key) ?? { a: null, b: null };
       if (index === 0) pair.a = result;
       else pair.b = result;

@@ -2,7 +2,8 @@
 
 import { byId, h, said } from "./dom";
 import { choices, EVERYTHING, type Filter, type Mark, type Order, pointName } from "./filter";
-import { type Entry, type Result, shortFunction } from "./model";
+import { shortFunction } from "./locations";
+import type { Entry, Result } from "./model";
 import { printable } from "./words";
 
 interface Choice {

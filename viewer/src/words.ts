@@ -1,7 +1,8 @@
 /** Numbers and results as people say them. The notes mean what `coz report` explains below its table. */
 
 import { FEW_DATA, pointName } from "./filter";
-import { type Band, type Result, shortFunction, valueAt } from "./model";
+import { shortFunction } from "./locations";
+import { type Band, type Result, valueAt } from "./model";
 
 /** The speedup that summaries speak of. */
 export const TYPICAL = 0.25;
@@ -78,6 +79,24 @@ export function duration(nanoseconds: number): string {
   if (seconds < 0.001) return "less than 1 ms";
   if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
   return seconds < 120 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+}
+
+/** A time to three digits: `826 µs`. */
+export function shortTime(nanoseconds: number): string {
+  const [unit, size] =
+    nanoseconds >= 1e9
+      ? ["s", 1e9]
+      : nanoseconds >= 1e6
+        ? ["ms", 1e6]
+        : nanoseconds >= 1e3
+          ? ["µs", 1e3]
+          : ["ns", 1];
+  return `${precise(nanoseconds / size, 3)} ${unit}`;
+}
+
+/** A number to so many digits, with commas: `1,238`. */
+export function precise(value: number, digits = 4): string {
+  return Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
 export function count(number: number, noun: string): string {

@@ -7,7 +7,7 @@ export interface Given {
   function?: string;
   point?: string;
   kind?: string;
-  load?: string | number;
+  load?: string;
   effect?: (speedup: number) => number;
   half?: number;
   notes?: string[];
@@ -55,7 +55,7 @@ export function rawResult(given: Given = {}): object {
 export function page(...profiles: Given[][]): Page {
   const document = {
     format: "coz-page",
-    version: 1,
+    version: 2,
     coz: "0.1.0",
     profiles: profiles.map((results, i) => ({
       name: `${String(i)}.coz`,
@@ -65,6 +65,8 @@ export function page(...profiles: Given[][]): Page {
       warnings: [],
       overheads: [],
       results: results.map(rawResult),
+      scaling: [],
+      shifts: [],
     })),
     sources: {},
   };

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commonDirectory, decodePage, shortFunction, splitLocation, valueAt } from "../src/model";
+import { commonDirectory, shortFunction, splitLocation } from "../src/locations";
+import { decodePage, valueAt } from "../src/model";
 import { ownDomain, sharedDomain } from "../src/scales";
 import { entries, page } from "./fixture";
 
 test("another version of the data is refused", () => {
-  assert.throws(() => decodePage('{"format":"coz-page","version":2}'), /another version/);
+  assert.throws(() => decodePage('{"format":"coz-page","version":1}'), /another version/);
   assert.throws(() => decodePage('{"format":"coz-report","version":1}'), /another version/);
 });
 
@@ -50,7 +51,7 @@ test("an effect is measured, read from the curve, or unknown", () => {
 test("two profiles are paired by line, point, kind and load, whatever folders they were built in", () => {
   const found = entries(
     [{ location: "/old/a.c:1" }, { location: "/old/a.c:2" }, { location: "/old/a.c:1", kind: "latency" }],
-    [{ location: "/new/a.c:1" }, { location: "/new/a.c:3" }, { location: "/new/a.c:1", load: 5 }],
+    [{ location: "/new/a.c:1" }, { location: "/new/a.c:3" }, { location: "/new/a.c:1", load: "5" }],
   );
   const sides = found.map(
     (e) => `${e.shown.short} ${e.shown.kind} ${e.shown.load} ${e.a ? "A" : ""}${e.b ? "B" : ""}`,
@@ -65,7 +66,7 @@ test("two profiles are paired by line, point, kind and load, whatever folders th
 });
 
 test("a source file may have any name", () => {
-  const text = '{"format":"coz-page","version":1,"coz":"","profiles":[],"sources":{}}';
+  const text = '{"format":"coz-page","version":2,"coz":"","profiles":[],"sources":{}}';
   assert.equal(decodePage(text).sources["constructor"], undefined);
 });
 

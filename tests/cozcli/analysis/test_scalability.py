@@ -30,6 +30,7 @@ def window(
     line: str = "",
     speedup: float = 0.0,
     lost: float = 0.0,
+    computed: float | None = None,
 ) -> dict[str, Any]:
     """A second of effective time of a program that completes what arrives, up to `capacity` a second."""
     arrivals = round(2e9 / (INTERVAL - delay))
@@ -44,6 +45,7 @@ def window(
         "arrivals": {
             "count": arrivals, "clipped": 0, "charged": round(arrivals * delay * (1 - lost)),
             "intervals": arrivals, "between": arrivals * INTERVAL,
+            **({} if computed is None else {"computed": round(arrivals * computed)}),
         },
         "points": [{"name": "done", "kind": "throughput", "visits": 1000, "elapsed": round(1e12 / done)}],
     }  # fmt: skip
@@ -74,6 +76,47 @@ def test_each_level_is_compared_with_base_load() -> None:
         assert point.speedup_low - 0.01 < truth < point.speedup_high + 0.01
         assert point.speedup_high - point.speedup_low < 0.04
     assert result.points[2].arrival_rate == pytest.approx(1000)
+
+
+def served_by_its_receiver(computed: float) -> list[dict[str, Any]]:
+    """A thread that computes for so long between arrivals; amplification takes it for faster than it is."""
+    rng = np.random.default_rng(1)
+    delays = [0, 1 * MS, 2 * MS, 3 * MS]
+    return [r for d in delays for r in run_of(d, [window(d, 1e9, rng, computed=computed) for _ in range(20)])]
+
+
+def test_levels_that_take_off_what_a_thread_computes_are_marked() -> None:
+    records = served_by_its_receiver(1.5 * MS)
+    (result,) = measure_scalability(runs_of(records))
+    assert result.limit == pytest.approx(1 - 1.5 / 4)
+    assert [point.is_limited for point in result.points] == [False, False, False, True]
+    analysis = analyse(Profile(tuple(runs_of(records)), rejected=0, warnings=()))
+    assert any("computing was taken off" in warning.text for warning in analysis.warnings)
+    text = TextReport(None).render(analysis)
+    assert "*75%" in text
+    assert "*50%" not in text
+    assert "the program can take more" not in text
+    (shown,) = json.loads(JsonReport().render(analysis))["scalability"]
+    assert shown["limit"] == pytest.approx(0.625)
+    assert [level["is_limited"] for level in shown["levels"]] == [False, False, False, True]
+    draw_load(analysis)
+
+
+def test_no_knee_is_sought_where_computing_was_taken_off() -> None:
+    rng = np.random.default_rng(1)
+    delays = [level * 400_000 for level in range(10)]
+    records = [
+        r for d in delays for r in run_of(d, [window(d, 750, rng, computed=3.9 * MS) for _ in range(20)])
+    ]
+    (result,) = measure_scalability(runs_of(records))
+    assert result.saturation is None
+    assert result.limit == pytest.approx(1 - 3.9 / 4)
+
+
+def test_a_thread_that_waits_long_enough_is_not_limited() -> None:
+    (result,) = measure_scalability(runs_of(served_by_its_receiver(0.9 * MS)))
+    assert result.limit is None
+    assert not any(point.is_limited for point in result.points)
 
 
 def test_saturation_is_where_the_curve_flattens() -> None:

@@ -79,6 +79,17 @@ def test_fit_passes_through_the_origin_and_is_not_extended() -> None:
     assert fit_curve(speedups[:3], np.ones(3), effect[:3], np.tile(effect[:3], (9, 1))).degree == 1
 
 
+def test_curve_of_steep_effects_stays_finite_when_a_replicate_says_all_the_time() -> None:
+    # A loss of several times is fitted as log(1 - effect), and 1 - 1 has no logarithm.
+    speedups = np.array([0.2, 0.4, 0.6, 0.8])
+    effect = np.array([-1.0, -2.0, -3.0, -4.0])
+    replicates = np.tile(effect, (10, 1))
+    replicates[:5] = 1.0
+    fit = fit_curve(speedups, np.ones(4), effect, replicates)
+    assert np.isfinite([fit.effect, fit.low, fit.high]).all()
+    assert max(fit.high) <= 1
+
+
 def test_slope_is_weighted_least_squares() -> None:
     speedups, weights = np.array([0.5, 1.0]), np.array([1.0, 3.0])
     slope = slope_operator(speedups, weights) @ np.array([0.2, 0.1])

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from cozcli.analysis import scalability
 from cozcli.errors import CozError, Problem
-from cozcli.launch.load import Load, arrival_rate, arrival_speedup, check, describe_load
+from cozcli.launch.load import MOST_SHORT, Load, arrival_rate, arrival_speedup, check, describe_load
 
 
 @pytest.mark.parametrize(
@@ -92,6 +93,17 @@ def test_a_speedup_that_was_too_long_is_told(tmp_path: Path) -> None:
     (text,) = said(tmp_path, samples(1000, 900_000_000))
     assert "10% of it could not be done" in text
     assert said(tmp_path, samples(1000, 970_000_000))[0].startswith("1,000 requests")
+
+
+def test_a_load_at_which_the_thread_waits_no_more_is_told(tmp_path: Path) -> None:
+    record = samples(1000, 3_000_000_000, speedup=3_000_000)
+    record["arrivals"]["computed"] = 1000 * 3_000_000
+    reached, limited = said(tmp_path, record, Load(speedup="3000000"))
+    assert "(load +75%)" in reached
+    assert "no more than 25% of the time between two" in limited
+    assert MOST_SHORT == scalability.MOST_SHORT
+    record["arrivals"]["computed"] = 1000 * 500_000
+    assert len(said(tmp_path, record, Load(speedup="3000000"))) == 1
 
 
 def test_no_arrival_point_is_told(tmp_path: Path) -> None:

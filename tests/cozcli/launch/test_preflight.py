@@ -154,3 +154,29 @@ def test_existing_empty_file_is_kept(tmp_path: Path) -> None:
     (tmp_path / "p.coz").touch()
     open_output(str(tmp_path / "p.coz")).discard_if_empty()
     assert (tmp_path / "p.coz").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="takes root to make files of another user")
+@pytest.mark.parametrize("planted", ["link", "file"])
+def test_what_a_stranger_planted_in_a_shared_folder_is_refused(tmp_path: Path, planted: str) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    output = shared / "profile.coz"
+    victim = tmp_path / "victim"
+    if planted == "link":
+        output.symlink_to(victim)
+    else:
+        output.write_bytes(RUN)
+    os.chown(output, 65534, 65534, follow_symlinks=False)
+    with pytest.raises(CozError) as caught:
+        open_output(str(output))
+    assert "another user" in caught.value.problem.text
+    assert not victim.exists()
+
+
+def test_a_link_of_ones_own_is_followed(tmp_path: Path) -> None:
+    link = tmp_path / "profile.coz"
+    link.symlink_to(tmp_path / "elsewhere.coz")
+    assert open_output(str(link)).path == (tmp_path / "elsewhere.coz").resolve()
+    assert link.is_symlink()

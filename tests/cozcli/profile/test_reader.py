@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cozcli.profile.profile import collect_runs
 from cozcli.profile.reader import ReadProblems, looks_like_profile, read_records
-from cozcli.profile.records import ExperimentRecord, LatencyPoint, RunRecord, SamplesRecord
+from cozcli.profile.records import ExperimentRecord, LatencyPoint, RunRecord, SamplesRecord, ThroughputPoint
 
 RUN = {"type": "run", "format": "coz-profile", "version": 1, "program": "/p"}
 EXPERIMENT = {
@@ -141,6 +141,18 @@ def test_classic_formats_agree() -> None:
     assert LatencyPoint("t", 5, 4, 500, 2.0) in from_tab[1].points
     assert isinstance(from_tab[2], SamplesRecord)
     assert from_tab[2].lines[0].count == 12
+
+
+def test_the_first_classic_profiles_are_read() -> None:
+    """As in the profiles of 2014 that Debian's coz-profiler brings along."""
+    records, problems = read(
+        b"startup\ttime=7\nexperiment\tselected=/a:1\tspeedup=0.05\tduration=500\tselected-samples=9\n"
+        b"progress-point\tname=/a:9\ttype=source\tdelta=4\n"
+        b"runtime\ttime=1000\nsamples\tlocation=/a:1\tcount=12\nshutdown\ttime=9\tsamples=12\n"
+    )
+    assert (problems.rejected, problems.garbage) == ([], [])
+    assert [type(record).__name__ for record in records] == ["RunRecord", "ExperimentRecord", "SamplesRecord"]
+    assert records[1].points == (ThroughputPoint("/a:9", 4, 500),)
 
 
 def test_what_looks_like_a_profile() -> None:

@@ -69,7 +69,7 @@ std::uintptr_t address(const char* label) { return reinterpret_cast<std::uintptr
 }  // namespace
 
 TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint]") {
-  static Breakpoints breakpoints;  // they stay in the code
+  static Breakpoints breakpoints;  // copies of instructions are in it
   static Point loop, load, called, back, also;
   CHECK(coz_test_sum(10) == 10055);
   CHECK(breakpoints
@@ -109,7 +109,30 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   CHECK(breakpoints.in_program(registers.rip + 7).rip == address(coz_test_load) + 7);
   registers.rip = address(coz_test_loop);
   CHECK_FALSE(breakpoints.step_over(registers, [](Point&) {}));
-  // The handler stays: so do the breakpoints.
+
+  // Taken out while threads run into them: those go on as before.
+  std::atomic<int> turns{0};
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> running;
+  for (int i = 0; i < 4; ++i) {
+    running.emplace_back([&] {
+      do {
+        wrong += coz_test_sum(10) != 10055;
+        ++turns;
+      } while (!is_over);
+    });
+  }
+  while (turns < 100) std::this_thread::yield();
+  CHECK(breakpoints.disarm());
+  is_over = true;
+  for (std::thread& thread : running) thread.join();
+  CHECK(wrong == 0);
+  const std::uint64_t counted = load.visits();
+  CHECK(counted > 4010);
+  CHECK(sigaction(SIGTRAP, &before, nullptr) == 0);  // from here on, a signal would kill
+  CHECK(coz_test_sum(10) == 10055);
+  CHECK(load.visits() == counted);
+  CHECK(also.visits() == counted);
 }
 
 #endif

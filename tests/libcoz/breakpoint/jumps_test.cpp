@@ -206,6 +206,31 @@ TEST_CASE("code with jumps does what it did, and is counted", "[breakpoint][jump
   CHECK(live.visits() == 4003);
   CHECK(entry.visits() == 4001);
   for (Point* point : {&called, &branch, &shared, &also}) CHECK(point->visits() == 40010);
+
+  // The end of the counting, with threads in the middle of it.
+  std::atomic<int> turns{0};
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> running;
+  for (int i = 0; i < 4; ++i) {
+    running.emplace_back([&] {
+      do {
+        wrong += coz_test_steps(10) != 110;
+        wrong += coz_test_keeps(kValues) != 1;
+        ++turns;
+      } while (!is_over);
+    });
+  }
+  while (turns < 100) std::this_thread::yield();
+  CHECK(breakpoints.disarm());
+  is_over = true;
+  for (std::thread& thread : running) thread.join();
+  CHECK(wrong == 0);
+  const std::uint64_t counted = shared.visits();
+  CHECK(counted > 40010);
+  CHECK(coz_test_steps(10) == 110);
+  CHECK(coz_test_keeps(kValues) == 1);
+  CHECK(shared.visits() == counted);
+  CHECK(also.visits() == counted);
 }
 
 namespace {

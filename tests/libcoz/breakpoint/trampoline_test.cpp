@@ -10,7 +10,7 @@ using Bytes = std::vector<std::uint8_t>;
 namespace {
 
 constexpr std::uint64_t kPlace = 0x401000, kNear = 0x500000, kEntry = 0x123456789abc, kSite = 0x77;
-constexpr std::size_t kHead = 31;
+constexpr std::size_t kHead = 33;
 
 Trampoline build(const Bytes& bytes) {
   const auto over = jumped_over(bytes);
@@ -42,9 +42,11 @@ bool has_at(const Trampoline& trampoline, std::size_t at, const Bytes& bytes) {
 TEST_CASE("a trampoline calls the entry and goes on behind", "[breakpoint][jump]") {
   const Bytes bytes = {0x48, 0x83, 0x45, 0x10, 0x01};
   const Trampoline trampoline = build(bytes);
-  CHECK(literal(trampoline, target(trampoline, 11)) == kPlace);
-  CHECK(literal(trampoline, target(trampoline, 17)) == kSite);
-  CHECK(literal(trampoline, target(trampoline, 23)) == kEntry);
+  CHECK(literal(trampoline, target(trampoline, 13)) == kPlace);
+  CHECK(literal(trampoline, target(trampoline, 19)) == kSite);
+  CHECK(literal(trampoline, target(trampoline, 25)) == kEntry);
+  CHECK(has_at(trampoline, 0, {0xeb, 0}));
+  CHECK(kCountingSwitch + 1 + kNoCounting == kHead);
   CHECK(has_at(trampoline, kHead, bytes));
   CHECK(has_at(trampoline, kHead + 5, {0xe9}));
   CHECK(target(trampoline, kHead + 10) == kPlace + 5);
@@ -87,10 +89,11 @@ TEST_CASE("whoever is in a trampoline is seen in the program", "[breakpoint][jum
     CHECK(seen.pushed == pushed);
   };
   sees(0, kPlace, 0);
-  sees(5, kPlace, 128);
-  sees(11, kPlace, 136);
-  sees(17, kPlace, 144);
-  sees(23, kPlace, 144);
+  sees(2, kPlace, 0);
+  sees(7, kPlace, 128);
+  sees(13, kPlace, 136);
+  sees(19, kPlace, 144);
+  sees(25, kPlace, 144);
   sees(kHead, kPlace, 0);
   sees(kHead + 1, kPlace + 1, 0);
   sees(kHead + 4, kPlace + 4, 0);

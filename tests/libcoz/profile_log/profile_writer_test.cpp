@@ -312,10 +312,10 @@ TEST_CASE("a run and its windows say by how much load is amplified") {
   RunRecord run = run_record();
   run.arrival_speedup = 750000;
   CHECK(to_json(run).ends_with(R"("end_to_end":false,"arrival_speedup":750000})"));
-  const coz::LoadResult load{750000, {40, 2, 29000000, 38, 40000000}};
+  const coz::LoadResult load{750000, {40, 2, 29000000, 38, 40000000, 11000000}};
   const std::string expected =
       R"("arrival_speedup":750000,"arrivals":{"count":40,"clipped":2,"charged":29000000,)"
-      R"("intervals":38,"between":40000000},"points":[])";
+      R"("intervals":38,"between":40000000,"computed":11000000},"points":[])";
   ExperimentRecord experiment = experiment_record();
   experiment.load = load;
   CHECK(count_of(to_json(experiment), expected) == 1);

@@ -40,3 +40,7 @@ TEST_CASE("a message that is too long is cut, and still ends its line") {
   CHECK(text.substr(0, 6) == "coz: x");
   CHECK(text.substr(text.size() - 2) == "x\n");
 }
+
+TEST_CASE("names in a message cannot command a terminal") {
+  CHECK(on_standard_error([] { coz::message("%s", "a\x1b[31m\nb\x7f"); }) == "coz: a?[31m?b?\n");
+}

@@ -36,12 +36,21 @@ __attribute__((noinline)) void wait_until(int n) {
   while (sink < n) sink = sink + 1;
 }
 
+// A line without code but what is inlined from other lines.
+__attribute__((noinline)) int rounds(int n) {
+  int sum = 0;
+  while (--n > 0) {
+    sum += shop::inlined(n);  // CALL
+  }
+  return sum;
+}
+
 int main(int argc, char** argv) {
   const int n = argc > 1 ? std::atoi(argv[1]) : 10;
   shop::Till till;
   till.pay(n);
   till.pay(1.5);
   wait_until(n);
-  std::printf("%d\n", turn(n) + till.total + shop::inlined(n) + shop::inlined(n + 1));
+  std::printf("%d\n", turn(n) + till.total + shop::inlined(n) + shop::inlined(n + 1) + rounds(n));
   return 0;
 }

@@ -1,0 +1,50 @@
+"""What `coz run -b NAME` tells where the program to profile is one that the launched program starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+from cozcli.messages import listed
+
+
+def not_profiled(program: str, problem: Problem) -> Problem:
+    """It was started, and cannot be profiled."""
+    return Problem(f"{program} runs unprofiled: {problem.text}", problem.hint)
+
+
+def never_started(patterns: Sequence[str], launched: str) -> Problem:
+    """Nothing with the name asked."""
+    return Problem(
+        f"{launched} started no program that matches -b {listed(patterns)}, so nothing was profiled.",
+        "a name without a slash is the file's; else % stands for any text of the whole path. Programs that "
+        "are linked statically, or started with an environment without LD_PRELOAD, cannot be profiled. A "
+        "library that is loaded later is named with .so in its pattern, as %/libfoo.so%.",
+    )
+
+
+def not_all(beside: int) -> Problem:
+    """Processes of the program ran side by side."""
+    who = "one process of the program" if beside == 1 else f"{beside} processes of the program"
+    return Problem(
+        f"{who} ran at the same time as another, and {'was' if beside == 1 else 'were'} not profiled: only "
+        "one is at a time.",
+        "to what is profiled, the others are the rest of the machine; if they wait for each other, effects "
+        "come out wrong.",
+    )
+
+
+def answer_too_long(size: int) -> Problem:
+    """What the options select does not fit into one packet."""
+    return Problem(
+        f"what it is to be told takes {size:,} bytes, more than a packet can hold here.",
+        "select fewer lines, or a pattern (-s) instead of a list of lines.",
+    )
+
+
+def no_socket(reason: str) -> Problem:
+    """Processes have nobody to ask."""
+    return Problem(
+        f"no socket for the programs that are started could be made ({reason}), so nothing was started.",
+        "see that TMPDIR is a folder that can be written, with a path of at most 80 characters.",
+    )

@@ -1,0 +1,217 @@
+"""Profiling a program that the launched one starts: whoever has its name asks to be profiled (COZ_CLAIMS).
+
+A process that asks waits for the answer (docs/launch_contract.md). The first gets what a launched program
+finds in its environment; while it lives, others are told no, and after its end the next is told yes again, so
+that all runs of the program, one after the other, go into the profile. A thread of ours does it while the
+launched program runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import shutil
+import struct
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cozcli.errors import CozError
+from cozcli.launch import claim_messages, program_messages
+from cozcli.launch.environment import preloaded, runtime_variables
+from cozcli.launch.preflight import check_program
+from cozcli.launch.preparation import Preparation, Prepared, Warn
+from cozcli.launch.table_service import TableService
+
+if TYPE_CHECKING:
+    import socket
+
+_LONGEST_PACKET = 1 << 15
+_PATIENCE = 5.0
+#: Between two looks at whether the launched program has ended; everything else wakes the thread.
+_LOOK_EVERY_MS = 500
+
+
+class _Claimant(NamedTuple):
+    """The process that is profiled: a descriptor that tells its end, and what answers its questions."""
+
+    process: int
+    end: int
+    service: TableService | None
+
+
+class Claims:
+    """Answers processes below the launched one. To be closed; meant for one run of it."""
+
+    def __init__(
+        self, preparation: Preparation, patterns: Sequence[str], output: Path, warn: Warn, first_seed: int
+    ) -> None:
+        """`patterns`: of executables. `output`: the profile. `warn` tells the user, from the thread.
+
+        Raises:
+            OSError: there is no socket to be had.
+        """
+        import socket  # which most runs need not wait for
+
+        self._preparation = preparation
+        self._patterns = patterns
+        self._output = output
+        self._warn = warn
+        self._seed = first_seed
+        self._folder = Path(tempfile.mkdtemp(prefix="coz-"))
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._socket.bind(str(self._folder / "claims"))
+            self._socket.listen(64)
+        except OSError:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        self.program_end: int | None = None
+        self._current: _Claimant | None = None
+        self._identity: tuple[Path, int, int] | None = None
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        #: How many were profiled; how many asked meanwhile, and were told no.
+        self.profiled = 0
+        self.beside = 0
+        self.failure: CozError | None = None
+        self.last: Prepared | None = None
+
+    def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
+        """That of the launched program."""
+        environment = preloaded(self._preparation.library, inherited)
+        environment["COZ_CLAIMS"] = "\n".join([str(self._folder / "claims"), *self._patterns])
+        return environment
+
+    def start(self) -> None:
+        """Answer from now on."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """The launched program has ended. Processes that it left behind are told no."""
+        self._closing = True
+        if self._thread.is_alive():
+            self._thread.join(_PATIENCE)
+        self._end_current()
+        self._socket.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _serve(self) -> None:
+        while not self._closing:
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN)
+            if self._current is not None:
+                poll.register(self._current.end, select.POLLIN)
+            ready = [descriptor for descriptor, _ in poll.poll(_LOOK_EVERY_MS)]
+            if self._current is not None and self._current.end in ready:
+                self._end_current()
+            if self._socket.fileno() in ready:
+                connection, _ = self._socket.accept()
+                try:
+                    keep = self._answer(connection)
+                except OSError:
+                    keep = False  # it has ended meanwhile
+                if not keep:
+                    connection.close()
+
+    def _answer(self, connection: socket.socket) -> bool:
+        """Is the connection needed further?"""
+        connection.settimeout(_PATIENCE)
+        kind, _, path = connection.recv(_LONGEST_PACKET).partition(b"\t")
+        process = _peer(connection)
+        if kind != b"claim" or not path.startswith(b"/") or process <= 0:
+            return False
+        if self._current is not None and self._current.process != process:
+            self.beside += 1
+            return False
+        # The same process again: it has executed the program anew.
+        self._end_current()
+        program = Path(os.fsdecode(path))
+        end = os.pidfd_open(process)
+        try:
+            prepared, answer = self._prepare(program)
+        except CozError as error:
+            os.close(end)
+            self._fail(program, error)
+            return False
+        if self._closing:  # too late: nobody would be there to close the profile
+            os.close(end)
+            return False
+        service = self._preparation.make_service(prepared.tables, self._warn, connection)
+        if service is not None:
+            answer += b"COZ_TABLE_SOCKET=0\0"
+        self._close_broken_line()
+        if not self._send(connection, answer, program):
+            os.close(end)
+            return False
+        if not self.profiled:
+            self._warn(prepared.tables.warnings)
+        self.last = prepared
+        self.profiled += 1
+        self._current = _Claimant(process, end, service)
+        connection.settimeout(None)
+        if service is not None:
+            service.start()
+        return service is not None
+
+    def _send(self, connection: socket.socket, answer: bytes, program: Path) -> bool:
+        """False: nobody is there any more, or it cannot be told so much, which the user is told once."""
+        connection.setsockopt(1, 7, 1 << 20)  # SOL_SOCKET, SO_SNDBUF: long lists of lines
+        try:
+            connection.send(answer)
+        except OSError as error:
+            if error.errno == errno.EMSGSIZE:
+                self._fail(program, CozError(claim_messages.answer_too_long(len(answer))))
+            return False
+        return True
+
+    def _fail(self, program: Path, error: CozError) -> None:
+        if self.failure is None:
+            self.failure = error
+            self._warn([claim_messages.not_profiled(str(program), error.problem)])
+
+    def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
+        try:
+            status = program.stat()
+        except OSError as error:
+            raise CozError(
+                program_messages.program_unreadable(str(program), error.strerror or str(error))
+            ) from None
+        identity = (program, status.st_ino, status.st_mtime_ns)
+        if self.last is not None and identity == self._identity and not self.last.tables.later:
+            prepared = self.last  # the same again
+        else:
+            prepared = self._preparation.prepare(program, check_program(program).interpreter)
+        self._identity = identity
+        seed = (self._seed + self.profiled) % 2**64
+        prepared = prepared._replace(settings=prepared.settings._replace(seed=seed))
+        variables = runtime_variables(prepared.settings)
+        return prepared, b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in variables.items())
+
+    def _close_broken_line(self) -> None:
+        """A process that was killed may have left half a record."""
+        with self._output.open("ab+") as stream:
+            if stream.tell():
+                stream.seek(-1, os.SEEK_END)
+                if stream.read(1) != b"\n":
+                    stream.write(b"\n")
+
+    def _end_current(self) -> None:
+        current, self._current = self._current, None
+        if current is None:
+            return
+        os.close(current.end)
+        if current.service is not None:
+            with contextlib.suppress(OSError):
+                current.service.close()
+            self._warn(current.service.missed())
+
+
+def _peer(connection: socket.socket) -> int:
+    credentials = connection.getsockopt(1, 17, struct.calcsize("3i"))  # SOL_SOCKET, SO_PEERCRED
+    process: int = struct.unpack("3i", credentials)[0]
+    return process

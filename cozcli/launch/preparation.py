@@ -1,0 +1,129 @@
+"""From the options of `coz run` and a program to all that its runtime has to be told."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cozcli.errors import CozError, Problem
+from cozcli.launch import messages, point_messages
+from cozcli.launch.environment import Settings
+from cozcli.launch.fixed_targets import FixedTarget, Wanted, read_fixed_lines
+from cozcli.launch.helper import Helper
+from cozcli.launch.line_tables import LineTables, Scope, build_tables
+from cozcli.launch.load import Load
+from cozcli.launch.points import WantedPoints, place_points
+from cozcli.launch.table_service import Later, TableService
+
+if TYPE_CHECKING:
+    import socket
+
+Warn = Callable[[list[Problem]], None]
+
+
+class Prepared(NamedTuple):
+    """What the runtime is told, and what answers its questions."""
+
+    settings: Settings
+    tables: LineTables
+
+
+class Preparation:
+    """What the command line asks for, whichever program it is asked of.
+
+    `seed`: of the first run. `output`: where profiles go.
+    """
+
+    def __init__(
+        self, options: argparse.Namespace, library: Path, helper: Path, output: Path, seed: int
+    ) -> None:
+        """Read what the options name.
+
+        Raises:
+            CozError: they contradict each other, or a file of lines is no good.
+        """
+        self.library = library
+        self.load = Load(options.arrival_speedup or "", options.arrival_rate or "")
+        self.scope = Scope(options.source_scope, options.binary_scope, options.granularity)
+        self._options = options
+        self._helper = helper
+        self._output = output
+        self._seed = seed
+        self._wanted = _wanted(options, self.scope)
+        self._points = WantedPoints(
+            options.progress,
+            options.progress_sampled,
+            options.latency,
+            options.progress_by,
+            options.arrival,
+            self.load.is_on,
+        )
+        if self._points.sampled and options.sampling == "off":
+            raise CozError(point_messages.sampled_without_samples())
+
+    def prepare(self, program: Path, interpreter: str) -> Prepared:
+        """Read the program's lines, and find in them what was named.
+
+        Raises:
+            CozError: nothing is in scope, or something that was named is not there.
+        """
+        options = self._options
+        helper = Helper(self._helper, options.debuginfod, self.scope.functions)
+        tables = build_tables(helper, program, interpreter, self.scope, more_may_come=True)
+        fixed = tables.select(self._wanted) if self._wanted or not options.fixed_region else []
+        # Lines that are yet to come are known by the user's names for them.
+        awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
+        fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
+        settings = Settings(
+            library=self.library,
+            program=program,
+            output=self._output,
+            tables=tuple(tables.tables),
+            seed=self._seed,
+            source_scope=options.source_scope,
+            fixed=[*fixed, *awaited],
+            fixed_speedup=options.fixed_speedup,
+            speedups=options.speedups,
+            end_to_end=options.end_to_end,
+            period=options.period,
+            sampling=options.sampling,
+            granularity=options.granularity,
+            points=place_points(self._helper, tables, self._points),
+            warmup=round(options.warmup * 1e9),
+            stop_after=round(options.stop_after * 1e9),
+            load=self.load,
+        )
+        return Prepared(settings, tables)
+
+    def make_service(
+        self, tables: LineTables, warn: Warn, connection: socket.socket | None = None
+    ) -> TableService | None:
+        """What makes tables while the program runs, where it may load something that is in scope."""
+        if not tables.later:
+            return None
+        later = Later(tables.later, {*tables.examined, str(self.library)}, tables.scope, tables.awaited)
+        try:
+            return TableService(tables.helper, later, warn, connection)
+        except OSError as error:
+            warn([messages.table_socket_failed(error.strerror or str(error))])
+            return None
+
+
+def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:
+    """The lines or functions that the user named.
+
+    Raises:
+        CozError: they are not what experiments are on, or a file of lines is no good.
+    """
+    if scope.functions and (options.fixed_line or options.fixed_lines):
+        option = "--fixed-line" if options.fixed_line else "--fixed-lines"
+        raise CozError(messages.fixed_needs_granularity(option, scope.granularity))
+    if options.fixed_function and not scope.functions:
+        raise CozError(messages.fixed_needs_granularity("--fixed-function", scope.granularity))
+    wanted = [Wanted("line", text) for text in options.fixed_line]
+    for name in options.fixed_lines:
+        wanted += read_fixed_lines(name)
+    return wanted + [Wanted("function", text) for text in options.fixed_function]

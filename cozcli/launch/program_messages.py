@@ -1,0 +1,91 @@
+"""What `coz run` says of a program that it cannot profile, before it starts it."""
+
+from __future__ import annotations
+
+from cozcli.errors import Problem
+
+
+def program_not_found(name: str, here: bool = False) -> Problem:
+    """Neither a file nor on PATH."""
+    if here:
+        return Problem(f"{name} is not on PATH, so it was not started.", f"did you mean ./{name}?")
+    hint = "check the path." if "/" in name else "check the name, and PATH."
+    return Problem(f"{name}: no such program, so nothing was started.", hint)
+
+
+def program_is_directory(name: str) -> Problem:
+    """A directory is not a program."""
+    return Problem(f"{name} is a directory, not a program.", "name the executable in it.")
+
+
+def not_executable(name: str) -> Problem:
+    """No permission to execute."""
+    return Problem(f"{name} may not be executed.", f"if it is the program: chmod +x {name}")
+
+
+def program_unreadable(path: str, reason: str) -> Problem:
+    """Execute permission without read permission."""
+    return Problem(
+        f"{path} cannot be read ({reason}), and without its debug information it cannot be profiled.",
+        "make it readable.",
+    )
+
+
+def program_is_script(path: str, interpreter: str) -> Problem:
+    """A script instead of a binary."""
+    return Problem(
+        f"{path} is a script (run by {interpreter or 'an interpreter'}): it has no lines that coz could "
+        "speed up.",
+        "profile the compiled program that the script starts: coz run --- ./program arguments",
+    )
+
+
+def not_elf(path: str) -> Problem:
+    """Executable bit, but not an executable."""
+    return Problem(f"{path} is not an ELF executable.", "name the compiled program.")
+
+
+def wrong_architecture(path: str, machine: str, bits: int, here: str) -> Problem:
+    """Built for another processor."""
+    return Problem(
+        f"{path} is a {bits}-bit {machine} program; coz here profiles 64-bit {here} programs.",
+        f"compile it for {here}.",
+    )
+
+
+def static_binary(path: str) -> Problem:
+    """No dynamic linker, no preloading."""
+    return Problem(
+        f"{path} is linked statically: the profiler's library cannot be loaded into it.",
+        "link it without -static (Rust musl targets, Go: see docs/troubleshooting.md).",
+    )
+
+
+def musl_binary(path: str) -> Problem:
+    """Another C library than the one the runtime is linked with."""
+    return Problem(
+        f"{path} is linked with musl, and the profiler's library needs glibc: it cannot be loaded into it.",
+        "build it for glibc (Rust: a gnu target; musl-gcc: gcc), if only for the profile.",
+    )
+
+
+def sanitized_binary(path: str) -> Problem:
+    """Address, thread or memory sanitizer."""
+    return Problem(
+        f"{path} is built with a sanitizer, which replaces what coz has to see, and changes what is slow.",
+        "profile a build without -fsanitize.",
+    )
+
+
+def privileged_binary(path: str) -> Problem:
+    """setuid, setgid or capabilities."""
+    return Problem(
+        f"{path} is setuid, setgid or has file capabilities: the system does not load the profiler's "
+        "library into it.",
+        "profile a copy without them (cp makes one), as a user who may do what it does.",
+    )
+
+
+def exec_failed(program: str, reason: str) -> Problem:
+    """The system refused after all."""
+    return Problem(f"{program} could not be started ({reason}).", "start it without coz to see why.")

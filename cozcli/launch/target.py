@@ -1,0 +1,163 @@
+"""What of a launched program is profiled: itself, or a program that it starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from cozcli.commands.options import print_warnings
+from cozcli.errors import CozError, Problem
+from cozcli.launch import claim_messages, program_messages
+from cozcli.launch.elf import read_elf
+from cozcli.launch.environment import Settings, make_environment
+from cozcli.launch.line_tables import executable_patterns
+from cozcli.launch.preparation import Preparation
+from cozcli.launch.program import Service
+from cozcli.launch.table_service import TableService
+
+if TYPE_CHECKING:
+    from cozcli.launch.claims import Claims
+
+
+def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
+    """Of -b, what names a program to be found among those that `program` starts; none: it is meant itself.
+
+    Raises:
+        CozError: it cannot be read.
+    """
+    try:
+        elf = read_elf(program)
+    except OSError as error:
+        raise CozError(
+            program_messages.program_unreadable(str(program), error.strerror or str(error)), 126
+        ) from None
+    # Scripts, and what is linked statically, have no libraries of their own to look at.
+    return executable_patterns(program, elf.interpreter if elf else "", patterns)
+
+
+class Target(Protocol):
+    """One of the two below. Each run is between `begin` and `end`."""
+
+    #: What is profiled, as the user may name it.
+    name: str
+
+    @property
+    def is_launched(self) -> bool:
+        """Does what is profiled end as the launched program does?"""
+
+    @property
+    def settings(self) -> Settings | None:
+        """What the runtime was told; None: there was none to tell."""
+
+    def warnings(self) -> list[Problem]:
+        """What was noticed before the start."""
+
+    def begin(self, run: int) -> tuple[Service | None, Mapping[str, str]]:
+        """Before a run (0, 1, ...): what serves it, and the launched program's environment."""
+
+    def end(self) -> list[Problem]:
+        """After a run: what was noticed in it."""
+
+    def explain(self) -> list[Problem]:
+        """After all runs."""
+
+
+class Itself:
+    """The launched program is profiled."""
+
+    is_launched = True
+
+    def __init__(self, preparation: Preparation, name: str, program: Path, interpreter: str) -> None:
+        """Read its lines. `name`: as it was typed.
+
+        Raises:
+            CozError: nothing is in scope, or something that was named is not there.
+        """
+        self.name = name
+        self._preparation = preparation
+        self._prepared = preparation.prepare(program, interpreter)
+        self._service: TableService | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """What the runtime is told."""
+        return self._prepared.settings
+
+    def warnings(self) -> list[Problem]:
+        """What was noticed about its lines."""
+        return self._prepared.tables.warnings
+
+    def begin(self, run: int) -> tuple[Service | None, Mapping[str, str]]:
+        """Its environment, and what makes tables for it."""
+        seed = (self.settings.seed + run) % 2**64
+        self._service = self._preparation.make_service(self._prepared.tables, print_warnings)
+        return self._service, make_environment(self.settings._replace(seed=seed), os.environ)
+
+    def end(self) -> list[Problem]:
+        """What -b named, and never came."""
+        return self._service.missed() if self._service else []
+
+    def explain(self) -> list[Problem]:
+        """Nothing beyond what the profile says."""
+        return []
+
+
+class Child:
+    """Programs that the launched one starts are profiled, one at a time."""
+
+    is_launched = False
+
+    def __init__(
+        self, preparation: Preparation, names: Sequence[str], launched: str, seed: int, output: Path
+    ) -> None:
+        """`names`: patterns of executables. `launched`: as it was typed."""
+        self.name = launched
+        self._preparation = preparation
+        self._names = names
+        self._seed = seed
+        self._output = output
+        self._claims: Claims | None = None
+        self._last: Settings | None = None
+        self._profiled = 0
+        self._beside = 0
+        self._failed = False
+
+    @property
+    def settings(self) -> Settings | None:
+        """Of the last process that was profiled."""
+        return self._last
+
+    def warnings(self) -> list[Problem]:
+        """Nothing is known yet."""
+        return []
+
+    def begin(self, run: int) -> tuple[Service | None, Mapping[str, str]]:
+        """An environment that makes processes ask, and what answers them."""
+        from cozcli.launch.claims import Claims  # which most runs need not wait for
+
+        seed = self._seed + self._profiled
+        try:
+            self._claims = Claims(self._preparation, self._names, self._output, print_warnings, seed)
+        except OSError as error:
+            raise CozError(claim_messages.no_socket(error.strerror or str(error))) from None
+        return self._claims, self._claims.environment(os.environ)
+
+    def end(self) -> list[Problem]:
+        """Count."""
+        if self._claims is not None:
+            self._profiled += self._claims.profiled
+            self._beside += self._claims.beside
+            self._failed = self._failed or self._claims.failure is not None
+            if self._claims.last is not None:
+                self._last = self._claims.last.settings
+                self.name = str(self._last.program)
+        return []
+
+    def explain(self) -> list[Problem]:
+        """That there was none, or that not all were profiled."""
+        if not self._profiled:
+            # Why one could not be was said when it was started.
+            return [] if self._failed else [claim_messages.never_started(self._names, self.name)]
+        return [claim_messages.not_all(self._beside)] if self._beside else []

@@ -1,0 +1,67 @@
+"""Fetching the upstream tarball of one of Debian's source packages.
+
+Needs apt-get and dpkg-dev, but no rights and no entry in /etc/apt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from study import call
+
+
+def fetch(package: str, checksums: Mapping[str, str], folder: Path) -> None:
+    """Unpack the original tarball into `folder`.
+
+    `checksums`: sha256 by file name, for the releases that we know.
+    apt checks the signature of every version; of the known ones the sum is checked here, too.
+    """
+    log = folder.with_name("fetch.log")
+    with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+        tarball = _download(package, Path(work), log)
+        expected = checksums.get(tarball.name)
+        actual = hashlib.sha256(tarball.read_bytes()).hexdigest()
+        if expected is None:
+            print(f"{tarball.name} is not a version that the patches were made for; they may not apply")
+        elif actual != expected:
+            raise SystemExit(f"{tarball.name} has the checksum {actual}, not {expected}: not used")
+        call(["tar", "-xf", tarball, "-C", folder, "--strip-components=1"], log)
+    print(f"{package}: {tarball.name} -> {folder}")
+
+
+def _download(package: str, work: Path, log: Path) -> Path:
+    apt = work / "apt"
+    for name in ("sources", "lists/partial", "cache/archives/partial"):
+        (apt / name).mkdir(parents=True)
+    lines: list[str] = []
+    for source in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*.list")]:
+        if source.is_file():
+            lines += re.findall(r"^deb(?:-src)?[ \t].*", source.read_text(), re.M)
+    (apt / "sources.list").write_text(
+        "".join(re.sub(r"^deb(-src)?", "deb-src", line) + "\n" for line in lines)
+    )
+    for source in Path("/etc/apt/sources.list.d").glob("*.sources"):
+        text = re.sub(r"^Types:.*", "Types: deb-src", source.read_text(), flags=re.M)
+        (apt / "sources" / source.name).write_text(text)
+    settings = {
+        "Dir::Etc::SourceList": apt / "sources.list",
+        "Dir::Etc::SourceParts": apt / "sources",
+        "Dir::State::Lists": apt / "lists",
+        "Dir::Cache": apt / "cache",
+        "APT::Sandbox::User": os.environ.get("USER", "root"),
+        "Acquire::Languages": "none",
+    }
+    options = [f"-o{key}={value}" for key, value in settings.items()]
+    call(["apt-get", *options, "update"], log)
+    call(["apt-get", *options, "source", "--download-only", "--tar-only", package], log, cwd=work)
+    found = [path for path in work.glob("*.orig.tar.*") if path.suffix != ".asc"]
+    if len(found) != 1:
+        raise SystemExit(
+            f"{package}: apt-get brought {len(found)} original tarballs instead of one; see {log}"
+        )
+    return found[0]

@@ -1,0 +1,109 @@
+"""What a case study has found: perf's list, each change's gain beside the prediction, rows for the table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from study import Change, Study
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the causal profile expects of a change that makes its target faster by `own`: fractions."""
+
+    own: float
+    own_low: float
+    own_high: float
+    effect: float
+    low: float
+    high: float
+
+
+def text(study: Study, coz: str) -> str:
+    """Everything that the steps before have left, of which some may be missing."""
+    lines: list[str] = []
+    found = _read(study.output / "perf.json")
+    if found:
+        lines += ["", f"perf, {study.title}:"]
+        lines += [f"  {share:6.1%}  {name}" for name, share in found["functions"]]
+    measured = _read(study.output / "measure.json")
+    if measured:
+        curves = _curves(study.output / "targets.coz", coz)
+        lines += ["", _HEAD, _RULE]
+        lines += [
+            _row(study, change, measured, found, curves)
+            for change in study.changes
+            if change.name in measured["gains"]
+        ]
+    return "\n".join(lines)
+
+
+_HEAD = "| program | change | before | after | time saved (95 %) | p | own speedup | predicted (95 %) |"
+_RULE = "|---|---|---|---|---|---|---|---|"
+
+
+def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[Any]) -> str:
+    gained = measured["gains"][change.name]
+    expected = predict(change, found, curves) if found else None
+    own = predicted = "–"
+    if expected:
+        own = _interval(expected.own, expected.own_low, expected.own_high)
+        predicted = _interval(expected.effect, expected.low, expected.high)
+    cells = (
+        study.title,
+        change.what,
+        f"{gained['before']:,.0f} {study.unit}s/s",
+        f"{gained['after']:,.0f}",
+        _interval(gained["effect"], gained["low"], gained["high"]),
+        _probability(gained["p"]),
+        own,
+        predicted,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def predict(change: Change, found: Any, curves: list[Any]) -> Prediction | None:
+    """The curve of the change's target at the speedup that perf has found, between the points measured."""
+    if not change.symbols or change.name not in found["own"]:
+        return None
+    own, own_low, own_high = found["own"][change.name]
+    wanted = change.target.split("::")[-1]
+    for curve in curves:
+        if wanted in (curve["function"] or "").split("::") or wanted in curve["location"]:
+            points = [{"speedup": 0.0, "effect": 0.0, "low": 0.0, "high": 0.0}, *curve["curve"]]
+            values = [_between(points, max(own, 0.0), key) for key in ("effect", "low", "high")]
+            return Prediction(own, own_low, own_high, *values)
+    return None
+
+
+def _between(points: list[Any], at: float, key: str) -> float:
+    for left, right in pairwise(points):
+        if at <= right["speedup"]:
+            share = (at - left["speedup"]) / (right["speedup"] - left["speedup"])
+            return float(left[key] + share * (right[key] - left[key]))
+    return float(points[-1][key])
+
+
+def _curves(profile: Path, coz: str) -> list[Any]:
+    if not profile.is_file():
+        return []
+    done = subprocess.run([coz, "report", "--json", str(profile)], capture_output=True, text=True, check=True)
+    results: list[Any] = json.loads(done.stdout)["results"]
+    return results
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text()) if path.is_file() else None
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    return f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _probability(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

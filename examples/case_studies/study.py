@@ -1,0 +1,98 @@
+"""What a case study consists of.
+
+Each has a folder `examples/NAME/` with `study.py`, which defines `STUDY`, and our patches.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+#: The variant that is profiled and compared with; the others are named after their changes.
+BEFORE = "before"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a workload has done: units of work, and the seconds they took."""
+
+    units: float
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return self.units / self.seconds
+
+
+@dataclass(frozen=True)
+class Change:
+    """A patch of ours, and what it replaces.
+
+    `target` is the line (FILE:LINE) or function that the causal profile speeds up for the prediction.
+    `symbols` are the functions, as perf names them, whose time together the change lessens. They are empty
+    where the change removes waiting rather than work; then no prediction is compared.
+    """
+
+    name: str
+    patch: str
+    what: str
+    target: str = ""
+    symbols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A program, a workload of it, and what was tried on it.
+
+    `fetch(folder)` puts the unpatched source into an existing empty folder. `build(source, output)` compiles
+    a patched copy. `workload(output, scratch, seconds)` is the command that runs for about so long; `parse`
+    reads its output. `coz_options` belong to the profile; `scratch` is a folder in memory where there is one.
+    """
+
+    name: str
+    title: str
+    unit: str
+    fetch: Callable[[Path], None]
+    build: Callable[[Path, Path], None]
+    workload: Callable[[Path, Path, float], Sequence[str]]
+    parse: Callable[[str], Run]
+    coz_options: tuple[str, ...]
+    changes: tuple[Change, ...]
+    #: Options for the second profile, which measures the targets of the changes only.
+    prediction_options: tuple[str, ...] = ("--granularity", "function")
+    #: Debian packages that the build needs.
+    packages: tuple[str, ...] = ()
+    #: Wraps the command of a measured run, for programs that do not print how long they took.
+    timed: Callable[[list[str]], list[str]] = list
+
+    @property
+    def folder(self) -> Path:
+        """Where the study and its patches lie."""
+        return ROOT / "examples" / self.name
+
+    @property
+    def output(self) -> Path:
+        """Where everything that is fetched, built and measured goes."""
+        return BUILD / "case_studies" / self.name
+
+    @property
+    def variants(self) -> list[str]:
+        """All that is built."""
+        return [BEFORE, *(change.name for change in self.changes)]
+
+
+def call(command: Sequence[str | Path], log: Path, cwd: Path | None = None) -> None:
+    """Run a step; what it prints goes into `log`. Its end is shown where it fails."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a") as out:
+        out.write("$ " + " ".join(str(c) for c in command) + "\n")
+        out.flush()
+        code = subprocess.run(command, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, check=False).returncode
+    if code != 0:
+        end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise SystemExit(f"{command[0]} failed with status {code}; all of its output: {log}\n{end}")

@@ -1,0 +1,97 @@
+"""grcov, which puts coverage together: tracefiles of many executables, merged by two threads."""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import tarfile
+from pathlib import Path
+
+from study import Change, Run, Study, call
+
+VERSION = "0.10.7"
+TRACEFILES = 400
+
+
+def fetch(folder: Path) -> None:
+    """By cargo, which checks the registry's checksum: `cargo info` leaves the package in cargo's cache."""
+    log = folder.with_name("fetch.log")
+    call(["cargo", "info", f"grcov@{VERSION}"], log, cwd=folder)
+    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    packages = sorted((cargo / "registry/cache").glob(f"*/grcov-{VERSION}.crate"))
+    if not packages:
+        raise SystemExit(f"cargo has not left grcov-{VERSION}.crate in {cargo}/registry/cache; see {log}")
+    with tarfile.open(packages[0]) as archive:
+        archive.extractall(folder.parent, filter="data")
+    shutil.rmtree(folder)
+    folder.with_name(f"grcov-{VERSION}").rename(folder)
+    call(["cargo", "vendor", "--locked", "vendor"], log, cwd=folder)
+
+
+def build(source: Path, output: Path) -> None:
+    """As released, but with debug information, and without the linker's optimisation, which takes minutes.
+
+    The tracefiles are made of the sources of grcov's dependencies, once for all variants.
+    """
+    log = output.with_name("build.log")
+    settings = ["profile.release.debug=1", "profile.release.lto='off'", "profile.release.strip='none'"]
+    options = [word for setting in settings for word in ("--config", setting)]
+    target = output.with_name("target")
+    arguments = ["--release", "--locked", "--bin", "grcov", "--target-dir", str(target)]
+    call(["cargo", "build", *options, *arguments], log, cwd=source)
+    shutil.copy(target / "release/grcov", output / "grcov")
+    work = output.with_name("work")
+    if not work.is_dir():
+        maker = Path(__file__).with_name("make_tracefiles.py")
+        call([sys.executable, maker, source / "vendor", work.with_name("work.new"), str(TRACEFILES)], log)
+        work.with_name("work.new").rename(work)
+
+
+def workload(output: Path, scratch: Path, _seconds: float) -> list[str]:
+    """All tracefiles, once; `coz run --duration` repeats it."""
+    work = output.with_name("work")
+    grcov = [str(output / "grcov"), str(work / "tracefiles"), "--threads", "2", "-s", str(work / "src")]
+    return [*grcov, "-t", "files", "-o", str(scratch / "files")]
+
+
+def timed(command: list[str]) -> list[str]:
+    """The same with its time printed, which grcov does not do."""
+    return ["bash", "-c", f"TIMEFORMAT='%R seconds'; {{ time {shlex.join(command)}; }} 2>&1"]
+
+
+def parse(output: str) -> Run:
+    """`S seconds`, of bash."""
+    found = re.search(r"([\d.]+) seconds", output)
+    assert found, output
+    return Run(TRACEFILES, float(found[1]))
+
+
+STUDY = Study(
+    name="grcov",
+    title=f"grcov {VERSION}",
+    unit="tracefile",
+    fetch=fetch,
+    build=build,
+    workload=workload,
+    timed=timed,
+    parse=parse,
+    coz_options=("--duration", "150s", "--progress", "add_results"),
+    changes=(
+        Change(
+            name="parse",
+            patch="parse.diff",
+            what="a record's lines are put into the map at once, not searched for one by one",
+            target="grcov::parser::parse_lcov",
+            symbols=("grcov::parser::parse_lcov",),
+        ),
+        Change(
+            name="merge",
+            patch="merge.diff",
+            what="two records' lines are merged in their order",
+            target="grcov::merge_results",
+            symbols=("grcov::merge_results",),
+        ),
+        Change(name="unlock", patch="unlock.diff", what="paths are looked up before the lock is taken"),
+    ),
+)

@@ -1,0 +1,27 @@
+// Bounds on what a file can cost: debug information may be damaged, or made by somebody who means
+// harm, and the libraries that read it are only as careful as they are. This process then ends by
+// itself, and says why.
+//
+// Limits that are in force already and lower stay as they are.
+#ifndef LINETABLE_PROCESS_LIMITS_H
+#define LINETABLE_PROCESS_LIMITS_H
+
+#include <string>
+
+namespace coz::linetable {
+
+// The status of a process that came to its limits; its answer then has the error "limit".
+inline constexpr int kLimitReached = 6;
+
+// Before anything of `binary` is read. Once, while there is one thread. From then on the process
+// ends with kLimitReached and an answer on standard output after five minutes of processor time, or
+// ten minutes in all unless `may_wait` (for a server). Memory that goes beyond 4 GiB and sixteen
+// times the file's size is refused.
+void limit_process(const std::string& binary, bool may_wait);
+
+// What to answer where memory was refused.
+[[nodiscard]] std::string out_of_memory(const std::string& binary);
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_PROCESS_LIMITS_H

@@ -1,0 +1,201 @@
+# Completion of coz's commands and options in fish.
+# Written by `make completions`: change the options in cozcli/, not this.
+
+
+function _shtab_coz_scan
+  set -g _shtab_coz_cmdpath ''
+  set -g _shtab_coz_npos 0
+  set -l tokens (commandline -opc)
+  set -e tokens[1]
+  set -l expect_value 0
+  for t in $tokens
+    if test $expect_value -eq 1
+      set expect_value 0
+      continue
+    end
+    switch "$t"
+      case '--*=*'
+        continue
+      case '-*'
+        if contains -- $t $_shtab_coz_opts_with_value
+          set expect_value 1
+        end
+        continue
+      case '*'
+        if test $_shtab_coz_npos -eq 0
+          set -l candidate $t
+          if test -n "$_shtab_coz_cmdpath"
+            set candidate "$_shtab_coz_cmdpath $t"
+          end
+          if contains -- $candidate $_shtab_coz_commands
+            set -g _shtab_coz_cmdpath $candidate
+            continue
+          end
+        end
+        set -g _shtab_coz_npos (math $_shtab_coz_npos + 1)
+    end
+  end
+end
+
+function _shtab_coz_using
+  _coz_behind_dashes; and return 1
+  _shtab_coz_scan
+  test "$_shtab_coz_cmdpath" = "$argv"
+end
+
+set -g _shtab_coz_commands run doctor amp report plot view diff merge lines
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --compare --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --granularity --latency --levels --line --live --min-points --output --period --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warmup -b -o -s
+
+complete -c coz -e
+complete -c coz -f
+
+complete -c coz -n _shtab_coz_using -s h -l help -d 'show this help message and exit'
+complete -c coz -n _shtab_coz_using -l version -d 'show program'"'"'s version number and exit'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a run -d 'profile a program'
+complete -c coz -n '_shtab_coz_using run' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using run' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write, or to add this run to (default: profile.coz)'
+complete -c coz -n '_shtab_coz_using run' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using run' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
+complete -c coz -n '_shtab_coz_using run' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
+complete -c coz -n '_shtab_coz_using run' -l granularity -xka "line function callpath" -d 'what is sped up at a time: a line, a whole function, or a line under one caller (default: line)'
+complete -c coz -n '_shtab_coz_using run' -l fixed-line -x -d 'select this line only; repeatable'
+complete -c coz -n '_shtab_coz_using run' -l fixed-lines -xka "(__fish_complete_path (commandline -ct))" -d 'select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); repeatable'
+complete -c coz -n '_shtab_coz_using run' -l fixed-function -x -d 'with --granularity function: select this function only; repeatable'
+complete -c coz -n '_shtab_coz_using run' -l fixed-region -x -d 'select this region (COZ_REGION_BEGIN) only; repeatable'
+complete -c coz -n '_shtab_coz_using run' -l fixed-speedup -x -d 'use this speedup only, in per cent (0 to 100)'
+complete -c coz -n '_shtab_coz_using run' -l speedups -x -d 'use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them'
+complete -c coz -n '_shtab_coz_using run' -l end-to-end -d 'make the whole run one experiment'
+complete -c coz -n '_shtab_coz_using run' -l period -x -d 'time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in nanoseconds (default: 1ms)'
+complete -c coz -n '_shtab_coz_using run' -l seed -x -d 'repeat the random choices of a run'
+complete -c coz -n '_shtab_coz_using run' -l sampling -xka "auto perf-trap perf-signal timer off" -d 'how to sample (default: auto); off: not at all, to see what the profiler itself costs'
+complete -c coz -n '_shtab_coz_using run' -l warmup -x -d 'make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)'
+complete -c coz -n '_shtab_coz_using run' -l stop-after -x -d 'end the profiling after this time: 60s, 5m; the program goes on without samples or delays'
+complete -c coz -n '_shtab_coz_using run' -l live -xka "auto on off" -d 'show how far it is, in the last row of the terminal; auto: if standard error is one; on: otherwise a line every 30 seconds (default: auto)'
+complete -c coz -n '_shtab_coz_using run' -s q -l quiet -d 'say nothing but warnings and errors; no --live'
+complete -c coz -n '_shtab_coz_using run' -l repeat -x -d 'run the program N times'
+complete -c coz -n '_shtab_coz_using run' -l duration -x -d 'run the program again until TIME has passed: 90s, 5m, 1h'
+complete -c coz -n '_shtab_coz_using run' -l end-after -x -d 'send the program SIGTERM after TIME, for servers and others that do not end by themselves'
+complete -c coz -n '_shtab_coz_using run' -l until -x -d 'run the program again until the slopes of the three leading lines are certain to so many points, as 2%'
+complete -c coz -n '_shtab_coz_using run' -l progress -x -d 'a visit each time the line is reached, or the function is entered'
+complete -c coz -n '_shtab_coz_using run' -l progress-sampled -x -d 'a visit for each sample in the line: for places that are passed too often to be counted'
+complete -c coz -n '_shtab_coz_using run' -l latency -x -d 'the time from one place to the other, which may be in another thread'
+complete -c coz -n '_shtab_coz_using run' -l progress-by -xka "auto jump hardware breakpoint" -d 'what counts visits: jumps written into the program'"'"'s code, where that is possible; the processor'"'"'s breakpoints, of which there are four; or breakpoint instructions written into the code (default: auto)'
+complete -c coz -n '_shtab_coz_using run' -l arrival-speedup -x -d 'make each request arrive this much earlier: 750us, 1ms, a bare number of nanoseconds, or 25% of the time between two of them in a thread, which is measured first'
+complete -c coz -n '_shtab_coz_using run' -l arrival-rate -x -d 'have N requests a second arrive, as in 4000/s; how many do is measured first'
+complete -c coz -n '_shtab_coz_using run' -l arrival -x -d 'requests arrive here: FILE:LINE or a function, as for --progress; repeatable'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a doctor -d 'say what stands in the way of a good profile'
+complete -c coz -n '_shtab_coz_using doctor' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using doctor' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using doctor' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
+complete -c coz -n '_shtab_coz_using doctor' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
+complete -c coz -n '_shtab_coz_using doctor' -l granularity -xka "line function" -d 'what is sped up at a time: a line, a whole function (default: line)'
+complete -c coz -n '_shtab_coz_using doctor' -l json -d 'print JSON instead of text'
+complete -c coz -n '_shtab_coz_using doctor; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'as given to coz run; arguments are ignored'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a amp -d 'measure how a program scales under more load'
+complete -c coz -n '_shtab_coz_using amp' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using amp' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write, or to add these runs to (default: amp.coz)'
+complete -c coz -n '_shtab_coz_using amp' -l levels -x -d 'loads, in per cent of the time between two requests that is taken away, 0 to 99; 0 is always among them (default: 0 to 90 in ten steps)'
+complete -c coz -n '_shtab_coz_using amp' -l budget -x -d 'begin no further run after this long: 90s, 5m, 1h (default: 10m)'
+complete -c coz -n '_shtab_coz_using amp' -l lines -d 'experiment on lines as well, and show whose importance changes with load'
+complete -c coz -n '_shtab_coz_using amp' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using amp' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
+complete -c coz -n '_shtab_coz_using amp' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
+complete -c coz -n '_shtab_coz_using amp' -l granularity -xka "line function callpath" -d 'what is sped up at a time: a line, a whole function, or a line under one caller (default: line)'
+complete -c coz -n '_shtab_coz_using amp' -l fixed-line -x -d 'select this line only; repeatable'
+complete -c coz -n '_shtab_coz_using amp' -l fixed-lines -xka "(__fish_complete_path (commandline -ct))" -d 'select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); repeatable'
+complete -c coz -n '_shtab_coz_using amp' -l fixed-function -x -d 'with --granularity function: select this function only; repeatable'
+complete -c coz -n '_shtab_coz_using amp' -l fixed-region -x -d 'select this region (COZ_REGION_BEGIN) only; repeatable'
+complete -c coz -n '_shtab_coz_using amp' -l speedups -x -d 'use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them'
+complete -c coz -n '_shtab_coz_using amp' -l end-to-end -d 'make the whole run one experiment'
+complete -c coz -n '_shtab_coz_using amp' -l period -x -d 'time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in nanoseconds (default: 1ms)'
+complete -c coz -n '_shtab_coz_using amp' -l seed -x -d 'repeat the random choices of a run'
+complete -c coz -n '_shtab_coz_using amp' -l sampling -xka "auto perf-trap perf-signal timer off" -d 'how to sample (default: auto); off: not at all, to see what the profiler itself costs'
+complete -c coz -n '_shtab_coz_using amp' -l warmup -x -d 'make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)'
+complete -c coz -n '_shtab_coz_using amp' -l stop-after -x -d 'end the profiling after this time: 60s, 5m; the program goes on without samples or delays'
+complete -c coz -n '_shtab_coz_using amp' -l live -xka "auto on off" -d 'show how far it is, in the last row of the terminal; auto: if standard error is one; on: otherwise a line every 30 seconds (default: auto)'
+complete -c coz -n '_shtab_coz_using amp' -s q -l quiet -d 'say nothing but warnings and errors; no --live'
+complete -c coz -n '_shtab_coz_using amp' -l repeat -x -d 'run the program N times'
+complete -c coz -n '_shtab_coz_using amp' -l duration -x -d 'run the program again until TIME has passed: 90s, 5m, 1h'
+complete -c coz -n '_shtab_coz_using amp' -l end-after -x -d 'send the program SIGTERM after TIME, for servers and others that do not end by themselves'
+complete -c coz -n '_shtab_coz_using amp' -l until -x -d 'run the program again until the slopes of the three leading lines are certain to so many points, as 2%'
+complete -c coz -n '_shtab_coz_using amp' -l progress -x -d 'a visit each time the line is reached, or the function is entered'
+complete -c coz -n '_shtab_coz_using amp' -l progress-sampled -x -d 'a visit for each sample in the line: for places that are passed too often to be counted'
+complete -c coz -n '_shtab_coz_using amp' -l latency -x -d 'the time from one place to the other, which may be in another thread'
+complete -c coz -n '_shtab_coz_using amp' -l progress-by -xka "auto jump hardware breakpoint" -d 'what counts visits: jumps written into the program'"'"'s code, where that is possible; the processor'"'"'s breakpoints, of which there are four; or breakpoint instructions written into the code (default: auto)'
+complete -c coz -n '_shtab_coz_using amp' -l arrival -x -d 'requests arrive here: FILE:LINE or a function, as for --progress; repeatable'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a report -d 'print lines ranked by impact'
+complete -c coz -n '_shtab_coz_using report' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using report' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
+complete -c coz -n '_shtab_coz_using report' -l progress-point -x -d 'only effects on this progress point'
+complete -c coz -n '_shtab_coz_using report' -l min-points -x -d 'only lines measured at N or more different speedups above 0 (default: 1)'
+complete -c coz -n '_shtab_coz_using report' -l json -d 'print JSON instead of a table'
+complete -c coz -n '_shtab_coz_using report' -l csv -d 'print CSV, for spreadsheets and scripts'
+complete -c coz -n '_shtab_coz_using report' -l markdown -d 'print a Markdown table, for reviews and notes'
+complete -c coz -n '_shtab_coz_using report' -l annotate -d 'print FILE:LINE: note: ..., as compilers do, for editors and CI systems'
+complete -c coz -n '_shtab_coz_using report' -l no-source -d 'do not show the text of the leading lines'
+complete -c coz -n '_shtab_coz_using report' -l fail-if -x -d 'end with status 1 if an effect is certainly beyond a limit, as in '"'"'sqlite3.c:28321 > 10% at 50% on inserts'"'"' (at and on may be left out); repeatable'
+complete -c coz -n '_shtab_coz_using report' -l instances -d 'list also the functions that a line is part of, as of a template'"'"'s instances'
+complete -c coz -n '_shtab_coz_using report; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles, pooled (default: profile.coz)'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a plot -d 'draw the curve of each line'
+complete -c coz -n '_shtab_coz_using plot' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using plot' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
+complete -c coz -n '_shtab_coz_using plot' -l progress-point -x -d 'only effects on this progress point'
+complete -c coz -n '_shtab_coz_using plot' -l min-points -x -d 'only lines measured at N or more different speedups above 0 (default: 5; fewer for runs with --speedups)'
+complete -c coz -n '_shtab_coz_using plot' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'picture to write: .png, .svg or .pdf (default: profile.png)'
+complete -c coz -n '_shtab_coz_using plot' -l top -x -d 'draw the N highest-ranking lines (default: up to 30; lines of few data only where there are fewer than 12 others)'
+complete -c coz -n '_shtab_coz_using plot' -l theme -xka "light dark print" -d 'light, dark, or for printing without colours (default: light)'
+complete -c coz -n '_shtab_coz_using plot; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles, pooled (default: profile.coz)'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a view -d 'explore the results in a browser'
+complete -c coz -n '_shtab_coz_using view' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using view' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
+complete -c coz -n '_shtab_coz_using view' -l progress-point -x -d 'only effects on this progress point'
+complete -c coz -n '_shtab_coz_using view' -l min-points -x -d 'only lines measured at N or more different speedups above 0 (default: 1)'
+complete -c coz -n '_shtab_coz_using view' -l compare -xka "(__fish_complete_path (commandline -ct))" -d 'show this profile beside the first, as of the program after a change; repeatable, pooled'
+complete -c coz -n '_shtab_coz_using view' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'page to write (default: profile.html)'
+complete -c coz -n '_shtab_coz_using view' -l top -x -d 'only the N highest-ranking results'
+complete -c coz -n '_shtab_coz_using view' -l no-source -d 'put no lines of source into the page'
+complete -c coz -n '_shtab_coz_using view' -l no-open -d 'only write the page, do not open it'
+complete -c coz -n '_shtab_coz_using view' -l force -d 'overwrite FILE even if it is not a page of coz view'
+complete -c coz -n '_shtab_coz_using view; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles, pooled (default: profile.coz)'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a diff -d 'say what changed between two profiles'
+complete -c coz -n '_shtab_coz_using diff' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using diff' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
+complete -c coz -n '_shtab_coz_using diff' -l progress-point -x -d 'only effects on this progress point'
+complete -c coz -n '_shtab_coz_using diff' -l json -d 'print JSON instead of a table'
+complete -c coz -n '_shtab_coz_using diff' -l csv -d 'print CSV instead of a table'
+complete -c coz -n '_shtab_coz_using diff' -l markdown -d 'print a Markdown table instead of a table'
+complete -c coz -n '_shtab_coz_using diff; and test $_shtab_coz_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the profile before'
+complete -c coz -n '_shtab_coz_using diff; and test $_shtab_coz_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'the profile after'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a merge -d 'put several profiles into one file'
+complete -c coz -n '_shtab_coz_using merge' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using merge' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write; not an input'
+complete -c coz -n '_shtab_coz_using merge; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles to read'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a lines -d 'list the lines that can be selected'
+complete -c coz -n '_shtab_coz_using lines' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using lines' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using lines' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
+complete -c coz -n '_shtab_coz_using lines' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
+complete -c coz -n '_shtab_coz_using lines' -l granularity -xka "line function" -d 'what is sped up at a time: a line, a whole function (default: line)'
+complete -c coz -n '_shtab_coz_using lines' -l line -x -d 'only these: FILE:LINE, FILE, a function, or a pattern with % for any text'
+complete -c coz -n '_shtab_coz_using lines' -l json -d 'print JSON'
+
+function _coz_behind_dashes
+  set -l tokens (commandline -opc)
+  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines; and begin
+    contains -- --- $tokens[3..]; or contains -- -- $tokens[3..]
+  end
+end
+
+function _coz_complete_program
+  set -l tokens (commandline -opc)
+  set -l at (contains -i -- --- $tokens; or contains -i -- -- $tokens)
+  if test (count $tokens) -eq $at[1]
+    __fish_complete_command
+    __fish_complete_path (commandline -ct)
+  else
+    set -l rest (string escape -- $tokens[(math $at[1] + 1)..])
+    complete -C "$rest "(commandline -ct)
+  end
+end
+
+complete -c coz -n _coz_behind_dashes -a '(_coz_complete_program)'

@@ -1,0 +1,88 @@
+"""Runs that are repeated, appended, warmed up, or ended early."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from launching import RECORDS, Start, finish
+
+
+def test_repeated_runs_go_into_one_profile(start: Start, tmp_path: Path) -> None:
+    status, _, error = finish(start("exit", "0", options=("--repeat", "3"), FAKE_RECORDS=RECORDS))
+    assert status == 0
+    records = (tmp_path / "profile.coz").read_text()
+    assert [records.count(f'"{kind}"') for kind in ("run", "experiment", "exit")] == [3, 3, 3]
+    assert [line.partition(",")[0] for line in error.splitlines()[:3]] == [
+        "coz: 1 run", "coz: 2 runs", "coz: 3 runs",
+    ]  # fmt: skip
+    assert error.splitlines()[3].startswith("coz: 3 experiments on 1 line in profile.coz; ")
+
+
+def test_repeated_runs_differ_in_their_seed(start: Start) -> None:
+    options = ("--repeat", "2", "--seed", "18446744073709551615")
+    _, out, _ = finish(start("environment", "COZ_SEED", options=options, FAKE_RECORDS=RECORDS))
+    assert out.split() == ["18446744073709551615", "0"]
+
+
+@pytest.mark.parametrize("how", ["exit", "raise"])
+def test_after_a_failure_there_is_no_other_run(start: Start, tmp_path: Path, how: str) -> None:
+    status, _, error = finish(start(how, "6", options=("--duration", "1h"), FAKE_RECORDS=RECORDS))
+    assert status == (6 if how == "exit" else -6)
+    assert f"run 1 ended {'with status' if how == 'exit' else 'by signal'} 6; there is no other" in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
+
+
+def test_an_interrupted_run_is_the_last_however_it_ends(start: Start, tmp_path: Path) -> None:
+    process = start("leave", options=("--repeat", "50"), FAKE_RECORDS=RECORDS)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    status, _, error = finish(process)
+    assert status == 0
+    assert "run 1 was interrupted; there is no other" in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
+
+
+def test_a_time_that_has_passed_ends_the_series(start: Start) -> None:
+    options = ("--duration", "1ms", "--repeat", "9")
+    _, _, error = finish(start("exit", "0", options=options, FAKE_RECORDS=RECORDS))
+    assert "coz: 1 run, " in error
+    assert "2 runs" not in error
+
+
+def test_end_of_profiling_is_handed_on(start: Start) -> None:
+    options = ("--stop-after", "1.5s")
+    _, out, _ = finish(start("environment", "COZ_STOP_AFTER", options=options, FAKE_RECORDS=RECORDS))
+    assert out == "1500000000\n"
+    status, _, error = finish(start("exit", "0", options=(*options, "--end-to-end")))
+    assert status != 0
+    assert "--end-to-end makes its whole run one experiment" in error
+
+
+def test_warmup_is_handed_on(start: Start) -> None:
+    _, out, _ = finish(start("environment", "COZ_WARMUP", options=("--warmup", "1.5s"), FAKE_RECORDS=RECORDS))
+    assert out == "1500000000\n"
+    _, out, _ = finish(start("environment", "COZ_WARMUP", COZ_WARMUP="7", FAKE_RECORDS=RECORDS))
+    assert out == "(none)\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--repeat", "0"), ("--duration", "0"), ("--duration", "2d"), ("--until", "0%"), ("--until", "60%"),
+     ("--warmup", "-1"), ("--warmup", "25h")],
+)  # fmt: skip
+def test_other_goals_are_refused(start: Start, tmp_path: Path, options: tuple[str, str]) -> None:
+    status, _, error = finish(start("exit", "0", options=options))
+    assert status == 2
+    assert f"argument {options[0]}" in error
+    assert not (tmp_path / "profile.coz").exists()
+
+
+def test_a_second_run_is_appended_and_said(start: Start, tmp_path: Path) -> None:
+    finish(start("exit", "0", FAKE_RECORDS=RECORDS))
+    _, _, error = finish(start("exit", "0", FAKE_RECORDS=RECORDS))
+    assert "profile.coz holds earlier runs" in error
+    assert "coz: 1 experiment on" in error
+    assert (tmp_path / "profile.coz").read_text().count('"experiment"') == 2

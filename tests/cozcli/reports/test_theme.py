@@ -1,0 +1,76 @@
+"""How pictures look: themes, and names that are too long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_rgb
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.result import Analysis
+from cozcli.cli import build_parser
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.figure import elide_path, text_width, write_figure
+from cozcli.reports.theme import THEMES, Theme, theme_named
+
+
+def analysis_of(lines: list[Line], blocks: int) -> Analysis:
+    raw = to_bytes(Model(lines).records(blocks)).splitlines(keepends=True)
+    return analyse(Profile(collect_runs(read_records(raw, ReadProblems()), "x"), ["x"]))
+
+
+def luminance(colour: str) -> float:
+    """As WCAG 2 defines it."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_text_and_curves_can_be_seen_on_their_paper(theme: Theme) -> None:
+    for text in (theme.ink, theme.grey, theme.warning):
+        assert contrast(text, theme.paper) >= 4.5, text
+    for curve in (theme.gain, theme.harm):
+        assert contrast(curve, theme.paper) >= 3, curve
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_the_command_line_knows_the_theme(theme: Theme) -> None:
+    assert theme_named(build_parser("plot").parse_args(["plot", "--theme", theme.name]).theme) is theme
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_a_picture_has_the_colours_of_its_theme(tmp_path: Path, theme: Theme) -> None:
+    lines = [Line("/src/a.c:1", lambda s: 0.4 * s), Line("/src/b.c:2", lambda s: -0.4 * s)]
+    write_figure(analysis_of(lines, 60), tmp_path / "p.svg", theme=theme)
+    svg = (tmp_path / "p.svg").read_text().lower()
+    for colour in (theme.paper, theme.ink, theme.gain, theme.harm):
+        assert colour.lower() in svg or (colour == "#000000" and "<path" in svg), colour
+    # What tells a loss from a gain without colour.
+    assert ("stroke-dasharray" in svg) == (theme.harm_line != "-")
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "expected"),
+    [
+        ("storage/btree/insert.cpp:128", 500, "storage/btree/insert.cpp:128"),
+        ("storage/engine/btree/insert.cpp:128", 160, "storage/…/insert.cpp:128"),
+    ],
+)
+def test_long_paths_lose_inner_folders_first(text: str, room: float, expected: str) -> None:
+    assert elide_path(text, room, 9.5, "bold") == expected
+
+
+@pytest.mark.parametrize("room", [60, 90, 140])
+def test_a_shortened_name_fits_and_keeps_its_line(room: float) -> None:
+    short = elide_path("very/deep/folder/a_file_of_a_very_long_name_indeed.cpp:128", room, 9.5, "bold")
+    assert text_width(short, 9.5, "bold") <= room
+    assert short.endswith("28")
+    assert "…" in short

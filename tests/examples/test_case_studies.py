@@ -1,0 +1,132 @@
+"""The arithmetic of the case studies: nothing is fetched, built or run here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import perf
+import pytest
+import report
+import run
+import study
+from gain import gain
+from study import Change, Run, Study
+
+CURVE = {
+    "location": "util/crc32c.cc:app::Extend(char const*)",
+    "function": "app::Extend",
+    "curve": [
+        {"speedup": 0.5, "effect": 0.10, "low": 0.06, "high": 0.14},
+        {"speedup": 1.0, "effect": 0.12, "low": 0.02, "high": 0.22},
+    ],
+}
+CHANGE = Change("fast", "fast.diff", "a fast one", target="app::Extend", symbols=("app::Extend",))
+
+
+class TestGain:
+    def test_rates_that_double_save_half_of_the_time(self) -> None:
+        found = gain([100.0] * 12, [200.0] * 12)
+        assert found.effect == pytest.approx(0.5)
+        assert (found.low, found.high) == pytest.approx((0.5, 0.5))
+        assert found.significant
+        assert (found.before, found.after, found.pairs) == (100, 200, 12)
+
+    def test_drift_that_both_share_cancels(self) -> None:
+        drift = [100.0, 150.0, 220.0, 90.0, 60.0, 180.0]
+        assert gain(drift, [rate * 1.25 for rate in drift]).effect == pytest.approx(0.2)
+
+    def test_a_loss_is_negative(self) -> None:
+        assert gain([100.0] * 8, [80.0] * 8).effect == pytest.approx(-0.25)
+
+    def test_differences_either_way_are_chance(self) -> None:
+        found = gain([100, 120, 90, 110, 100, 95], [110, 100, 100, 100, 95, 105])
+        assert not found.significant
+        assert found.low < 0 < found.high
+
+    def test_four_pairs_cannot_be_certain(self) -> None:
+        # All four one way: two of sixteen choices of signs are as extreme.
+        assert gain([100.0] * 4, [200.0] * 4).p == pytest.approx(2 / 16, abs=0.02)
+
+    @pytest.mark.parametrize(("before", "after"), [([], []), ([1.0], [1.0, 2.0])])
+    def test_pairs_are_demanded(self, before: list[float], after: list[float]) -> None:
+        with pytest.raises(ValueError, match="as many rates"):
+            gain(before, after)
+
+
+class TestOwnSpeedup:
+    def test_samples_are_taken_for_each_unit_of_work(self) -> None:
+        before = perf.Samples({"f": 1000, "g": 9000}, units=100)
+        after = perf.Samples({"f": 600, "g": 9000}, units=120)
+        own, low, high = perf.own_speedup(before, after, ["f"])
+        assert own == pytest.approx(0.5)
+        assert low < own < high
+
+    def test_a_function_that_is_not_there_is_refused(self) -> None:
+        samples = perf.Samples({"f": 1}, units=1)
+        with pytest.raises(SystemExit, match="no samples of g"):
+            perf.own_speedup(samples, samples, ["g"])
+
+
+class TestPrediction:
+    @pytest.mark.parametrize(
+        ("own", "effect", "low"), [(0.25, 0.05, 0.03), (0.75, 0.11, 0.04), (1.0, 0.12, 0.02), (-0.1, 0, 0)]
+    )
+    def test_is_read_between_the_points(self, own: float, effect: float, low: float) -> None:
+        found = report.predict(CHANGE, {"own": {"fast": (own, own, own)}}, [CURVE])
+        assert found is not None
+        assert (found.effect, found.low) == pytest.approx((effect, low))
+
+    def test_none_without_a_curve_or_for_a_change_that_removes_waiting(self) -> None:
+        assert report.predict(CHANGE, {"own": {"fast": (0.5, 0.5, 0.5)}}, []) is None
+        waiting = Change("lock", "lock.diff", "no lock")
+        assert report.predict(waiting, {"own": {}}, [CURVE]) is None
+
+
+def a_study(**other: Any) -> Study:
+    values: dict[str, Any] = {
+        "name": "app",
+        "title": "App 1.0",
+        "unit": "job",
+        "fetch": lambda _folder: None,
+        "build": lambda _source, _output: None,
+        "workload": lambda _output, _scratch, _seconds: ["true"],
+        "parse": lambda _output: Run(1, 1),
+        "coz_options": (),
+        "changes": (CHANGE,),
+    }
+    return Study(**(values | other))
+
+
+def test_the_row_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "BUILD", tmp_path)
+    monkeypatch.setattr(report, "_curves", lambda _profile, _coz: [CURVE])
+    app = a_study()
+    app.output.mkdir(parents=True)
+    gains = {"fast": asdict(gain([1000.0] * 12, [1250.0] * 12))}
+    (app.output / "measure.json").write_text(json.dumps({"rates": {}, "gains": gains}))
+    found = {"functions": [["app::Extend", 0.146]], "own": {"fast": [0.5, 0.4, 0.6]}}
+    (app.output / "perf.json").write_text(json.dumps(found))
+    lines = report.text(app, "coz").splitlines()
+    assert "   14.6%  app::Extend" in lines
+    cells = [cell.strip() for cell in lines[-1].strip("|").split("|")]
+    assert cells[:4] == ["App 1.0", "a fast one", "1,000 jobs/s", "1,250"]
+    assert cells[4] == "20.0 % [20.0, 20.0]"
+    assert cells[6:] == ["50.0 % [40.0, 60.0]", "10.0 % [6.0, 14.0]"]
+
+
+@pytest.mark.parametrize("name", run.names())
+def test_studies_load_and_their_patches_are_there(name: str) -> None:
+    loaded = run.load(name)
+    assert loaded.name == name
+    for change in loaded.changes:
+        text = (loaded.folder / change.patch).read_text()
+        assert text.startswith("--- a/")
+        assert bool(change.target) == bool(change.symbols)
+
+
+def test_an_unknown_study_is_refused_with_those_there_are() -> None:
+    with pytest.raises(SystemExit, match=r"no case study sqlit\..*sqlite"):
+        run.load("sqlit")

@@ -1,0 +1,163 @@
+"""Feeds damaged profiles to everything that reads one: the reader, the analysis, and every form of report.
+
+Whatever a file holds, the outcome must be a result or a `CozError`. As a script, for as long as it is told:
+`python tests/fuzz/profiles.py --seconds 600`. What fails is kept in build/fuzz/findings; put it into
+tests/fuzz/regressions/profiles once it is mended, where `make test` tries it for ever.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import io
+import json
+import random
+import re
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from mutations import mutate  # noqa: E402
+
+from cozcli.analysis import intervals, scalability  # noqa: E402
+from cozcli.analysis.analyse import analyse  # noqa: E402
+from cozcli.errors import CozError  # noqa: E402
+from cozcli.launch import aftermath  # noqa: E402
+from cozcli.profile.profile import load_profile  # noqa: E402
+from cozcli.reports.annotate import AnnotateReport  # noqa: E402
+from cozcli.reports.json_report import JsonReport  # noqa: E402
+from cozcli.reports.page import PageProfile, render_page  # noqa: E402
+from cozcli.reports.page_sources import read_sources  # noqa: E402
+from cozcli.reports.table_reports import CsvReport, MarkdownReport  # noqa: E402
+from cozcli.reports.text import TextReport  # noqa: E402
+
+REGRESSIONS = Path(__file__).parent / "regressions" / "profiles"
+#: Of what a report draws; the arithmetic is the same with fewer.
+FEW_REPLICATES = 60
+#: Of most profiles only so many lines are kept: what has few records goes through everything in no time.
+MOST_LINES = 60
+#: A number that none is, as one would be printed.
+NOT_A_NUMBER = re.compile(r"[±+\-\[, ](nan|inf)\b")
+#: Processor time: an analysis of these few records that takes longer than this is a finding, too.
+TOO_LONG = 60.0
+
+
+def seeds() -> list[bytes]:
+    """Small good profiles of every format, and what was found before."""
+    golden = sorted((ROOT / "tests" / "golden").glob("*.coz"))
+    return [path.read_bytes() for path in (*golden, *sorted(REGRESSIONS.iterdir()))]
+
+
+def use(raw: bytes, folder: Path) -> bool:
+    """Read it, estimate, and show the result in every form. True: there was a result.
+
+    Raises:
+        Exception: whatever should not have happened.
+    """
+    path = folder / "fuzzed.coz"
+    path.write_bytes(raw)
+    # What `coz run` reads of it, when it looks at what a run left.
+    aftermath.describe(path, 0, "fuzzed.coz")
+    aftermath.never_sampled(path, 0, [])
+    try:
+        with warnings.catch_warnings():
+            # Of numpy, where a number became infinite or none: what is shown is checked below.
+            warnings.simplefilter("ignore")
+            analysis = analyse(load_profile([str(path)]))
+    except CozError:
+        return False
+    texts = [
+        form.render(analysis) for form in (TextReport(100), CsvReport(), MarkdownReport(), AnnotateReport())
+    ]
+    for text in texts:
+        unwanted = {c for c in text if ord(c) < 32 and c not in "\n\r"} | ({"\x7f"} & set(text))
+        # With a width the table is for a terminal, and has its colours.
+        unwanted -= {"\x1b"} if text is texts[0] else set()
+        if unwanted:
+            raise AssertionError(f"control characters in a report: {unwanted!r}")
+        if NOT_A_NUMBER.search(text):
+            raise AssertionError(f"a report shows {NOT_A_NUMBER.search(text)!r}")
+    document = json.loads(JsonReport().render(analysis), parse_constant=_refuse)
+    assert isinstance(document["results"], list)
+    sources = read_sources([result.location for result in analysis.results], 0)
+    page = render_page([PageProfile("fuzzed.coz", analysis)], sources)
+    assert page.count("</script>") == render_page([], {}).count("</script>")
+    return True
+
+
+def _refuse(name: str) -> object:
+    raise AssertionError(f"{name} in JSON")
+
+
+def try_one(raw: bytes, folder: Path) -> tuple[bool, str]:
+    """Whether there was a result; and what went wrong, as a traceback, or nothing."""
+    begin = time.process_time()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            result = use(raw, folder)
+    except Exception:  # whatever it is, it is a finding
+        return False, traceback.format_exc()
+    took = time.process_time() - begin
+    return result, f"took {took:.0f} s" if took > TOO_LONG else ""
+
+
+def fuzz(seconds: float, seed: int, findings: Path) -> int:
+    """Try damaged profiles for so long; the number of different failures, each kept with its traceback."""
+    source = random.Random(seed)
+    good = seeds()
+    end = time.monotonic() + seconds
+    intervals.REPLICATES = scalability.REPLICATES = FEW_REPLICATES  # type: ignore[attr-defined]
+    tried = results = 0
+    seen: set[str] = set()
+    with tempfile.TemporaryDirectory() as name:
+        while time.monotonic() < end:
+            raw = mutate(_shortened(source.choice(good), source), good, source)
+            result, failure = try_one(raw, Path(name))
+            tried += 1
+            results += result
+            where = "".join(line for line in failure.splitlines() if line.startswith('  File "'))
+            if failure and where not in seen:
+                seen.add(where)
+                findings.mkdir(parents=True, exist_ok=True)
+                stem = findings / f"profile-{hashlib.sha256(raw).hexdigest()[:12]}"
+                stem.with_suffix(".coz").write_bytes(raw)
+                stem.with_suffix(".txt").write_text(failure)
+                print(f"{stem}.coz:\n{failure}", flush=True)
+    print(f"profiles: seed {seed}, {tried} tried, {results} with results, {len(seen)} findings", flush=True)
+    return len(seen)
+
+
+def _shortened(raw: bytes, source: random.Random) -> bytes:
+    """The first lines, and some of the others, mostly."""
+    lines = raw.splitlines(keepends=True)
+    if len(lines) <= MOST_LINES or source.random() < 0.1:
+        return raw
+    begin = source.randrange(len(lines))
+    return b"".join([*lines[: MOST_LINES // 2], *lines[begin : begin + MOST_LINES // 2], lines[-1]])
+
+
+def main() -> int:
+    """Status 1 if there are findings."""
+    parser = argparse.ArgumentParser(description="Feed damaged profiles to everything that reads one.")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(random.randbytes(4), "big"))
+    parser.add_argument("--findings", type=Path, default=ROOT / "build" / "fuzz" / "findings")
+    parser.add_argument("--try", dest="one", type=Path, help="try this file only")
+    options = parser.parse_args()
+    if options.one:
+        with tempfile.TemporaryDirectory() as name:
+            _, failure = try_one(options.one.read_bytes(), Path(name))
+        print(failure or "no finding")
+        return 1 if failure else 0
+    return 1 if fuzz(options.seconds, options.seed, options.findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

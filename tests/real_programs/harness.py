@@ -1,0 +1,171 @@
+"""What all programs share: running a suite plain and profiled, and comparing the results test by test."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COZ = ROOT / "build/bin/coz"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One command that tests something.
+
+    `parse` makes {test: result} of its output. Where `wrapped` is a program that the command starts itself,
+    it is replaced by a script while the suite runs profiled; else the command itself is profiled.
+    """
+
+    command: Sequence[str]
+    folder: Path
+    progress: Sequence[str]
+    parse: Callable[[str], dict[str, str]]
+    wrapped: Path | None = None
+    as_user: bool = False  # root must not run it
+
+
+@dataclass(frozen=True)
+class Program:
+    """`prepare(folder)` fetches and builds below `folder`, and says what version that is."""
+
+    name: str
+    prepare: Callable[[Path], tuple[str, list[Suite]]]
+
+
+@dataclass
+class Result:
+    name: str
+    version: str
+    plain: dict[str, str] = field(default_factory=dict)
+    profiled: dict[str, str] = field(default_factory=dict)
+    statuses: list[tuple[int, int]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    experiments: int = 0
+
+    def differences(self) -> list[str]:
+        """Each test whose results differ, with both."""
+        found = [
+            f"{test}: plain {self.plain.get(test, 'not run')}, profiled {self.profiled.get(test, 'not run')}"
+            for test in sorted({*self.plain, *self.profiled})
+            if self.plain.get(test) != self.profiled.get(test)
+        ]
+        found += [f"status: plain {a}, profiled {b}" for a, b in self.statuses if a != b]
+        return found
+
+
+def compare(program: Program, below: Path, limit: float) -> Result:
+    """Run all suites of a program both ways. `limit`: seconds for each command."""
+    folder = below / program.name
+    version, suites = program.prepare(folder)
+    result = Result(program.name, version)
+    for index, suite in enumerate(suites):
+        profile = folder / f"{index}.coz"
+        profile.unlink(missing_ok=True)
+        label = f"{index}/" if len(suites) > 1 else ""
+        statuses = []
+        for profiled, results in ((False, result.plain), (True, result.profiled)):
+            log = folder / f"{index}.{'profiled' if profiled else 'plain'}.log"
+            begin = time.monotonic()
+            statuses.append(_run(suite, profile if profiled else None, log, limit))
+            result.seconds[profiled] += time.monotonic() - begin
+            text = log.read_text(errors="replace")
+            results.update({label + test: outcome for test, outcome in suite.parse(text).items()})
+        result.statuses.append((statuses[0], statuses[1]))
+        result.experiments += _experiments(profile)
+    return result
+
+
+def _run(suite: Suite, profile: Path | None, log: Path, limit: float) -> int:
+    """The command's status; 124 when it took too long."""
+    command = list(suite.command)
+    environment = os.environ | {"TERM": "dumb"}
+    original = suite.wrapped and suite.wrapped.with_name(suite.wrapped.name + ".real")
+    if suite.wrapped and original:
+        if not original.exists():
+            suite.wrapped.rename(original)
+        suite.wrapped.unlink(missing_ok=True)
+        if profile is None:
+            shutil.copy2(original, suite.wrapped)
+        else:
+            words = ["run", "-o", str(profile), *suite.progress, "---", str(original)]
+            # A test expects the process id and standard error of the server, not ours.
+            suite.wrapped.write_text(
+                f"#!/bin/sh\nCOZ_TEST_STDERR=3 exec {_python()} -I {ROOT}/tests/real_programs/in_place.py "
+                f'{" ".join(words[1:])} "$@" 3>&2 2>>{log}.coz\n'
+            )
+            suite.wrapped.chmod(0o755)
+    elif profile is not None:
+        command = [str(COZ), "run", "-o", str(profile), *suite.progress, "---", *command]
+    if suite.as_user and os.getuid() == 0:
+        command, environment = _as_nobody(command, suite.folder, profile, environment)
+    with log.open("w") as out:
+        try:
+            return subprocess.run(
+                command,
+                cwd=suite.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                env=environment,
+                timeout=limit,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return 124
+
+
+def _python() -> str:
+    return os.environ.get("COZ_PYTHON", "/usr/bin/python3")
+
+
+def _as_nobody(
+    command: list[str], folder: Path, profile: Path | None, environment: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    nobody = pwd.getpwnam("nobody")
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    if profile is not None:
+        profile.touch()
+        os.chown(profile, nobody.pw_uid, nobody.pw_gid)
+    # The checkout's own Python may be where only root can read.
+    environment = environment | {
+        "COZ_PYTHON": _python(),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "HOME": str(folder),
+        "USER": "nobody",
+    }
+    switch = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+    return switch + command, environment
+
+
+def _experiments(profile: Path) -> int:
+    if not profile.exists():
+        return 0
+    records = (json.loads(line) for line in profile.read_text().splitlines() if line.endswith("}"))
+    return sum(record.get("type") == "experiment" for record in records)
+
+
+def lines_matching(pattern: str) -> Callable[[str], dict[str, str]]:
+    """A parser: `pattern` has the groups `test` and `result`. A test that comes again is another."""
+    expression = re.compile(pattern, re.MULTILINE)
+
+    def parse(text: str) -> dict[str, str]:
+        results: dict[str, str] = {}
+        for match in expression.finditer(text.replace("\r", "\n")):
+            name, number = match["test"].strip(), 2
+            test = name
+            while test in results:
+                test = f"{name} ({number})"
+                number += 1
+            results[test] = match["result"].strip()
+        return results
+
+    return parse

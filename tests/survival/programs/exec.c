@@ -1,0 +1,53 @@
+/* The process becomes another program. argv[1]: a shell, itself, or (argv[2]) a program of any
+ * kind. */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include "survival.h"
+
+static void* computes(void* argument) {
+  for (;;) work(1);
+  return argument;
+}
+
+int main(int count, char** arguments) {
+  pthread_t thread;
+  if (count < 2) return 2;
+  /* Blocked and ignored signals stay so beyond exec, and nothing else. */
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  signal(SIGUSR2, SIG_IGN);
+  work(150);
+  pthread_create(&thread, NULL, computes, NULL);
+  work(20);
+  setenv("SURVIVAL_MARK", "is there", 1);
+  if (strcmp(arguments[1], "shell") == 0) {
+    execl("/bin/sh", "sh", "-c",
+          "echo \"the mark $SURVIVAL_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
+          "esac;"
+          "grep -E '^Sig(Blk|Ign)' /proc/$$/status; ls /proc/$$/fd; exit 5",
+          (char*)NULL);
+  } else if (strcmp(arguments[1], "self") == 0) {
+    const int left = atoi(arguments[2]);
+    printf("%d to go\n", left);
+    fflush(stdout);
+    if (left == 0) return 6;
+    char text[16];
+    snprintf(text, sizeof text, "%d", left - 1);
+    execl(arguments[0], arguments[0], "self", text, (char*)NULL);
+  } else if (strcmp(arguments[1], "other") == 0) {
+    execl(arguments[2], arguments[2], (char*)NULL);
+  } else if (strcmp(arguments[1], "child") == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(arguments[2], arguments[2], (char*)NULL);
+      _exit(127);
+    }
+    say_end("child", child);
+    return 0;
+  }
+  perror("exec");
+  return 127;
+}

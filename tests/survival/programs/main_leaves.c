@@ -1,0 +1,33 @@
+/* The main thread leaves by pthread_exit; the process ends, with status 0, when its last thread
+ * does. */
+#include <pthread.h>
+#include "survival.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void* works(void* name) {
+  for (int i = 0; i < 20; i++) {
+    pthread_mutex_lock(&mutex);
+    work(2);
+    pthread_mutex_unlock(&mutex);
+    work(3);
+  }
+  pthread_mutex_lock(&mutex);
+  printf("a thread is done\n");
+  fflush(stdout);
+  pthread_mutex_unlock(&mutex);
+  return name;
+}
+
+static void told_at_exit(void) { printf("at exit\n"); }
+
+int main(void) {
+  pthread_t thread;
+  atexit(told_at_exit);
+  work(100);
+  for (int i = 0; i < 2; i++) {
+    pthread_create(&thread, NULL, works, NULL);
+    pthread_detach(thread);
+  }
+  pthread_exit(NULL);
+}

@@ -1,0 +1,99 @@
+"""The rows: every promise to a program under `coz run`, each with the program that checks it."""
+
+from __future__ import annotations
+
+from signal import SIGABRT, SIGFPE, SIGKILL, SIGSEGV, SIGSTKFLT, SIGTRAP
+
+from survivors import LIBRARIES, Row
+
+_BLOCKED = "a mask read back lacks the signals that are ours"
+_WAITS = "what blocks and waits for, or reads, a signal that is ours does not get it: it is handled, or kills"
+_LEAST = "a sample, taken on the thread's own stack, needs more than that leaves"
+_GO = "the handler runs on goroutines' small stacks; the program hangs"
+
+PROCESSES = [
+    Row("fork", "fork.c"),
+    Row("vfork", "spawn.c", ("vfork",)),
+    Row("posix_spawn", "spawn.c", ("posix_spawn",)),
+    Row("system and popen", "spawn.c", ("shell",)),
+    Row("exec of a shell", "exec.c", ("shell",), 5, environment={"LD_PRELOAD": "libm.so.6"}),
+    Row("exec of itself", "exec.c", ("self", "3"), 6),
+    Row("exec of a static program", "exec.c", ("other",), 8, others=(("other.c", ("-static",)),)),
+    Row("exec of a setuid program", "exec.c", ("other",), 8, others=(("other.c", ("setuid",)),)),
+    Row("setuid child", "exec.c", ("child",), others=(("other.c", ("setuid",)),)),
+    Row("static child", "exec.c", ("child",), others=(("other.c", ("-static",)),)),
+    Row("daemon", "daemon.c", ends=4),
+    Row("closing every descriptor", "closes.c"),
+]
+
+ENDS = [
+    Row("return", "ends.c", ("return",), 9),
+    Row("exit", "ends.c", ("exit",), 10),
+    Row("_exit", "ends.c", ("_exit",), 11),
+    Row("_Exit", "ends.c", ("_Exit",), 11),
+    Row("quick_exit", "ends.c", ("quick_exit",), 12),
+    Row("exit by a thread", "ends.c", ("thread",), 13),
+    Row("exit_group", "ends.c", ("exit_group",), 14),
+    Row("_exit in a handler amid malloc", "ends.c", ("handler",), 54),
+    Row("abort", "ends.c", ("abort",), -SIGABRT),
+    Row("abort with a handler", "ends.c", ("abort_handled",), -SIGABRT),
+    Row("null pointer", "ends.c", ("null",), -SIGSEGV),
+    Row("core dump", "ends.c", ("core",), -SIGSEGV),
+    Row("division by zero", "ends.c", ("divide",), -SIGFPE),
+    Row("int3", "ends.c", ("int3",), -SIGTRAP),
+    Row("int3 where SIGTRAP is ignored", "ends.c", ("int3_ignored",), -SIGTRAP),
+    Row("SIGTRAP raised", "ends.c", ("trap",), -SIGTRAP),
+    # Else one that the program raises is taken for a sample: README.md.
+    Row("SIGSTKFLT raised", "ends.c", ("stkflt",), -SIGSTKFLT, modes=("perf-trap",)),
+    Row("SIGKILL", "ends.c", ("kill",), -SIGKILL),
+]
+
+THREADS = [
+    Row("main leaves by pthread_exit", "main_leaves.c"),
+    Row("cancelled and detached threads", "cancel.c", ends=3),
+    Row("threads before and after main", "early.cpp", ends=5),
+]
+
+SIGNALS = [
+    Row("any signal", "any_signal.c", fails=_WAITS, runs=False),
+    Row("all signals blocked", "all_blocked.c", fails=_BLOCKED),
+    Row("small stacks", "small_stacks.c"),
+    Row("threads on the least stack", "small_stacks.c", ("threads",), fails=_LEAST, runs=False),
+    Row("set up before main", "uses_library.c", library="library.c"),
+    Row("timers", "timers.c"),
+    Row("traps of its own", "own_traps.c"),
+    Row("state of a computation", "state.c", flags=("-lm",)),
+    Row("restarted calls", "restarted.c"),
+]
+
+JEMALLOC, TCMALLOC, MIMALLOC = "libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0"
+ALLOCATORS = [
+    Row("libc's malloc", "allocates.cpp"),
+    *(
+        Row(f"{library} linked", "allocates.cpp", flags=(f"-l:{library}",))
+        for library in (JEMALLOC, TCMALLOC, MIMALLOC)
+    ),
+    *(
+        Row(f"{library} preloaded", "allocates.cpp", environment={"LD_PRELOAD": f"{LIBRARIES}/{library}"})
+        for library in (JEMALLOC, TCMALLOC, MIMALLOC)
+    ),
+    Row(
+        "jemalloc with threads of its own",
+        "allocates.cpp",
+        flags=(f"-l:{JEMALLOC}",),
+        environment={"MALLOC_CONF": "background_thread:true,dirty_decay_ms:10"},
+    ),
+]
+
+LANGUAGES = [
+    Row("exceptions", "throws.cpp", flags=("-fnon-call-exceptions", "-Wno-maybe-uninitialized")),
+    Row("exception out of main", "throws.cpp", ("main",), -SIGABRT),
+    Row("exception out of a thread", "throws.cpp", ("thread",), -SIGABRT),
+    Row("exception out of std::thread", "throws.cpp", ("std_thread",), -SIGABRT),
+    Row("terminate handler", "throws.cpp", ("handler",), 21),
+    Row("Rust", "panics.rs", ends=101, options=("--progress", "panics::tick")),
+    Row("Rust with panic=abort", "panics.rs", ("abort",), -SIGABRT, options=("--progress", "panics::tick")),
+    Row("Go with cgo", "calls_c.go", fails=_GO, runs=False),
+]
+
+ROWS = PROCESSES + ENDS + THREADS + SIGNALS + ALLOCATORS + LANGUAGES

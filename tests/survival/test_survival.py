@@ -1,0 +1,75 @@
+"""Each row's program does under `coz run` what it does without: output, status, signals, children, files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from rows import ROWS
+from survivors import COZ, LIBRARIES, Row, records, run
+
+#: How often each row is run under the profiler; `make survival` sets more.
+ROUNDS = int(os.environ.get("COZ_SURVIVAL_ROUNDS", "1"))
+
+
+def _environment(row: Row, tmp_path: Path) -> dict[str, str]:
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), **row.environment}
+    preloaded = environment.get("LD_PRELOAD", "")
+    if preloaded.startswith("/") and not Path(preloaded).exists():
+        pytest.skip(f"{preloaded} not found")
+    return environment
+
+
+def _command(row: Row, build, tmp_path: Path) -> list[object]:
+    flags = list(row.flags)
+    if row.library:
+        library = build(row.library, (), shared=True)
+        flags += [f"-L{library.parent}", f"-l{Path(row.library).stem}", f"-Wl,-rpath,{library.parent}"]
+    needed = [flag[3:] for flag in row.flags if flag.startswith("-l:")]
+    for name in needed:
+        if not (LIBRARIES / name).exists():
+            pytest.skip(f"{name} not found")
+    others = []
+    for source, how in row.others:
+        other = build(source, [flag for flag in how if flag != "setuid"])
+        if "setuid" in how:
+            if os.getuid() != 0:
+                pytest.skip("takes root to give a program to another user")
+            own = tmp_path / "setuid"
+            shutil.copy(other, own)
+            os.chown(own, 65534, 65534)
+            own.chmod(stat.S_ISUID | 0o755)
+            other = own
+        others.append(other)
+    return [build(row.source, flags), *row.arguments, *others]
+
+
+def _parameter(row: Row):
+    marks = [pytest.mark.xfail(strict=row.runs, run=row.runs, reason=row.fails)] if row.fails else []
+    return pytest.param(row, id=row.name, marks=marks)
+
+
+@pytest.mark.parametrize("row", [_parameter(row) for row in ROWS])
+def test_row(row: Row, build, tmp_path):
+    command = _command(row, build, tmp_path)
+    environment = _environment(row, tmp_path)
+    plain = run(command, tmp_path / "work", environment)
+    assert plain.status == row.ends, plain
+    assert "NO" not in plain.out, plain.out
+    for index in range(ROUNDS):
+        mode = row.modes[index % len(row.modes)]
+        profile = tmp_path / "profile.coz"
+        profile.unlink(missing_ok=True)
+        options = ["--sampling", mode, "--period", "250us", *row.options]
+        under = [COZ, "run", "-o", profile, *options, "---", *command]
+        profiled = run(under, tmp_path / "work", environment)
+        assert plain.differences(profiled) == [], f"round {index}, {mode}"
+        if not row.sampled:
+            continue
+        # Or it would hold for want of a profiler.
+        assert records(profile, "run")[0]["sampling"] == mode
+        if row.ends >= 0 and records(profile, "samples"):
+            assert records(profile, "samples")[-1]["in_scope"] > 0

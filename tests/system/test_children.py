@@ -1,0 +1,93 @@
+"""-b names a program that the launched one starts: it is profiled, and what starts it is not."""
+
+import shutil
+import stat
+import subprocess
+
+import pytest
+
+QUIET = ("--fixed-speedup", 0)
+
+
+@pytest.fixture
+def prog(build, tmp_path):
+    """A program with a name of its own."""
+    program = tmp_path / "prog"
+    shutil.copy(build("loop.c"), program)
+    return program
+
+
+def profiled(run):
+    return [record["program"] for record in run.records("run")]
+
+
+@pytest.mark.parametrize("name", ["prog", "%/prog", "pr%g"])
+@pytest.mark.parametrize("shell", ["{} 2; true", "exec {} 2"])
+def test_of_a_shell_the_named_program_is_profiled(coz, prog, name, shell):
+    run = coz.run(["sh", "-c", shell.format(prog)], "-b", name, *QUIET)
+    assert run.status == 0, run.err
+    assert profiled(run) == [str(prog)]
+    assert run.records("experiment"), run.err
+    assert "experiment" in run.err
+    assert "warning" not in run.err
+
+
+def test_of_make_the_named_program_is_profiled_run_by_run(coz, prog, tmp_path):
+    (tmp_path / "Makefile").write_text(f"bench:\n\t@{prog} 1.5\n\t@echo between\n\t@{prog} 1.5 exit 0\n")
+    run = coz.run(["make", "-s", "bench"], "-b", "prog", *QUIET)
+    assert run.status == 0, run.err
+    assert "between\n" in run.out
+    assert profiled(run) == [str(prog)] * 2
+    first, second = (record["seed"] for record in run.records("run"))
+    assert second == (first + 1) % 2**64
+
+
+def test_a_script_may_be_launched_and_its_status_is_kept(coz, prog, tmp_path):
+    script = tmp_path / "suite"
+    script.write_text(f"#!/bin/sh\n{prog} 1.5\nexit 7\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    run = coz.run([script], "-b", "prog", *QUIET)
+    assert run.status == 7
+    assert profiled(run) == [str(prog)]
+
+
+def test_of_several_at_a_time_one_is_profiled(coz, prog):
+    run = coz.run(["sh", "-c", f"{prog} 3 & {prog} 3 & {prog} 3 & wait"], "-b", "prog", *QUIET)
+    assert profiled(run) == [str(prog)]
+    assert "2 processes of the program ran at the same time as another, and were not profiled" in run.err
+
+
+def test_without_descriptors_and_after_exec_it_asks_all_the_same(coz, prog):
+    """What starts it may close all that it inherited, as Python does."""
+    code = f"import subprocess; subprocess.run([{str(prog)!r}, '2'], close_fds=True, check=True)"
+    run = coz.run(["python3", "-c", code], "-b", "prog", *QUIET)
+    assert profiled(run) == [str(prog)], run.err
+
+
+def test_points_and_lines_are_found_in_the_child(coz, build, tmp_path):
+    program = tmp_path / "prog"
+    shutil.copy(build("loop.c", "-DNO_PROGRESS"), program)
+    options = ("-b", "prog", "--progress", "work", "--fixed-line", "loop.c:29", "--fixed-speedup", 0)
+    run = coz.run(["sh", "-c", f"{program} 3; true"], *options)
+    (record,) = run.records("run")
+    assert [point["name"] for point in record["points"]] == ["work"]
+    assert {e["location"].rpartition("/")[2] for e in run.records("experiment")} == {"loop.c:29"}, run.err
+
+
+def test_what_is_not_there_costs_the_profile_only(coz, prog):
+    run = coz.run(["sh", "-c", f"{prog} 0.2; exit 5"], "-b", "prog", "--fixed-line", "nowhere.c:1")
+    assert run.status == 5
+    assert f"{prog} runs unprofiled" in run.err
+    assert not coz.profile.exists()
+    run = coz.run(["sh", "-c", "exit 6"], "-b", "prog")
+    assert run.status == 6
+    assert "warning: sh started no program that matches -b prog" in run.err
+    assert not coz.profile.exists()
+
+
+def test_a_stripped_program_is_named_with_the_remedy(coz, prog):
+    subprocess.run(["strip", prog], check=True)
+    run = coz.run(["sh", "-c", f"{prog} 0.2"], "-b", "prog")
+    assert run.status == 0
+    assert f"{prog} runs unprofiled: {prog} has no debug information" in run.err
+    assert "-g" in run.err

@@ -1,0 +1,256 @@
+"""What the system refuses or limits.
+
+The program runs to its own end all the same, and the user is told why."""
+
+import os
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HELPER = ROOT / "build/libexec/coz-linetable"
+LIBRARY = ROOT / "build/lib/libcoz.so"
+
+ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="takes root")
+
+
+def ended_well(run, status=7):
+    """The program ran to its own end, as without us."""
+    assert run.status == status, run.err
+    assert "out: exit" in run.out
+    assert "Traceback" not in run.err
+    return run
+
+
+def said(run, *words):
+    """Our lines of standard error have these words."""
+    ours = "\n".join(line for line in run.err.splitlines() if line.startswith("coz"))
+    for word in words:
+        assert word.lower() in ours.lower(), f"{word!r} not in:\n{ours}"
+
+
+def limited(limit, soft, hard=None):
+    """For subprocess: a limit in the new process."""
+    return {"preexec_fn": lambda: resource.setrlimit(limit, (soft, soft if hard is None else hard))}
+
+
+def test_perf_refused_by_a_filter(coz, build):
+    """As in Docker's default profile: a timer samples instead, and the remedy is named."""
+    coz.below = [str(build("refuse.c")), "perf"]
+    run = ended_well(coz.run([build("loop.c"), 4, "exit", 7]))
+    said(run, "perf events are refused", "Operation not permitted", "seccomp", "a timer")
+    assert run.records("run")[0]["sampling"] == "timer"
+    assert run.records("experiment")
+    doctor = coz("doctor", build("loop.c"))
+    assert "perf events are refused" in doctor.out
+    assert "--cap-add PERFMON" in doctor.out
+
+
+def test_one_way_of_sampling_that_is_refused(coz, build):
+    """Asked for alone it is not replaced by another; the program runs, and what follows is said."""
+    coz.below = [str(build("refuse.c")), "perf"]
+    run = ended_well(coz.run([build("loop.c"), 1, "exit", 7], "--sampling", "perf-trap"))
+    said(run, "perf-trap are refused", "nothing is sampled", "--sampling auto")
+
+
+@ROOT_ONLY
+def test_perf_event_paranoid_3():
+    """Debian's and Ubuntu's: users may not. Root may, so that a user has to run it."""
+    if not shutil.which("setpriv"):
+        pytest.skip("setpriv is not there")
+    setting = "/proc/sys/kernel/perf_event_paranoid"
+    with open(setting) as file:
+        before = file.read()
+    refused = subprocess.run(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", HELPER, "sampling"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if refused.returncode != 0:
+        pytest.skip("another user cannot run what was built here")
+    try:
+        with open(setting, "w") as file:
+            file.write("3")
+    except OSError:
+        pytest.skip("this machine's settings cannot be changed")
+    try:
+        refused = subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", HELPER, "sampling"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    finally:
+        with open(setting, "w") as file:
+            file.write(before)
+    if '"signal_error":""' in refused.stdout.replace(" ", ""):
+        pytest.skip("this kernel does not know level 3")
+    assert "Permission denied" in refused.stdout
+
+
+def test_ptrace_refused(coz, build):
+    """Nothing of ours needs it."""
+    coz.below = [str(build("refuse.c")), "ptrace"]
+    run = ended_well(coz.run([build("loop.c"), 3, "exit", 7], "--progress", "work"))
+    assert run.records("experiment")
+
+
+def test_few_descriptors(coz, build):
+    """Fewer than our high numbers: ours then take low ones, and everything works."""
+    run = ended_well(coz.run([build("loop.c"), 4, "exit", 7], **limited(resource.RLIMIT_NOFILE, 64)))
+    assert run.records("experiment")
+
+
+def test_hardly_any_descriptors(coz, build):
+    """As few as the shell that starts `coz` needs itself."""
+    for number in (16, 12):
+        ended_well(coz.run([build("loop.c"), 0.5, "exit", 7], **limited(resource.RLIMIT_NOFILE, number)))
+
+
+def test_descriptors_run_out_among_threads(coz, build):
+    """perf-signal takes one for each thread: those without are unsampled, and the limit is named."""
+    run = coz.run(
+        [build("crowd.c"), 100, 0], "--sampling", "perf-signal", **limited(resource.RLIMIT_NOFILE, 60)
+    )
+    assert run.status == 0, run.err
+    assert "threads: 100\n" in run.out
+    said(run, "Too many open files", "ulimit -n")
+
+
+def test_no_locked_memory(coz, build):
+    """perf's ring buffers are not used, so that nothing needs to be locked."""
+    run = ended_well(coz.run([build("loop.c"), 3, "exit", 7], **limited(resource.RLIMIT_MEMLOCK, 0)))
+    assert run.records("experiment")
+
+
+def test_little_memory_for_the_program(coz, build):
+    """From much too little to enough: refused before the start, or run to the end."""
+    for megabytes in (150, 300, 600):
+        run = coz.run(
+            [build("loop.c"), 0.5, "exit", 7], **limited(resource.RLIMIT_AS, megabytes << 20), timeout=120
+        )
+        assert run.status in (2, 7), run.err
+        assert run.status == 7 or "coz" in run.err
+    ended_well(run)
+
+
+def test_no_memory_for_the_profiler_in_the_program(coz, build, tmp_path):
+    """The launcher has enough, the program has not: it runs unprofiled, and says so."""
+    script = tmp_path / "tight.c"
+    script.write_text(
+        "#include <sys/resource.h>\n#include <unistd.h>\n"
+        "int main(int n, char** v) { struct rlimit l = {24 << 20, 24 << 20}; (void)n;\n"
+        " if (setrlimit(RLIMIT_AS, &l) != 0) return 125; execv(v[1], v + 1); return 126; }\n"
+    )
+    tight = tmp_path / "tight"
+    subprocess.run(["gcc", "-o", tight, script], check=True)
+    # As `coz run` sets the environment up; the limit must come after it, and before the program.
+    environment = {
+        "LD_PRELOAD": str(LIBRARY),
+        "COZ_PROGRAM": str(build("loop.c")),
+        "COZ_OUTPUT": str(coz.profile),
+        "COZ_LINE_TABLES": "",
+    }
+    command = f"export COZ_PROCESS=$$; exec {tight} {build('loop.c')} 0.3 exit 7"
+    done = subprocess.run(
+        ["sh", "-c", command], env=os.environ | environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 7, done.stderr
+    assert "out: exit" in done.stdout
+    assert "the program runs unprofiled" in done.stderr
+
+
+@ROOT_ONLY
+def test_no_proc(coz, build):
+    """As in a bare chroot. What needs it is left out; the program runs, and is profiled."""
+    inner = 'umount -l /proc && exec "$@"'
+    coz.below = ["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh"]
+    if subprocess.run([*coz.below, "test", "!", "-e", "/proc/self"], check=False).returncode != 0:
+        pytest.skip("/proc cannot be taken away here")
+    run = ended_well(coz.run([build("loop.c"), 4, "exit", 7]))
+    assert run.records("experiment")
+
+
+@ROOT_ONLY
+def test_full_disk(coz, build, tmp_path):
+    """In the middle of a run: told once, the program runs on, what there is can be read."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    coz.below = [
+        "unshare", "-m", "--propagation", "private", "sh", "-c",
+        f'mount -t tmpfs -o size=8k none {disk} && "$@"; status=$?; cp {disk}/p.coz {tmp_path}; exit $status',
+        "sh",
+    ]  # fmt: skip
+    if subprocess.run([*coz.below[:6], f"mount -t tmpfs none {disk}"], check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    run = coz("run", "-o", disk / "p.coz", "---", build("loop.c"), 12, "exit", 7)
+    ended_well(run)
+    assert run.err.count("the profile cannot be written: No space left on device") == 1
+    left = tmp_path / "p.coz"
+    assert left.stat().st_size == 8192
+    report = coz("report", left)
+    assert report.status in (0, 2)
+    assert "Traceback" not in report.err
+
+
+def test_output_that_is_a_device(coz, build):
+    """/dev/full takes nothing: known before the start."""
+    run = coz("run", "-o", "/dev/full", "---", build("loop.c"), 0.3)
+    assert run.status == 2
+    assert "out:" not in run.out
+    said(run, "/dev/full")
+
+
+@ROOT_ONLY
+def test_read_only_disk(coz, build, tmp_path):
+    """Known before the start, too."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = f'mount -t tmpfs -o ro none {disk} && exec "$@"'
+    coz.below = ["unshare", "-m", "--propagation", "private", "sh", "-c", mount, "sh"]
+    if subprocess.run([*coz.below, "true"], check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    run = coz("run", "-o", disk / "p.coz", "---", build("loop.c"), 0.3)
+    assert run.status == 2
+    assert "out:" not in run.out
+    said(run, "Read-only file system")
+
+
+def test_cache_that_cannot_be_written(coz, build, tmp_path):
+    """Known before the start, with the variable to set."""
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    run = coz.run([build("loop.c"), 0.3], env={"XDG_CACHE_HOME": str(plain)})
+    assert run.status == 2
+    assert "out:" not in run.out
+    said(run, "XDG_CACHE_HOME")
+
+
+def test_profile_larger_than_a_limit(coz, build):
+    """RLIMIT_FSIZE: the program does not die of SIGXFSZ on our account."""
+    # Python would leave compiled modules that are cut short, for later runs to fall over.
+    coz.environment = coz.environment | {"PYTHONDONTWRITEBYTECODE": "1"}
+    run = ended_well(coz.run([build("loop.c"), 12, "exit", 7], **limited(resource.RLIMIT_FSIZE, 8192)))
+    said(run, "the profile cannot be written: File too large")
+    assert coz.profile.stat().st_size == 8192
+
+
+@pytest.mark.skipif("COZ_LONG_TESTS" not in os.environ, reason="minutes on two cores: COZ_LONG_TESTS=1")
+@pytest.mark.parametrize("sampling", ["perf-trap", "timer"])
+def test_five_thousand_threads(coz, build, sampling):
+    threads = 5000
+    alone = subprocess.run([build("crowd.c"), str(threads), "0"], capture_output=True, text=True, timeout=120)
+    if alone.returncode == 4:
+        pytest.skip("there may not be so many threads here")
+    run = coz.run([build("crowd.c"), threads, 0], "--sampling", sampling, timeout=300)
+    assert (run.status, run.out) == (0, alone.stdout), run.err
+    assert run.records("samples")[-1]["points"][0]["visits"] == threads
+
+
+def test_a_hundred_thousand_short_threads(coz, build):
+    """Slots are used again; every visit is counted."""
+    threads = 100_000
+    run = coz.run([build("crowd.c"), 0, threads], timeout=500)
+    assert (run.status, run.out) == (0, f"threads: {threads}\n"), run.err
+    assert run.records("samples")[-1]["points"][0]["visits"] == threads
+    assert "unprofiled" not in run.err

@@ -1,0 +1,41 @@
+/** Names of lines and functions, short enough to read. Nothing here touches the document. */
+
+const CALLED_FROM = " < ";
+const REGION = "region ";
+
+/** The directory, with its final slash, that all locations share; empty if only the root. */
+export function commonDirectory(locations: string[]): string {
+  const parts = locations.filter((l) => !l.startsWith(REGION)).flatMap((l) => l.split(CALLED_FROM));
+  const folders = parts.map((part) => part.slice(0, part.lastIndexOf("/") + 1));
+  const first = folders[0];
+  if (first === undefined || folders.some((folder) => !folder.startsWith("/"))) return "";
+  let shared = first;
+  for (const folder of folders) {
+    while (!folder.startsWith(shared))
+      shared = shared.slice(0, shared.lastIndexOf("/", shared.length - 2) + 1);
+  }
+  return shared === "/" ? "" : shared;
+}
+
+/** A location without the directory that all share. */
+export function shorten(location: string, prefix: string): string {
+  const parts = location.split(CALLED_FROM);
+  return parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
+}
+
+/** File and line of a location; of functions and regions the line is 0. */
+export function splitLocation(location: string): [string, number] {
+  const own = location.split(CALLED_FROM)[0] ?? "";
+  if (own.startsWith(REGION)) return ["", 0];
+  const colon = own.lastIndexOf(":");
+  const line = /^[0-9]+$/.test(own.slice(colon + 1)) ? Number(own.slice(colon + 1)) : 0;
+  // A function of a file, `path:f(a::b)`: the path ends at the first colon after the last folder.
+  const end = line > 0 ? colon : own.indexOf(":", own.split("(")[0]?.lastIndexOf("/") ?? 0);
+  return [end < 0 ? own : own.slice(0, end), line];
+}
+
+/** A function without its parameters. */
+export function shortFunction(name: string): string {
+  const plain = name.replaceAll("(anonymous namespace)::", "");
+  return plain.split("(")[0]?.trim() || name.trim();
+}
