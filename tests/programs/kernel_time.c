@@ -1,5 +1,6 @@
 /* Half of the time in the kernel: kernel_time SECONDS (read | write). Between the calls there is a
- * short one that takes hardly any time. Prints the share of the long ones by the thread's clock. */
+ * short one that takes hardly any time. Prints the share of the long ones by the thread's clock.
+ * Rounds vary in length: those of a period exactly would keep step with the samples. */
 #include <coz.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,14 +24,14 @@ static void compute(double seconds) {
   } while (now(CLOCK_THREAD_CPUTIME_ID) < end);
 }
 
-static void ask_kernel_by_read(int zeros, char* buffer) {
-  for (int i = 0; i < 8; ++i) {
+static void ask_kernel_by_read(int zeros, char* buffer, int times) {
+  for (int i = 0; i < times; ++i) {
     if (read(zeros, buffer, SIZE) != SIZE) abort(); /* READ */
   }
 }
 
-static void ask_kernel_by_write(int file, char* buffer) {
-  for (int i = 0; i < 4; ++i) {
+static void ask_kernel_by_write(int file, char* buffer, int times) {
+  for (int i = 0; i < times; ++i) {
     if (pwrite(file, buffer, SIZE, 0) != SIZE) abort(); /* WRITE */
   }
 }
@@ -47,11 +48,12 @@ int main(int argc, char** argv) {
   double in_kernel = 0;
   const double start = now(CLOCK_THREAD_CPUTIME_ID);
   while (now(CLOCK_MONOTONIC) < end) {
+    const int times = 2 + (int)(random() % 11);
     const double before = now(CLOCK_THREAD_CPUTIME_ID);
     if (writes) {
-      ask_kernel_by_write(fileno(file), buffer);
+      ask_kernel_by_write(fileno(file), buffer, times);
     } else {
-      ask_kernel_by_read(zeros, buffer);
+      ask_kernel_by_read(zeros, buffer, times);
     }
     const double took = now(CLOCK_THREAD_CPUTIME_ID) - before;
     in_kernel += took;
