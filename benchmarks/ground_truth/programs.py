@@ -74,6 +74,7 @@ PROGRAMS = (
     Program("mutex_short"),
     Program("barrier_phases"),
     Program("condvar_handoff"),
+    Program("thread_pool"),
     Program("rwlock"),
     Program("semaphore_ring"),
     Program("atomic_wait"),

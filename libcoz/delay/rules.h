@@ -34,7 +34,7 @@ auto wait(ThreadDelays& delays, std::initializer_list<std::uintptr_t> wakers, Ca
 template <typename Attempt, typename IsBusy, typename Call, typename WhoWoke>
 auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
              Call call, WhoWoke who_woke) {
-  delays.before_taking();
+  delays.settle();
   const auto tried = attempt();
   if (is_busy(tried)) return wait(delays, {object}, call, who_woke);
   delays.go_on();
@@ -46,7 +46,7 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
 template <typename Attempt, typename IsBusy, typename Relax>
 auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {
   for (;;) {
-    delays.before_taking();
+    delays.settle();
     const auto tried = attempt();
     if (!is_busy(tried)) {
       delays.go_on();
@@ -63,12 +63,30 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
   return call();
 }
 
+// Giving back a mutex. `is_waited_for`: does another thread wait in the call that takes it? Asked
+// once everything is paid, since others come while this thread pauses. Who waits for a condition
+// takes its mutex in the end, and then it matters which of the two came last.
+template <typename IsWaitedFor, typename Call>
+auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_waited_for,
+                   Call call) {
+  delays.settle();
+  delays.before_waking(mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
+  return call();
+}
+
+// Signalling a condition, to one or to all: those who wait for it go on when they have its mutex.
+template <typename Call>
+auto signal_condition(ThreadDelays& delays, std::uintptr_t condition, Call call) {
+  delays.before_waking(condition, ReleaseTime::kNoted);
+  return call();
+}
+
 // Waiting for a condition releases its mutex, and returning takes it again: both may be what the
 // thread waited for.
 template <typename Call, typename WhoWoke>
 auto wait_for_condition(ThreadDelays& delays, std::uintptr_t condition, std::uintptr_t mutex,
                         Call call, WhoWoke who_woke) {
-  delays.before_waking_and_waiting(mutex);
+  delays.before_waking_and_waiting(mutex, ReleaseTime::kNoted);
   return wait(delays, {condition, mutex}, call, who_woke);
 }
 

@@ -62,7 +62,7 @@ bool ThreadDelays::is_interrupting() const noexcept {
   return false;
 }
 
-void ThreadDelays::settle() noexcept {
+void ThreadDelays::settle_in_turn() noexcept {
   if (is_interrupting()) return;
   const Turn turn(thread_);
   drain();
@@ -86,20 +86,34 @@ void ThreadDelays::after_blocking(WokenBy woken_by,
   const Turn turn(thread_);
   thread_.blocked.store(false, std::memory_order_relaxed);
   if (woken_by == WokenBy::kThread) {
-    std::optional<Nanoseconds> least;
-    for (const std::uintptr_t object : wakers) {
-      const auto waker = environment_.wakers.find(object);
-      // What we released ourselves (the mutex of a condition) did not wake us.
-      if (!waker || waker->thread == thread_.slot) continue;
-      least = least ? std::min(*least, waker->local) : waker->local;
-    }
-    thread_.clock.credit(thread_.blocked_at, environment_.now(), least, environment_.global.get(),
-                         environment_.most_saved_wait);
+    thread_.clock.credit(thread_.blocked_at, environment_.now(), served_by(wakers),
+                         environment_.global.get(), environment_.most_saved_wait);
   }
   drain_deferred();
   if (woken_by != WokenBy::kNobody) pay_until_settled();
   thread_.spreader.begin(site_);
   resume_in_turn();
+}
+
+// The thread goes on after the last release that it waited for, in effective time as in real time:
+// at the latest of the releases' effective times (at − local). Seen from the moment of the last
+// one, whoever had released earlier has served as much more as the time between them, and the least
+// counts. A release whose time was not noted held up nobody, if another's was.
+std::optional<Nanoseconds> ThreadDelays::served_by(
+    std::initializer_list<std::uintptr_t> wakers) const noexcept {
+  std::optional<Nanoseconds> least;
+  Nanoseconds last = 0;
+  for (const std::uintptr_t object : wakers) {
+    const auto waker = environment_.wakers.find(object);
+    // What we released ourselves (the mutex of a condition) did not wake us.
+    if (!waker || waker->thread == thread_.slot || (last > 0 && waker->at == 0)) continue;
+    if (last == 0 && waker->at > 0) least.reset();
+    const Nanoseconds now_last = std::max(last, waker->at);
+    const Nanoseconds served = waker->local + (now_last - waker->at);
+    least = least ? std::min(*least + (now_last - last), served) : served;
+    last = now_last;
+  }
+  return least;
 }
 
 void ThreadDelays::publish() noexcept {

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "delay/amplification.h"
 #include "delay/delay_ledger.h"
@@ -48,6 +49,10 @@ enum class WokenBy {
   kNobody,    // the call did not block
 };
 
+// Of a release: is its time noted? Where a thread may have waited for several objects, the times
+// say which came last; where it waits for one, the clock need not be read.
+enum class ReleaseTime { kUnimportant, kNoted };
+
 class ThreadDelays {
  public:
   // Both must outlive it. As cheap as two pointers: wrappers make one for each call.
@@ -64,20 +69,22 @@ class ThreadDelays {
   void sampled(std::uint32_t target) noexcept;
 
   // The thread may wake another by releasing `object`.
-  void before_waking(std::uintptr_t object) noexcept {
-    before_waking_and_waiting(object);
+  void before_waking(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
+    before_waking_and_waiting(object, time);
     go_on();
   }
   // The same, in a call that then waits itself: the way there is no stretch.
-  void before_waking_and_waiting(std::uintptr_t object) noexcept {
-    if (!is_settled()) settle();
-    environment_.wakers.record(object, {thread_.clock.local(), thread_.slot});
+  void before_waking_and_waiting(std::uintptr_t object,
+                                 ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
+    settle();
+    const Nanoseconds at = time == ReleaseTime::kNoted ? environment_.now() : 0;
+    environment_.wakers.record(object, {thread_.clock.local(), thread_.slot, at});
   }
 
-  // The thread is about to take what another may hold: it pays what it owes, so that it need not do
-  // so with others waiting.
-  void before_taking() noexcept {
-    if (!is_settled()) settle();
+  // Pays what the thread owes: before it takes what another may hold, so that it need not do so
+  // with others waiting.
+  void settle() noexcept {
+    if (!is_settled()) settle_in_turn();
   }
 
   // A call that did not block is over: another stretch begins. The other functions do it
@@ -93,8 +100,7 @@ class ThreadDelays {
 
   // False in a signal handler that has interrupted another call: don't call after_blocking then.
   bool before_blocking() noexcept;
-  // `wakers`: the objects whose last release may have woken the thread. All of them came before
-  // the thread went on, so the least of what they had served counts.
+  // `wakers`: the objects whose last releases the thread may have waited for, all of them.
   void after_blocking(WokenBy woken_by, std::initializer_list<std::uintptr_t> wakers) noexcept;
 
   // Makes what the thread was charged known to the others, without pausing.
@@ -131,7 +137,8 @@ class ThreadDelays {
     return environment_.pending.is_empty() ? global : std::max(global, most_pending());
   }
   Nanoseconds most_pending() const noexcept;
-  void settle() noexcept;
+  std::optional<Nanoseconds> served_by(std::initializer_list<std::uintptr_t> wakers) const noexcept;
+  void settle_in_turn() noexcept;
   void resume() noexcept;
   void resume_in_turn() noexcept;
   bool is_interrupting() const noexcept;

@@ -22,15 +22,18 @@ class WakerTable {
   struct Waker {
     Nanoseconds local;
     std::uint32_t thread;  // index of the waker's slot
+    Nanoseconds at = 0;    // when, if that was noted
   };
 
   void record(std::uintptr_t object, Waker waker) noexcept {
     Entry& entry = entry_of(object);
     const auto local = static_cast<std::uint64_t>(waker.local);
     const std::uint64_t thread = waker.thread;
+    const auto at = static_cast<std::uint64_t>(waker.at);
     entry.local.store(local, std::memory_order_relaxed);
     entry.thread.store(thread, std::memory_order_relaxed);
-    entry.check.store(mix(object, local, thread), std::memory_order_release);
+    entry.at.store(at, std::memory_order_relaxed);
+    entry.check.store(mix(object, local, thread, at), std::memory_order_release);
   }
 
   std::optional<Waker> find(std::uintptr_t object) const noexcept {
@@ -38,8 +41,10 @@ class WakerTable {
     const std::uint64_t check = entry.check.load(std::memory_order_acquire);
     const std::uint64_t local = entry.local.load(std::memory_order_relaxed);
     const std::uint64_t thread = entry.thread.load(std::memory_order_relaxed);
-    if (check != mix(object, local, thread)) return std::nullopt;
-    return Waker{static_cast<Nanoseconds>(local), static_cast<std::uint32_t>(thread)};
+    const std::uint64_t at = entry.at.load(std::memory_order_relaxed);
+    if (check != mix(object, local, thread, at)) return std::nullopt;
+    return Waker{static_cast<Nanoseconds>(local), static_cast<std::uint32_t>(thread),
+                 static_cast<Nanoseconds>(at)};
   }
 
  private:
@@ -47,14 +52,15 @@ class WakerTable {
   struct Entry {
     std::atomic<std::uint64_t> local{0};
     std::atomic<std::uint64_t> thread{0};
+    std::atomic<std::uint64_t> at{0};
     std::atomic<std::uint64_t> check{0};
   };
 
-  static std::uint64_t mix(std::uintptr_t object, std::uint64_t local,
-                           std::uint64_t thread) noexcept {
+  static std::uint64_t mix(std::uintptr_t object, std::uint64_t local, std::uint64_t thread,
+                           std::uint64_t at) noexcept {
     // Odd multipliers keep each argument's bits apart; an all-zero entry matches no object.
     return (object * 0x9e3779b97f4a7c15U) ^ (local * 0xc2b2ae3d27d4eb4fU) ^
-           (thread * 0x165667b19e3779f9U) ^ 0x27d4eb2f165667c5U;
+           (thread * 0x165667b19e3779f9U) ^ (at * 0x9fb21c651e98df25U) ^ 0x27d4eb2f165667c5U;
   }
   static std::size_t index_of(std::uintptr_t object) noexcept {
     return (object * 0x9e3779b97f4a7c15U) >> 52;

@@ -24,8 +24,9 @@ COZ_WRAPPER_PART int wait_for_condition(const void* condition, const void* mutex
 
 template <typename Signal>
 COZ_WRAPPER_PART int signal_condition(const void* condition, Signal signal) {
-  if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(condition));
-  return signal();
+  auto delays = coz::Runtime::current_delays();
+  if (!delays) return signal();
+  return coz::rules::signal_condition(*delays, key(condition), signal);
 }
 
 static_assert(thrd_success == 0);

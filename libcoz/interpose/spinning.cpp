@@ -51,7 +51,7 @@ COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
 
 // No end of a stretch of code: a loop may call it a thousand times in a wait.
 COZ_EXPORT int sched_yield() noexcept {
-  if (auto delays = coz::Runtime::current_delays()) delays->before_taking();
+  if (auto delays = coz::Runtime::current_delays()) delays->settle();
   return COZ_REAL(sched_yield)();
 }
 

@@ -35,6 +35,9 @@ class Accounting {
   // `attempt`: whether the object could be had at once.
   virtual void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) = 0;
   virtual void release(std::uintptr_t object, FunctionRef<void> call) = 0;
+  virtual void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
+                             FunctionRef<void> call) = 0;
+  virtual void signal_condition(std::uintptr_t condition, FunctionRef<void> call) = 0;
   virtual void wait_for_condition(std::uintptr_t condition, std::uintptr_t mutex, Call call) = 0;
   virtual void meet(std::uintptr_t barrier, Call call) = 0;
   virtual void wait_for_outside(FunctionRef<void> call) = 0;

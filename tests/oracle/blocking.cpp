@@ -21,7 +21,8 @@ Thread* take_first(std::deque<Thread*>& waiting) {
 
 [[gnu::noinline]] void Mutex::unlock(Thread& thread) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
-  thread.accounting().release(address_, [this] { give_back(); });
+  thread.accounting().release_mutex(
+      address_, [this] { return !waiting_.empty(); }, [this] { give_back(); });
 }
 
 bool Mutex::try_take() noexcept {
@@ -57,8 +58,15 @@ void Mutex::give_back() {
 
 [[gnu::noinline]] void Condition::signal(Thread& thread) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
-  thread.accounting().release(address_, [this] {
+  thread.accounting().signal_condition(address_, [this] {
     if (!waiting_.empty()) take_first(waiting_)->wake_up();
+  });
+}
+
+[[gnu::noinline]] void Condition::broadcast(Thread& thread) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
+  thread.accounting().signal_condition(address_, [this] {
+    while (!waiting_.empty()) take_first(waiting_)->wake_up();
   });
 }
 

@@ -41,6 +41,7 @@ class Condition {
 
   void wait(Thread& thread, Mutex& mutex);
   void signal(Thread& thread);
+  void broadcast(Thread& thread);
 
  private:
   std::uintptr_t address_;

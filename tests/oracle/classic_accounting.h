@@ -33,6 +33,12 @@ class ClassicAccounting final : public Accounting {
     catch_up();
     call();
   }
+  void release_mutex(std::uintptr_t mutex, FunctionRef<bool>, FunctionRef<void> call) override {
+    release(mutex, call);
+  }
+  void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
+    release(condition, call);
+  }
   void wait_for_condition(std::uintptr_t, std::uintptr_t, Call call) override { credited(call); }
   void meet(std::uintptr_t, Call call) override {
     catch_up();

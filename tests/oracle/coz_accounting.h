@@ -36,6 +36,13 @@ class CozAccounting final : public Accounting {
   void release(std::uintptr_t object, FunctionRef<void> call) override {
     coz::rules::release(delays_, object, call);
   }
+  void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
+                     FunctionRef<void> call) override {
+    coz::rules::release_mutex(delays_, mutex, is_waited_for, call);
+  }
+  void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
+    coz::rules::signal_condition(delays_, condition, call);
+  }
   void wait_for_condition(std::uintptr_t condition, std::uintptr_t mutex, Call call) override {
     coz::rules::wait_for_condition(delays_, condition, mutex, call, as_said);
   }

@@ -100,6 +100,10 @@ TEST_CASE("oracle: work handed over by a condition, and back") {
   check("hand-off by condition", 0.4, 1.1);
 }
 
+TEST_CASE("oracle: a crowd that a condition wakes, and that then waits for one mutex") {
+  check("fork and join, condition", 0.7, 2.6);
+}
+
 TEST_CASE("oracle: waiting for the outside is neither sped up nor credited") {
   check("I/O beside compute", 0.6, 1.8);
   check("I/O pipeline", 0.2, 0.4);

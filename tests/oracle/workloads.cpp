@@ -173,6 +173,44 @@ void hand_off(World& world) {
   });
 }
 
+// Work for a crowd: all wake at once, and then wait for each other to take their part.
+struct Pool {
+  explicit Pool(World& world) : mutex(world, Mutex::Order::kBarging), filled(world), done(world) {}
+
+  Mutex mutex;
+  Condition filled;
+  Condition done;
+  int to_take = 0;
+  int to_finish = 0;
+};
+
+void fork_and_join(World& world) {
+  constexpr int kWorkers = 4;
+  auto& pool = world.make<Pool>();
+  world.spawn([&pool](Thread& thread) {
+    thread.compute(0, us(300));
+    pool.mutex.lock(thread);
+    pool.to_take = pool.to_finish = kWorkers;
+    pool.filled.broadcast(thread);
+    while (pool.to_finish > 0) pool.done.wait(thread, pool.mutex);
+    pool.mutex.unlock(thread);
+    thread.visit();
+  });
+  for (int i = 0; i < kWorkers; ++i) {
+    world.spawn([&pool](Thread& thread) {
+      pool.mutex.lock(thread);
+      while (pool.to_take == 0) pool.filled.wait(thread, pool.mutex);
+      thread.compute(1, us(50));
+      --pool.to_take;
+      pool.mutex.unlock(thread);
+      thread.compute(2, us(400));
+      pool.mutex.lock(thread);
+      if (--pool.to_finish == 0) pool.done.signal(thread);
+      pool.mutex.unlock(thread);
+    });
+  }
+}
+
 // read(), 300 µs of it at work and the rest waiting, beside a thread that computes.
 void io_and_compute(World& world) {
   auto& barrier = world.make<Barrier>(std::size_t{2});
@@ -232,6 +270,7 @@ const std::vector<Workload>& workloads() {
       {"semaphore ring", {"first", "second", "third"}, semaphore_ring},
       {"readers and a writer", {"outside", "read", "write", "prepare"}, readers_and_writer},
       {"hand-off by condition", {"prepare", "finish", "serve"}, hand_off},
+      {"fork and join, condition", {"prepare", "take", "work"}, fork_and_join},
       {"I/O beside compute", {"read", "compute"}, io_and_compute},
       {"I/O pipeline", {"read", "handle"}, io_pipeline},
       {"4 threads on 2 cores", {"thread 1", "threads 2-4"}, few_cores, 2, true},

@@ -1,5 +1,6 @@
 /* crowd ALIVE SHORT: so many threads that are there at the same time, then so many that end at
  * once, one after the other. Each does a little work and counts; the sum says whether all ran.
+ * Those that stay wait for a signal: thousands that look now and then would keep the machine busy.
  * Where no more threads can be had, it goes on with those it has, and says how many. */
 #include <coz.h>
 #include <pthread.h>
@@ -8,7 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static atomic_int ran, released;
+static atomic_int ran;
+static int released;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t release = PTHREAD_COND_INITIALIZER;
 
 static void work(void) {
   for (volatile int i = 0; i < 2000; i = i + 1) {
@@ -19,7 +23,9 @@ static void work(void) {
 
 static void* stay(void* unused) {
   work();
-  while (!released) usleep(10000);
+  pthread_mutex_lock(&lock);
+  while (!released) pthread_cond_wait(&release, &lock);
+  pthread_mutex_unlock(&lock);
   return unused;
 }
 
@@ -37,7 +43,10 @@ int main(int argc, char** argv) {
   int begun = 0;
   while (begun < alive && pthread_create(&threads[begun], &attributes, stay, NULL) == 0) ++begun;
   while (ran < begun) usleep(1000);
+  pthread_mutex_lock(&lock);
   released = 1;
+  pthread_cond_broadcast(&release);
+  pthread_mutex_unlock(&lock);
   for (int i = 0; i < begun; ++i) pthread_join(threads[i], NULL);
   for (int i = 0; i < brief; ++i) {
     pthread_t thread;

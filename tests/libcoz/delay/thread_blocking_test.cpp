@@ -76,6 +76,72 @@ TEST_CASE("of several objects the one whose waker had served least counts") {
   CHECK(slept == 3 * kDelay);
 }
 
+TEST_CASE("a waker who had released earlier has served more by the time of the last release") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  // Signalled, and then waited for the mutex, whose holder paused for three delays meanwhile.
+  const bool mutex_last = GENERATE(true, false);
+  world.wakers->record(mutex_last ? kCondition : kMutex, {0, 2, clock_now});
+  clock_now += 4 * kDelay;
+  world.wakers->record(mutex_last ? kMutex : kCondition, {3 * kDelay, 3, clock_now});
+  world.global.raise_to(3 * kDelay);
+  clock_now += kDelay;
+  const bool condition_first = GENERATE(true, false);
+  waits.delays.after_blocking(WokenBy::kThread, {condition_first ? kCondition : kMutex,
+                                                 condition_first ? kMutex : kCondition});
+  CHECK(sleeps == 0);
+  CHECK(waits.local() == 3 * kDelay);
+}
+
+TEST_CASE("effective time goes on at the latest of the releases' effective times") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.wakers->record(kCondition, {0, 2, clock_now});
+  clock_now += 2 * kDelay;
+  world.wakers->record(kMutex, {5 * kDelay, 3, clock_now});
+  world.global.raise_to(9 * kDelay);
+  clock_now += 20 * kDelay;
+  waits.delays.after_blocking(WokenBy::kThread, {kCondition, kMutex});
+  // Two delays of time went by since the signal.
+  CHECK(slept == 7 * kDelay);
+}
+
+TEST_CASE("a mutex for which nobody waited held up nobody who was signalled") {
+  World world;
+  Thread waits(world, 1);
+  waits.delays.before_blocking();
+  world.wakers->record(kMutex, {0, 3});
+  clock_now += 10 * kDelay;
+  world.wakers->record(kCondition, {6 * kDelay, 2, clock_now});
+  world.global.raise_to(6 * kDelay);
+  clock_now += kDelay;
+  const bool condition_first = GENERATE(true, false);
+  waits.delays.after_blocking(WokenBy::kThread, {condition_first ? kCondition : kMutex,
+                                                 condition_first ? kMutex : kCondition});
+  CHECK(sleeps == 0);
+  CHECK(waits.local() == 6 * kDelay);
+}
+
+TEST_CASE("giving back a mutex notes the time if another waits for it") {
+  World world;
+  Thread holds(world, 1);
+  const bool is_waited_for = GENERATE(true, false);
+  world.global.raise_to(kDelay);
+  bool asked_when_settled = false;
+  coz::rules::release_mutex(
+      holds.delays, kMutex,
+      [&] {
+        asked_when_settled = holds.local() == kDelay;
+        return is_waited_for;
+      },
+      [] {});
+  CHECK(asked_when_settled);
+  REQUIRE(world.wakers->find(kMutex));
+  CHECK(world.wakers->find(kMutex)->at == (is_waited_for ? clock_now : 0));
+}
+
 TEST_CASE("the mutex that a waiter released itself gives way to the condition") {
   World world;
   Thread waits(world, 1);

@@ -95,7 +95,7 @@ TEST_CASE("a thread pays before it takes a lock") {
   Thread a(world, 1);
   world.global.raise_to(5 * kDelay);
   a.state.deferred = 2 * kDelay;
-  a.delays.before_taking();
+  a.delays.settle();
   CHECK(slept == 3 * kDelay);
   CHECK(a.state.deferred == 0);
 }
@@ -105,7 +105,7 @@ TEST_CASE("a lock taken in a handler that interrupts a call costs no pause") {
   Thread a(world, 1);
   world.global.raise_to(5 * kDelay);
   a.state.busy = true;
-  a.delays.before_taking();
+  a.delays.settle();
   CHECK(sleeps == 0);
   CHECK(a.local() == 0);
 }

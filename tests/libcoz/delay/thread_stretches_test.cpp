@@ -87,7 +87,7 @@ TEST_CASE("others pay for a stretch while it runs, and its end brings no more") 
   }
   const Nanoseconds before = a.local();
   clock_now += 100 * kMicrosecond;
-  b.delays.before_taking();  // a is in the middle
+  b.delays.settle();  // a is in the middle
   const Nanoseconds accrued = b.local() - before;
   CHECK(accrued > 40 * kMicrosecond);
   CHECK(accrued < 150 * kMicrosecond);

@@ -51,10 +51,11 @@ TEST_CASE("delays of hours, slots of any number and odd addresses are kept whole
   const auto table = make_table();
   const Nanoseconds day = 86400 * coz::kSecond;
   for (const std::uintptr_t object : {std::uintptr_t{1}, kHeap + 3, ~std::uintptr_t{0}}) {
-    table->record(object, {day, 16383});
+    table->record(object, {day, 16383, 400 * day});
     REQUIRE(table->find(object));
     CHECK(table->find(object)->local == day);
     CHECK(table->find(object)->thread == 16383);
+    CHECK(table->find(object)->at == 400 * day);
     table->record(object, {0, 0});
     REQUIRE(table->find(object));
     CHECK(table->find(object)->local == 0);
