@@ -235,7 +235,6 @@ def test_profile_larger_than_a_limit(coz, build):
     assert coz.profile.stat().st_size == 8192
 
 
-@pytest.mark.skipif("COZ_LONG_TESTS" not in os.environ, reason="minutes on two cores: COZ_LONG_TESTS=1")
 @pytest.mark.parametrize("sampling", ["perf-trap", "timer"])
 def test_five_thousand_threads(coz, build, sampling):
     threads = 5000
