@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/libcoz/breakpoint/amid.h"
+
 using namespace coz;
 
 #if defined(__x86_64__)
@@ -111,21 +113,7 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   CHECK_FALSE(breakpoints.step_over(registers, [](Point&) {}));
 
   // Taken out while threads run into them: those go on as before.
-  std::atomic<int> turns{0};
-  std::atomic<bool> is_over{false};
-  std::vector<std::thread> running;
-  for (int i = 0; i < 4; ++i) {
-    running.emplace_back([&] {
-      do {
-        wrong += coz_test_sum(10) != 10055;
-        ++turns;
-      } while (!is_over);
-    });
-  }
-  while (turns < 100) std::this_thread::yield();
-  CHECK(breakpoints.disarm());
-  is_over = true;
-  for (std::thread& thread : running) thread.join();
+  amid([&] { wrong += coz_test_sum(10) != 10055; }, [&] { CHECK(breakpoints.disarm()); });
   CHECK(wrong == 0);
   const std::uint64_t counted = load.visits();
   CHECK(counted > 4010);

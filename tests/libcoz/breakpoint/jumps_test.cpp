@@ -2,7 +2,6 @@
 #include <unwind.h>
 
 #include <algorithm>
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -10,6 +9,7 @@
 
 #include "breakpoint/breakpoints.h"
 #include "breakpoint/jump_entry.h"
+#include "tests/libcoz/breakpoint/amid.h"
 
 using namespace coz;
 
@@ -208,22 +208,12 @@ TEST_CASE("code with jumps does what it did, and is counted", "[breakpoint][jump
   for (Point* point : {&called, &branch, &shared, &also}) CHECK(point->visits() == 40010);
 
   // The end of the counting, with threads in the middle of it.
-  std::atomic<int> turns{0};
-  std::atomic<bool> is_over{false};
-  std::vector<std::thread> running;
-  for (int i = 0; i < 4; ++i) {
-    running.emplace_back([&] {
-      do {
+  amid(
+      [&] {
         wrong += coz_test_steps(10) != 110;
         wrong += coz_test_keeps(kValues) != 1;
-        ++turns;
-      } while (!is_over);
-    });
-  }
-  while (turns < 100) std::this_thread::yield();
-  CHECK(breakpoints.disarm());
-  is_over = true;
-  for (std::thread& thread : running) thread.join();
+      },
+      [&] { CHECK(breakpoints.disarm()); });
   CHECK(wrong == 0);
   const std::uint64_t counted = shared.visits();
   CHECK(counted > 40010);

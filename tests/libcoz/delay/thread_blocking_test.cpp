@@ -5,6 +5,17 @@
 
 using namespace delays_world;
 
+namespace {
+
+// In which order they are looked at must not matter.
+void wake_by_signal_and_mutex(Thread& thread) {
+  const bool condition_first = GENERATE(true, false);
+  thread.delays.after_blocking(WokenBy::kThread, {condition_first ? kCondition : kMutex,
+                                                  condition_first ? kMutex : kCondition});
+}
+
+}  // namespace
+
 TEST_CASE("before blocking: drain and publish, without a pause, and remember the place") {
   World world;
   Thread a(world, 1);
@@ -87,9 +98,7 @@ TEST_CASE("a waker who had released earlier has served more by the time of the l
   world.wakers->record(mutex_last ? kMutex : kCondition, {3 * kDelay, 3, clock_now});
   world.global.raise_to(3 * kDelay);
   clock_now += kDelay;
-  const bool condition_first = GENERATE(true, false);
-  waits.delays.after_blocking(WokenBy::kThread, {condition_first ? kCondition : kMutex,
-                                                 condition_first ? kMutex : kCondition});
+  wake_by_signal_and_mutex(waits);
   CHECK(sleeps == 0);
   CHECK(waits.local() == 3 * kDelay);
 }
@@ -117,9 +126,7 @@ TEST_CASE("a mutex for which nobody waited held up nobody who was signalled") {
   world.wakers->record(kCondition, {6 * kDelay, 2, clock_now});
   world.global.raise_to(6 * kDelay);
   clock_now += kDelay;
-  const bool condition_first = GENERATE(true, false);
-  waits.delays.after_blocking(WokenBy::kThread, {condition_first ? kCondition : kMutex,
-                                                 condition_first ? kMutex : kCondition});
+  wake_by_signal_and_mutex(waits);
   CHECK(sleeps == 0);
   CHECK(waits.local() == 6 * kDelay);
 }
