@@ -17,12 +17,13 @@ packages=(
   util-linux procps                # tests: setarch, kill
 )
 
+has() { command -v "$1" >/dev/null; }
+
 if [ "${1:-}" = viewer ]; then
+  packages=()
   # Node from elsewhere brings npm along, and does not go with Debian's.
-  if command -v node >/dev/null && command -v npm >/dev/null; then
-    exit 0
-  fi
-  packages=(nodejs npm)
+  has node && has npm || packages+=(nodejs npm)
+  has chromium || has chromium-browser || has google-chrome || packages+=(chromium) # the page is tried in it
 fi
 
 case "${1:-}" in
@@ -35,7 +36,7 @@ if [ "${1:-}" = --only ]; then # case studies: what their programs need
 fi
 
 if [ "${1:-}" = --list ]; then
-  printf '%s\n' "${packages[@]}"
+  printf '%s\n' ${packages[@]+"${packages[@]}"}
   exit 0
 fi
 
@@ -46,7 +47,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 fi
 
 missing=()
-for package in "${packages[@]}"; do
+for package in ${packages[@]+"${packages[@]}"}; do
   status=$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null || true)
   case "$status" in
     *installed*) [[ "$status" == *not-installed* ]] && missing+=("$package") ;;
