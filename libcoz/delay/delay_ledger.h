@@ -112,6 +112,21 @@ class ThreadClock {
   Nanoseconds saved_wait_ = 0;
 };
 
+// A thread let go of something at `at`, having served `local` by then.
+struct Release {
+  Nanoseconds local;
+  Nanoseconds at;
+};
+
+// What counts as served by a thread that waited for both releases, at the later of them. It goes on
+// at the later of their effective times (at − local), as it goes on at the later of them in real
+// time. So whoever released earlier has served as much more as the time between them, and the least
+// counts. Of a release long ago, that is more than anybody has served.
+constexpr Nanoseconds served_at_last(Release one, Release other) noexcept {
+  const Nanoseconds last = std::max(one.at, other.at);
+  return std::min(one.local + (last - one.at), other.local + (last - other.at));
+}
+
 // Below this a pause would mostly measure the cost of sleeping.
 inline constexpr Nanoseconds kLeastPause = 20 * kMicrosecond;
 

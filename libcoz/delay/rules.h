@@ -11,19 +11,17 @@
 #define LIBCOZ_DELAY_RULES_H
 
 #include <cstdint>
-#include <initializer_list>
 
 #include "delay/thread_delays.h"
 
 namespace coz::rules {
 
-// Waiting until another thread of the program does something to one of the objects `wakers`.
+// Waiting until another thread of the program does something to the object.
 template <typename Call, typename WhoWoke>
-auto wait(ThreadDelays& delays, std::initializer_list<std::uintptr_t> wakers, Call call,
-          WhoWoke who_woke) {
+auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WhoWoke who_woke) {
   const bool accounted = delays.before_blocking();
   const auto result = call();
-  if (accounted) delays.after_blocking(who_woke(result), wakers);
+  if (accounted) delays.after_blocking(who_woke(result), object);
   return result;
 }
 
@@ -36,7 +34,7 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
              Call call, WhoWoke who_woke) {
   delays.settle();
   const auto tried = attempt();
-  if (is_busy(tried)) return wait(delays, {object}, call, who_woke);
+  if (is_busy(tried)) return wait(delays, object, call, who_woke);
   delays.go_on();
   return tried;
 }
@@ -63,45 +61,68 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
   return call();
 }
 
-// Giving back a mutex. `is_waited_for`: does another thread wait in the call that takes it? Asked
-// once everything is paid, since others come while this thread pauses. Who waits for a condition
-// takes its mutex in the end, and then it matters which of the two came last.
+// Giving back a mutex. `is_waited_for`: may another thread be waiting in the call that takes it?
+// Asked once everything is paid, since others come while this thread pauses. Who waits for a
+// condition takes its mutex in the end, and then it matters which of the two came last.
 template <typename IsWaitedFor, typename Call>
 auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_waited_for,
                    Call call) {
   delays.settle();
-  delays.before_waking(mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
+  delays.record(mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
+  delays.go_on();
   return call();
 }
 
 // Signalling a condition, to one or to all: those who wait for it go on when they have its mutex.
 template <typename Call>
 auto signal_condition(ThreadDelays& delays, std::uintptr_t condition, Call call) {
-  delays.before_waking(condition, ReleaseTime::kNoted);
+  delays.settle();
+  delays.record(condition, ReleaseTime::kNoted);
+  delays.go_on();
   return call();
 }
 
+struct Condition {
+  std::uintptr_t condition;
+  std::uintptr_t mutex;
+};
+
 // Waiting for a condition releases its mutex, and returning takes it again: both may be what the
-// thread waited for.
-template <typename Call, typename WhoWoke>
-auto wait_for_condition(ThreadDelays& delays, std::uintptr_t condition, std::uintptr_t mutex,
-                        Call call, WhoWoke who_woke) {
-  delays.before_waking_and_waiting(mutex, ReleaseTime::kNoted);
-  return wait(delays, {condition, mutex}, call, who_woke);
+// thread waited for. `timed_out`: when it was, should the call say kStranger.
+template <typename IsWaitedFor, typename Call, typename WhoWoke, typename TimedOut>
+auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
+                        WhoWoke who_woke, TimedOut timed_out) {
+  delays.settle();
+  delays.record(waits.mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
+  const bool accounted = delays.before_blocking();
+  const auto result = call();
+  if (!accounted) return result;
+  switch (who_woke(result)) {
+    case WokenBy::kThread:
+      delays.after_condition(waits.condition, waits.mutex);
+      break;
+    case WokenBy::kStranger:
+      delays.after_timing_out(timed_out(), waits.mutex);
+      break;
+    case WokenBy::kNobody:
+      delays.after_blocking(WokenBy::kNobody, kNoObject);
+  }
+  return result;
 }
 
 // Meeting at a barrier: whoever comes may be the one for whom the others wait.
 template <typename Call, typename WhoWoke>
 auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WhoWoke who_woke) {
-  delays.before_waking_and_waiting(barrier);
-  return wait(delays, {barrier}, call, who_woke);
+  delays.settle();
+  delays.record(barrier);
+  return wait(delays, barrier, call, who_woke);
 }
 
 // Waiting for the clock, a file, a socket, another process: time that no line of the program could
 // make shorter, so nothing is credited.
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {
-  return wait(delays, {}, call, [](const auto&) { return WokenBy::kStranger; });
+  return wait(delays, kNoObject, call, [](const auto&) { return WokenBy::kStranger; });
 }
 
 }  // namespace coz::rules

@@ -1,7 +1,5 @@
 #include "delay/thread_delays.h"
 
-#include <optional>
-
 namespace coz {
 namespace {
 
@@ -81,39 +79,64 @@ bool ThreadDelays::before_blocking() noexcept {
   return true;
 }
 
-void ThreadDelays::after_blocking(WokenBy woken_by,
-                                  std::initializer_list<std::uintptr_t> wakers) noexcept {
+void ThreadDelays::after_blocking(WokenBy woken_by, std::uintptr_t object) noexcept {
   const Turn turn(thread_);
-  thread_.blocked.store(false, std::memory_order_relaxed);
   if (woken_by == WokenBy::kThread) {
-    thread_.clock.credit(thread_.blocked_at, environment_.now(), served_by(wakers),
-                         environment_.global.get(), environment_.most_saved_wait);
+    const auto waker = find_other(object);
+    credit(thread_.blocked_at, waker ? std::optional(waker->local) : std::nullopt);
   }
-  drain_deferred();
-  if (woken_by != WokenBy::kNobody) pay_until_settled();
-  thread_.spreader.begin(site_);
-  resume_in_turn();
+  end_wait(woken_by != WokenBy::kNobody);
 }
 
-// The thread goes on after the last release that it waited for, in effective time as in real time:
-// at the latest of the releases' effective times (at − local). Seen from the moment of the last
-// one, whoever had released earlier has served as much more as the time between them, and the least
-// counts. A release whose time was not noted held up nobody, if another's was.
-std::optional<Nanoseconds> ThreadDelays::served_by(
-    std::initializer_list<std::uintptr_t> wakers) const noexcept {
-  std::optional<Nanoseconds> least;
-  Nanoseconds last = 0;
-  for (const std::uintptr_t object : wakers) {
-    const auto waker = environment_.wakers.find(object);
-    // What we released ourselves (the mutex of a condition) did not wake us.
-    if (!waker || waker->thread == thread_.slot || (last > 0 && waker->at == 0)) continue;
-    if (last == 0 && waker->at > 0) least.reset();
-    const Nanoseconds now_last = std::max(last, waker->at);
-    const Nanoseconds served = waker->local + (now_last - waker->at);
-    least = least ? std::min(*least + (now_last - last), served) : served;
-    last = now_last;
+// The last signal may have come before the wait, or have no record: then nothing is known of what
+// woke the thread, and G now stands for it.
+void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept {
+  const Turn turn(thread_);
+  const Release unknown{environment_.global.get(), environment_.now()};
+  const auto signalled = find_other(condition);
+  const bool is_known = signalled && signalled->at >= thread_.blocked_at.since;
+  const Release signal = is_known ? Release{signalled->local, signalled->at} : unknown;
+  const auto holder = environment_.wakers.find(mutex);
+  if (holder && holder->thread == thread_.slot) {  // nobody has had it since
+    credit(thread_.blocked_at, signal.local);
+  } else {
+    const Release release = holder ? Release{holder->local, holder->at} : unknown;
+    credit(thread_.blocked_at, served_at_last(signal, release));
   }
-  return least;
+  end_wait(true);
+}
+
+// The clock is the first of two releases, with nothing served since the thread blocked. Waiting for
+// it earns no credit, waiting for the mutex does.
+void ThreadDelays::after_timing_out(Nanoseconds timed_out, std::uintptr_t mutex) noexcept {
+  const Turn turn(thread_);
+  ThreadClock::Blocked wait = thread_.blocked_at;
+  wait.since = std::max(wait.since, timed_out);
+  const auto holder = find_other(mutex);
+  if (holder && holder->at > wait.since) {
+    credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}));
+  }
+  end_wait(true);
+}
+
+std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object) const noexcept {
+  const auto waker = environment_.wakers.find(object);
+  if (waker && waker->thread == thread_.slot) return std::nullopt;
+  return waker;
+}
+
+void ThreadDelays::credit(const ThreadClock::Blocked& wait,
+                          std::optional<Nanoseconds> served) noexcept {
+  thread_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
+                       environment_.most_saved_wait);
+}
+
+void ThreadDelays::end_wait(bool pays) noexcept {
+  thread_.blocked.store(false, std::memory_order_relaxed);
+  drain_deferred();
+  if (pays) pay_until_settled();
+  thread_.spreader.begin(site_);
+  resume_in_turn();
 }
 
 void ThreadDelays::publish() noexcept {

@@ -8,7 +8,8 @@
 //   before taking a lock    the same
 //   before blocking         drain and publish; remember where we stood
 //   after blocking          woken by a thread of the program: take the waker's delays as served;
-//                           by anything else (I/O, a time-out, a stranger): pay everything
+//                           by anything else (I/O, a time-out, a stranger): pay everything, less
+//                           what passed while a mutex was waited for after that
 //
 // Which calls do which is in rules.h. A call may come from a signal handler of the program's that
 // interrupts another (sem_post is allowed there): it is then recorded, and changes nothing else.
@@ -19,7 +20,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 
 #include "delay/amplification.h"
@@ -49,8 +49,11 @@ enum class WokenBy {
   kNobody,    // the call did not block
 };
 
-// Of a release: is its time noted? Where a thread may have waited for several objects, the times
-// say which came last; where it waits for one, the clock need not be read.
+// No object: nobody can have released it.
+inline constexpr std::uintptr_t kNoObject = 0;
+
+// Of a release: is its time noted? Where a thread may wait for two, as for a condition and its
+// mutex, the times say which came last; elsewhere the clock need not be read.
 enum class ReleaseTime { kUnimportant, kNoted };
 
 class ThreadDelays {
@@ -68,23 +71,28 @@ class ThreadDelays {
   // A sample in `target`, or in none (kNoTarget). In a signal handler.
   void sampled(std::uint32_t target) noexcept;
 
-  // The thread may wake another by releasing `object`.
-  void before_waking(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
-    before_waking_and_waiting(object, time);
-    go_on();
-  }
-  // The same, in a call that then waits itself: the way there is no stretch.
-  void before_waking_and_waiting(std::uintptr_t object,
-                                 ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
-    settle();
-    const Nanoseconds at = time == ReleaseTime::kNoted ? environment_.now() : 0;
-    environment_.wakers.record(object, {thread_.clock.local(), thread_.slot, at});
-  }
-
   // Pays what the thread owes: before it takes what another may hold, so that it need not do so
-  // with others waiting.
+  // with others waiting, and before it wakes another.
   void settle() noexcept {
     if (!is_settled()) settle_in_turn();
+  }
+
+  // Puts on record what the thread has served, for those whom it wakes by releasing `object`. It
+  // has settled just before.
+  void record(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
+    const Nanoseconds local = thread_.clock.local();
+    if (time == ReleaseTime::kNoted) {
+      environment_.wakers.record(object, {local, thread_.slot, environment_.now()});
+    } else {
+      environment_.wakers.record_without_time(object, local, thread_.slot);
+    }
+  }
+
+  // The thread may wake another by releasing `object`.
+  void before_waking(std::uintptr_t object) noexcept {
+    settle();
+    record(object);
+    go_on();
   }
 
   // A call that did not block is over: another stretch begins. The other functions do it
@@ -100,8 +108,12 @@ class ThreadDelays {
 
   // False in a signal handler that has interrupted another call: don't call after_blocking then.
   bool before_blocking() noexcept;
-  // `wakers`: the objects whose last releases the thread may have waited for, all of them.
-  void after_blocking(WokenBy woken_by, std::initializer_list<std::uintptr_t> wakers) noexcept;
+  // `object`: what the waker has released, if a thread woke this one.
+  void after_blocking(WokenBy woken_by, std::uintptr_t object) noexcept;
+  // The same for a thread that was signalled, and then waited for `mutex`, perhaps.
+  void after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept;
+  // The same if nobody signalled, but the clock ended the wait, at `timed_out`.
+  void after_timing_out(Nanoseconds timed_out, std::uintptr_t mutex) noexcept;
 
   // Makes what the thread was charged known to the others, without pausing.
   void publish() noexcept;
@@ -137,7 +149,9 @@ class ThreadDelays {
     return environment_.pending.is_empty() ? global : std::max(global, most_pending());
   }
   Nanoseconds most_pending() const noexcept;
-  std::optional<Nanoseconds> served_by(std::initializer_list<std::uintptr_t> wakers) const noexcept;
+  std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
+  void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
+  void end_wait(bool pays) noexcept;
   void settle_in_turn() noexcept;
   void resume() noexcept;
   void resume_in_turn() noexcept;

@@ -22,7 +22,7 @@ class WakerTable {
   struct Waker {
     Nanoseconds local;
     std::uint32_t thread;  // index of the waker's slot
-    Nanoseconds at = 0;    // when, if that was noted
+    Nanoseconds at;        // when it released the object last at a time that was noted; 0: never
   };
 
   void record(std::uintptr_t object, Waker waker) noexcept {
@@ -34,6 +34,14 @@ class WakerTable {
     entry.thread.store(thread, std::memory_order_relaxed);
     entry.at.store(at, std::memory_order_relaxed);
     entry.check.store(mix(object, local, thread, at), std::memory_order_release);
+  }
+
+  // The object's time remains: a thread that it woke may still be on its way, when another takes
+  // the object and gives it back.
+  void record_without_time(std::uintptr_t object, Nanoseconds local,
+                           std::uint32_t thread) noexcept {
+    const auto before = find(object);
+    record(object, {local, thread, before ? before->at : 0});
   }
 
   std::optional<Waker> find(std::uintptr_t object) const noexcept {

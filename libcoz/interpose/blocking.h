@@ -6,6 +6,9 @@
 #ifndef LIBCOZ_INTERPOSE_BLOCKING_H
 #define LIBCOZ_INTERPOSE_BLOCKING_H
 
+#include <pthread.h>
+#include <threads.h>
+
 #include <cerrno>
 #include <cstdint>
 
@@ -18,6 +21,15 @@ namespace coz {
 
 inline std::uintptr_t key(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
+// May another thread be waiting for a mutex that the caller holds? Glibc's lock word is 1 while it
+// is taken and nobody waits, and 2 while somebody may. Other kinds (robust, inheriting priority)
+// keep the owner there and are taken to be waited for, which costs no more than a look at the
+// clock. An mtx_t is a pthread_mutex_t inside.
+inline bool is_waited_for(const void* mutex) noexcept {
+  const auto& data = static_cast<const pthread_mutex_t*>(mutex)->__data;
+  return __atomic_load_n(&data.__lock, __ATOMIC_RELAXED) != 1;
+}
+
 // Only this makes an attempt be followed by the waiting call. Any other error is final: asked once
 // more, glibc would wait for ever for a robust mutex that is not recoverable.
 inline bool is_busy(int error) { return error == EBUSY; }
@@ -26,6 +38,12 @@ inline bool is_busy(int error) { return error == EBUSY; }
 inline WokenBy woken_by_error_number(int error) {
   if (error == 0 || error == EOWNERDEAD) return WokenBy::kThread;
   return error == ETIMEDOUT ? WokenBy::kStranger : WokenBy::kNobody;
+}
+
+// For C11's, which return thrd_...
+inline WokenBy woken_by_c11(int result) {
+  if (result == thrd_success) return WokenBy::kThread;
+  return result == thrd_timedout ? WokenBy::kStranger : WokenBy::kNobody;
 }
 
 // For calls that return -1 and set errno.

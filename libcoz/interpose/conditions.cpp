@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include <algorithm>
+
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "interpose/real.h"
@@ -9,17 +11,40 @@
 namespace {
 
 using coz::key;
+using coz::Nanoseconds;
 using coz::WokenBy;
 
-// Whatever the result is, the thread has released the mutex and taken it again; after a time-out
-// nobody has signalled.
-template <typename Wait>
-COZ_WRAPPER_PART int wait_for_condition(const void* condition, const void* mutex, Wait wait) {
+// When a deadline was that has passed, of CLOCK_REALTIME or of CLOCK_MONOTONIC: which of the two is
+// the condition's secret, but no machine has run for as long as it is since 1970.
+Nanoseconds time_of(const timespec* deadline) noexcept {
+  if (deadline == nullptr) return coz::now();
+  const Nanoseconds at = deadline->tv_sec * coz::kSecond + deadline->tv_nsec;
+  const Nanoseconds now = coz::now();
+  return at <= now ? at : now - std::max<Nanoseconds>(0, coz::wall_clock() - at);
+}
+
+template <typename Wait, typename WhoWoke>
+COZ_WRAPPER_PART int wait_for_condition(coz::rules::Condition waits, Wait wait, WhoWoke who_woke,
+                                        const timespec* deadline) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return wait();
-  return coz::rules::wait_for_condition(*delays, key(condition), key(mutex), wait, [](int result) {
-    return result == 0 ? WokenBy::kThread : WokenBy::kStranger;
-  });
+  return coz::rules::wait_for_condition(
+      *delays, waits,
+      [=] { return coz::is_waited_for(reinterpret_cast<const void*>(waits.mutex)); }, wait,
+      who_woke, [=] { return time_of(deadline); });
+}
+
+template <typename Wait>
+COZ_WRAPPER_PART int wait_for_posix(pthread_cond_t* condition, pthread_mutex_t* mutex, Wait wait,
+                                    const timespec* deadline = nullptr) {
+  return wait_for_condition({key(condition), key(mutex)}, wait, coz::woken_by_error_number,
+                            deadline);
+}
+
+template <typename Wait>
+COZ_WRAPPER_PART int wait_for_c11(cnd_t* condition, mtx_t* mutex, Wait wait,
+                                  const timespec* deadline = nullptr) {
+  return wait_for_condition({key(condition), key(mutex)}, wait, coz::woken_by_c11, deadline);
 }
 
 template <typename Signal>
@@ -29,26 +54,25 @@ COZ_WRAPPER_PART int signal_condition(const void* condition, Signal signal) {
   return coz::rules::signal_condition(*delays, key(condition), signal);
 }
 
-static_assert(thrd_success == 0);
-
 }  // namespace
 
 COZ_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  return wait_for_condition(condition, mutex,
-                            [=] { return COZ_REAL(pthread_cond_wait)(condition, mutex); });
+  return wait_for_posix(condition, mutex,
+                        [=] { return COZ_REAL(pthread_cond_wait)(condition, mutex); });
 }
 
 COZ_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                       const timespec* time) {
-  return wait_for_condition(
-      condition, mutex, [=] { return COZ_REAL(pthread_cond_timedwait)(condition, mutex, time); });
+  return wait_for_posix(
+      condition, mutex, [=] { return COZ_REAL(pthread_cond_timedwait)(condition, mutex, time); },
+      time);
 }
 
 COZ_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                       clockid_t clock, const timespec* time) {
-  return wait_for_condition(condition, mutex, [=] {
-    return COZ_REAL(pthread_cond_clockwait)(condition, mutex, clock, time);
-  });
+  return wait_for_posix(
+      condition, mutex,
+      [=] { return COZ_REAL(pthread_cond_clockwait)(condition, mutex, clock, time); }, time);
 }
 
 COZ_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
@@ -60,12 +84,12 @@ COZ_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
 }
 
 COZ_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
-  return wait_for_condition(condition, mutex, [=] { return COZ_REAL(cnd_wait)(condition, mutex); });
+  return wait_for_c11(condition, mutex, [=] { return COZ_REAL(cnd_wait)(condition, mutex); });
 }
 
 COZ_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
-  return wait_for_condition(condition, mutex,
-                            [=] { return COZ_REAL(cnd_timedwait)(condition, mutex, time); });
+  return wait_for_c11(
+      condition, mutex, [=] { return COZ_REAL(cnd_timedwait)(condition, mutex, time); }, time);
 }
 
 COZ_EXPORT int cnd_signal(cnd_t* condition) {

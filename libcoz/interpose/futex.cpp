@@ -68,7 +68,7 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
     case FUTEX_WAIT_BITSET:
     case FUTEX_LOCK_PI:
     case FUTEX_WAIT_REQUEUE_PI:
-      return coz::rules::wait(*delays, {object}, [&] { return wait(futex); }, who_woke);
+      return coz::rules::wait(*delays, object, [&] { return wait(futex); }, who_woke);
     case FUTEX_WAKE_OP:
       delays->before_waking(static_cast<std::uintptr_t>(second));
       [[fallthrough]];

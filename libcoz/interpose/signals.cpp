@@ -24,7 +24,7 @@ COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
   const int came = wait();
   if (!accounted) return came;
   const bool from_here = came > 0 && info != nullptr && info->si_pid == getpid();
-  delays->after_blocking(from_here ? WokenBy::kThread : WokenBy::kStranger, {key(came)});
+  delays->after_blocking(from_here ? WokenBy::kThread : WokenBy::kStranger, key(came));
   return came;
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "delay/thread_delays.h"
+#include "delay/rules.h"
 #include "tests/oracle/function_ref.h"
 
 namespace oracle {
@@ -38,7 +38,9 @@ class Accounting {
   virtual void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
                              FunctionRef<void> call) = 0;
   virtual void signal_condition(std::uintptr_t condition, FunctionRef<void> call) = 0;
-  virtual void wait_for_condition(std::uintptr_t condition, std::uintptr_t mutex, Call call) = 0;
+  // `timed_out`: when, should the call say that a stranger made it return.
+  virtual void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for,
+                                  Call call, FunctionRef<Nanoseconds> timed_out) = 0;
   virtual void meet(std::uintptr_t barrier, Call call) = 0;
   virtual void wait_for_outside(FunctionRef<void> call) = 0;
 

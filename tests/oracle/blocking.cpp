@@ -22,21 +22,24 @@ Thread* take_first(std::deque<Thread*>& waiting) {
 [[gnu::noinline]] void Mutex::unlock(Thread& thread) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().release_mutex(
-      address_, [this] { return !waiting_.empty(); }, [this] { give_back(); });
+      address_, [this] { return may_be_waited_for_; }, [this] { give_back(); });
 }
 
 bool Mutex::try_take() noexcept {
   if (taken_) return false;
   taken_ = true;
+  may_be_waited_for_ = false;
   return true;
 }
 
 WokenBy Mutex::take(Thread& thread) {
   if (try_take()) return WokenBy::kThread;  // pthread_mutex_lock can't tell either
   do {
+    may_be_waited_for_ = true;
     waiting_.push_back(&thread);
     thread.block();
   } while (order_ == Order::kBarging && !try_take());
+  may_be_waited_for_ = true;
   return WokenBy::kThread;
 }
 
@@ -48,12 +51,32 @@ void Mutex::give_back() {
 
 [[gnu::noinline]] void Condition::wait(Thread& thread, Mutex& mutex) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
-  thread.accounting().wait_for_condition(address_, mutex.address_, [&] {
+  const auto call = [&] {
     waiting_.push_back(&thread);
     mutex.give_back();
     thread.block();
-    return mutex.take(thread);
-  });
+    mutex.take(thread);
+    mutex.may_be_waited_for_ = true;
+    return WokenBy::kThread;
+  };
+  thread.accounting().wait_for_condition(
+      {address_, mutex.address_}, [&] { return mutex.may_be_waited_for_; }, call,
+      [] { return Nanoseconds{0}; });
+}
+
+[[gnu::noinline]] void Condition::wait_in_vain(Thread& thread, Mutex& mutex, Nanoseconds duration) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
+  const Nanoseconds deadline = thread.now() + duration;
+  const auto call = [&] {
+    mutex.give_back();
+    thread.sleep_until(deadline);
+    mutex.take(thread);
+    mutex.may_be_waited_for_ = true;
+    return WokenBy::kStranger;
+  };
+  thread.accounting().wait_for_condition(
+      {address_, mutex.address_}, [&] { return mutex.may_be_waited_for_; }, call,
+      [&] { return deadline; });
 }
 
 [[gnu::noinline]] void Condition::signal(Thread& thread) {

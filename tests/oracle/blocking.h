@@ -32,6 +32,8 @@ class Mutex {
   std::uintptr_t address_;
   Order order_;
   bool taken_ = false;
+  // Glibc's lock word at 2: whoever has waited leaves it so, without knowing if others still do.
+  bool may_be_waited_for_ = false;
   std::deque<Thread*> waiting_;
 };
 
@@ -40,6 +42,8 @@ class Condition {
   explicit Condition(World& world) : address_(world.next_address()) {}
 
   void wait(Thread& thread, Mutex& mutex);
+  // For so long, in which nobody signals.
+  void wait_in_vain(Thread& thread, Mutex& mutex, Nanoseconds duration);
   void signal(Thread& thread);
   void broadcast(Thread& thread);
 

@@ -39,7 +39,10 @@ class ClassicAccounting final : public Accounting {
   void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
     release(condition, call);
   }
-  void wait_for_condition(std::uintptr_t, std::uintptr_t, Call call) override { credited(call); }
+  void wait_for_condition(coz::rules::Condition, FunctionRef<bool>, Call call,
+                          FunctionRef<Nanoseconds>) override {
+    credited(call);
+  }
   void meet(std::uintptr_t, Call call) override {
     catch_up();
     credited(call);

@@ -43,8 +43,9 @@ class CozAccounting final : public Accounting {
   void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
     coz::rules::signal_condition(delays_, condition, call);
   }
-  void wait_for_condition(std::uintptr_t condition, std::uintptr_t mutex, Call call) override {
-    coz::rules::wait_for_condition(delays_, condition, mutex, call, as_said);
+  void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for, Call call,
+                          FunctionRef<Nanoseconds> timed_out) override {
+    coz::rules::wait_for_condition(delays_, waits, is_waited_for, call, as_said, timed_out);
   }
   void meet(std::uintptr_t barrier, Call call) override {
     coz::rules::meet(delays_, barrier, call, as_said);

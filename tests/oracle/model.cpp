@@ -52,6 +52,10 @@ void Thread::wake_up() noexcept {
   world_.scheduler_.wake(fiber_, world_.settings_.machine.wake_up);
 }
 
+Nanoseconds Thread::now() const noexcept { return world_.scheduler_.now(); }
+
+void Thread::sleep_until(Nanoseconds deadline) noexcept { world_.scheduler_.sleep_until(deadline); }
+
 Nanoseconds Thread::draw(Line line, Time time) noexcept {
   const double share = 2 * times_[static_cast<std::size_t>(line) + 1].fraction() - 1;
   double drawn = static_cast<double>(time.mean) * (1 + time.variation * share);

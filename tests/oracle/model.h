@@ -74,6 +74,8 @@ class Thread {
   Accounting& accounting() noexcept { return *accounting_; }
   void block() noexcept;
   void wake_up() noexcept;
+  Nanoseconds now() const noexcept;
+  void sleep_until(Nanoseconds deadline) noexcept;
 
  private:
   friend class World;

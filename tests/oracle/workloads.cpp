@@ -211,6 +211,21 @@ void fork_and_join(World& world) {
   }
 }
 
+// Idle threads that look after their work by the clock, beside one that computes.
+void wait_by_the_clock(World& world) {
+  auto& pool = world.make<Pool>();
+  for (int i = 0; i < 6; ++i) {
+    world.spawn([&pool](Thread& thread) {
+      pool.mutex.lock(thread);
+      pool.filled.wait_in_vain(thread, pool.mutex, 500 * kMicrosecond);
+      thread.compute(1, us(20));
+      pool.mutex.unlock(thread);
+      thread.visit();
+    });
+  }
+  world.spawn([](Thread& thread) { thread.compute(0, us(1000)); });
+}
+
 // read(), 300 µs of it at work and the rest waiting, beside a thread that computes.
 void io_and_compute(World& world) {
   auto& barrier = world.make<Barrier>(std::size_t{2});
@@ -271,6 +286,7 @@ const std::vector<Workload>& workloads() {
       {"readers and a writer", {"outside", "read", "write", "prepare"}, readers_and_writer},
       {"hand-off by condition", {"prepare", "finish", "serve"}, hand_off},
       {"fork and join, condition", {"prepare", "take", "work"}, fork_and_join},
+      {"waiting by the clock", {"elsewhere", "look"}, wait_by_the_clock},
       {"I/O beside compute", {"read", "compute"}, io_and_compute},
       {"I/O pipeline", {"read", "handle"}, io_pipeline},
       {"4 threads on 2 cores", {"thread 1", "threads 2-4"}, few_cores, 2, true},

@@ -7,12 +7,16 @@ using namespace delays_world;
 
 namespace {
 
-// In which order they are looked at must not matter.
-void wake_by_signal_and_mutex(Thread& thread) {
-  const bool condition_first = GENERATE(true, false);
-  thread.delays.after_blocking(WokenBy::kThread, {condition_first ? kCondition : kMutex,
-                                                  condition_first ? kMutex : kCondition});
+// A lock by which the holder's unlock is told whether somebody may wait.
+auto yes() {
+  return [] { return true; };
 }
+auto no() {
+  return [] { return false; };
+}
+
+// Whose entry in the table is another's: of it nothing is known.
+std::uintptr_t evicted() { return 0x3000; }
 
 }  // namespace
 
@@ -34,10 +38,10 @@ TEST_CASE("a thread woken by a thread takes over the waker's delays, then pays w
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();
-  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  waits.delays.after_blocking(WokenBy::kThread, kMutex);
   CHECK_FALSE(waits.state.blocked);
   CHECK(slept == 3 * kDelay);
   CHECK(waits.local() == 7 * kDelay);
@@ -47,10 +51,10 @@ TEST_CASE("a thread is not credited more than it was blocked for") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();
-  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(4 * kDelay);
   clock_now += kDelay;
-  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  waits.delays.after_blocking(WokenBy::kThread, kMutex);
   CHECK(slept == 3 * kDelay);
 }
 
@@ -60,78 +64,148 @@ TEST_CASE("waits that needed no credit are saved for one that is too short") {
   // Ten waits of a tenth of d each, while the line is not sampled.
   for (int i = 0; i < 10; ++i) {
     waits.delays.before_blocking();
-    world.wakers->record(kMutex, {0, 2});
+    world.wakers->record_without_time(kMutex, 0, 2);
     clock_now += kDelay / 10;
-    waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+    waits.delays.after_blocking(WokenBy::kThread, kMutex);
   }
   // Then the holder of the lock is sampled in it, during a wait as short as the others.
   waits.delays.before_blocking();
-  world.wakers->record(kMutex, {kDelay, 2});
+  world.wakers->record_without_time(kMutex, kDelay, 2);
   world.global.raise_to(kDelay);
   clock_now += kDelay / 10;
-  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  waits.delays.after_blocking(WokenBy::kThread, kMutex);
   CHECK(sleeps == 0);
   CHECK(waits.local() == kDelay);
 }
 
-TEST_CASE("of several objects the one whose waker had served least counts") {
+TEST_CASE("who waits for a condition goes on at the later effective time of two releases") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();
-  const bool mutex_least = GENERATE(true, false);
-  world.wakers->record(kCondition, {(mutex_least ? 6 : 4) * kDelay, 2});
-  world.wakers->record(kMutex, {(mutex_least ? 4 : 6) * kDelay, 3});
-  world.global.raise_to(7 * kDelay);
-  clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, {kCondition, kMutex});
-  CHECK(slept == 3 * kDelay);
-}
-
-TEST_CASE("a waker who had released earlier has served more by the time of the last release") {
-  World world;
-  Thread waits(world, 1);
-  waits.delays.before_blocking();
-  // Signalled, and then waited for the mutex, whose holder paused for three delays meanwhile.
-  const bool mutex_last = GENERATE(true, false);
-  world.wakers->record(mutex_last ? kCondition : kMutex, {0, 2, clock_now});
-  clock_now += 4 * kDelay;
-  world.wakers->record(mutex_last ? kMutex : kCondition, {3 * kDelay, 3, clock_now});
-  world.global.raise_to(3 * kDelay);
-  clock_now += kDelay;
-  wake_by_signal_and_mutex(waits);
-  CHECK(sleeps == 0);
-  CHECK(waits.local() == 3 * kDelay);
-}
-
-TEST_CASE("effective time goes on at the latest of the releases' effective times") {
-  World world;
-  Thread waits(world, 1);
-  waits.delays.before_blocking();
-  world.wakers->record(kCondition, {0, 2, clock_now});
-  clock_now += 2 * kDelay;
-  world.wakers->record(kMutex, {5 * kDelay, 3, clock_now});
   world.global.raise_to(9 * kDelay);
-  clock_now += 20 * kDelay;
-  waits.delays.after_blocking(WokenBy::kThread, {kCondition, kMutex});
-  // Two delays of time went by since the signal.
-  CHECK(slept == 7 * kDelay);
+  clock_now += 10 * kDelay;
+  const Nanoseconds signalled = clock_now;
+  SECTION("of the mutex, whose holder had served more than the time since the signal") {
+    world.wakers->record(kCondition, {0, 2, signalled});
+    world.wakers->record(kMutex, {5 * kDelay, 3, signalled + 2 * kDelay});
+    clock_now += 20 * kDelay;
+    waits.delays.after_condition(kCondition, kMutex);
+    CHECK(slept == 7 * kDelay);
+  }
+  SECTION("of the mutex, whose holder had served less") {
+    world.wakers->record(kCondition, {4 * kDelay, 2, signalled});
+    world.wakers->record(kMutex, {5 * kDelay, 3, signalled + 2 * kDelay});
+    clock_now += 20 * kDelay;
+    waits.delays.after_condition(kCondition, kMutex);
+    CHECK(slept == 4 * kDelay);
+  }
+  SECTION("of the signal, which came last") {
+    world.wakers->record(kCondition, {6 * kDelay, 2, signalled});
+    world.wakers->record(kMutex, {4 * kDelay, 3, signalled - 3 * kDelay});
+    clock_now += kDelay;
+    waits.delays.after_condition(kCondition, kMutex);
+    CHECK(slept == 3 * kDelay);
+  }
 }
 
 TEST_CASE("a mutex for which nobody waited held up nobody who was signalled") {
   World world;
   Thread waits(world, 1);
+  Thread holds(world, 3);
+  Thread signals(world, 2);
   waits.delays.before_blocking();
-  world.wakers->record(kMutex, {0, 3});
-  clock_now += 10 * kDelay;
-  world.wakers->record(kCondition, {6 * kDelay, 2, clock_now});
+  coz::rules::release_mutex(holds.delays, kMutex, no(), [] {});
   world.global.raise_to(6 * kDelay);
-  clock_now += kDelay;
-  wake_by_signal_and_mutex(waits);
-  CHECK(sleeps == 0);
+  clock_now += 10 * kDelay;
+  coz::rules::signal_condition(signals.delays, kCondition, [] {});
+  const Nanoseconds slept_by_signaller = slept;
+  waits.delays.after_condition(kCondition, kMutex);
+  CHECK(slept == slept_by_signaller);
   CHECK(waits.local() == 6 * kDelay);
 }
 
-TEST_CASE("giving back a mutex notes the time if another waits for it") {
+TEST_CASE("each of a crowd that a signal wakes has served what passed until the mutex was free") {
+  World world;
+  Thread first(world, 1);
+  Thread second(world, 2);
+  Thread signals(world, 3);
+  const auto wait = [&](Thread& thread, auto meanwhile) {
+    coz::rules::wait_for_condition(
+        thread.delays, {kCondition, kMutex}, yes(),
+        [&] {
+          meanwhile();
+          return WokenBy::kThread;
+        },
+        [](WokenBy woken_by) { return woken_by; }, [] { return clock_now; });
+  };
+  const bool waits_again = GENERATE(true, false);
+  second.delays.before_blocking();
+  wait(first, [&] {
+    clock_now += kDelay;
+    coz::rules::signal_condition(signals.delays, kCondition, [] {});
+    world.global.raise_to(3 * kDelay);
+  });
+  CHECK(slept == 3 * kDelay);  // which came after the signal
+  if (waits_again) {
+    wait(first, [&] { second.delays.after_condition(kCondition, kMutex); });
+  } else {
+    coz::rules::release_mutex(first.delays, kMutex, yes(), [] {});
+    second.delays.after_condition(kCondition, kMutex);
+  }
+  CHECK(second.local() == 3 * kDelay);
+  CHECK(slept == 3 * kDelay);
+}
+
+TEST_CASE("a signal or a mutex of which nothing is known takes nothing away") {
+  World world;
+  Thread waits(world, 1);
+  const Nanoseconds before = clock_now;
+  clock_now += 10 * kDelay;
+  waits.delays.before_blocking();
+  world.global.raise_to(6 * kDelay);
+  clock_now += 10 * kDelay;
+  const Nanoseconds due = GENERATE(0, 2);
+  const Nanoseconds at = clock_now;
+  clock_now += (4 - due) * kDelay;  // passes before the thread looks
+  SECTION("no record of the signal") {
+    world.wakers->record(kMutex, {2 * kDelay, 3, at});
+    waits.delays.after_condition(evicted(), kMutex);
+  }
+  SECTION("a signal from before the wait") {
+    world.wakers->record(kMutex, {2 * kDelay, 3, at});
+    world.wakers->record(kCondition, {0, 2, before});
+    waits.delays.after_condition(kCondition, kMutex);
+  }
+  SECTION("no record of the mutex") {
+    world.wakers->record(kCondition, {2 * kDelay, 2, at});
+    waits.delays.after_condition(kCondition, evicted());
+  }
+  CHECK(slept == due * kDelay);
+}
+
+TEST_CASE("who timed out has served what it waited for the mutex then, and nothing else") {
+  World world;
+  Thread waits(world, 1);
+  Thread holds(world, 2);
+  waits.delays.before_blocking();
+  world.global.raise_to(6 * kDelay);
+  clock_now += 10 * kDelay;
+  const Nanoseconds timed_out = clock_now;
+  const bool is_waited_for = GENERATE(true, false);
+  const bool is_known = GENERATE(true, false);
+  holds.delays.settle();
+  const Nanoseconds held = slept;
+  clock_now = timed_out + 4 * kDelay;
+  if (is_waited_for) {
+    coz::rules::release_mutex(holds.delays, kMutex, yes(), [] {});
+  } else {
+    coz::rules::release_mutex(holds.delays, kMutex, no(), [] {});
+  }
+  waits.delays.after_timing_out(timed_out, is_known ? kMutex : evicted());
+  CHECK(slept - held == (is_waited_for && is_known ? 2 : 6) * kDelay);
+}
+
+TEST_CASE("giving back a mutex notes the time if another may wait for it, asked when settled") {
   World world;
   Thread holds(world, 1);
   const bool is_waited_for = GENERATE(true, false);
@@ -154,10 +228,11 @@ TEST_CASE("the mutex that a waiter released itself gives way to the condition") 
   Thread waits(world, 1);
   waits.delays.before_waking(kMutex);  // cond_wait releases the mutex
   waits.delays.before_blocking();
-  world.wakers->record(kCondition, {6 * kDelay, 2});
+  clock_now += kDelay;
+  world.wakers->record(kCondition, {6 * kDelay, 2, clock_now});
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, {kCondition, kMutex});
+  waits.delays.after_condition(kCondition, kMutex);
   CHECK(slept == kDelay);
 }
 
@@ -167,7 +242,7 @@ TEST_CASE("without a record of the waker, what G had reached is credited") {
   waits.delays.before_blocking();
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  waits.delays.after_blocking(WokenBy::kThread, kMutex);
   CHECK(sleeps == 0);
   CHECK(waits.local() == 7 * kDelay);
 }
@@ -177,10 +252,10 @@ TEST_CASE("samples taken while blocked are booked on top of the credit") {
   Thread waits(world, 1);
   waits.delays.before_blocking();
   waits.delays.sampled(kLine);
-  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(4 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, {kMutex});
+  waits.delays.after_blocking(WokenBy::kThread, kMutex);
   CHECK(waits.local() == 5 * kDelay);
   CHECK(world.global.get() == 5 * kDelay);
   CHECK(sleeps == 0);
@@ -190,10 +265,10 @@ TEST_CASE("woken by I/O, a time-out or a stranger, a thread pays everything") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();
-  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kStranger, {kMutex});
+  waits.delays.after_blocking(WokenBy::kStranger, kMutex);
   CHECK(slept == 7 * kDelay);
   CHECK(waits.local() == 7 * kDelay);
 }
@@ -203,10 +278,10 @@ TEST_CASE("a call that did not block earns no credit and costs no pause") {
   Thread tries(world, 1);
   tries.delays.before_blocking();
   tries.delays.sampled(kLine);
-  world.wakers->record(kMutex, {4 * kDelay, 2});
+  world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  tries.delays.after_blocking(WokenBy::kNobody, {kMutex});
+  tries.delays.after_blocking(WokenBy::kNobody, kMutex);
   CHECK(sleeps == 0);
   CHECK(tries.local() == kDelay);
   CHECK(tries.state.deferred == 0);

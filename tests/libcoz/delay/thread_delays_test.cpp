@@ -203,7 +203,7 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   delays.before_waking(kMutex);
   delays.before_blocking();
   world.global.raise_to(150 * kMicrosecond);
-  delays.after_blocking(WokenBy::kStranger, {});
+  delays.after_blocking(WokenBy::kStranger, coz::kNoObject);
   delays.publish();
   delays.catch_up();
   CHECK(errno == ENOTTY);
@@ -229,7 +229,7 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
     }
     line.delays.before_waking(kMutex);
     line.delays.before_blocking();
-    rest.delays.after_blocking(WokenBy::kThread, {kMutex});
+    rest.delays.after_blocking(WokenBy::kThread, kMutex);
     // ... and 3 ms elsewhere, in the other thread.
     for (int sample = 0; sample < 12; ++sample) {
       clock_now += period;
@@ -237,7 +237,7 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
     }
     rest.delays.before_waking(kCondition);
     rest.delays.before_blocking();
-    line.delays.after_blocking(WokenBy::kThread, {kCondition});
+    line.delays.after_blocking(WokenBy::kThread, kCondition);
   }
   const Nanoseconds expected =
       kRounds * (2 * kMillisecond * (100 - speedup) / 100 + 3 * kMillisecond);

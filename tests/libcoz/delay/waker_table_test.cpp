@@ -19,8 +19,8 @@ std::unique_ptr<WakerTable> make_table() { return std::make_unique<WakerTable>()
 std::uintptr_t find_collision(std::uintptr_t object) {
   const auto table = make_table();
   for (std::uintptr_t other = kHeap + 0x100000;; other += 8) {
-    table->record(object, {1, 1});
-    table->record(other, {2, 2});
+    table->record(object, {1, 1, 0});
+    table->record(other, {2, 2, 0});
     if (!table->find(object)) return other;
   }
 }
@@ -37,11 +37,11 @@ TEST_CASE("an empty table knows no object") {
 
 TEST_CASE("the last release of an object is found, whoever made it") {
   const auto table = make_table();
-  table->record(kHeap, {1234, 7});
+  table->record(kHeap, {1234, 7, 0});
   REQUIRE(table->find(kHeap));
   CHECK(table->find(kHeap)->local == 1234);
   CHECK(table->find(kHeap)->thread == 7);
-  table->record(kHeap, {1200, 8});
+  table->record(kHeap, {1200, 8, 0});
   REQUIRE(table->find(kHeap));
   CHECK(table->find(kHeap)->local == 1200);
   CHECK(table->find(kHeap)->thread == 8);
@@ -56,18 +56,35 @@ TEST_CASE("delays of hours, slots of any number and odd addresses are kept whole
     CHECK(table->find(object)->local == day);
     CHECK(table->find(object)->thread == 16383);
     CHECK(table->find(object)->at == 400 * day);
-    table->record(object, {0, 0});
+    table->record(object, {0, 0, 0});
     REQUIRE(table->find(object));
     CHECK(table->find(object)->local == 0);
     CHECK(table->find(object)->thread == 0);
   }
 }
 
+TEST_CASE("the time of a release remains when a later one has none, but not for another object") {
+  const auto table = make_table();
+  table->record_without_time(kHeap, 10, 1);
+  REQUIRE(table->find(kHeap));
+  CHECK(table->find(kHeap)->at == 0);
+  table->record(kHeap, {20, 2, 500});
+  table->record_without_time(kHeap, 30, 3);
+  REQUIRE(table->find(kHeap));
+  CHECK(table->find(kHeap)->local == 30);
+  CHECK(table->find(kHeap)->thread == 3);
+  CHECK(table->find(kHeap)->at == 500);
+  const std::uintptr_t other = find_collision(kHeap);
+  table->record_without_time(other, 40, 4);
+  REQUIRE(table->find(other));
+  CHECK(table->find(other)->at == 0);
+}
+
 TEST_CASE("a newer object may take the place of an older, which is then unknown") {
   const auto table = make_table();
   const std::uintptr_t other = find_collision(kHeap);
-  table->record(kHeap, {10, 1});
-  table->record(other, {20, 2});
+  table->record(kHeap, {10, 1, 0});
+  table->record(other, {20, 2, 0});
   CHECK_FALSE(table->find(kHeap));
   REQUIRE(table->find(other));
   CHECK(table->find(other)->local == 20);
@@ -78,7 +95,8 @@ TEST_CASE("no object ever gets another's data") {
   constexpr std::uintptr_t kObjects = 100000;
   // Each object has its own data, so that it can be told whose they are.
   const auto waker_of = [](std::uintptr_t i) {
-    return WakerTable::Waker{static_cast<Nanoseconds>(i * 3), static_cast<std::uint32_t>(i)};
+    return WakerTable::Waker{static_cast<Nanoseconds>(i * 3), static_cast<std::uint32_t>(i),
+                             static_cast<Nanoseconds>(i * 7)};
   };
   for (std::uintptr_t i = 0; i < kObjects; ++i) table->record(kHeap + 16 * i, waker_of(i));
   std::size_t found = 0;
@@ -87,7 +105,8 @@ TEST_CASE("no object ever gets another's data") {
     const auto waker = table->find(kHeap + 16 * i);
     if (!waker) continue;
     ++found;
-    if (waker->local != waker_of(i).local || waker->thread != waker_of(i).thread) ++wrong;
+    const auto own = waker_of(i);
+    if (waker->local != own.local || waker->thread != own.thread || waker->at != own.at) ++wrong;
   }
   CHECK(wrong == 0);
   // The table is well used: most of its entries hold one of them.
@@ -97,7 +116,7 @@ TEST_CASE("no object ever gets another's data") {
 TEST_CASE("neighbouring objects rarely collide") {
   const auto table = make_table();
   constexpr std::uintptr_t kObjects = 256;
-  for (std::uintptr_t i = 0; i < kObjects; ++i) table->record(kHeap + 40 * i, {1, 1});
+  for (std::uintptr_t i = 0; i < kObjects; ++i) table->record(kHeap + 40 * i, {1, 1, 0});
   std::size_t found = 0;
   for (std::uintptr_t i = 0; i < kObjects; ++i) found += table->find(kHeap + 40 * i).has_value();
   CHECK(found > kObjects * 9 / 10);
@@ -113,7 +132,8 @@ TEST_CASE("concurrent writers of one entry never yield a torn record", "[threads
   const auto write = [&](std::uintptr_t object, std::uint32_t thread) {
     const Nanoseconds odd = object == first ? 0 : 1;
     for (int round = 0; round < kRounds; ++round) {
-      table->record(object, {(2 * round + odd) * 64 + thread, thread});
+      const Nanoseconds local = (2 * round + odd) * 64 + thread;
+      table->record(object, {local, thread, 3 * local});
     }
   };
   std::atomic<bool> stop{false};
@@ -125,7 +145,10 @@ TEST_CASE("concurrent writers of one entry never yield a torn record", "[threads
         const auto waker = table->find(object);
         if (!waker) continue;
         const bool is_first = waker->local / 64 % 2 == 0;
-        if (waker->local % 64 != waker->thread || is_first != (object == first)) ++torn;
+        if (waker->local % 64 != waker->thread || waker->at != 3 * waker->local ||
+            is_first != (object == first)) {
+          ++torn;
+        }
       }
     });
   }
@@ -139,7 +162,7 @@ TEST_CASE("concurrent writers of one entry never yield a torn record", "[threads
   CHECK(torn == 0);
 
   // Whatever they left behind, the next release is found.
-  table->record(first, {64, 0});
+  table->record(first, {64, 0, 0});
   REQUIRE(table->find(first));
   CHECK(table->find(first)->local == 64);
 }
