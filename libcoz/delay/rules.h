@@ -88,24 +88,31 @@ struct Condition {
 };
 
 // Waiting for a condition releases its mutex, and returning takes it again: both may be what the
-// thread waited for. `timed_out`: when it was, should the call say kStranger.
+// thread waited for. `call` takes by how much later than asked for it is to time out, and
+// `timed_out` says when it was to, should it have done so (kStranger).
 template <typename IsWaitedFor, typename Call, typename WhoWoke, typename TimedOut>
 auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
                         WhoWoke who_woke, TimedOut timed_out) {
   delays.settle();
   delays.record(waits.mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
   const bool accounted = delays.before_blocking();
-  const auto result = call();
+  auto result = call(Nanoseconds{0});
   if (!accounted) return result;
-  switch (who_woke(result)) {
-    case WokenBy::kThread:
-      delays.after_condition(waits.condition, waits.mutex);
-      break;
-    case WokenBy::kStranger:
-      delays.after_timing_out(timed_out(), waits.mutex);
-      break;
-    case WokenBy::kNobody:
-      delays.after_blocking(WokenBy::kNobody, kNoObject);
+  WokenBy woken_by = who_woke(result);
+  if (woken_by == WokenBy::kStranger) {
+    const Nanoseconds deadline = timed_out();
+    ThreadDelays::Prolongation longer{0, deadline};
+    do {
+      longer = delays.prolong_wait(longer.until, longer.by, waits.mutex);
+      if (longer.by == 0) break;
+      result = call(longer.until - deadline);
+      woken_by = who_woke(result);
+    } while (woken_by == WokenBy::kStranger);
+  }
+  if (woken_by == WokenBy::kThread) {
+    delays.after_condition(waits.condition, waits.mutex);
+  } else {
+    delays.after_blocking(woken_by, kNoObject);
   }
   return result;
 }

@@ -107,16 +107,20 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
 }
 
 // The clock is the first of two releases, with nothing served since the thread blocked. Waiting for
-// it earns no credit, waiting for the mutex does.
-void ThreadDelays::after_timing_out(Nanoseconds timed_out, std::uintptr_t mutex) noexcept {
+// it earns no credit, waiting for the mutex does. The rest is due. To pay it here, with the mutex
+// held, would hold up all others who use it; so the thread waits on, as if the time-out came later.
+ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
+                                                      std::uintptr_t mutex) noexcept {
   const Turn turn(thread_);
-  ThreadClock::Blocked wait = thread_.blocked_at;
-  wait.since = std::max(wait.since, timed_out);
+  thread_.clock.paused(prolonged, prolonged);
+  ThreadClock::Blocked wait = thread_.clock.block(std::max(thread_.blocked_at.since, timed_out));
   const auto holder = find_other(mutex);
   if (holder && holder->at > wait.since) {
     credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}));
   }
-  end_wait(true);
+  const Nanoseconds due = thread_.clock.pause_due(global_now(), kLeastPause);
+  thread_.blocked_at = thread_.clock.block(environment_.now());
+  return {due, thread_.blocked_at.since + due};
 }
 
 std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object) const noexcept {

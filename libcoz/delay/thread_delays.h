@@ -112,8 +112,15 @@ class ThreadDelays {
   void after_blocking(WokenBy woken_by, std::uintptr_t object) noexcept;
   // The same for a thread that was signalled, and then waited for `mutex`, perhaps.
   void after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept;
-  // The same if nobody signalled, but the clock ended the wait, at `timed_out`.
-  void after_timing_out(Nanoseconds timed_out, std::uintptr_t mutex) noexcept;
+  // In the midst of a wait for a condition: nobody signalled, and the clock ended it at
+  // `timed_out`, after it was prolonged by `prolonged` for the thread to pay. Until when it is to
+  // be prolonged now, and by how much; if by nothing, after_blocking() follows.
+  struct Prolongation {
+    Nanoseconds by;
+    Nanoseconds until;
+  };
+  Prolongation prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
+                            std::uintptr_t mutex) noexcept;
 
   // Makes what the thread was charged known to the others, without pausing.
   void publish() noexcept;

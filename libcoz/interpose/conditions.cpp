@@ -23,11 +23,31 @@ Nanoseconds time_of(const timespec* deadline) noexcept {
   return at <= now ? at : now - std::max<Nanoseconds>(0, coz::wall_clock() - at);
 }
 
+// A deadline, or that time later. Left as the program gave it, it may be none, which libc is to
+// say.
+class Deadline {
+ public:
+  Deadline(const timespec* given, Nanoseconds later) : deadline_(given) {
+    if (later == 0) return;
+    const Nanoseconds nanoseconds = given->tv_nsec + later;
+    later_ = {given->tv_sec + nanoseconds / coz::kSecond, nanoseconds % coz::kSecond};
+    deadline_ = &later_;
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  const timespec* get() const noexcept { return deadline_; }
+
+ private:
+  const timespec* deadline_;
+  timespec later_;
+};
+
 template <typename Wait, typename WhoWoke>
 COZ_WRAPPER_PART int wait_for_condition(coz::rules::Condition waits, Wait wait, WhoWoke who_woke,
                                         const timespec* deadline) {
   auto delays = coz::Runtime::current_delays();
-  if (!delays) return wait();
+  if (!delays) return wait(Nanoseconds{0});
   return coz::rules::wait_for_condition(
       *delays, waits,
       [=] { return coz::is_waited_for(reinterpret_cast<const void*>(waits.mutex)); }, wait,
@@ -58,13 +78,17 @@ COZ_WRAPPER_PART int signal_condition(const void* condition, Signal signal) {
 
 COZ_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return wait_for_posix(condition, mutex,
-                        [=] { return COZ_REAL(pthread_cond_wait)(condition, mutex); });
+                        [=](Nanoseconds) { return COZ_REAL(pthread_cond_wait)(condition, mutex); });
 }
 
 COZ_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                       const timespec* time) {
   return wait_for_posix(
-      condition, mutex, [=] { return COZ_REAL(pthread_cond_timedwait)(condition, mutex, time); },
+      condition, mutex,
+      [=](Nanoseconds later) {
+        const Deadline until(time, later);
+        return COZ_REAL(pthread_cond_timedwait)(condition, mutex, until.get());
+      },
       time);
 }
 
@@ -72,7 +96,11 @@ COZ_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t
                                       clockid_t clock, const timespec* time) {
   return wait_for_posix(
       condition, mutex,
-      [=] { return COZ_REAL(pthread_cond_clockwait)(condition, mutex, clock, time); }, time);
+      [=](Nanoseconds later) {
+        const Deadline until(time, later);
+        return COZ_REAL(pthread_cond_clockwait)(condition, mutex, clock, until.get());
+      },
+      time);
 }
 
 COZ_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
@@ -84,12 +112,18 @@ COZ_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
 }
 
 COZ_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
-  return wait_for_c11(condition, mutex, [=] { return COZ_REAL(cnd_wait)(condition, mutex); });
+  return wait_for_c11(condition, mutex,
+                      [=](Nanoseconds) { return COZ_REAL(cnd_wait)(condition, mutex); });
 }
 
 COZ_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
   return wait_for_c11(
-      condition, mutex, [=] { return COZ_REAL(cnd_timedwait)(condition, mutex, time); }, time);
+      condition, mutex,
+      [=](Nanoseconds later) {
+        const Deadline until(time, later);
+        return COZ_REAL(cnd_timedwait)(condition, mutex, until.get());
+      },
+      time);
 }
 
 COZ_EXPORT int cnd_signal(cnd_t* condition) {

@@ -38,9 +38,11 @@ class Accounting {
   virtual void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
                              FunctionRef<void> call) = 0;
   virtual void signal_condition(std::uintptr_t condition, FunctionRef<void> call) = 0;
-  // `timed_out`: when, should the call say that a stranger made it return.
+  // `call` takes by how much later it is to time out; `timed_out`: when, should it say that a
+  // stranger made it return.
+  using LongerCall = FunctionRef<WokenBy, Nanoseconds>;
   virtual void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for,
-                                  Call call, FunctionRef<Nanoseconds> timed_out) = 0;
+                                  LongerCall call, FunctionRef<Nanoseconds> timed_out) = 0;
   virtual void meet(std::uintptr_t barrier, Call call) = 0;
   virtual void wait_for_outside(FunctionRef<void> call) = 0;
 

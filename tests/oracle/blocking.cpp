@@ -51,7 +51,7 @@ void Mutex::give_back() {
 
 [[gnu::noinline]] void Condition::wait(Thread& thread, Mutex& mutex) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
-  const auto call = [&] {
+  const auto call = [&](Nanoseconds) {
     waiting_.push_back(&thread);
     mutex.give_back();
     thread.block();
@@ -67,9 +67,9 @@ void Mutex::give_back() {
 [[gnu::noinline]] void Condition::wait_in_vain(Thread& thread, Mutex& mutex, Nanoseconds duration) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
   const Nanoseconds deadline = thread.now() + duration;
-  const auto call = [&] {
+  const auto call = [&](Nanoseconds later) {
     mutex.give_back();
-    thread.sleep_until(deadline);
+    thread.sleep_until(deadline + later);
     mutex.take(thread);
     mutex.may_be_waited_for_ = true;
     return WokenBy::kStranger;

@@ -39,9 +39,9 @@ class ClassicAccounting final : public Accounting {
   void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
     release(condition, call);
   }
-  void wait_for_condition(coz::rules::Condition, FunctionRef<bool>, Call call,
+  void wait_for_condition(coz::rules::Condition, FunctionRef<bool>, LongerCall call,
                           FunctionRef<Nanoseconds>) override {
-    credited(call);
+    credited([&] { return call(0); });
   }
   void meet(std::uintptr_t, Call call) override {
     catch_up();

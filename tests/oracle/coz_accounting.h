@@ -43,8 +43,8 @@ class CozAccounting final : public Accounting {
   void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
     coz::rules::signal_condition(delays_, condition, call);
   }
-  void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for, Call call,
-                          FunctionRef<Nanoseconds> timed_out) override {
+  void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for,
+                          LongerCall call, FunctionRef<Nanoseconds> timed_out) override {
     coz::rules::wait_for_condition(delays_, waits, is_waited_for, call, as_said, timed_out);
   }
   void meet(std::uintptr_t barrier, Call call) override {

@@ -7,22 +7,22 @@
 
 namespace oracle {
 
-template <typename Result>
+template <typename Result, typename... Arguments>
 class FunctionRef {
  public:
   template <typename Function>
     requires(!std::is_same_v<Function, FunctionRef>)
   // NOLINTNEXTLINE(google-explicit-constructor): stands for the function in argument lists
   FunctionRef(const Function& function) noexcept
-      : function_(&function), call_([](const void* called) -> Result {
-          return (*static_cast<const Function*>(called))();
+      : function_(&function), call_([](const void* called, Arguments... arguments) -> Result {
+          return (*static_cast<const Function*>(called))(arguments...);
         }) {}
 
-  Result operator()() const { return call_(function_); }
+  Result operator()(Arguments... arguments) const { return call_(function_, arguments...); }
 
  private:
   const void* function_;
-  Result (*call_)(const void*);
+  Result (*call_)(const void*, Arguments...);
 };
 
 }  // namespace oracle

@@ -104,6 +104,10 @@ TEST_CASE("oracle: a crowd that a condition wakes, and that then waits for one m
   check("fork and join, condition", 0.7, 2.6);
 }
 
+TEST_CASE("oracle: a crowd that the clock wakes, beside a thread that never stops") {
+  check("waiting by the clock", 0.4, 1.2);
+}
+
 TEST_CASE("oracle: waiting for the outside is neither sped up nor credited") {
   check("I/O beside compute", 0.6, 1.8);
   check("I/O pipeline", 0.2, 0.4);

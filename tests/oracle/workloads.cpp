@@ -217,7 +217,7 @@ void wait_by_the_clock(World& world) {
   for (int i = 0; i < 6; ++i) {
     world.spawn([&pool](Thread& thread) {
       pool.mutex.lock(thread);
-      pool.filled.wait_in_vain(thread, pool.mutex, 500 * kMicrosecond);
+      pool.filled.wait_in_vain(thread, pool.mutex, 2 * kMillisecond);
       thread.compute(1, us(20));
       pool.mutex.unlock(thread);
       thread.visit();

@@ -1,5 +1,6 @@
 // Who blocks, and what it is credited once it is woken up.
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "tests/libcoz/delay/delays_world.h"
 
@@ -132,7 +133,7 @@ TEST_CASE("each of a crowd that a signal wakes has served what passed until the 
   const auto wait = [&](Thread& thread, auto meanwhile) {
     coz::rules::wait_for_condition(
         thread.delays, {kCondition, kMutex}, yes(),
-        [&] {
+        [&](Nanoseconds) {
           meanwhile();
           return WokenBy::kThread;
         },
@@ -194,15 +195,54 @@ TEST_CASE("who timed out has served what it waited for the mutex then, and nothi
   const bool is_waited_for = GENERATE(true, false);
   const bool is_known = GENERATE(true, false);
   holds.delays.settle();
-  const Nanoseconds held = slept;
   clock_now = timed_out + 4 * kDelay;
   if (is_waited_for) {
     coz::rules::release_mutex(holds.delays, kMutex, yes(), [] {});
   } else {
     coz::rules::release_mutex(holds.delays, kMutex, no(), [] {});
   }
-  waits.delays.after_timing_out(timed_out, is_known ? kMutex : evicted());
-  CHECK(slept - held == (is_waited_for && is_known ? 2 : 6) * kDelay);
+  const auto longer = waits.delays.prolong_wait(timed_out, 0, is_known ? kMutex : evicted());
+  CHECK(longer.by == (is_waited_for && is_known ? 2 : 6) * kDelay);
+  CHECK(longer.until == clock_now + longer.by);
+}
+
+TEST_CASE("who times out pays by waiting on, not with the mutex held") {
+  World world;
+  Thread waits(world, 1);
+  world.global.raise_to(kDelay);
+  waits.delays.settle();
+  slept = 0;
+  const Nanoseconds deadline = clock_now + 10 * kDelay;
+  const bool is_signalled = GENERATE(true, false);
+  std::vector<Nanoseconds> asked;
+  const WokenBy woken_by = coz::rules::wait_for_condition(
+      waits.delays, {kCondition, kMutex}, no(),
+      [&](Nanoseconds later) {
+        asked.push_back(later);
+        if (asked.size() == 2 && is_signalled) {
+          clock_now += kDelay;
+          world.wakers->record(kCondition, {3 * kDelay, 2, clock_now});
+          return WokenBy::kThread;
+        }
+        clock_now = deadline + later;
+        if (asked.size() == 1) world.global.raise_to(4 * kDelay);
+        if (asked.size() == 2) world.global.raise_to(5 * kDelay);
+        return WokenBy::kStranger;
+      },
+      [](WokenBy result) { return result; }, [&] { return deadline; });
+  if (is_signalled) {
+    CHECK(woken_by == WokenBy::kThread);
+    CHECK(asked == std::vector<Nanoseconds>{0, 3 * kDelay});
+    // Of the two delays that it takes over from who signalled, it has waited through one.
+    CHECK(slept == 2 * kDelay);
+    CHECK(waits.local() == 4 * kDelay);
+  } else {
+    CHECK(woken_by == WokenBy::kStranger);
+    CHECK(asked == std::vector<Nanoseconds>{0, 3 * kDelay, 4 * kDelay});
+    CHECK(slept == 0);
+    CHECK(waits.local() == 5 * kDelay);
+  }
+  CHECK_FALSE(waits.state.blocked);
 }
 
 TEST_CASE("giving back a mutex notes the time if another may wait for it, asked when settled") {
