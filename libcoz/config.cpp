@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "os/executable.h"
 #include "os/process_claim.h"
 #include "os/raw_syscall.h"
 
@@ -61,12 +62,13 @@ class Variables {
 bool is_process_to_profile() {
   const auto process = Variables().number("COZ_PROCESS");
   if (!process || *process != static_cast<std::uint64_t>(getpid())) return false;
+  const char* program = getenv("COZ_PROGRAM");
+  if (program == nullptr) return false;
   char executable[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-  if (length < 0) return false;
+  if (length < 0) return is_same_file(path_to_executable(), program);
   executable[length] = '\0';
-  const char* program = getenv("COZ_PROGRAM");
-  return program != nullptr && std::strcmp(executable, program) == 0;
+  return std::strcmp(executable, program) == 0;
 }
 
 Sampling sampling_mode(std::string_view name) {

@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "os/executable.h"
 #include "os/zeroed_memory.h"
 
 namespace coz {
@@ -25,16 +25,11 @@ struct Wanted {
   std::optional<Loading> found;
 };
 
-bool is_same_file(const char* a, const char* b) {
-  struct stat x, y;
-  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
   Wanted& wanted = *static_cast<Wanted*>(argument);
   // The main executable has an empty name.
   const bool is_main = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-  if (!is_same_file(is_main ? "/proc/self/exe" : info->dlpi_name, wanted.binary)) return 0;
+  if (!is_same_file(is_main ? path_to_executable() : info->dlpi_name, wanted.binary)) return 0;
   std::uintptr_t begin = UINTPTR_MAX;
   std::uintptr_t end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
