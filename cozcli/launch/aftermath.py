@@ -80,7 +80,7 @@ def _locations(profile: Path, beginning: int) -> list[str]:
                 record = json.loads(line)
                 if record["type"] == "experiment":
                     locations.append("" if record.get("kind") == "none" else str(record["location"]))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 continue  # broken off, or not an experiment's record
     return locations
 
@@ -101,7 +101,7 @@ def never_sampled(profile: Path, beginning: int, fixed: Sequence[FixedTarget]) -
         record = json.loads(last)
         lines = [str(line["location"]) for line in record["lines"]]
         entered = {str(name) for name in record.get("regions", [])}
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return []
     # A line under a caller is that line.
     sampled = {location for line in lines for location in (line, line.partition(" < ")[0])}
@@ -149,7 +149,7 @@ def _last_counts(profile: Path, beginning: int) -> tuple[int, dict[str, int]]:
                     for p in record["points"]
                 ]
                 duration, visits = int(record["duration"]), dict(counts)
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # broken off
     return duration, visits
 

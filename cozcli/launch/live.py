@@ -78,7 +78,7 @@ class Tail:
         try:
             record = json.loads(line)
             location = "" if record.get("kind") == "none" else str(record["location"])
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, RecursionError):
             return  # broken off
         self._experiments += 1
         if location:

@@ -180,7 +180,7 @@ def _last_samples(profile: Path, beginning: int) -> tuple[dict[str, Any] | None,
                 continue
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # broken off
             if isinstance(record, dict):
                 last = record
