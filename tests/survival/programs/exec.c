@@ -27,7 +27,9 @@ int main(int count, char** arguments) {
     execl("/bin/sh", "sh", "-c",
           "echo \"the mark $SURVIVAL_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
           "esac;"
-          "grep -E '^Sig(Blk|Ign)' /proc/$$/status; ls /proc/$$/fd; exit 5",
+          /* By the shell itself: while it starts another program, it blocks signals for a moment. */
+          "while read -r name value; do case $name in SigBlk:|SigIgn:) echo $name $value;; esac; done "
+          "</proc/$$/status; ls /proc/$$/fd; exit 5",
           (char*)NULL);
   } else if (strcmp(arguments[1], "self") == 0) {
     const int left = atoi(arguments[2]);
