@@ -16,6 +16,7 @@
 #include "os/own_thread.h"
 #include "os/raw_syscall.h"
 #include "sample/call_chain.h"
+#include "sample/sample_cost.h"
 #include "support/message.h"
 
 namespace coz {
@@ -344,6 +345,7 @@ void Runtime::in_forked_child() {
   thread_state_ = nullptr;
   if (runtime == nullptr) return;
   runtime->module_thread_.in_forked_child();
+  close_cost_event_in_forked_child();
   process_ = getpid();
   give_back_signals();
   // The program still counts visits through pointers into the shared block: give the child a

@@ -17,6 +17,9 @@ constexpr Nanoseconds kPeriod = 250 * kMicrosecond;
 constexpr std::size_t kRounds = 5;
 constexpr long kTurns = 6'000'000;  // about 2 ms
 
+// The event while it is measured with, else below 0.
+std::atomic<long> own_event{-1};
+
 Nanoseconds processor_time() noexcept {
   return thread_cpu_time(static_cast<int>(raw_syscall(SYS_gettid)));
 }
@@ -61,6 +64,7 @@ Nanoseconds cost_of_sample(std::span<SampledRound> rounds, Nanoseconds period) n
 Nanoseconds measure_trap_cost() noexcept {
   const long event = open_own_trap_event(kPeriod);
   if (event < 0) return 0;
+  own_event.store(event);
   std::array<SampledRound, kRounds> rounds;
   {
     const TakesTrap takes_trap;
@@ -71,8 +75,14 @@ Nanoseconds measure_trap_cost() noexcept {
       set_event_counting(event, false);
     }
   }
+  own_event.store(-1);
   raw_syscall(SYS_close, event);
   return cost_of_sample(rounds, kPeriod);
+}
+
+void close_cost_event_in_forked_child() noexcept {
+  const long event = own_event.exchange(-1);
+  if (event >= 0) raw_syscall(SYS_close, event);
 }
 
 }  // namespace coz

@@ -54,6 +54,10 @@ Nanoseconds cost_of_sample(std::span<SampledRound> rounds, Nanoseconds period) n
 // handlers.
 Nanoseconds measure_trap_cost() noexcept;
 
+// For pthread_atfork: a child that is forked meanwhile has the event's descriptor, and no use for
+// it.
+void close_cost_event_in_forked_child() noexcept;
+
 }  // namespace coz
 
 #endif  // LIBCOZ_SAMPLE_SAMPLE_COST_H
