@@ -75,10 +75,10 @@ static int churn(int times, int threads, char** libraries) {
   pthread_t beside[16];
   for (int i = 0; i < threads; ++i) pthread_create(&beside[i], NULL, run_beside, NULL);
   void (*work)(void);
-  // Time for each to be noticed, without work that would be missed.
+  // Time for each to be noticed, on a busy machine too, without work that would be missed.
   for (char** library = libraries; *library != NULL; ++library) {
     void* handle = load(*library, &work);
-    sleep(2);
+    sleep(5);
     dlclose(handle);
   }
   char** library = libraries;
