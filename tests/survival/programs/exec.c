@@ -24,13 +24,15 @@ int main(int count, char** arguments) {
   work(20);
   setenv("SURVIVAL_MARK", "is there", 1);
   if (strcmp(arguments[1], "shell") == 0) {
-    execl("/bin/sh", "sh", "-c",
-          "echo \"the mark $SURVIVAL_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
-          "esac;"
-          /* By the shell itself: while it starts another program, it blocks signals for a moment. */
-          "while read -r name value; do case $name in SigBlk:|SigIgn:) echo $name $value;; esac; done "
-          "</proc/$$/status; ls /proc/$$/fd; exit 5",
-          (char*)NULL);
+    execl(
+        "/bin/sh", "sh", "-c",
+        "echo \"the mark $SURVIVAL_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
+        "esac;"
+        /* By the shell itself: while it starts another program, it blocks signals for a moment. */
+        "while read -r name value; do case $name in SigBlk:|SigIgn:) echo $name $value;; esac; "
+        "done "
+        "</proc/$$/status; ls /proc/$$/fd; exit 5",
+        (char*)NULL);
   } else if (strcmp(arguments[1], "self") == 0) {
     const int left = atoi(arguments[2]);
     printf("%d to go\n", left);
