@@ -109,10 +109,13 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
 // The clock is the first of two releases, with nothing served since the thread blocked. Waiting for
 // it earns no credit, waiting for the mutex does. The rest is due. To pay it here, with the mutex
 // held, would hold up all others who use it; so the thread waits on, as if the time-out came later.
+// Unless that has been tried and did not last: a deadline whose clock was not recognised.
 ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
                                                       std::uintptr_t mutex) noexcept {
   const Turn turn(thread_);
-  thread_.clock.paused(prolonged, prolonged);
+  const Nanoseconds lasted = environment_.now() - thread_.blocked_at.since;
+  thread_.clock.paused(prolonged, std::min(prolonged, lasted));
+  if (lasted < prolonged) return {0, timed_out};
   ThreadClock::Blocked wait = thread_.clock.block(std::max(thread_.blocked_at.since, timed_out));
   const auto holder = find_other(mutex);
   if (holder && holder->at > wait.since) {

@@ -8,16 +8,12 @@ using namespace delays_world;
 
 namespace {
 
-// A lock by which the holder's unlock is told whether somebody may wait.
-auto yes() {
-  return [] { return true; };
-}
-auto no() {
-  return [] { return false; };
-}
+// May somebody wait for the mutex?
+constexpr auto yes = [] { return true; };
+constexpr auto no = [] { return false; };
 
-// Whose entry in the table is another's: of it nothing is known.
-std::uintptr_t evicted() { return 0x3000; }
+// Its entry in the table is another's: nothing is known of it.
+constexpr std::uintptr_t kEvicted = 0x3000;
 
 }  // namespace
 
@@ -115,7 +111,7 @@ TEST_CASE("a mutex for which nobody waited held up nobody who was signalled") {
   Thread holds(world, 3);
   Thread signals(world, 2);
   waits.delays.before_blocking();
-  coz::rules::release_mutex(holds.delays, kMutex, no(), [] {});
+  coz::rules::release_mutex(holds.delays, kMutex, no, [] {});
   world.global.raise_to(6 * kDelay);
   clock_now += 10 * kDelay;
   coz::rules::signal_condition(signals.delays, kCondition, [] {});
@@ -132,7 +128,7 @@ TEST_CASE("each of a crowd that a signal wakes has served what passed until the 
   Thread signals(world, 3);
   const auto wait = [&](Thread& thread, auto meanwhile) {
     coz::rules::wait_for_condition(
-        thread.delays, {kCondition, kMutex}, yes(),
+        thread.delays, {kCondition, kMutex}, yes,
         [&](Nanoseconds) {
           meanwhile();
           return WokenBy::kThread;
@@ -150,7 +146,7 @@ TEST_CASE("each of a crowd that a signal wakes has served what passed until the 
   if (waits_again) {
     wait(first, [&] { second.delays.after_condition(kCondition, kMutex); });
   } else {
-    coz::rules::release_mutex(first.delays, kMutex, yes(), [] {});
+    coz::rules::release_mutex(first.delays, kMutex, yes, [] {});
     second.delays.after_condition(kCondition, kMutex);
   }
   CHECK(second.local() == 3 * kDelay);
@@ -170,7 +166,7 @@ TEST_CASE("a signal or a mutex of which nothing is known takes nothing away") {
   clock_now += (4 - due) * kDelay;  // passes before the thread looks
   SECTION("no record of the signal") {
     world.wakers->record(kMutex, {2 * kDelay, 3, at});
-    waits.delays.after_condition(evicted(), kMutex);
+    waits.delays.after_condition(kEvicted, kMutex);
   }
   SECTION("a signal from before the wait") {
     world.wakers->record(kMutex, {2 * kDelay, 3, at});
@@ -179,7 +175,7 @@ TEST_CASE("a signal or a mutex of which nothing is known takes nothing away") {
   }
   SECTION("no record of the mutex") {
     world.wakers->record(kCondition, {2 * kDelay, 2, at});
-    waits.delays.after_condition(kCondition, evicted());
+    waits.delays.after_condition(kCondition, kEvicted);
   }
   CHECK(slept == due * kDelay);
 }
@@ -196,12 +192,8 @@ TEST_CASE("who timed out has served what it waited for the mutex then, and nothi
   const bool is_known = GENERATE(true, false);
   holds.delays.settle();
   clock_now = timed_out + 4 * kDelay;
-  if (is_waited_for) {
-    coz::rules::release_mutex(holds.delays, kMutex, yes(), [] {});
-  } else {
-    coz::rules::release_mutex(holds.delays, kMutex, no(), [] {});
-  }
-  const auto longer = waits.delays.prolong_wait(timed_out, 0, is_known ? kMutex : evicted());
+  coz::rules::release_mutex(holds.delays, kMutex, [=] { return is_waited_for; }, [] {});
+  const auto longer = waits.delays.prolong_wait(timed_out, 0, is_known ? kMutex : kEvicted);
   CHECK(longer.by == (is_waited_for && is_known ? 2 : 6) * kDelay);
   CHECK(longer.until == clock_now + longer.by);
 }
@@ -216,7 +208,7 @@ TEST_CASE("who times out pays by waiting on, not with the mutex held") {
   const bool is_signalled = GENERATE(true, false);
   std::vector<Nanoseconds> asked;
   const WokenBy woken_by = coz::rules::wait_for_condition(
-      waits.delays, {kCondition, kMutex}, no(),
+      waits.delays, {kCondition, kMutex}, no,
       [&](Nanoseconds later) {
         asked.push_back(later);
         if (asked.size() == 2 && is_signalled) {
@@ -243,6 +235,26 @@ TEST_CASE("who times out pays by waiting on, not with the mutex held") {
     CHECK(waits.local() == 5 * kDelay);
   }
   CHECK_FALSE(waits.state.blocked);
+}
+
+TEST_CASE("where waiting on does not last, the rest is paid by a pause") {
+  World world;
+  Thread waits(world, 1);
+  world.global.raise_to(4 * kDelay);
+  waits.delays.settle();
+  slept = 0;
+  int calls = 0;
+  coz::rules::wait_for_condition(
+      waits.delays, {kCondition, kMutex}, no,
+      [&](Nanoseconds) {
+        world.global.raise_to(7 * kDelay);
+        if (++calls == 2) clock_now += kDelay;
+        return WokenBy::kStranger;
+      },
+      [](WokenBy result) { return result; }, [] { return Nanoseconds{0}; });
+  CHECK(calls == 2);
+  CHECK(slept == 2 * kDelay);
+  CHECK(waits.local() == 7 * kDelay);
 }
 
 TEST_CASE("giving back a mutex notes the time if another may wait for it, asked when settled") {
