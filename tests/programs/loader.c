@@ -78,7 +78,7 @@ static int churn(int times, int threads, char** libraries) {
   // Time for each to be noticed, on a busy machine too, without work that would be missed.
   for (char** library = libraries; *library != NULL; ++library) {
     void* handle = load(*library, &work);
-    sleep(5);
+    sleep(2);
     dlclose(handle);
   }
   char** library = libraries;
