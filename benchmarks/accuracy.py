@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from ground_truth import compare, predict, programs, table, truth
@@ -17,6 +18,19 @@ from ground_truth import compare, predict, programs, table, truth
 JSON = programs.BUILD / "accuracy.json"
 PICTURE = programs.BUILD / "accuracy.png"
 OURS = "coz"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A command that profiles, as often as it is to be compared: once for each granularity of ours."""
+
+    command: Path
+    options: tuple[str, ...] = ()
+    reads_dwarf5: bool = True
+
+    def binary(self, program: programs.Program) -> Path:
+        """The program, as this command can read it."""
+        return program.binary if self.reads_dwarf5 else program.classic_binary
 
 
 def progress(text: str) -> None:
@@ -54,21 +68,24 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--granularity",
         choices=("line", "function"),
-        default="line",
-        help="what our command speeds up (%(default)s)",
+        action="append",
+        help="what our command speeds up (line); repeatable, for one beside the other",
     )
     parser.add_argument("--truth-only", action="store_true", help="don't profile")
     parser.add_argument("--report", action="store_true", help=f"print {JSON.name} again, measure nothing")
     return parser
 
 
-def tools(options: argparse.Namespace) -> dict[str, Path]:
-    """The commands to run, by the names under which they are reported."""
+def tools(options: argparse.Namespace) -> dict[str, Tool]:
+    """The commands to run, by the names under which they are reported. The first one is ours."""
     if options.truth_only:
         return {}
-    found = {OURS: predict.COZ}
+    found = {}
+    for granularity in options.granularity or ["line"]:
+        name = f"{OURS} --granularity {granularity}" if found else OURS
+        found[name] = Tool(predict.COZ, ("--granularity", granularity))
     for path in options.coz:
-        found[str(path)] = path
+        found[str(path)] = Tool(path, reads_dwarf5=False)
     return found
 
 
@@ -97,11 +114,16 @@ def measure_program(options: argparse.Namespace, program: programs.Program) -> c
         seconds = truth.seconds_of_a_turn(program, settings, turns)
         progress(f"{program.name}, turn {turn} of {turns}: truth, {seconds:.0f} s")
         slices.append(truth.run_turn(program, settings, turns))
-        for name, coz in tools(options).items():
+        for name, tool in tools(options).items():
             progress(f"{program.name}, turn {turn} of {turns}: {name}, {options.seconds / turns:.0f} s")
-            binary = program.binary if name == OURS else program.classic_binary
-            given = ["--granularity", options.granularity] if name == OURS else []
-            predict.profile(program, coz, binary, profiles[name], options.seconds / turns, given)
+            predict.profile(
+                program,
+                tool.command,
+                tool.binary(program),
+                profiles[name],
+                options.seconds / turns,
+                tool.options,
+            )
     measured = compare.Measured(program.name, truth.of_turns(program, slices))
     for name, output in profiles.items():
         measured.tools[name] = predict.predict(program, output, measured.true.steepest())

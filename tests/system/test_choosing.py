@@ -51,7 +51,11 @@ def test_listed_lines_are_lines_to_choose(coz, build, serial, hot):
 
 
 def test_a_block_of_two_speedups_has_both_in_each_half(coz, build, hot):
-    run = coz.run([build("examples/serial/serial.cpp"), 6], "--fixed-line", hot[1], "--speedups", "25,75")
+    program = build("examples/serial/serial.cpp")
+    process = coz.start([program, 60], "--fixed-line", hot[1], "--speedups", "25,75")
+    coz.wait_for_experiments(13)  # of which six in a row are a block, whatever was discarded at first
+    process.terminate()
+    run = coz.finished(process)
     blocks = {}
     for e in run.records("experiment"):
         blocks.setdefault(e["block"], []).append(e["speedup"])
