@@ -251,11 +251,23 @@ def unsettled_windows(number: int, total: int) -> Problem:
     )
 
 
-def slow_machine(slow: int, total: int) -> Problem:
-    """Many windows were measured while something else slowed the processors."""
-    return Problem(
+def slow_machine(slow: int, total: int, withheld: int = 0) -> Problem:
+    """Many windows were measured while something else slowed the processors.
+
+    withheld: in how many of them a hypervisor gave the processors to somebody else.
+    """
+    text = (
         f"in {slow:,} of {count(total, 'experiment')} the machine was over 10 % slower than at its best; the "
-        "effects are corrected for it, and such experiments count less.",
+        "effects are corrected for it, and such experiments count less."
+    )
+    if withheld:
+        return Problem(
+            text,
+            f"in {withheld:,} the hypervisor gave the processors to other guests of the host: run at another "
+            "time, or on a machine whose processors are its own; the intervals are narrower then.",
+        )
+    return Problem(
+        text,
         "other programs, other guests of the same host, or threads of the program itself that share one core "
         "(hyper-threading) cause this; where they do not, the intervals are narrower.",
     )

@@ -127,9 +127,10 @@ def _analyse_level(
     standing = sum(run.samples.discarded.get("all_delay", 0) for run in runs if run.samples)
     if standing:
         warnings.append(messages.standing_windows(standing))
-    slowness = [w.slowness for of_line in windows.by_line.values() for w in of_line if not w.borrowed]
-    if slow := slow_machine(slowness):
-        warnings.append(messages.slow_machine(slow, len(slowness)))
+    used = [window for of_line in windows.by_line.values() for window in of_line if not window.borrowed]
+    if slow := slow_machine([window.disturbance for window in used]):
+        withheld = slow_machine([window.stolen for window in used])
+        warnings.append(messages.slow_machine(slow, len(used), withheld))
     if not comparisons:
         if standing:
             raise CozError(messages.standing_windows(standing))

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from cozcli.analysis.latency import latency_terms
 from cozcli.profile.profile import Run
-from cozcli.profile.records import ExperimentRecord, LatencyPoint, Point, ThroughputPoint
+from cozcli.profile.records import (
+    ExperimentRecord,
+    LatencyPoint,
+    Point,
+    ReferenceRecord,
+    ThroughputPoint,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,6 +35,8 @@ POOL = -1
 UNDISTURBED = 0.1
 #: Twenty times slower or faster: beyond that a probe says no more.
 MOST_SLOWNESS = 3.0
+#: Nanoseconds: two of the ticks in which the kernel counts what the machine's processors did.
+LEAST_BUSY = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,7 @@ class Window:
     """One usable window: which run it is of, and the record. `stratum` pairs it with its baseline.
 
     slowness: log of the time that the machine took for a fixed piece of work, against its best.
+    stolen: log of the processor time that the machine wanted, against what the hypervisor gave it.
     planned: the speedups above 0 that its run was to try, if not the ladder. period: of sampling, ns.
     """
 
@@ -43,9 +52,15 @@ class Window:
     stratum: int
     record: ExperimentRecord
     slowness: float = 0.0
+    stolen: float = 0.0
     borrowed: bool = False
     planned: frozenset[float] | None = None
     period: int = 0
+
+    @property
+    def disturbance(self) -> float:
+        """By how much the machine was slower than at its best, for both reasons; a logarithm."""
+        return self.slowness + self.stolen
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ class Series:
     """All windows of one line at one point. Arrays have one entry per window, shape (N,).
 
     speedup: fraction. stratum: block index, or `POOL`. numerator / denominator: see the module.
-    time: effective nanoseconds watched. slowness: of the machine (speed.py), 0 where unknown.
+    time: effective nanoseconds watched. slowness, stolen: as in Window (speed.py), 0 where unknown.
     discount: how much of the window numerator, denominator and time still count, between 0 and 1.
     hit_share, delay_share: time in the line by samples, and delay that was added, for each effective ns.
     dose_error: relative standard error of the delay that a speedup calls for, common to all speedups.
@@ -71,6 +86,7 @@ class Series:
     denominator: Floats
     time: Floats
     slowness: Floats
+    stolen: Floats
     discount: Floats
     hit_share: Floats
     delay_share: Floats
@@ -81,6 +97,11 @@ class Series:
     target: str = "line"
 
     @property
+    def disturbance(self) -> Floats:
+        """As in Window; shape (N,)."""
+        return self.slowness + self.stolen
+
+    @property
     def weight(self) -> Floats:
         """The exposure in the Mantel–Haenszel weights: time for throughput, arrivals for latency."""
         return self.numerator if self.kind == THROUGHPUT else self.denominator
@@ -88,7 +109,7 @@ class Series:
     def without(self, excluded: Bools) -> Series:
         """The series less some of its windows; `excluded` has shape (N,)."""
         keep = ~excluded
-        arrays = ["speedup", "stratum", "numerator", "denominator", "time", "slowness", "discount"]
+        arrays = ["speedup", "stratum", "numerator", "denominator", "time", "slowness", "stolen", "discount"]
         arrays += ["hit_share", "delay_share"]
         return replace(self, **{name: getattr(self, name)[keep] for name in arrays})
 
@@ -119,7 +140,9 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
             slowness = _slowness(record.probe_time, references[number])
             planned = run.record.planned_speedups
-            window = Window(number, stratum, record, slowness, planned=planned, period=run.record.period)
+            stolen = stolen_share(record)
+            period = run.record.period
+            window = Window(number, stratum, record, slowness, stolen, planned=planned, period=period)
             windows.by_line[record.location].append(window)
     _borrow_baselines(runs, windows.by_line)
     return windows
@@ -145,6 +168,17 @@ def _slowness(probe_time: float, reference: float) -> float:
     # The difference of logarithms: a quotient of odd numbers may be too small to have one.
     slowness = math.log(probe_time) - math.log(reference)
     return min(max(slowness, -MOST_SLOWNESS), MOST_SLOWNESS)
+
+
+def stolen_share(record: ExperimentRecord | ReferenceRecord) -> float:
+    """log((busy + stolen)/busy) of the machine's processors in a window; 0 where unknown.
+
+    Both are counted in ticks. Where it did next to nothing there was next to nothing to steal from.
+    """
+    if record.machine_busy < 0 or record.machine_stolen < 0:
+        return 0.0
+    busy = max(record.machine_busy, LEAST_BUSY)
+    return min(math.log(busy + record.machine_stolen) - math.log(busy), MOST_SLOWNESS)
 
 
 def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
@@ -184,6 +218,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         denominator=terms[:, 1],
         time=terms[:, 2],
         slowness=np.array([window.slowness for window in windows]),
+        stolen=np.array([window.stolen for window in windows]),
         discount=np.ones(len(windows)),
         hit_share=np.array([_share(window.record, window.record.hits * window.period) for window in windows]),
         delay_share=np.array([_share(window.record, window.record.delay) for window in windows]),

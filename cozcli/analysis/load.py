@@ -77,7 +77,8 @@ def _rows(windows: Sequence[Window], name: str) -> list[Row]:
             blocks.setdefault(window.stratum, []).append(window)
     rows: list[Row] = []
     for block, members in blocks.items():
-        weights = window_weights(np.array([window.slowness for window in members]))
+        slowness, stolen = np.array([(window.slowness, window.stolen) for window in members]).T
+        weights = window_weights(slowness, stolen)
         base = np.array([window.record.speedup == 0 for window in members])
         if not base.any():
             continue

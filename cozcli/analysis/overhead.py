@@ -22,9 +22,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cozcli.analysis.grouping import Floats, Series, Window, make_series
+from cozcli.analysis.grouping import Floats, Series, Window, make_series, stolen_share
 from cozcli.analysis.result import Overhead
-from cozcli.analysis.speed import window_weights
+from cozcli.analysis.speed import NO_EXPONENTS, Exponents, window_weights
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
 
@@ -44,7 +44,9 @@ NO_OVERHEAD = Overhead()
 
 
 def overheads(
-    by_line: Mapping[str, Sequence[Window]], runs: Sequence[Run], speed_exponents: Mapping[PointKey, float]
+    by_line: Mapping[str, Sequence[Window]],
+    runs: Sequence[Run],
+    speed_exponents: Mapping[PointKey, Exponents],
 ) -> dict[PointKey, Overhead]:
     """k of each point that reference windows saw.
 
@@ -54,7 +56,9 @@ def overheads(
     left = _share_left(runs)
     found = {}
     for series in _reference_series(by_line, runs):
-        ratios, weights = _log_slowdowns(series, speed_exponents.get((series.point, series.kind), 0.0))
+        ratios, weights = _log_slowdowns(
+            series, speed_exponents.get((series.point, series.kind), NO_EXPONENTS)
+        )
         if len(ratios) == 0:
             continue
         rng = np.random.default_rng(len(ratios))
@@ -96,25 +100,27 @@ def _reference_series(by_line: Mapping[str, Sequence[Window]], runs: Sequence[Ru
                 points=reference.points,
             )
             slowness = _slowness_around(reference.start, in_order[number])
-            windows.append(Window(number, strata[reference.block], record, slowness))
+            stolen = stolen_share(reference)
+            windows.append(Window(number, strata[reference.block], record, slowness, stolen))
         windows += baselines
     if not any(window.record.speedup == REFERENCE for window in windows):
         return []
     return make_series("", windows)
 
 
-def _log_slowdowns(series: Series, speed_exponent: float) -> tuple[Floats, Floats]:
+def _log_slowdowns(series: Series, speed: Exponents) -> tuple[Floats, Floats]:
     """log(p_0/P_0) of each block, and how much it counts; both (blocks,).
 
-    Baselines are brought to the machine's full speed. Nothing tells of it in a reference window, which
+    Baselines are brought to the machine's full speed. No probe tells of it in a reference window, which
     counts the less the slower the machine was around it; and the median minds no single ones.
     """
     ratios, weights = [], []
     usable = (series.numerator > 0) & (series.denominator > 0)
     logs = np.log(np.where(usable, series.numerator, 1.0) / np.where(usable, series.denominator, 1.0))
-    discounts = window_weights(series.slowness)
+    discounts = window_weights(series.slowness, series.stolen)
     is_reference = series.speedup == REFERENCE
-    logs = np.where(is_reference, logs, logs - speed_exponent * series.slowness)
+    logs = logs - speed.stolen * series.stolen
+    logs = np.where(is_reference, logs, logs - speed.slowness * series.slowness)
     for stratum in np.unique(series.stratum[is_reference & usable]):
         own = is_reference & usable & (series.stratum == stratum)
         others = ~is_reference & usable & (series.stratum == stratum)

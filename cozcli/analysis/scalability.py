@@ -198,15 +198,26 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
 
 
 def _undisturbed(windows: list[_Window]) -> list[_Window]:
-    """Without windows in which threads waited for a processor for much longer than in most of the level's.
+    """Without windows in which processors were lacking for much longer than in most of the level's.
 
-    Something else had the machine then. A program that lacks cores by itself does so in all windows alike.
+    Something else had the machine then: threads waited, or a hypervisor withheld the processors. A program
+    that lacks cores by itself does so in all windows alike.
     """
-    waits = [window.record.core_wait for window in windows if window.record.core_wait >= 0]
-    if len(waits) < LEAST_TO_COMPARE:
+    lacks = [_lack(window.record) for window in windows]
+    known = [lack for window, lack in zip(windows, lacks, strict=True) if window.record.core_wait >= 0]
+    if len(known) < LEAST_TO_COMPARE:
         return windows
-    usual = 2 * float(np.median(waits))
-    return [w for w in windows if w.record.core_wait <= usual + MOST_ODD_WAIT * w.record.duration]
+    usual = 2 * float(np.median(known))
+    return [
+        window
+        for window, lack in zip(windows, lacks, strict=True)
+        if lack <= usual + MOST_ODD_WAIT * window.record.duration
+    ]
+
+
+def _lack(record: ExperimentRecord) -> int:
+    """Nanoseconds for which processors were wanted and not there."""
+    return max(record.core_wait, 0) + max(record.machine_stolen, 0)
 
 
 def _kinds(point: Point) -> tuple[str, ...]:

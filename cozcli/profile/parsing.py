@@ -114,6 +114,8 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         probe_time=_probe_time(fields),
         processor_time=_optional(fields, "processor_time"),
         core_wait=_optional(fields, "core_wait"),
+        machine_busy=_optional(fields, "machine_busy"),
+        machine_stolen=_optional(fields, "machine_stolen"),
         flags=fields.texts("flags"),
         points=_points(fields),
         target=fields.text("kind", "line"),
@@ -127,6 +129,8 @@ def _reference(fields: Fields) -> ReferenceRecord:
         block=fields.natural("block", 0),
         start=fields.natural("start", 0),
         sample_cost=fields.natural("sample_cost", 0),
+        machine_busy=_optional(fields, "machine_busy"),
+        machine_stolen=_optional(fields, "machine_stolen"),
         points=_points(fields),
         arrivals=_arrivals(fields),
     )

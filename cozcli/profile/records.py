@@ -118,7 +118,8 @@ class RunRecord:
 class ExperimentRecord:
     """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
-    `line_samples`, `run_time`, `processor_time` and `core_wait` are -1, `probe_time` is 0, where unknown.
+    `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy` and `machine_stolen` are -1,
+    `probe_time` is 0, where unknown.
     """
 
     location: str
@@ -136,6 +137,8 @@ class ExperimentRecord:
     probe_time: float = 0.0
     processor_time: int = -1
     core_wait: int = -1
+    machine_busy: int = -1
+    machine_stolen: int = -1
     flags: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
     target: str = "line"
@@ -150,6 +153,8 @@ class ReferenceRecord:
     block: int = 0
     start: int = 0
     sample_cost: int = 0
+    machine_busy: int = -1
+    machine_stolen: int = -1
     points: tuple[Point, ...] = ()
     arrivals: Arrivals | None = None
 

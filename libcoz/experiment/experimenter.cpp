@@ -117,6 +117,7 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   if (!stop_.sleep_for(window_.settling())) return false;
   Opening opening = open_window(target);
   if (reads_threads_) opening.waits = read_core_waits(shared_.threads);
+  if (reads_threads_) opening.machine = read_machine_time();
   meter_.open(look_at_points());
   if (!measure(window_.get())) {
     shared_.selection.clear();
@@ -148,6 +149,7 @@ bool Experimenter::measure_reference() {
   const Nanoseconds time = now();
   const Nanoseconds delay = shared_.global_delay.get();
   const ArrivalCounts arrivals = load_.counts();
+  const auto machine = reads_threads_ ? read_machine_time() : std::nullopt;
   meter_.open(look_at_points());
   if (!measure(window_.get())) return false;
   ReferenceRecord record;
@@ -156,6 +158,7 @@ bool Experimenter::measure_reference() {
   record.duration = now() - time;
   record.delay = shared_.global_delay.get() - delay;
   record.sample_cost = *interrupt_cost_ + handler_time_.mean();
+  record.machine = machine_time_since(machine);
   record.load = load_.since(arrivals);
   record.points = meter_.results(effective_now());
   log_.append(record);
@@ -210,6 +213,7 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
           target == kNoTarget ? 0 : histogram_.of(target),
           speed_probe_.get(),
           {},
+          {},
           load_.counts()};
 }
 
@@ -217,6 +221,7 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
   const CoreWaits waits = read_core_waits(shared_.threads);
   record.processor_time = waits.processor_time - opening.waits.processor_time;
   record.core_wait = core_wait_between(opening.waits, waits);
+  record.machine = machine_time_since(opening.machine);
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,

@@ -30,6 +30,7 @@
 #include "experiment/window_length.h"
 #include "experiment/window_meter.h"
 #include "line/modules.h"
+#include "os/machine_time.h"
 #include "os/stop_signal.h"
 #include "profile_log/profile_writer.h"
 #include "progress/point_counters.h"
@@ -79,6 +80,7 @@ class Experimenter {
     std::uint64_t target_samples;
     SpeedProbe::Sum probes;
     CoreWaits waits;
+    std::optional<MachineTime> machine;
     ArrivalCounts arrivals;
   };
 

@@ -62,6 +62,11 @@ void write_point_records(JsonWriter& json, const std::vector<PointRecord>& point
   json.end_array();
 }
 
+void write_machine(JsonWriter& json, const std::optional<MachineTime>& machine) {
+  if (!machine) return;
+  json.field("machine_busy", machine->busy).field("machine_stolen", machine->stolen);
+}
+
 void write_load(JsonWriter& json, const std::optional<LoadResult>& load) {
   if (!load) return;
   json.field("arrival_speedup", load->arrival_speedup);
@@ -146,6 +151,7 @@ std::string to_json(const ExperimentRecord& record) {
   if (record.probe_time > 0) json.field("probe_time", record.probe_time);
   if (record.processor_time) json.field("processor_time", *record.processor_time);
   if (record.core_wait) json.field("core_wait", *record.core_wait);
+  write_machine(json, record.machine);
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");
   json.end_array();
@@ -177,6 +183,7 @@ std::string to_json(const ReferenceRecord& record) {
   json.field("duration", record.duration);
   json.field("effective_duration", record.duration - record.delay);
   json.field("sample_cost", record.sample_cost);
+  write_machine(json, record.machine);
   write_load(json, record.load);
   write_points(json, record.points, false);
   json.end_object();

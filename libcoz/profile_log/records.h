@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "delay/amplification.h"
+#include "os/machine_time.h"
 #include "progress/point.h"
 
 namespace coz {
@@ -88,6 +89,7 @@ struct ExperimentRecord {
   double probe_time = 0;     // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
+  std::optional<MachineTime> machine;  // what it came to in the window
   bool unsettled = false;
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
@@ -100,6 +102,7 @@ struct ReferenceRecord {
   Nanoseconds duration = 0;
   Nanoseconds delay = 0;
   Nanoseconds sample_cost = 0;  // of the thread's time, in windows with samples
+  std::optional<MachineTime> machine;
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
 };

@@ -36,7 +36,10 @@ class Model:
     """Noise is relative: `drift` between blocks, `noise` between windows; `period` p0 in ns.
 
     In a part `disturbed` of all windows the machine is slower by up to half, which its probe shows; the
-    program feels it with the exponent `sensitivity`. Without disturbances windows have no probes.
+    program feels it with the exponent `sensitivity`. Without disturbances windows have no probes. In a part
+    `robbed` of them, reference windows among them, a hypervisor withholds up to half of the processor time,
+    which no probe shows and the kernel's count does, in ticks of 10 ms; the program feels it as
+    `sensitivity_to_theft` says.
 
     `busy` processors are in use on average, and threads wait for one for `waiting` of that time. Under a
     speedup s the first half of a window is slower by `settling`·s than the second. Of a latency point's
@@ -59,6 +62,8 @@ class Model:
     poisson: bool = False
     disturbed: float = 0.0
     sensitivity: float = 1.0
+    robbed: float = 0.0
+    sensitivity_to_theft: float = 1.0
     busy: float = 1.0
     waiting: float = 0.0
     settling: float = 0.0
@@ -138,6 +143,8 @@ class Model:
             slowness = float(rng.uniform(1, 2))
             probe *= slowness
             period *= slowness**self.sensitivity
+        theft = self._theft()
+        period *= theft**self.sensitivity_to_theft
         effective = WINDOW * (1 - 0.3 * speedup)
         rate = line.rate / (1 - line.effect(speedup))
         if self.chance:
@@ -170,7 +177,22 @@ class Model:
             "processor_time": int(self.busy * (effective + delay)),
             "core_wait": int(self.waiting * self.busy * (effective + delay)),
             "flags": [], "points": points, **({"probe_time": probe} if self.disturbed else {}),
+            **self._machine_times(theft, effective + delay),
         }  # fmt: skip
+
+    def _theft(self) -> float:
+        """How many times as much processor time the machine wanted in a window as it got."""
+        if not self.robbed or self._side.random() >= self.robbed:
+            return 1.0
+        return float(self._side.uniform(1, 2))
+
+    def _machine_times(self, theft: float, duration: float) -> dict[str, int]:
+        if not self.robbed:
+            return {}
+        busy = 2 * duration / theft
+        tick = 10_000_000
+        return {"machine_busy": int(busy / tick) * tick,
+                "machine_stolen": int(busy * (theft - 1) / tick + self._side.random()) * tick}  # fmt: skip
 
     def _reference(self, block: int, drift: float, now: float) -> dict[str, Any]:
         rng = self._side
@@ -178,9 +200,12 @@ class Model:
         elapsed = visits * self.period * drift * float(np.exp(self.noise * rng.standard_normal()))
         if self.disturbed and rng.random() < self.disturbed:
             elapsed *= float(rng.uniform(1, 2)) ** self.sensitivity
+        theft = self._theft()
+        elapsed *= theft**self.sensitivity_to_theft
         return {
             "type": "reference", "block": block, "start": int(now), "duration": int(elapsed),
             "effective_duration": int(elapsed), "sample_cost": self.sample_cost,
+            **self._machine_times(theft, elapsed),
             "points": [
                 {"name": self.point, "kind": "throughput", "visits": visits, "elapsed": int(elapsed)}
             ],

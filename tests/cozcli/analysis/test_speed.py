@@ -12,7 +12,7 @@ from cozcli import messages
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.grouping import make_series, usable_windows
 from cozcli.analysis.result import Analysis
-from cozcli.analysis.speed import exponent, window_weights
+from cozcli.analysis.speed import NO_EXPONENTS, exponents, window_weights
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 
@@ -71,7 +71,7 @@ def test_intervals_keep_their_coverage(blocks: int, period: float) -> None:
 def test_the_exponent_is_found(sensitivity: float) -> None:
     windows = usable_windows(profile_of(profile(0.5, sensitivity)).runs).by_line
     group = [series for line, of_line in windows.items() for series in make_series(line, of_line)]
-    assert exponent(group) == pytest.approx(sensitivity, abs=0.1)
+    assert exponents(group).slowness == pytest.approx(sensitivity, abs=0.1)
 
 
 def test_a_program_that_is_slow_by_itself_is_not_corrected() -> None:
@@ -88,14 +88,14 @@ def test_a_profile_without_probes_is_left_as_it_is() -> None:
     windows = usable_windows(profile_of(profile(0.0)).runs).by_line
     series = make_series("/a.c:1", windows["/a.c:1"])[0]
     assert not series.slowness.any()
-    assert exponent([series]) == 0
-    assert (window_weights(series.slowness) == 1).all()
+    assert exponents([series]) == NO_EXPONENTS
+    assert (window_weights(series.slowness, series.stolen) == 1).all()
 
 
 def test_few_windows_correct_nothing() -> None:
     model = Model(LINES[:1], disturbed=0.5, speedups=(0.5,), per_block=1)
     windows = usable_windows(profile_of(model.records(3)).runs).by_line
-    assert exponent(make_series("/a.c:1", windows["/a.c:1"])) == 0
+    assert exponents(make_series("/a.c:1", windows["/a.c:1"])) == NO_EXPONENTS
 
 
 def test_a_slow_machine_is_mentioned() -> None:
@@ -103,6 +103,75 @@ def test_a_slow_machine_is_mentioned() -> None:
     assert any("over 10 % slower" in warning.text for warning in analyse(profile_of(profile(0.5))).warnings)
     assert slow
     assert not any("slower" in warning.text for warning in analyse(profile_of(profile(0.05))).warnings)
+
+
+def robbed_profile(to_theft: float = 1.0, seed: int = 1, **model: Any) -> list[dict[str, Any]]:
+    return Model(
+        LINES,
+        robbed=0.5,
+        sensitivity_to_theft=to_theft,
+        seed=seed,
+        speedups=SPEEDUPS,
+        per_block=6,
+        **model,
+    ).records(24)
+
+
+def without_theft(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in r.items() if not k.startswith("machine_")} for r in records]
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.4])
+@pytest.mark.parametrize("disturbed", [0.0, 0.3])
+def test_what_the_hypervisor_withheld_is_taken_out(sensitivity: float, disturbed: float) -> None:
+    corrected, plain = [], []
+    for seed in range(8):
+        records = robbed_profile(sensitivity, seed, disturbed=disturbed)
+        corrected += errors_of(analyse(profile_of(records)))
+        plain += errors_of(analyse(profile_of(without_theft(records))))
+    assert np.mean(np.abs(corrected)) < 0.02
+    assert np.mean(np.abs(corrected)) < 0.6 * np.mean(np.abs(plain))
+    assert abs(np.mean(corrected)) < 0.005
+
+
+def test_intervals_keep_their_coverage_where_time_is_withheld() -> None:
+    covered = []
+    for seed in range(30):
+        for result in analyse(profile_of(robbed_profile(seed=seed))).results:
+            truth = next(line.effect for line in LINES if line.location == result.location)
+            covered += [p.low <= truth(p.speedup) <= p.high for p in result.curve[1:]]
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
+@pytest.mark.parametrize("theft", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("slowness", [0.0, 1.0])
+def test_both_exponents_are_found(slowness: float, theft: float) -> None:
+    records = robbed_profile(theft, disturbed=0.5, sensitivity=slowness)
+    windows = usable_windows(profile_of(records).runs).by_line
+    found = exponents([series for line, of_line in windows.items() for series in make_series(line, of_line)])
+    assert found.slowness == pytest.approx(slowness, abs=0.1)
+    assert found.stolen == pytest.approx(theft, abs=0.1)
+
+
+def test_references_from_which_time_was_withheld_are_no_overhead() -> None:
+    records = robbed_profile(references=True, slowdown=1.1)
+    (cost,) = analyse(profile_of(records)).overheads.values()
+    assert cost.slowdown == pytest.approx(1.1, abs=0.03)
+
+
+def test_a_hypervisor_is_blamed_only_if_it_took_time() -> None:
+    (warning,) = [w for w in analyse(profile_of(robbed_profile())).warnings if "slower" in w.text]
+    assert "hypervisor" in warning.hint
+    (warning,) = [w for w in analyse(profile_of(profile(0.5))).warnings if "slower" in w.text]
+    assert "hypervisor" not in warning.hint
+
+
+@pytest.mark.parametrize("time", [0, -1, 10**30, "x", None])
+@pytest.mark.parametrize("key", ["machine_busy", "machine_stolen"])
+def test_odd_machine_times_do_no_harm(key: str, time: object) -> None:
+    records = robbed_profile()
+    next(r for r in records if r["type"] == "experiment")[key] = time
+    assert np.mean(np.abs(errors_of(analyse(profile_of(records))))) < 0.05
 
 
 @pytest.mark.parametrize("probe", [0, 5e-324, 1e-300, 1e9, -1, 1e300, "x"])

@@ -161,6 +161,14 @@ TEST_CASE("processor times are written where they are known") {
   experiment.core_wait = 0;
   CHECK(to_json(experiment).find(R"("processor_time":812345678,"core_wait":0,"flags")") !=
         std::string::npos);
+  experiment.machine = coz::MachineTime{280'000'000, 0};
+  CHECK(to_json(experiment)
+            .find(R"("core_wait":0,"machine_busy":280000000,"machine_stolen":0,"flags")") !=
+        std::string::npos);
+  ReferenceRecord reference;
+  reference.machine = coz::MachineTime{0, 10'000'000};
+  CHECK(to_json(reference).find(R"("machine_busy":0,"machine_stolen":10000000,"points")") !=
+        std::string::npos);
 }
 
 TEST_CASE("the first half of a window is written where there is one") {
