@@ -80,7 +80,7 @@ def tools(options: argparse.Namespace) -> dict[str, Tool]:
     """The commands to run, by the names under which they are reported. The first one is ours."""
     if options.truth_only:
         return {}
-    found = {}
+    found: dict[str, Tool] = {}
     for granularity in options.granularity or ["line"]:
         name = f"{OURS} --granularity {granularity}" if found else OURS
         found[name] = Tool(predict.COZ, ("--granularity", granularity))
