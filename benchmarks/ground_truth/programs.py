@@ -101,9 +101,13 @@ class Count:
 
 @dataclass(frozen=True)
 class Slice(Count):
-    """A part of a run, with a case in force: its index, or -1 for none."""
+    """A part of a run, with a case in force: its index, or -1 for none.
+
+    stolen: seconds that a hypervisor withheld from the machine's processors meanwhile.
+    """
 
     case: int
+    stolen: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,8 @@ def parse_outcome(text: str) -> Outcome:
         if word == "line":
             iterations[name] = int(rest)
         elif word == "slice":
-            slices.append(Slice(*_parse_count(rest), case=int(name)))
+            count, _, stolen = rest.partition(" stolen ")
+            slices.append(Slice(*_parse_count(count), case=int(name), stolen=float(stolen or 0)))
         else:
             raise ValueError(f"a program printed {line!r}")
     return Outcome(*_parse_count(last), iterations=iterations, slices=tuple(slices))

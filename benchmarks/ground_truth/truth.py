@@ -16,6 +16,10 @@ MEDIAN_ERROR = 1.2533
 LATENCY_SLICES = 4
 #: A standard deviation relative to the median absolute deviation.
 ROBUST = 1.4826
+#: Slices count whose machine was withheld for no more than this part of a processor's time...
+UNDISTURBED = 0.03
+#: ...and at least this part of them, the least disturbed.
+LEAST_PART = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -93,22 +97,43 @@ def run_turn(program: Program, settings: Settings, turns: int) -> tuple[Slice, .
 def of_turns(program: Program, turns: Sequence[Sequence[Slice]]) -> ProgramTruth:
     """What the slices of all turns say."""
     cases = cases_of(program)
-    effects: list[list[float]] = [[] for _ in cases]
+    effects: list[list[Effect]] = [[] for _ in cases]
     for slices in turns:
         for all_of_case, of_turn in zip(effects, effects_of(slices, len(cases)), strict=True):
             all_of_case += of_turn
-    truths = tuple(summarize(*case, found) for case, found in zip(cases, effects, strict=True))
+    truths = tuple(summarize(*case, undisturbed(found)) for case, found in zip(cases, effects, strict=True))
     baselines = [one.period for slices in turns for one in slices if one.case < 0]
     return ProgramTruth(statistics.median(baselines), truths)
 
 
-def effects_of(slices: Sequence[Slice], cases: int) -> list[list[float]]:
+@dataclass(frozen=True)
+class Effect:
+    """What one slice says. stolen: the part of a processor that was withheld in it and around it."""
+
+    effect: float
+    stolen: float = 0.0
+
+
+def effects_of(slices: Sequence[Slice], cases: int) -> list[list[Effect]]:
     """The effects of each case, in per cent: each of its slices against the baselines at its sides."""
-    effects: list[list[float]] = [[] for _ in range(cases)]
-    for before, one, after in zip(slices, slices[1:], slices[2:], strict=False):
+    effects: list[list[Effect]] = [[] for _ in range(cases)]
+    for three in zip(slices, slices[1:], slices[2:], strict=False):
+        before, one, after = three
         if one.case >= 0 and before.case < 0 and after.case < 0:
-            effects[one.case].append(effect_between(before.period, one.period, after.period))
+            effect = effect_between(before.period, one.period, after.period)
+            stolen = sum(s.stolen for s in three) / sum(s.seconds for s in three)
+            effects[one.case].append(Effect(effect, stolen))
     return effects
+
+
+def undisturbed(effects: Sequence[Effect]) -> list[float]:
+    """Those of slices in which the machine was at the program's disposal, as far as there are enough.
+
+    Chosen by the machine alone, whatever the effect.
+    """
+    least = sorted(effect.stolen for effect in effects)
+    limit = max(UNDISTURBED, least[math.ceil(LEAST_PART * len(least)) - 1]) if least else 0.0
+    return [effect.effect for effect in effects if effect.stolen <= limit]
 
 
 def from_json(values: Mapping[str, Any]) -> ProgramTruth:

@@ -15,11 +15,12 @@
 // With --slices it changes the lengths of its lines as it runs, every T seconds, and prints for
 // each slice
 //
-//   slice CASE visits N seconds T [latency_us L]
+//   slice CASE visits N seconds T [latency_us L] stolen S
 //
-// Slices without any speedup (CASE -1) stand between those of the cases, of which each comes once,
-// in random order, before any comes again. So a machine that becomes slower or faster meanwhile is
-// in both sides of every comparison. The first quarter of a slice is not counted.
+// S is the time that a hypervisor withheld from all processors of the machine meanwhile, in
+// seconds. Slices without any speedup (CASE -1) stand between those of the cases, of which each
+// comes once, in random order, before any comes again. So a machine that becomes slower or faster
+// meanwhile is in both sides of every comparison. The first quarter of a slice is not counted.
 //
 // All work is in marked lines: loops over a register, one to a line of source and each in a
 // function of its own. (Loops over a volatile variable run faster for a while after a thread has
@@ -38,6 +39,8 @@
 #include <coz.h>
 #endif
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -94,6 +97,18 @@ inline double now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Seconds that a hypervisor has withheld from the machine: the eighth number of /proc/stat.
+inline double stolen() {
+  static const int file = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+  static const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  char text[256] = "";
+  if (pread(file, text, sizeof text - 1, 0) <= 0) return 0;
+  long count = 0;
+  return std::sscanf(text, "cpu %*d %*d %*d %*d %*d %*d %*d %ld", &count) == 1
+             ? static_cast<double>(count) / ticks
+             : 0;
 }
 
 inline void sleep_microseconds(long microseconds) {
@@ -156,7 +171,6 @@ inline void print_count(const Count& from, const Count& to) {
     std::printf(" latency_us %.3f",
                 1e6 * (to.latency - from.latency) / static_cast<double>(to.visits - from.visits));
   }
-  std::printf("\n");
 }
 
 class Slices {
@@ -180,6 +194,7 @@ class Slices {
     for (const Slice& slice : measured_) {
       std::printf("slice %d ", slice.number);
       print_count(slice.from, slice.to);
+      std::printf(" stolen %.3f\n", slice.stolen);
     }
   }
 
@@ -187,14 +202,17 @@ class Slices {
   struct Slice {
     int number;
     Count from, to;
+    double stolen;
   };
 
   void turn(double time) {
     if (!is_counting_) {
+      stolen_ = stolen();
       from_ = count_at(time);
       next_ = time + 0.75 * seconds_;
     } else {
-      measured_.push_back({current_, from_, count_at(time)});
+      const Count to = count_at(time);
+      measured_.push_back({current_, from_, to, stolen() - stolen_});
       change();
       next_ = time + 0.25 * seconds_;
     }
@@ -223,6 +241,7 @@ class Slices {
   std::atomic<bool> is_busy_{false};
   std::atomic<double> next_{0};
   Count from_{};
+  double stolen_ = 0;
   std::vector<Slice> measured_;
   std::mt19937 random_{std::random_device{}()};
 };
@@ -268,6 +287,7 @@ inline void finish() {
   }
   if (slices) slices->print();
   print_count({first_visit, 0, 0}, end);
+  std::printf("\n");
   std::fflush(stdout);
   // No destructors: that of a condition variable would wait for those who wait for it.
   std::_Exit(0);

@@ -37,12 +37,13 @@ class TestPrograms:
 
     def test_slices(self) -> None:
         outcome = programs.parse_outcome(
-            "line a 3000\nslice -1 visits 10 seconds 0.075\nslice 2 visits 12 seconds 0.075 latency_us 80\n"
-            "visits 200 seconds 0.5\n"
+            "line a 3000\nslice -1 visits 10 seconds 0.075\n"
+            "slice 2 visits 12 seconds 0.075 latency_us 80 stolen 0.020\nvisits 200 seconds 0.5\n"
         )
         assert [(one.case, one.visits) for one in outcome.slices] == [(-1, 10), (2, 12)]
         assert outcome.slices[0].period == pytest.approx(7500)
         assert outcome.slices[1].period == 80
+        assert [one.stolen for one in outcome.slices] == [0, 0.02]
 
     def test_a_latency_is_the_period_that_counts(self) -> None:
         assert programs.parse_outcome("visits 200 seconds 0.5 latency_us 812.5").period == 812.5
@@ -66,9 +67,29 @@ class TestTruth:
     def test_each_slice_is_compared_with_the_baselines_at_its_sides(self) -> None:
         periods = [(-1, 100), (0, 90), (-1, 100), (1, 60), (-1, 140), (0, 126), (-1, 140), (1, 10)]
         slices = [programs.Slice(1, period / 1e6, None, case) for case, period in periods]
-        first, second = truth.effects_of(slices, 2)
+        first, second = ([one.effect for one in found] for found in truth.effects_of(slices, 2))
         assert first == pytest.approx([10, 10])
         assert second == pytest.approx([50])  # the last one has no baseline behind it
+
+    def test_slices_from_which_a_hypervisor_took_are_left_out(self) -> None:
+        slices = [
+            programs.Slice(1, period / 1e6, None, case, stolen)
+            for case, period, stolen in (
+                (-1, 100, 0.0),
+                (0, 90, 0.0),
+                (-1, 100, 0.0),
+                (0, 95, 1e-5),
+                (-1, 100, 0),
+            )
+        ]
+        (found,) = truth.effects_of(slices, 1)
+        assert [one.stolen > 0 for one in found] == [False, True]
+        assert truth.undisturbed(found) == pytest.approx([10])
+
+    def test_where_all_is_disturbed_the_least_disturbed_count(self) -> None:
+        effects = [truth.Effect(number, number / 10) for number in range(1, 10)]
+        assert truth.undisturbed(effects) == [1, 2, 3]
+        assert truth.undisturbed([]) == []
 
     def test_one_odd_slice_does_not_count(self) -> None:
         summary = truth.summarize("a", 25, [10.0, 11.0, 10.5, 90.0, 10.4])
