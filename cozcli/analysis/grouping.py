@@ -97,11 +97,6 @@ class Series:
     target: str = "line"
 
     @property
-    def disturbance(self) -> Floats:
-        """As in Window; shape (N,)."""
-        return self.slowness + self.stolen
-
-    @property
     def weight(self) -> Floats:
         """The exposure in the Mantel–Haenszel weights: time for throughput, arrivals for latency."""
         return self.numerator if self.kind == THROUGHPUT else self.denominator

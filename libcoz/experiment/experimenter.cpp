@@ -116,8 +116,10 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   select(target, speedup);
   if (!stop_.sleep_for(window_.settling())) return false;
   Opening opening = open_window(target);
-  if (reads_threads_) opening.waits = read_core_waits(shared_.threads);
-  if (reads_threads_) opening.machine = read_machine_time();
+  if (reads_threads_) {
+    opening.waits = read_core_waits(shared_.threads);
+    opening.machine = read_machine_time();
+  }
   meter_.open(look_at_points());
   if (!measure(window_.get())) {
     shared_.selection.clear();

@@ -1,13 +1,12 @@
 #include "os/machine_time.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "os/raw_syscall.h"
+#include "os/small_file.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -68,15 +67,8 @@ std::optional<MachineTime> read_machine_time() noexcept {
   static const bool has_any = may_be_virtual();
   if (!has_any) return std::nullopt;
   static const long ticks_per_second = sysconf(_SC_CLK_TCK);
-  const long descriptor =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/stat"), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
   char text[256];
-  const long length =
-      raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text - 1);
-  raw_syscall(SYS_close, descriptor);
-  if (length <= 0) return std::nullopt;
-  text[length] = '\0';
+  if (read_small_file("/proc/stat", text) == 0) return std::nullopt;
   return parse_machine_time(text, ticks_per_second);
 }
 

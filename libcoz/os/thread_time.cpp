@@ -1,6 +1,5 @@
 #include "os/thread_time.h"
 
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <algorithm>
 
 #include "os/raw_syscall.h"
+#include "os/small_file.h"
 
 namespace coz {
 namespace {
@@ -41,15 +41,8 @@ std::optional<ThreadTime> parse_schedstat(const char* text) noexcept {
 std::optional<ThreadTime> read_thread_time(int tid) noexcept {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
-  const long descriptor =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
   char text[96];
-  const long length =
-      raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text - 1);
-  raw_syscall(SYS_close, descriptor);
-  if (length <= 0) return std::nullopt;
-  text[length] = '\0';
+  if (read_small_file(path, text) == 0) return std::nullopt;
   return parse_schedstat(text);
 }
 

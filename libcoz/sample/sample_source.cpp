@@ -9,6 +9,7 @@
 #include "os/own_thread.h"
 #include "os/perf_event.h"
 #include "os/raw_syscall.h"
+#include "os/small_file.h"
 #include "sample/sample_cost.h"
 #include "support/message.h"
 
@@ -20,16 +21,9 @@ namespace {
 constexpr int kOwnSignal = SIGSTKFLT;
 
 std::string paranoia() {
-  char text[16] = "?";
-  const long descriptor = raw_syscall(
-      SYS_openat, -100, reinterpret_cast<long>("/proc/sys/kernel/perf_event_paranoid"), 0);
-  if (descriptor >= 0) {
-    const long length =
-        raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text - 1);
-    text[length > 0 ? length - 1 : 0] = '\0';
-    raw_syscall(SYS_close, descriptor);
-  }
-  return text;
+  char text[16];
+  const std::size_t length = read_small_file("/proc/sys/kernel/perf_event_paranoid", text);
+  return length > 0 ? std::string(text, length - 1) : "?";  // less the line end
 }
 
 std::string why_refused(long error) {

@@ -169,13 +169,14 @@ def test_without_base_load_there_is_no_speedup() -> None:
     assert [p.load for p in result.points] == pytest.approx([0.25, 0.5])
 
 
-def test_windows_in_which_something_else_had_the_machine_do_not_count() -> None:
+@pytest.mark.parametrize("lack", ["core_wait", "machine_stolen"])
+def test_windows_in_which_something_else_had_the_machine_do_not_count(lack: str) -> None:
     records = sweep([0, 1 * MS])
     odd = [record for record in records if record["type"] == "experiment"]
     for number, record in enumerate(odd):
         record["core_wait"] = 5 * MS
         if number % 5 == 0:
-            record["core_wait"] = 1_500 * MS
+            record[lack] = 1_500 * MS
             record["points"][0]["elapsed"] *= 3
     (result,) = measure_scalability(runs_of(records))
     assert result.points[1].speedup == pytest.approx(0.25, abs=0.02)
