@@ -327,7 +327,9 @@ FUZZ_SOURCES  := $(filter-out linetable/main.cpp,$(HELPER_SOURCES))
 FUZZ_TARGETS  := line_table debug_info
 FUZZ_DRIVEN   := $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%_driven)
 FUZZ_GUIDED   := $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%_guided)
-FUZZ_CLANG    := $(shell command -v clang++ 2>/dev/null)
+# clang++, if its fuzzer is there: Debian's clang comes without.
+FUZZ_CLANG    := $(shell command -v clang++ >/dev/null && \
+                   ls $$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a >/dev/null 2>&1 && command -v clang++)
 FUZZ_OBJECTS  := $(FUZZ_SOURCES:%.cpp=$(BUILD)/obj/fuzz/%.o)
 GUIDED_OBJECTS := $(FUZZ_SOURCES:%.cpp=$(BUILD)/obj/fuzz_clang/%.o)
 

@@ -28,7 +28,7 @@ fi
 
 case "${1:-}" in
   aarch64) packages=(g++ make libdw-dev libelf-dev libiberty-dev catch2 g++-aarch64-linux-gnu qemu-user) ;;
-  fuzz) packages+=(clang) ;;
+  fuzz) packages+=(clang libclang-rt-dev) ;;
 esac
 if [ "${1:-}" = --only ]; then # case studies: what their programs need
   shift

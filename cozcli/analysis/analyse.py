@@ -31,7 +31,7 @@ from cozcli.analysis.realised import correct_for_realised
 from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Note, Overhead, Phase, RunSummary
 from cozcli.analysis.scalability import false_levels, find_limit, measure_scalability
 from cozcli.analysis.simultaneous import Candidate, judge
-from cozcli.analysis.speed import correct_for_speed, exponents_of_points, slow_machine
+from cozcli.analysis.speed import correct_for_speed, responses_of_points, slow_machine
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
 from cozcli.profile.profile import Profile, Run
@@ -178,12 +178,12 @@ def _compare(
             lonely.append(location)
             continue
         all_series += make_series(location, windows)
-    exponents = exponents_of_points(all_series)
-    corrected = [correct_for_realised(correct_for_speed(series, exponents)) for series in all_series]
+    responses = responses_of_points(all_series)
+    corrected = [correct_for_realised(correct_for_speed(series, responses)) for series in all_series]
     arranged = [_arrange_finite(series) for series in corrected]
     warnings = [messages.no_baseline(sorted(lonely))] if lonely else []
     comparisons = [comparison for comparison in arranged if comparison is not None]
-    return comparisons, overheads(by_line, runs, exponents), warnings
+    return comparisons, overheads(by_line, runs, responses), warnings
 
 
 def _arrange_finite(series: Series) -> Comparison | None:

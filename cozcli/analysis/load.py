@@ -30,7 +30,7 @@ import numpy as np
 from cozcli.analysis.evidence import through_origin
 from cozcli.analysis.grouping import POOL, Window
 from cozcli.analysis.result import Note, Phase
-from cozcli.analysis.speed import window_weights
+from cozcli.analysis.speed import NO_RESPONSE
 from cozcli.profile.records import ExperimentRecord, ThroughputPoint
 
 #: Windows with less delay than this say nothing.
@@ -78,7 +78,7 @@ def _rows(windows: Sequence[Window], name: str) -> list[Row]:
     rows: list[Row] = []
     for block, members in blocks.items():
         slowness, stolen = np.array([(window.slowness, window.stolen) for window in members]).T
-        weights = window_weights(slowness, stolen)
+        weights = NO_RESPONSE.weights(slowness, stolen)
         base = np.array([window.record.speedup == 0 for window in members])
         if not base.any():
             continue

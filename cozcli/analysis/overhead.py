@@ -24,7 +24,7 @@ import numpy as np
 
 from cozcli.analysis.grouping import Floats, Series, Window, make_series, stolen_share
 from cozcli.analysis.result import Overhead
-from cozcli.analysis.speed import NO_EXPONENTS, Exponents, window_weights
+from cozcli.analysis.speed import NO_RESPONSE, Response
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
 
@@ -46,19 +46,18 @@ NO_OVERHEAD = Overhead()
 def overheads(
     by_line: Mapping[str, Sequence[Window]],
     runs: Sequence[Run],
-    speed_exponents: Mapping[PointKey, Exponents],
+    responses: Mapping[PointKey, Response],
 ) -> dict[PointKey, Overhead]:
     """k of each point that reference windows saw.
 
     Args:
-        speed_exponents: how far the points' periods follow the machine's speed (speed.py).
+        responses: how the points' periods respond to the machine's speed (speed.py).
     """
     left = _share_left(runs)
     found = {}
     for series in _reference_series(by_line, runs):
-        ratios, weights = _log_slowdowns(
-            series, speed_exponents.get((series.point, series.kind), NO_EXPONENTS)
-        )
+        response = responses.get((series.point, series.kind), NO_RESPONSE)
+        ratios, weights = _log_slowdowns(series, response)
         if len(ratios) == 0:
             continue
         rng = np.random.default_rng(len(ratios))
@@ -108,7 +107,7 @@ def _reference_series(by_line: Mapping[str, Sequence[Window]], runs: Sequence[Ru
     return make_series("", windows)
 
 
-def _log_slowdowns(series: Series, speed: Exponents) -> tuple[Floats, Floats]:
+def _log_slowdowns(series: Series, response: Response) -> tuple[Floats, Floats]:
     """log(p_0/P_0) of each block, and how much it counts; both (blocks,).
 
     Baselines are brought to the machine's full speed. No probe tells of it in a reference window, which
@@ -117,10 +116,10 @@ def _log_slowdowns(series: Series, speed: Exponents) -> tuple[Floats, Floats]:
     ratios, weights = [], []
     usable = (series.numerator > 0) & (series.denominator > 0)
     logs = np.log(np.where(usable, series.numerator, 1.0) / np.where(usable, series.denominator, 1.0))
-    discounts = window_weights(series.slowness, series.stolen)
+    discounts = response.weights(series.slowness, series.stolen)
     is_reference = series.speedup == REFERENCE
-    logs = logs - speed.stolen * series.stolen
-    logs = np.where(is_reference, logs, logs - speed.slowness * series.slowness)
+    logs = logs - response.stolen * series.stolen
+    logs = np.where(is_reference, logs, logs - response.slowness * series.slowness)
     for stratum in np.unique(series.stratum[is_reference & usable]):
         own = is_reference & usable & (series.stratum == stratum)
         others = ~is_reference & usable & (series.stratum == stratum)

@@ -24,7 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from cozcli.analysis.grouping import POOL, THROUGHPUT, Bools, Floats, Series
-from cozcli.analysis.speed import LEAST_FREEDOM, project_out
+from cozcli.analysis.speed import LEAST_FREEDOM
+from cozcli.analysis.two_way import two_way
 
 #: κ beyond this is not chance in sampling.
 LARGEST_EXPONENT = 1.2
@@ -104,15 +105,15 @@ def _differences(series: Series, usable: Bools, for_each_visit: Floats) -> Float
 def _exponent(series: Series, difference: Floats) -> float:
     """κ, from windows in blocks, the blocks and speedups projected out."""
     usable = (series.numerator > 0) & (series.denominator > 0) & (series.stratum != POOL)
-    _, block = np.unique(series.stratum[usable], return_inverse=True)
-    _, level = np.unique(series.speedup[usable], return_inverse=True)
-    freedom = np.count_nonzero(usable) - int(block.max()) - int(level.max()) - 1
-    if freedom < LEAST_FREEDOM:
+    if not usable.any():
         return 0.0
     weights = series.discount[usable] * series.time[usable] / series.time[usable].mean()
-    logs = np.log(series.numerator[usable] / series.denominator[usable])
-    y = project_out(logs, weights, block, level)
-    x = project_out(-difference[usable], weights, block, level)
+    layout = two_way(series, usable, weights)
+    freedom = np.count_nonzero(usable) - layout.rank
+    if freedom < LEAST_FREEDOM:
+        return 0.0
+    y = layout.residuals(np.log(series.numerator[usable] / series.denominator[usable]))
+    x = layout.residuals(-difference[usable])
     products, squares = float(weights @ (x * y)), float(weights @ x**2)
     if squares <= 0:
         return 0.0

@@ -9,95 +9,155 @@ Two measures tell of it, and neither knows anything of the program:
 
 Periods follow them: within the blocks of each line
 
-    log p = block + speedup + γ·x + σ·z + noise,
+    log p = block + speedup + γ·x + σ·z + noise,    Var(noise) = φ/t · (1 + (x/h)² + (z/g)²),
 
-with one γ and one σ for a progress point: 1 if its work slows down as the machine does, 0 if the machine's
-speed does not matter, and σ above 1 where threads wake each other, each time later. They are estimated by
-weighted least squares over all lines, the blocks and speedups of each projected out (Frisch, Waugh, Lovell),
-with a prior of mean 0 and variance 1, so that nothing is corrected without evidence. Periods are then divided
-by e^(γ·x + σ·z), and slow windows, whose correction is as uncertain as it is large, count less. A window is
-never judged by its own period: that would hide what a program does rarely.
+with one γ, σ, h and g for a progress point. γ is 1 if its work slows down as the machine does, 0 if the
+machine's speed does not matter, and σ above 1 where threads wake each other, each time later. They are
+estimated by weighted least squares over all lines, the blocks and speedups of each projected out (Frisch,
+Waugh, Lovell), with a prior of mean 0 and variance 1, so that nothing is corrected without evidence.
+
+h and g say how much less certain a window is for having been slow: half, where x is h. On a machine that is
+quiet but for some moments slow windows are worth little; where it is never quiet, they are nearly as good as the
+others, and all there is. So h and g are what makes the periods most likely (restricted likelihood: Patterson,
+Thompson 1971), near a prior. Periods are divided by e^(γ·x + σ·z), and count by 1/(1 + (x/h)² + (z/g)²). A
+window is never judged by its own period: that would hide what a program does rarely.
 (Analysis of covariance; docs/decisions/speed_probe.md has the evidence.)
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cozcli.analysis.grouping import Floats, Ints, Series
+from cozcli.analysis.grouping import Floats, Series
+from cozcli.analysis.two_way import two_way
 
-#: A window this much slower than the fastest (as a logarithm) counts half.
+#: A window this much slower than the fastest (as a logarithm) counts half, if nothing is known of its point.
 HALF_WEIGHT = 0.05
 #: The same for time that was stolen, which periods follow less closely, and which is counted in ticks.
 HALF_WEIGHT_STOLEN = 0.15
+#: h and g are one of these times the above.
+HALF_WEIGHT_STEPS = (0.5, 1.0, 2.0, 4.0, 8.0)
+#: The prior of that factor: the standard deviation of its logarithm.
+HALF_WEIGHT_PRIOR = math.log(2)
 #: γ or σ beyond this is not the machine's speed.
 LARGEST_EXPONENT = 2.0
-#: With fewer windows beyond the parameters of the fit, γ and σ are left at 0.
+#: With fewer windows beyond the parameters of the fit, everything is left as it was before the data.
 LEAST_FREEDOM = 10
+#: h and g are told from so many lines at most: those with most windows. More do not change them.
+LINES_JUDGED = 40
 #: Slower than this, a window is called slow in messages: 10 %.
 SLOW = float(np.log(1.1))
 #: Users are told when at least this part of the windows was slow.
 MENTIONED = 0.2
-ROUNDS = 100
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Exponents:
-    """γ and σ of a progress point: how far its periods follow the machine's slowness and stolen time."""
+class Response:
+    """How a progress point's periods respond to the machine's speed.
+
+    slowness, stolen: γ and σ. half_slowness, half_stolen: h and g.
+    """
 
     slowness: float = 0.0
     stolen: float = 0.0
+    half_slowness: float = HALF_WEIGHT
+    half_stolen: float = HALF_WEIGHT_STOLEN
+
+    def weights(self, slowness: Floats, stolen: Floats) -> Floats:
+        """How much windows count, above 0 and up to 1; any shape."""
+        doubt = (slowness / self.half_slowness) ** 2 + (stolen / self.half_stolen) ** 2
+        return np.asarray(1.0 / (1.0 + doubt), dtype=np.float64)
 
 
-#: Of a machine whose speed does not matter.
-NO_EXPONENTS = Exponents()
+#: Of a point of which nothing is known, on a machine whose speed does not matter.
+NO_RESPONSE = Response()
 
 
-def exponents_of_points(all_series: Sequence[Series]) -> dict[tuple[str, str], Exponents]:
+@dataclass(frozen=True)
+class _Fit:
+    """A response, and the logarithm of how likely it makes the periods."""
+
+    response: Response
+    log_likelihood: float
+
+
+def responses_of_points(all_series: Sequence[Series]) -> dict[tuple[str, str], Response]:
     """Of each progress point and kind, from all lines."""
     groups: defaultdict[tuple[str, str], list[Series]] = defaultdict(list)
     for series in all_series:
         groups[series.point, series.kind].append(series)
-    return {key: exponents(group) for key, group in groups.items()}
+    return {key: response(group) for key, group in groups.items()}
 
 
-def window_weights(slowness: Floats, stolen: Floats) -> Floats:
-    """How much windows count, between 0 and 1; any shape."""
-    doubt = (slowness / HALF_WEIGHT) ** 2 + (stolen / HALF_WEIGHT_STOLEN) ** 2
-    return np.asarray(1.0 / (1.0 + doubt), dtype=np.float64)
-
-
-def exponents(group: Sequence[Series]) -> Exponents:
+def response(group: Sequence[Series]) -> Response:
     """Of one progress point, from all its lines."""
+    judged = sorted(group, key=lambda series: -len(series.speedup))[:LINES_JUDGED]
+    best = _fit(judged, NO_RESPONSE)
+    if best is None:
+        return NO_RESPONSE
+    for name, middle in (
+        ("half_slowness", HALF_WEIGHT),
+        ("half_stolen", HALF_WEIGHT_STOLEN),
+        ("half_slowness", HALF_WEIGHT),
+    ):
+        for factor in HALF_WEIGHT_STEPS:
+            tried = replace(best.response, **{name: factor * middle})
+            if tried != best.response:
+                best = _better(best, _fit(judged, tried))
+    whole = _fit(group, best.response)
+    return whole.response if whole else NO_RESPONSE
+
+
+def _better(best: _Fit, other: _Fit | None) -> _Fit:
+    return other if other is not None and _posterior(other) > _posterior(best) else best
+
+
+def _posterior(fit: _Fit) -> float:
+    """The logarithm of the probability of h and g, but for a constant."""
+    factors = (
+        fit.response.half_slowness / HALF_WEIGHT,
+        fit.response.half_stolen / HALF_WEIGHT_STOLEN,
+    )
+    prior = -sum((math.log(factor) / HALF_WEIGHT_PRIOR) ** 2 for factor in factors) / 2
+    return fit.log_likelihood + prior
+
+
+def _fit(group: Sequence[Series], halves: Response) -> _Fit | None:
+    """The most likely γ and σ with the h and g of `halves`; None if there are too few windows."""
     products, squares, total = np.zeros(2), np.zeros((2, 2)), 0.0
-    freedom = 0
+    freedom, log_determinant = 0, 0.0
     for series in group:
         usable = (series.numerator > 0) & (series.denominator > 0)
         if not usable.any():
             continue
-        _, block = np.unique(series.stratum[usable], return_inverse=True)
-        _, level = np.unique(series.speedup[usable], return_inverse=True)
-        slowness, stolen = series.slowness[usable], series.stolen[usable]
-        weights = window_weights(slowness, stolen) * series.time[usable] / series.time[usable].mean()
-        logs = np.log(series.numerator[usable] / series.denominator[usable])
-        y = project_out(logs, weights, block, level)
-        x = np.stack([project_out(values, weights, block, level) for values in (slowness, stolen)])
+        slowness, stolen, time = series.slowness[usable], series.stolen[usable], series.time[usable]
+        weights = halves.weights(slowness, stolen) * time / time.mean()
+        layout = two_way(series, usable, weights)
+        y = layout.residuals(np.log(series.numerator[usable] / series.denominator[usable]))
+        x = np.stack([layout.residuals(values) for values in (slowness, stolen)])
         products += (weights * x) @ y
         squares += (weights * x) @ x.T
         total += float(weights @ y**2)
-        freedom += max(len(logs) - int(block.max()) - int(level.max()) - 1, 0)
+        freedom += np.count_nonzero(usable) - layout.rank
+        log_determinant += layout.log_determinant - float(np.log(weights).sum())
     if freedom < LEAST_FREEDOM:
-        return NO_EXPONENTS
-    return Exponents(*_fit(products, squares, total, freedom))
+        return None
+    found = _exponents(products, squares, total, freedom)
+    left = total - 2 * float(found @ products) + float(found @ squares @ found)
+    scatter = math.log(max(left, 1e-300) / freedom)
+    return _Fit(
+        replace(halves, slowness=float(found[0]), stolen=float(found[1])),
+        -(log_determinant + freedom * scatter) / 2,
+    )
 
 
-def _fit(products: Floats, squares: Floats, total: float, freedom: int) -> tuple[float, float]:
-    """The most likely γ and σ, neither of them negative.
+def _exponents(products: Floats, squares: Floats, total: float, freedom: int) -> Floats:
+    """The most likely γ and σ, (2,), neither of them negative.
 
     products: (2,), squares: (2, 2), total: sums of x·y, x·xᵀ and y² over the windows.
     """
@@ -113,8 +173,7 @@ def _fit(products: Floats, squares: Floats, total: float, freedom: int) -> tuple
         if (found >= 0).all():
             break
         free &= found >= 0  # what a slower machine made faster is chance: without it
-    found = np.clip(found, 0.0, LARGEST_EXPONENT)
-    return float(found[0]), float(found[1])
+    return np.asarray(np.clip(found, 0.0, LARGEST_EXPONENT), dtype=np.float64)
 
 
 def slow_machine(slowness: Sequence[float]) -> int:
@@ -123,10 +182,10 @@ def slow_machine(slowness: Sequence[float]) -> int:
     return slow if slow >= MENTIONED * len(slowness) else 0
 
 
-def correct_for_speed(series: Series, of_points: Mapping[tuple[str, str], Exponents]) -> Series:
+def correct_for_speed(series: Series, of_points: Mapping[tuple[str, str], Response]) -> Series:
     """The series at the reference speed of the machine."""
-    weights = window_weights(series.slowness, series.stolen)
-    own = of_points.get((series.point, series.kind), NO_EXPONENTS)
+    own = of_points.get((series.point, series.kind), NO_RESPONSE)
+    weights = own.weights(series.slowness, series.stolen)
     speed = np.exp(-own.slowness * series.slowness - own.stolen * series.stolen)
     return replace(
         series,
@@ -135,16 +194,3 @@ def correct_for_speed(series: Series, of_points: Mapping[tuple[str, str], Expone
         time=series.time * weights,
         discount=weights,
     )
-
-
-def project_out(values: Floats, weights: Floats, block: Ints, level: Ints) -> Floats:
-    """Residuals of a weighted fit of block and speedup effects, by alternating projections."""
-    residuals = values.astype(np.float64)
-    for _ in range(ROUNDS):
-        before = residuals
-        for group in (block, level):
-            means = np.bincount(group, weights * residuals) / np.bincount(group, weights)
-            residuals = residuals - means[group]
-        if np.abs(residuals - before).max() < TOLERANCE:
-            break
-    return residuals

@@ -36,7 +36,8 @@ class Model:
     """Noise is relative: `drift` between blocks, `noise` between windows; `period` p0 in ns.
 
     In a part `disturbed` of all windows the machine is slower by up to half, which its probe shows; the
-    program feels it with the exponent `sensitivity`. Without disturbances windows have no probes. In a part
+    program feels it with the exponent `sensitivity`, and, where they are `rough`, otherwise besides: by so much,
+    relative, at the largest slowness. Without disturbances windows have no probes. In a part
     `robbed` of them, reference windows among them, a hypervisor withholds up to half of the processor time,
     which no probe shows and the kernel's count does, in ticks of 10 ms; the program feels it as
     `sensitivity_to_theft` says.
@@ -62,6 +63,7 @@ class Model:
     poisson: bool = False
     disturbed: float = 0.0
     sensitivity: float = 1.0
+    rough: float = 0.0
     robbed: float = 0.0
     sensitivity_to_theft: float = 1.0
     busy: float = 1.0
@@ -143,6 +145,7 @@ class Model:
             slowness = float(rng.uniform(1, 2))
             probe *= slowness
             period *= slowness**self.sensitivity
+            period *= float(np.exp(self.rough * (slowness - 1) * self._side.standard_normal()))
         theft = self._theft()
         period *= theft**self.sensitivity_to_theft
         effective = WINDOW * (1 - 0.3 * speedup)

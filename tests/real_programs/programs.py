@@ -140,7 +140,7 @@ def redis(folder: Path) -> tuple[str, list[Suite]]:
 def python3(folder: Path) -> tuple[str, list[Suite]]:
     if not Path("/usr/lib/python3.11/test/test_threading.py").exists():
         raise MissingError(
-            "Python's tests are missing; on Debian: apt-get install libpython3-testsuite python3-dbg"
+            "Python's tests are missing; on Debian: apt-get install libpython3.11-testsuite python3-dbg"
         )
     folder.mkdir(parents=True, exist_ok=True)
     tests = [

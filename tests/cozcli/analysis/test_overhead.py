@@ -13,7 +13,7 @@ from cozcli.analysis.analyse import analyse
 from cozcli.analysis.grouping import usable_windows
 from cozcli.analysis.overhead import overheads, weighted_median
 from cozcli.analysis.result import Overhead
-from cozcli.analysis.speed import Exponents
+from cozcli.analysis.speed import Response
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.json_report import JsonReport
@@ -32,7 +32,7 @@ def profile(blocks: int = 12, drop: frozenset[str] = frozenset(), **options: Any
 
 def overhead_of(profile: Profile) -> Overhead:
     found = overheads(
-        usable_windows(profile.runs).by_line, profile.runs, {("request", "throughput"): Exponents(1.0)}
+        usable_windows(profile.runs).by_line, profile.runs, {("request", "throughput"): Response(1.0)}
     )
     assert list(found) == [("request", "throughput")]
     return found["request", "throughput"]
