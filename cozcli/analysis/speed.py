@@ -17,10 +17,11 @@ estimated by weighted least squares over all lines, the blocks and speedups of e
 Waugh, Lovell), with a prior of mean 0 and variance 1, so that nothing is corrected without evidence.
 
 h and g say how much less certain a window is for having been slow: half, where x is h. On a machine that is
-quiet but for some moments slow windows are worth little; where it is never quiet, they are nearly as good as the
-others, and all there is. So h and g are what makes the periods most likely (restricted likelihood: Patterson,
-Thompson 1971), near a prior. Periods are divided by e^(γ·x + σ·z), and count by 1/(1 + (x/h)² + (z/g)²). A
-window is never judged by its own period: that would hide what a program does rarely.
+quiet but for some moments slow windows are worth little; where it is never quiet, they are nearly as good as
+the others, and all there is. So h and g are what makes the periods most likely (restricted likelihood:
+Patterson, Thompson 1971), near a prior. Periods are divided by e^(γ·x + σ·z), and count by
+1/(1 + (x/h)² + (z/g)²). A window is never judged by its own period: that would hide what a program does
+rarely.
 (Analysis of covariance; docs/decisions/speed_probe.md has the evidence.)
 """
 
@@ -143,7 +144,7 @@ def _fit(group: Sequence[Series], halves: Response) -> _Fit | None:
         products += (weights * x) @ y
         squares += (weights * x) @ x.T
         total += float(weights @ y**2)
-        freedom += np.count_nonzero(usable) - layout.rank
+        freedom += int(np.count_nonzero(usable)) - layout.rank
         log_determinant += layout.log_determinant - float(np.log(weights).sum())
     if freedom < LEAST_FREEDOM:
         return None

@@ -1,14 +1,15 @@
 """Taking the effects of blocks and speedups out of windows: weighted least squares in a two-way layout.
 
-A log period is the sum of its block's, its speedup's, and of what is to be explained. Blocks are many, and are
-eliminated first; speedups are at most a few dozen, and are solved for exactly. (Searle: Linear Models, ch. 7.)
+A log period is the sum of its block's, its speedup's, and of what is to be explained. Blocks are many, and
+are eliminated first; speedups are at most a few dozen, and are solved for exactly. (Searle: Linear Models,
+ch. 7.)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cozcli.analysis.grouping import Floats, Ints, Series
+from cozcli.analysis.grouping import Bools, Floats, Ints, Series
 
 #: Eigenvalues below this part of the largest are 0: speedups that share no block with others.
 NO_INFORMATION = 1e-10
@@ -57,7 +58,7 @@ class TwoWay:
         return np.bincount(self._block, self._weights * values, len(self._of_block)) / self._of_block
 
 
-def two_way(series: Series, usable: np.ndarray, weights: Floats) -> TwoWay:
+def two_way(series: Series, usable: Bools, weights: Floats) -> TwoWay:
     """The layout of a series' usable windows; `weights` is that of these alone."""
     _, block = np.unique(series.stratum[usable], return_inverse=True)
     _, level = np.unique(series.speedup[usable], return_inverse=True)

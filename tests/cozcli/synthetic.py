@@ -36,11 +36,10 @@ class Model:
     """Noise is relative: `drift` between blocks, `noise` between windows; `period` p0 in ns.
 
     In a part `disturbed` of all windows the machine is slower by up to half, which its probe shows; the
-    program feels it with the exponent `sensitivity`, and, where they are `rough`, otherwise besides: by so much,
-    relative, at the largest slowness. Without disturbances windows have no probes. In a part
-    `robbed` of them, reference windows among them, a hypervisor withholds up to half of the processor time,
-    which no probe shows and the kernel's count does, in ticks of 10 ms; the program feels it as
-    `sensitivity_to_theft` says.
+    program feels it with the exponent `sensitivity`, and by something more, of relative size `rough` at the
+    largest slowness. Without disturbances windows have no probes. In a part `robbed` of them, reference
+    windows among them, a hypervisor withholds up to half of the processor time, which no probe shows and the
+    kernel's count does, in ticks of 10 ms; the program feels it as `sensitivity_to_theft` says.
 
     `busy` processors are in use on average, and threads wait for one for `waiting` of that time. Under a
     speedup s the first half of a window is slower by `settling`·s than the second. Of a latency point's

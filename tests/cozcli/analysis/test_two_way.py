@@ -47,7 +47,7 @@ def test_speedups_that_share_no_block_are_fitted_apart() -> None:
 
 
 def test_the_determinant_follows_the_weights_as_that_of_the_design_does() -> None:
-    """Only its differences between weights mean anything: which parameter is left out does not show in them."""
+    """But for a constant: which parameter the design leaves out."""
     _, block, level = layout(40, 6, 4, seed=1)
     found, exact = [], []
     for seed in range(3):
