@@ -13,16 +13,12 @@
 #include "code_space.h"
 #include "debug_file.h"
 #include "debug_info.h"
+#include "dwarf_handle.h"
 #include "inlines.h"
 #include "unit_files.h"
 
 namespace coz::linetable {
 namespace {
-
-struct DwarfCloser {
-  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
-};
-using DwarfHandle = std::unique_ptr<Dwarf, DwarfCloser>;
 
 // Debug information that dwz moved out of `main`, to be shared by several binaries. Must outlive
 // `main`. Null when there is none, or none can be found: names are missing then.
@@ -46,7 +42,7 @@ SharedDebugInfo open_shared(Dwarf* main, const ElfFile& debug_file,
   for (const std::string& path : paths) {
     SharedDebugInfo shared;
     if (shared.file.open(path) != nullptr || shared.file.build_id() != build_id) continue;
-    shared.dwarf.reset(dwarf_begin_elf(shared.file.elf(), DWARF_C_READ, nullptr));
+    shared.dwarf = open_dwarf(shared.file.elf());
     if (shared.dwarf == nullptr) continue;
     dwarf_setalt(main, shared.dwarf.get());
     return shared;
@@ -100,7 +96,7 @@ bool RowReader::read(Dwarf_Die& unit, UnitFiles& files) {
   if (dwarf_hasattr(&unit, DW_AT_stmt_list) == 0) return true;
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
-  if (dwarf_getsrclines(&unit, &lines, &count) != 0) return false;
+  if (!read_rows(unit, lines, count)) return false;
   if (!done_.insert(lines).second) return true;
   pending_.reset();
   added_.reset();
@@ -246,7 +242,7 @@ std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
                             const std::vector<std::string>& debug_dirs, TableBuilder& builder,
                             std::vector<std::string>& warnings) {
   SharedDebugInfo shared;
-  const DwarfHandle dwarf(dwarf_begin_elf(debug_file.elf(), DWARF_C_READ, nullptr));
+  const DwarfHandle dwarf = open_dwarf(debug_file.elf());
   if (dwarf == nullptr) {
     warnings.push_back("the debug information of " + debug_file.path() +
                        " cannot be read: " + dwarf_errmsg(-1));

@@ -90,13 +90,9 @@ int run_limited(const Arguments& arguments, int (*command)(const Arguments&)) {
   try {
     return command(arguments);
   } catch (const std::bad_alloc&) {
-    std::fputs(out_of_memory(binary).c_str(), stdout);
-    finish(kOk);
-    return kLimitReached;
+    end_out_of_memory();
   } catch (const std::length_error&) {  // a container asked for more than any memory
-    std::fputs(out_of_memory(binary).c_str(), stdout);
-    finish(kOk);
-    return kLimitReached;
+    end_out_of_memory();
   }
 }
 

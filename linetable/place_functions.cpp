@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "demangle.h"
+#include "dwarf_handle.h"
 #include "function_match.h"
 #include "line/scope.h"
 
@@ -46,7 +47,7 @@ struct Statement {
 bool has_copies(Dwarf_Die& unit, const std::vector<Extent>& extents, std::uint64_t entry) {
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
-  if (extents.size() < 2 || dwarf_getsrclines(&unit, &lines, &count) != 0) return false;
+  if (extents.size() < 2 || !read_rows(unit, lines, count)) return false;
   std::vector<std::pair<std::uint64_t, Statement>> elsewhere;
   std::vector<Statement> at_entry;
   for (std::size_t i = 0; i < count; ++i) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "dwarf_handle.h"
 #include "entries.h"
 #include "scopes.h"
 #include "source_path.h"
@@ -114,8 +115,8 @@ void PlaceLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
   std::size_t file_count = 0;
-  if (dwarf_getsrclines(&unit, &lines, &count) != 0) return;
-  if (dwarf_getsrcfiles(&unit, &files, &file_count) != 0) return;
+  if (!read_rows(unit, lines, count)) return;
+  if (!read_files(unit, files, file_count)) return;
   // A file may have several numbers.
   std::set<std::string> paths;
   std::vector<const std::string*> path_of_number(file_count, nullptr);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <variant>
 
+#include "dwarf_handle.h"
 #include "jump_check.h"
 #include "place_functions.h"
 #include "place_lines.h"
@@ -14,11 +15,6 @@
 
 namespace coz::linetable {
 namespace {
-
-struct DwarfCloser {
-  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
-};
-using DwarfHandle = std::unique_ptr<Dwarf, DwarfCloser>;
 
 // For each, all code of the file is looked at.
 constexpr std::size_t kMostJumps = 16;
@@ -72,7 +68,7 @@ bool find_places(const PlaceQuery& query, std::vector<PlaceAnswer>& answers, std
     separate = find_separate_debug_file(binary, query.debug_dirs, warnings);
   }
   const ElfFile& debug_file = separate ? *separate : binary;
-  const DwarfHandle dwarf(dwarf_begin_elf(debug_file.elf(), DWARF_C_READ, nullptr));
+  const DwarfHandle dwarf = open_dwarf(debug_file.elf());
 
   const CodeSpace space(binary);
   const CodeBytes code(binary);

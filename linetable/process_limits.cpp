@@ -19,10 +19,21 @@ constexpr unsigned kMostSecondsInAll = 600;
 constexpr rlim_t kMemory = rlim_t{4} << 30;
 constexpr rlim_t kMemoryPerByte = 16;
 
-// Made before it is needed: a signal handler cannot make it.
-std::string& time_is_up_answer() {
-  static std::string answer;
-  return answer;
+// Made before they are needed: a signal handler cannot make them, nor can who has no memory.
+struct Answers {
+  std::string time_is_up;
+  std::string out_of_memory;
+};
+
+Answers& answers() {
+  static Answers made;
+  return made;
+}
+
+[[noreturn]] void end_with(const std::string& answer) noexcept {
+  // Nobody may be there to read it; the status says the same.
+  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, answer.data(), answer.size());
+  _exit(kLimitReached);
 }
 
 std::string limit_answer(const std::string& message) {
@@ -31,12 +42,18 @@ std::string limit_answer(const std::string& message) {
   return json.text() + "\n";
 }
 
-extern "C" void time_is_up(int) {
-  const std::string& answer = time_is_up_answer();
-  // Nobody may be there to read it; the status says the same.
-  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, answer.data(), answer.size());
-  _exit(kLimitReached);
+std::string memory_refused(const std::string& binary) {
+  struct rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  const std::string amount = limit.rlim_cur == RLIM_INFINITY
+                                 ? ""
+                                 : " than " + std::to_string(limit.rlim_cur >> 20) + " MB";
+  return limit_answer("reading " + binary + " takes more memory" + amount +
+                      (amount.empty() ? " than there is" : "") +
+                      ": its debug information is damaged, or memory is limited (ulimit -v)");
 }
+
+extern "C" void time_is_up(int) { end_with(answers().time_is_up); }
 
 void lower(int resource, rlim_t limit) {
   struct rlimit now{};
@@ -50,7 +67,7 @@ void lower(int resource, rlim_t limit) {
 }  // namespace
 
 void limit_process(const std::string& binary, bool may_wait) {
-  time_is_up_answer() =
+  answers().time_is_up =
       limit_answer("reading " + binary +
                    " takes too long: its debug information is damaged, or names a file "
                    "that is none");
@@ -65,17 +82,9 @@ void limit_process(const std::string& binary, bool may_wait) {
                           ? static_cast<rlim_t>(status.st_size)
                           : 0;
   lower(RLIMIT_AS, kMemory + kMemoryPerByte * size);
+  answers().out_of_memory = memory_refused(binary);
 }
 
-std::string out_of_memory(const std::string& binary) {
-  struct rlimit limit{};
-  getrlimit(RLIMIT_AS, &limit);
-  const std::string amount = limit.rlim_cur == RLIM_INFINITY
-                                 ? ""
-                                 : " than " + std::to_string(limit.rlim_cur >> 20) + " MB";
-  return limit_answer("reading " + binary + " takes more memory" + amount +
-                      (amount.empty() ? " than there is" : "") +
-                      ": its debug information is damaged, or memory is limited (ulimit -v)");
-}
+extern "C" void end_out_of_memory() { end_with(answers().out_of_memory); }
 
 }  // namespace coz::linetable

@@ -19,8 +19,8 @@ inline constexpr int kLimitReached = 6;
 // times the file's size is refused.
 void limit_process(const std::string& binary, bool may_wait);
 
-// What to answer where memory was refused.
-[[nodiscard]] std::string out_of_memory(const std::string& binary);
+// Ends the process with kLimitReached and the answer that memory was refused. Allocates nothing.
+extern "C" [[noreturn]] void end_out_of_memory();
 
 }  // namespace coz::linetable
 

@@ -2,13 +2,14 @@
 
 #include <dwarf.h>
 
+#include "dwarf_handle.h"
 #include "source_path.h"
 
 namespace coz::linetable {
 
 UnitFiles::UnitFiles(Dwarf_Die& unit, TableBuilder& builder) : builder_(builder) {
   std::size_t count = 0;
-  if (dwarf_getsrcfiles(&unit, &files_, &count) != 0) return;
+  if (!read_files(unit, files_, count)) return;
   ids_.assign(count, kUnread);
   Dwarf_Attribute attribute;
   if (const char* dir = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute))) {

@@ -2,10 +2,14 @@
 
 The program runs to its own end all the same, and the user is told why."""
 
+import contextlib
 import os
 import resource
 import shutil
+import signal
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -158,6 +162,48 @@ def test_no_memory_for_the_profiler_in_the_program(coz, build, tmp_path):
     assert done.returncode == 7, done.stderr
     assert "out: exit" in done.stdout
     assert "the program runs unprofiled" in done.stderr
+
+
+#: Reading so many takes half a second at least, and 600 MB.
+ROWS = "-DROWS=6000000"
+
+
+def test_debug_information_that_takes_too_much_memory(coz, build):
+    """The helper's limit, lowered: `coz run` says which file it was, and nothing is profiled by half a table."""
+    program = build("many_rows.c", ROWS, debug="-g0")
+    for megabytes in (150, 350):  # libdw runs out of memory in different ways
+        run = coz.run([program], "-s", "%", **limited(resource.RLIMIT_AS, megabytes << 20))
+        assert run.status == 2
+        said(run, str(program), f"takes more memory than {megabytes} MB", "compile it anew", "-b")
+    run = coz.run([program], "-s", "%")  # no mark is left of it
+    assert run.status == 7, run.err
+
+
+def test_debug_information_that_takes_too_long(coz, build):
+    """Its time is limited by signals; here one comes early."""
+    program = build("many_rows.c", ROWS, debug="-g0")
+    limits = {}
+
+    def interrupt():
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not limits:
+            for process in Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    mine = str(program) in (process / "cmdline").read_text()
+                    if mine and os.readlink(process / "exe") == str(HELPER):
+                        time.sleep(0.1)  # until it has lowered its limits
+                        limits.update(line.split("  ", 1) for line in (process / "limits").open())
+                        os.kill(int(process.name), signal.SIGXCPU)
+            time.sleep(0.002)
+
+    watch = threading.Thread(target=interrupt)
+    watch.start()
+    run = coz.run([program], "-s", "%")
+    watch.join()
+    assert limits["Max cpu time"].split()[0] == "300"
+    assert limits["Max address space"].split()[0].isdigit()
+    assert run.status == 2
+    said(run, str(program), "takes too long", "compile it anew")
 
 
 @ROOT_ONLY
