@@ -40,9 +40,9 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.screen, text.encode())
 
-    def wait_for(self, pattern: str, after: int = 0) -> int:
+    def wait_for(self, pattern: str, after: int = 0, patience: float = PATIENCE) -> int:
         """Until the pattern is there; where it ends."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while not (found := re.compile(pattern).search(self.text, after)):
             assert time.monotonic() < end, f"no {pattern!r} after {after} in {self.text!r}"
             assert self._read(), f"ended without {pattern!r}: {self.text!r}"
@@ -138,10 +138,20 @@ def test_without_a_terminal_nothing_is_drawn(coz, build):
     assert [line for line in run.err.splitlines() if line.startswith("coz: ")][:-1] == []
 
 
-def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal, build):
+def coz_amp(program, *arguments):
+    return [COZ, "amp", "-o", "p.coz", "--levels", "0,50", "---", program, *arguments]
+
+
+@pytest.mark.parametrize("command", ["run", "amp"])
+def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal, build, command):
+    """`coz amp` has the row for all of its runs, and draws with each of them."""
+    words = {
+        "run": lambda: coz_run(build("loop.c"), 100),
+        "amp": lambda: coz_amp(build("examples/producer_consumer/producer_consumer.cpp"), "seconds=6"),
+    }[command]()
     shell = terminal("bash", "--norc", "--noprofile", "-i")
     shell.wait_for(r"\$ ")
-    shell.type(" ".join(map(str, coz_run(build("loop.c"), 100))) + "\n")
+    shell.type(" ".join(map(str, words)) + "\n")
     drawn = shell.wait_for(DRAWN.pattern)
     shell.type("\x1a")
     stopped = shell.wait_for("Stopped", drawn)
@@ -157,6 +167,15 @@ def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal, build):
     assert is_given_back(shell.text)
     shell.type("exit\n")
     shell.finish()
+
+
+def test_the_leading_lines_are_shown(terminal, build):
+    """From the tenth second on: as `coz report` has them, with intervals."""
+    shown = terminal(*coz_run(build("examples/serial/serial.cpp"), 120, options=["--live", "on"]))
+    leader = r"; if faster by \d+ %: serial\.cpp:\d+ [+-]\d+\.\d ±\d+\.\d %"
+    end = shown.wait_for(r"on \d+ lines?" + leader, patience=2 * PATIENCE)
+    (row,) = re.findall(r"coz: [^\x1b]*$", shown.text[:end])
+    assert re.fullmatch(r"coz: \d+:\d\d, [\d,]+ experiments on \d+ lines?" + leader, row)
 
 
 ROW_OF_A_PROGRAM = """
