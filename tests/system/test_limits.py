@@ -169,7 +169,7 @@ ROWS = "-DROWS=6000000"
 
 
 def test_debug_information_that_takes_too_much_memory(coz, build):
-    """The helper's limit, lowered: `coz run` says which file it was, and nothing is profiled by half a table."""
+    """The helper's limit, lowered: `coz run` says which file it was; half a table is none."""
     program = build("many_rows.c", ROWS, debug="-g0")
     for megabytes in (150, 350):  # libdw runs out of memory in different ways
         run = coz.run([program], "-s", "%", **limited(resource.RLIMIT_AS, megabytes << 20))
