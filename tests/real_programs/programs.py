@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -195,7 +196,16 @@ def crossbeam(folder: Path) -> tuple[str, list[Suite]]:
     # Examples are built as well; one of them is a clock that never ends.
     programs = [line["executable"] for line in lines if line.get("executable") and line["profile"]["test"]]
     parse = lines_matching(r"^test (?P<test>\S+) (?:- should panic )?\.\.\. (?P<result>\w+)$")
-    return "0.5.15", [Suite([program, "--test-threads=2"], source, [], parse) for program in programs]
+    suites = [Suite([program, "--test-threads=2"], source, _sends(program), parse) for program in programs]
+    return "0.5.15", suites
+
+
+def _sends(program: str) -> list[str]:
+    """Options for counting what is sent through channels, in a program that does."""
+    symbols = subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True).stdout
+    if re.search(r"crossbeam_channel::channel::Sender<.*>::send$", symbols, re.MULTILINE):
+        return ["--progress", "crossbeam_channel::channel::Sender<%>::send"]
+    return []
 
 
 PROGRAMS = [Program(make.__name__, make) for make in (sqlite, zstd, redis, python3, crossbeam)]
