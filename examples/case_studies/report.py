@@ -84,7 +84,8 @@ def predict(change: Change, found: Any, curves: list[Any]) -> Prediction | None:
 def _between(points: list[Any], at: float, key: str) -> float:
     for left, right in pairwise(points):
         if at <= right["speedup"]:
-            share = (at - left["speedup"]) / (right["speedup"] - left["speedup"])
+            width = right["speedup"] - left["speedup"]
+            share = (at - left["speedup"]) / width if width > 0 else 0.0
             return float(left[key] + share * (right[key] - left[key]))
     return float(points[-1][key])
 
