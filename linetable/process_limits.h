@@ -20,7 +20,8 @@ inline constexpr int kLimitReached = 6;
 void limit_process(const std::string& binary, bool may_wait);
 
 // Ends the process with kLimitReached and the answer that memory was refused. Allocates nothing.
-extern "C" [[noreturn]] void end_out_of_memory();
+// GNU C's attribute is part of the type, as libdw wants it.
+extern "C" __attribute__((noreturn)) void end_out_of_memory();
 
 }  // namespace coz::linetable
 

@@ -50,8 +50,8 @@ def outline(result: LineResult) -> Outline:
     top = max(points, key=lambda point: point.effect)
     factor = widening(len(points))
     least = top.effect - factor * (top.effect - top.low)
-    # Not `<= 0`: of an interval that could not be computed nothing is certain either. Nor of an effect that is
-    # beside its interval, as in damaged profiles.
+    # Not `<= 0`: of an interval that could not be computed nothing is certain either. Nor of an effect that
+    # is beside its interval, as in damaged profiles.
     if len(points) < LEAST_POINTS or not min(least, top.effect) > 0:
         return Outline(top, Shape.OPEN, top)
     later = [point for point in points if point.speedup > top.speedup]
