@@ -385,7 +385,7 @@ foreign-helper: $(HELPER_OBJECTS)
 # Without what reads debug information.
 FOREIGN_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp libcoz/runtime_points.cpp,$(LIBCOZ_SOURCES)) \
                    $(filter tests/libcoz/%,$(TEST_SOURCES)) linetable/table_builder.cpp linetable/table_file.cpp \
-                   tests/linetable/compiled_program.cpp
+                   tests/linetable/compiled_program.cpp linetable/source_path.cpp
 FOREIGN_OBJECTS := $(FOREIGN_SOURCES:%.cpp=$(BUILD)/obj/foreign/%.o)
 $(FOREIGN_OBJECTS): $(BUILD)/obj/foreign/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
