@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,7 @@ class CaseStudy:
     def __init__(self, study: Study, options: argparse.Namespace) -> None:
         self.study = study
         self.options = options
+        os.environ.update(study.environment)
         self.output = study.output
         self.log = self.output / "log.txt"
         self.output.mkdir(parents=True, exist_ok=True)

@@ -5,9 +5,10 @@ Each has a folder `examples/NAME/` with `study.py`, which defines `STUDY`, and o
 
 from __future__ import annotations
 
+import shlex
 import subprocess
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +70,8 @@ class Study:
     packages: tuple[str, ...] = ()
     #: Wraps the command of a measured run, for programs that do not print how long they took.
     timed: Callable[[list[str]], list[str]] = list
+    #: Variables of every command that is run.
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -84,6 +87,12 @@ class Study:
     def variants(self) -> list[str]:
         """All that is built."""
         return [BEFORE, *(change.name for change in self.changes)]
+
+
+def with_time(command: Sequence[str], before: str = "") -> list[str]:
+    """The command, and then a line with its time: `before`, and so many `seconds`."""
+    script = f"TIMEFORMAT='{before}%R seconds'; {{ time {shlex.join(command)}; }} 2>&1"
+    return ["bash", "-c", script]
 
 
 def call(command: Sequence[str | Path], log: Path, cwd: Path | None = None) -> None:

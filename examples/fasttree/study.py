@@ -1,17 +1,12 @@
 """FastTree, which estimates trees of descent: of many small alignments, by two OpenMP threads."""
 
-import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 from debian_source import fetch as fetch_debian
-from study import Change, Run, Study, call
-
-# Of everything that is started here: as many threads as the other studies have.
-os.environ["OMP_NUM_THREADS"] = "2"
+from study import Change, Run, Study, call, with_time
 
 #: Of an alignment, and how many there are; about so many trees are made in a second.
 SEQUENCES, SITES, ALIGNMENTS, RATE = 40, 100, 4000, 8
@@ -45,9 +40,7 @@ def workload(output: Path, _scratch: Path, seconds: float) -> list[str]:
 
 def timed(command: list[str]) -> list[str]:
     """The same with the number of trees and its time printed, which FastTree does not do."""
-    trees = command[command.index("-n") + 1]
-    script = f"TIMEFORMAT='{trees} trees, %R seconds'; {{ time {shlex.join(command)}; }} 2>&1"
-    return ["bash", "-c", script]
+    return with_time(command, f"{command[command.index('-n') + 1]} trees, ")
 
 
 def parse(output: str) -> Run:
@@ -70,6 +63,7 @@ STUDY = Study(
     workload=workload,
     parse=parse,
     timed=timed,
+    environment={"OMP_NUM_THREADS": "2"},
     coz_options=("--progress", "ReadAlignment", "--granularity", "function"),
     changes=(
         Change(

@@ -2,13 +2,12 @@
 
 import os
 import re
-import shlex
 import shutil
 import sys
 import tarfile
 from pathlib import Path
 
-from study import Change, Run, Study, call
+from study import Change, Run, Study, call, with_time
 
 VERSION = "0.10.7"
 TRACEFILES = 400
@@ -55,11 +54,6 @@ def workload(output: Path, scratch: Path, _seconds: float) -> list[str]:
     return [*grcov, "-t", "files", "-o", str(scratch / "files")]
 
 
-def timed(command: list[str]) -> list[str]:
-    """The same with its time printed, which grcov does not do."""
-    return ["bash", "-c", f"TIMEFORMAT='%R seconds'; {{ time {shlex.join(command)}; }} 2>&1"]
-
-
 def parse(output: str) -> Run:
     """`S seconds`, of bash."""
     found = re.search(r"([\d.]+) seconds", output)
@@ -74,7 +68,7 @@ STUDY = Study(
     fetch=fetch,
     build=build,
     workload=workload,
-    timed=timed,
+    timed=with_time,
     parse=parse,
     coz_options=("--duration", "150s", "--progress", "add_results"),
     changes=(
