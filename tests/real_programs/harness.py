@@ -22,7 +22,7 @@ class Suite:
     """One command that tests something.
 
     `parse` makes {test: result} of its output. Where `wrapped` is a program that the command starts itself,
-    it is replaced by a script while the suite runs profiled; else the command itself is profiled.
+    another stands in its place while the suite runs profiled; else the command itself is profiled.
     """
 
     command: Sequence[str]
@@ -88,21 +88,8 @@ def _run(suite: Suite, profile: Path | None, log: Path, limit: float) -> int:
     """The command's status; 124 when it took too long."""
     command = list(suite.command)
     environment = os.environ | {"TERM": "dumb"}
-    original = suite.wrapped and suite.wrapped.with_name(suite.wrapped.name + ".real")
-    if suite.wrapped and original:
-        if not original.exists():
-            suite.wrapped.rename(original)
-        suite.wrapped.unlink(missing_ok=True)
-        if profile is None:
-            shutil.copy2(original, suite.wrapped)
-        else:
-            words = ["run", "-o", str(profile), *suite.progress, "---", str(original)]
-            # A test expects the process id and standard error of the server, not ours.
-            suite.wrapped.write_text(
-                f"#!/bin/sh\nCOZ_TEST_STDERR=3 exec {_python()} -I {ROOT}/tests/real_programs/in_place.py "
-                f'{" ".join(words[1:])} "$@" 3>&2 2>>{log}.coz\n'
-            )
-            suite.wrapped.chmod(0o755)
+    if suite.wrapped:
+        _put_in_place(suite.wrapped, suite.progress, profile, log)
     elif profile is not None:
         command = [str(COZ), "run", "-o", str(profile), *suite.progress, "---", *command]
     if suite.as_user and os.getuid() == 0:
@@ -121,6 +108,27 @@ def _run(suite: Suite, profile: Path | None, log: Path, limit: float) -> int:
             ).returncode
         except subprocess.TimeoutExpired:
             return 124
+
+
+def _put_in_place(program: Path, progress: Sequence[str], profile: Path | None, log: Path) -> None:
+    """Where `program` is: itself, or, with a profile to write, what starts it under the profiler."""
+    original = program.with_name(program.name + ".real")
+    if not original.exists():
+        program.rename(original)
+    program.unlink(missing_ok=True)
+    if profile is None:
+        shutil.copy2(original, program)
+        return
+    # A test expects the process id and standard error of the server, not ours.
+    script = program.with_name(program.name + ".profiled")
+    options = " ".join(["-o", str(profile), *progress])
+    script.write_text(
+        f"#!/bin/sh\nCOZ_TEST_STDERR=3 exec {_python()} -I {ROOT}/tests/real_programs/in_place.py "
+        f'{options} --- {original} "$@" 3>&2 2>>{log}.coz\n'
+    )
+    script.chmod(0o755)
+    source = ROOT / "tests/real_programs/in_its_place.c"
+    subprocess.run(["cc", "-O1", f'-DSCRIPT="{script}"', "-o", program, source], check=True)
 
 
 def _python() -> str:
