@@ -61,7 +61,7 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: foreign-helper all native help demo test unit-tests survival oracle fuzz fuzz-targets aarch64 lint format sanitize bench bench-accuracy bench-overhead bench-amp \
+.PHONY: foreign-helper all native help demo test unit-tests survival oracle fuzz fuzz-targets aarch64 aarch64-compile lint format sanitize bench bench-accuracy bench-overhead bench-amp \
         bench-programs bench-programs-dwarf3 install clean dependencies examples example-redis \
         lint-format lint-tidy lint-python lint-header lint-shell
 
@@ -367,8 +367,10 @@ AARCH64_CXX  ?= aarch64-linux-gnu-g++
 AARCH64_ROOT ?= /usr/aarch64-linux-gnu
 AARCH64_MAKE  = $(MAKE) BUILD=$(AARCH64) CXX=$(AARCH64_CXX) CXXFLAGS='-O2 -g -isystem $(AARCH64)/include' CATCH3=
 
-aarch64: $(AARCH64)/include/.copied   ## build for aarch64 by g++-aarch64-linux-gnu; run unit tests by qemu-aarch64
+aarch64-compile: $(AARCH64)/include/.copied
 	+@$(AARCH64_MAKE) $(AARCH64)/lib/libcoz.so foreign-helper
+
+aarch64: aarch64-compile   ## build for aarch64 by g++-aarch64-linux-gnu; run unit tests by qemu-aarch64
 	+@if command -v qemu-aarch64 >/dev/null; then $(AARCH64_MAKE) $(AARCH64)/tests/foreign_tests && \
 	  qemu-aarch64 -L $(AARCH64_ROOT) $(AARCH64)/tests/foreign_tests "~[native]"; \
 	  else echo "qemu-aarch64 (qemu-user) is not there: the unit tests were not run"; fi
