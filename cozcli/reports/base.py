@@ -22,6 +22,8 @@ CONTENTION = "contention"
 SHOWN = (0.25, 0.50, 0.75)
 #: Profiling that slows a program down by less is not mentioned.
 MENTIONED_SLOWDOWN = 0.1
+#: Characters of a program and its arguments.
+COMMAND_LENGTH = 160
 
 
 class Report(Protocol):
@@ -94,13 +96,20 @@ def describe_overheads(analysis: Analysis, prefix: str) -> list[str]:
     return [f"Effects are of the program by itself: profiling makes {', '.join(costs)}"]
 
 
+def shortened(command: str) -> str:
+    """A command of at most `COMMAND_LENGTH` characters: some programs are given hundreds of files."""
+    if len(command) <= COMMAND_LENGTH:
+        return command
+    return command[: COMMAND_LENGTH - 2].rstrip() + " …"
+
+
 def describe_runs(analysis: Analysis) -> list[str]:
     """The header: program, runs, experiments, time."""
     programs = list(dict.fromkeys(run.program for run in analysis.runs if run.program))
     if programs:
         name = ", ".join(programs)
         if len(analysis.runs) == 1 and analysis.runs[0].arguments:
-            name += " " + " ".join(analysis.runs[0].arguments)
+            name = shortened(f"{name} {' '.join(analysis.runs[0].arguments)}")
     else:
         sources = dict.fromkeys(Path(run.source).name for run in analysis.runs)
         name = f"unnamed program in {', '.join(sources)}"

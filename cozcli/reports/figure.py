@@ -302,7 +302,7 @@ def draw_frame(
     program = path.rsplit("/", 1)[-1] + blank + arguments
     wide = 72 * figure.get_figwidth() - 26
     left = 0.18 / figure.get_figwidth()
-    heading = elide_path(f"Causal profile of {program}", wide, 12, "bold")
+    heading = elide_end(f"Causal profile of {program}", wide, 12, "bold")
     figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=theme.ink)
     effect = "Effect on throughput" if kinds == {THROUGHPUT} else "Effect"
     points = list(dict.fromkeys((result.point, result.kind) for result in results))
@@ -329,6 +329,15 @@ def elide(text: str, room: float, size: float, weight: str = "normal") -> str:
     while len(text) > 4 and text_width("…" + text, size, weight) > room:
         text = text[1:]
     return "…" + text
+
+
+def elide_end(text: str, room: float, size: float, weight: str = "normal") -> str:
+    """Shorten to `room` points, from the right: a command begins with the program."""
+    if text_width(text, size, weight) <= room:
+        return text
+    while len(text) > 4 and text_width(text + " …", size, weight) > room:
+        text = text[:-1]
+    return text.rstrip() + " …"
 
 
 def elide_path(text: str, room: float, size: float, weight: str = "normal") -> str:

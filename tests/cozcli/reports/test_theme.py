@@ -13,7 +13,8 @@ from cozcli.analysis.result import Analysis
 from cozcli.cli import build_parser
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
-from cozcli.reports.figure import elide_path, text_width, write_figure
+from cozcli.reports.base import COMMAND_LENGTH, shortened
+from cozcli.reports.figure import elide_end, elide_path, text_width, write_figure
 from cozcli.reports.theme import THEMES, Theme, theme_named
 
 
@@ -74,3 +75,19 @@ def test_a_shortened_name_fits_and_keeps_its_line(room: float) -> None:
     assert text_width(short, 9.5, "bold") <= room
     assert short.endswith("28")
     assert "…" in short
+
+
+def test_a_command_keeps_its_beginning() -> None:
+    command = "Causal profile of zstd -d -q " + "archive.zst " * 600
+    short = elide_end(command, 300, 12)
+    assert short.startswith("Causal profile of zstd -d -q")
+    assert short.endswith("…")
+    assert text_width(short, 12) <= 300
+    assert elide_end("Causal profile of zstd", 300, 12) == "Causal profile of zstd"
+
+
+def test_hundreds_of_arguments_are_cut() -> None:
+    command = "zstd -d " + "archive.zst " * 600
+    assert len(shortened(command)) <= COMMAND_LENGTH
+    assert shortened(command).endswith(" …")
+    assert shortened("zstd -d archive.zst") == "zstd -d archive.zst"
