@@ -193,9 +193,12 @@ CASE ?=
 CASE_STUDIES := $(sort $(patsubst examples/%/study.py,%,$(filter-out examples/case_studies/%, \
                   $(wildcard examples/*/study.py))))
 .PHONY: case-studies $(CASE_STUDIES:%=case-study-%)
-$(CASE_STUDIES:%=case-study-%): case-study-%: all
+$(CASE_STUDIES:%=case-study-%): case-study-%: dependencies
+	@$(MAKE) all
 	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache examples/case_studies/run.py $* $(CASE)
-case-studies: $(CASE_STUDIES:%=case-study-%) ## repeat all case studies (case-study-NAME: one; docs/case_studies)
+# One after another: each measures.
+case-studies:                         ## repeat all case studies (case-study-NAME: one; docs/case_studies)
+	@$(foreach study,$(CASE_STUDIES),$(MAKE) case-study-$(study) && ) true
 
 ## ---------------------------------------------------------------------------------------------------
 ## bench, bench-accuracy

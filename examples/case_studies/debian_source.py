@@ -6,8 +6,8 @@ Needs apt-get and dpkg-dev, but no rights and no entry in /etc/apt.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
+import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,11 +53,13 @@ def _download(package: str, work: Path, log: Path) -> Path:
         "Dir::Etc::SourceParts": apt / "sources",
         "Dir::State::Lists": apt / "lists",
         "Dir::Cache": apt / "cache",
-        "APT::Sandbox::User": os.environ.get("USER", "root"),
+        "APT::Sandbox::User": "root",
         "Acquire::Languages": "none",
     }
     options = [f"-o{key}={value}" for key, value in settings.items()]
-    call(["apt-get", *options, "update"], log)
+    # One entry that fails is no reason to give up, such as a repository that has no sources.
+    with log.open("a") as out:
+        subprocess.run(["apt-get", *options, "update"], stdout=out, stderr=subprocess.STDOUT, check=False)
     call(["apt-get", *options, "source", "--download-only", "--tar-only", package], log, cwd=work)
     found = [path for path in work.glob("*.orig.tar.*") if path.suffix != ".asc"]
     if len(found) != 1:

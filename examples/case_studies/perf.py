@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,6 +52,19 @@ def command(program: Sequence[str], data: Path) -> list[str]:
     """The command that records `program`. By the processor's clock: many virtual machines lack counters."""
     options = ["-q", "-e", "cpu-clock", "-F", str(FREQUENCY), "-o", str(data)]
     return ["perf", "record", *options, "--", *program]
+
+
+def refusal(folder: Path) -> str:
+    """Why perf cannot be used here, with what would help; nothing where it can."""
+    if shutil.which("perf") is None:
+        return "perf is missing: apt-get install linux-perf"
+    tried = command(["true"], folder / "perf-try.data")
+    done = subprocess.run(tried, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    (folder / "perf-try.data").unlink(missing_ok=True)
+    if done.returncode == 0:
+        return ""
+    reason = (done.stdout.strip().splitlines() or [str(done.returncode)])[0]
+    return f"perf is refused ({reason}): sudo sysctl kernel.perf_event_paranoid=1"
 
 
 def own_speedup(before: Samples, after: Samples, symbols: Sequence[str]) -> tuple[float, float, float]:

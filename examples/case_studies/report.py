@@ -31,6 +31,9 @@ def text(study: Study, coz: str) -> str:
     if found:
         lines += ["", f"perf, {study.title}:"]
         lines += [f"  {share:6.1%}  {name}" for name, share in found["functions"]]
+    profile = study.output / "lines.coz"
+    if profile.is_file():
+        lines += ["", f"All that the causal profile says: coz report {profile}; coz view {profile}"]
     measured = _read(study.output / "measure.json")
     if measured:
         curves = _curves(study.output / "targets.coz", coz)
@@ -49,10 +52,10 @@ _RULE = "|---|---|---|---|---|---|---|---|"
 
 def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[Any]) -> str:
     gained = measured["gains"][change.name]
-    expected = predict(change, found, curves) if found else None
+    expected = predict(change, found, curves)
     own = predicted = "–"
     if expected:
-        own = _interval(expected.own, expected.own_low, expected.own_high)
+        own = "100 %" if change.removed else _interval(expected.own, expected.own_low, expected.own_high)
         predicted = _interval(expected.effect, expected.low, expected.high)
     cells = (
         study.title,
@@ -68,10 +71,16 @@ def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[A
 
 
 def predict(change: Change, found: Any, curves: list[Any]) -> Prediction | None:
-    """The curve of the change's target at the speedup that perf has found, between the points measured."""
-    if not change.symbols or change.name not in found["own"]:
+    """The curve of the change's target at its own speedup, between the points measured.
+
+    The speedup is what perf has found, where the target is not left out altogether.
+    """
+    if change.removed:
+        own = own_low = own_high = 1.0
+    elif found and change.name in found["own"]:
+        own, own_low, own_high = found["own"][change.name]
+    else:
         return None
-    own, own_low, own_high = found["own"][change.name]
     wanted = change.target.split("::")[-1]
     for curve in curves:
         if wanted in (curve["function"] or "").split("::") or wanted in curve["location"]:

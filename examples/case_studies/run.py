@@ -4,28 +4,34 @@
 Steps: fetch, build, profile (of lines), perf, predict (a profile of changed places alone), measure (before
 and after in turns), report. Each can be done alone by `--only`; what it finds is kept in
 build/case_studies/NAME. `--more` adds to what the profiles and the measurement of earlier calls found.
+Only one study runs at a time, and nothing else should beside it: some eight minutes, and the build.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import perf as recorded
 import report
 from gain import gain
-from study import BEFORE, BUILD, ROOT, Run, Study, call
+from study import BEFORE, BUILD, ROOT, Run, Study, call, failure
 
 COZ = str(BUILD / "bin" / "coz")
+#: What each study needs: a compiler, `patch`, and Debian's tools for source packages.
+PACKAGES = ("gcc", "g++", "make", "patch", "dpkg-dev", "ca-certificates")
 STEPS = ("fetch", "build", "profile", "perf", "predict", "measure", "report")
 
 
@@ -35,17 +41,21 @@ class CaseStudy:
     def __init__(self, study: Study, options: argparse.Namespace) -> None:
         self.study = study
         self.options = options
-        os.environ.update(study.environment)
+        # C: numbers with points, whatever the user's language.
+        os.environ.update({"LC_ALL": "C", **study.environment})
         self.output = study.output
         self.log = self.output / "log.txt"
         self.output.mkdir(parents=True, exist_ok=True)
-        memory = Path("/dev/shm")
-        self.scratch = Path(tempfile.mkdtemp(prefix="coz-", dir=memory if memory.is_dir() else self.output))
+        wanted = study.scratch_bytes(max(self._profiled_seconds(), options.run_seconds, options.perf_seconds))
+        self.scratch = Path(tempfile.mkdtemp(prefix="coz-", dir=scratch_folder(wanted, self.output)))
 
     def fetch(self) -> None:
         """What the build needs, by Debian's packages, and the source, without patches."""
-        if self.study.packages:
-            call([ROOT / "scripts/install_dependencies.sh", "--only", *self.study.packages], self.log)
+        install = [str(ROOT / "scripts/install_dependencies.sh"), "--only"]
+        call([*install, *PACKAGES, *self.study.packages], self.log)
+        if shutil.which("perf") is None:
+            # Not everywhere of this name, and not all depends on it.
+            subprocess.run([*install, "linux-perf"], check=False)
         source = self.output / "source"
         if source.is_dir():
             return
@@ -78,11 +88,11 @@ class CaseStudy:
         (self.output / "report.txt").write_text(text.stdout + text.stderr)
         print(text.stdout)
         picture = self.output / f"{self.study.name}.png"
-        call([COZ, "plot", "--output", picture, self._coz_file("lines")], self.log)
+        call([COZ, "plot", "--top", "6", "--output", picture, self._coz_file("lines")], self.log)
 
     def predict(self) -> None:
         """A second profile, in which only the changed places are sped up."""
-        targets = [c.target for c in self.study.changes if c.symbols]
+        targets = [c.target for c in self.study.changes if c.target]
         if not targets:
             return
         options = list(self.study.prediction_options)
@@ -93,10 +103,9 @@ class CaseStudy:
 
     def perf(self) -> None:
         """perf's functions before, and how much faster each change has made those that it concerns."""
-        if shutil.which("perf") is None:
-            raise SystemExit(
-                "perf is missing: apt-get install linux-perf (or leave this step out with --only)"
-            )
+        if refusal := recorded.refusal(self.output):
+            print(f"{refusal}; left out: perf's list, and predictions that need it", file=sys.stderr)
+            return
         variants = [BEFORE, *(c.name for c in self.study.changes if c.symbols)]
         samples = {variant: self._record(variant) for variant in variants}
         first = samples[BEFORE]
@@ -115,17 +124,18 @@ class CaseStudy:
         """All variants in turns, in an order that turns round each time."""
         changes = [c for c in self.study.changes if self.options.change in (None, c.name)]
         variants = [BEFORE, *(c.name for c in changes)]
-        rates: dict[str, list[float]] = {variant: [] for variant in variants}
         kept = self.output / "measure.json"
+        pairs: dict[str, list[tuple[float, float]]] = {}
         if self.options.more and kept.is_file():
-            rates |= json.loads(kept.read_text())["rates"]
+            pairs = json.loads(kept.read_text())["pairs"]
         for turn in range(self.options.rounds):
             order = variants if turn % 2 == 0 else variants[::-1]
-            for variant in order:
-                rates[variant].append(self._run(variant, self.options.run_seconds).rate)
+            rates = {variant: self._run(variant, self.options.run_seconds).rate for variant in order}
+            for change in changes:
+                pairs.setdefault(change.name, []).append((rates[BEFORE], rates[change.name]))
             # After every turn: what an interrupted measurement has found is kept.
-            gains = {c.name: asdict(gain(rates[BEFORE], rates[c.name])) for c in changes}
-            self._keep("measure", {"rates": rates, "gains": gains})
+            gains = {name: asdict(gain(*zip(*found, strict=True))) for name, found in pairs.items()}
+            self._keep("measure", {"pairs": pairs, "gains": gains})
 
     def report(self) -> None:
         """What was found, and the rows for the table."""
@@ -135,17 +145,25 @@ class CaseStudy:
         """Remove what the workload has left."""
         shutil.rmtree(self.scratch, ignore_errors=True)
 
+    def _profiled_seconds(self) -> float:
+        return self.study.repeated or self.options.seconds
+
     def _coz_file(self, name: str) -> str:
         return str(self.output / f"{name}.coz")
 
     def _command(self, variant: str, seconds: float) -> list[str]:
-        return [str(word) for word in self.study.workload(self.output / variant, self.scratch, seconds)]
+        built = self.output / variant
+        if not built.is_dir():
+            raise SystemExit(f"{built} is not built; say this again without --only, or with --only build")
+        return [str(word) for word in self.study.workload(built, self.scratch, seconds)]
 
     def _coz(self, name: str, options: tuple[str, ...]) -> None:
         if not self.options.more:
             Path(self._coz_file(name)).unlink(missing_ok=True)
-        program = self._command(BEFORE, self.options.seconds)
+        program = self._command(BEFORE, self._profiled_seconds())
         run = [COZ, "run", "--output", self._coz_file(name)]
+        if self.study.repeated:
+            run += ["--duration", f"{self.options.seconds:g}s"]
         run += [*self.study.coz_options, *options, "---", *program]
         print(f"profiling {self.study.name} ({name}) for about {self.options.seconds:.0f} s", flush=True)
         call(run, self.log)
@@ -157,11 +175,15 @@ class CaseStudy:
         done = subprocess.run(
             command,
             text=True,
-            check=True,
+            check=False,
             errors="replace",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
+        if done.returncode != 0:
+            with self.log.open("a") as out:
+                out.write(f"$ {' '.join(command)}\n{done.stdout}\n")
+            raise failure(command, done.returncode, done.stdout, self.log)
         return self.study.parse(done.stdout)
 
     def _record(self, variant: str) -> recorded.Samples:
@@ -171,6 +193,31 @@ class CaseStudy:
 
     def _keep(self, name: str, found: object) -> None:
         (self.output / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def scratch_folder(wanted: float, otherwise: Path) -> Path:
+    """Memory, where that has room for `wanted` bytes and as many more; else a folder on a disk."""
+    memory = Path("/dev/shm")
+    if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 * wanted:
+        return memory
+    print(
+        f"{memory} has too little room ({wanted / 1e6:.0f} MB and more are wanted): files go to {otherwise}"
+    )
+    return otherwise
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Waits until no other study runs: two at a time would measure each other."""
+    lock = BUILD / "case_studies" / "lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another case study runs; waiting for its end", flush=True)
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def names() -> list[str]:
@@ -208,12 +255,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12, help="turns of all variants (12)")
     parser.add_argument("--run-seconds", type=float, default=4, help="of each run in a turn (4)")
     options = parser.parse_args()
-    case = CaseStudy(load(options.name), options)
-    try:
-        for step in options.only or STEPS:
-            getattr(case, step)()
-    finally:
-        case.close()
+    study = load(options.name)
+    changes = [change.name for change in study.changes]
+    if options.change not in (None, *changes):
+        parser.error(f"--change {options.change}: there are {', '.join(changes)}")
+    # An end by `kill` or a closed terminal is an end all the same: what lies in memory is removed.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
+    with alone():
+        case = CaseStudy(study, options)
+        try:
+            for step in options.only or STEPS:
+                getattr(case, step)()
+        finally:
+            case.close()
 
 
 if __name__ == "__main__":

@@ -35,8 +35,9 @@ class Change:
     """A patch of ours, and what it replaces.
 
     `target` is the line (FILE:LINE) or function that the causal profile speeds up for the prediction.
-    `symbols` are the functions, as perf names them, whose time together the change lessens. They are empty
-    where the change removes waiting rather than work; then no prediction is compared.
+    `symbols` are the functions, as perf names them, whose time together the change lessens; `removed` says
+    instead that the change leaves the target out altogether. Neither is there where the change removes
+    waiting rather than work; then no prediction is compared.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Change:
     what: str
     target: str = ""
     symbols: tuple[str, ...] = ()
+    removed: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Study:
 
     `fetch(folder)` puts the unpatched source into an existing empty folder. `build(source, output)` compiles
     a patched copy. `workload(output, scratch, seconds)` is the command that runs for about so long; `parse`
-    reads its output. `coz_options` belong to the profile; `scratch` is a folder in memory where there is one.
+    reads its output. `coz_options` belong to the profile; `scratch` is a folder in memory where that has the
+    room that the workload says it takes.
     """
 
     name: str
@@ -66,10 +69,14 @@ class Study:
     changes: tuple[Change, ...]
     #: Options for the second profile, which measures the targets of the changes only.
     prediction_options: tuple[str, ...] = ("--granularity", "function")
-    #: Debian packages that the build needs.
+    #: Debian packages that the build needs, besides a compiler, make, patch and dpkg-dev.
     packages: tuple[str, ...] = ()
+    #: Bytes that a workload of so many seconds writes to `scratch` at most.
+    scratch_bytes: Callable[[float], float] = lambda _seconds: 0.0
     #: Wraps the command of a measured run, for programs that do not print how long they took.
     timed: Callable[[list[str]], list[str]] = list
+    #: Seconds of one run under the profiler, which is repeated: for workloads that cannot be made so long.
+    repeated: float | None = None
     #: Variables of every command that is run.
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -101,7 +108,15 @@ def call(command: Sequence[str | Path], log: Path, cwd: Path | None = None) -> N
     with log.open("a") as out:
         out.write("$ " + " ".join(str(c) for c in command) + "\n")
         out.flush()
-        code = subprocess.run(command, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, check=False).returncode
-    if code != 0:
-        end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-        raise SystemExit(f"{command[0]} failed with status {code}; all of its output: {log}\n{end}")
+        try:
+            done = subprocess.run(command, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, check=False)
+        except FileNotFoundError:
+            raise SystemExit(f"{command[0]} is missing; please install it and say this again") from None
+    if done.returncode != 0:
+        raise failure(command, done.returncode, log.read_text(errors="replace"), log)
+
+
+def failure(command: Sequence[str | Path], status: int, output: str, log: Path) -> SystemExit:
+    """What says that a command has failed: the end of its output, and where all of it is."""
+    end = "\n".join(output.splitlines()[-15:])
+    return SystemExit(f"{command[0]} failed with status {status}; all of its output: {log}\n{end}")

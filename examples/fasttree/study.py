@@ -74,5 +74,4 @@ STUDY = Study(
             symbols=("gomp_team_barrier_wait_end", "gomp_barrier_wait_end"),
         ),
     ),
-    packages=("gcc", "dpkg-dev"),
 )

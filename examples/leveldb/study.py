@@ -88,5 +88,6 @@ STUDY = Study(
             symbols=("snappy::internal::CompressFragment",),
         ),
     ),
-    packages=("g++", "libsnappy-dev", "dpkg-dev"),
+    packages=("libsnappy-dev",),
+    scratch_bytes=lambda _seconds: 2.0 * OPERATIONS * VALUE_SIZE,
 )

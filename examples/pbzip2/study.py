@@ -62,6 +62,8 @@ STUDY = Study(
     build=build,
     workload=workload,
     parse=parse,
+    repeated=20,
+    scratch_bytes=lambda seconds: 1.5 * RATE * seconds,
     coz_options=("--progress", "pbzip2.cpp:1734"),
     changes=(
         Change(

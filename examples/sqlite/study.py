@@ -38,6 +38,7 @@ STUDY = Study(
     build=build,
     workload=lambda output, _scratch, seconds: [str(output / "sessions"), str(seconds), "2"],
     parse=parse,
+    packages=("tcl", "xz-utils"),
     coz_options=("--source-scope", "%/sqlite3.c"),
     changes=(
         Change(

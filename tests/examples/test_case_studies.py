@@ -12,7 +12,7 @@ import pytest
 import report
 import run
 import study
-from gain import gain
+from gain import gain, rank_sums
 from study import Change, Run, Study
 
 CURVE = {
@@ -47,6 +47,24 @@ class TestGain:
         assert not found.significant
         assert found.low < 0 < found.high
 
+    def test_interval_and_test_agree(self) -> None:
+        for shift in (1.0, 1.02, 1.05, 1.1):
+            found = gain([100.0] * 9, [shift * rate for rate in (100, 103, 98, 101, 99, 104, 97, 102, 105)])
+            assert found.significant == (not found.low <= 0 <= found.high)
+
+    def test_a_spoilt_run_counts_as_one(self) -> None:
+        after = [111.0, 109, 110, 112, 108, 110, 111, 109, 110, 110, 109]
+        found = gain([100.0] * 12, [*after, 10.0])
+        assert found.effect == pytest.approx(0.09, abs=0.01)
+        assert found.significant
+
+    def test_rank_sums_are_those_of_the_tables(self) -> None:
+        # Wilcoxon's tables: 8 pairs 3, 12 pairs 13 are the greatest sums below 2.5 %.
+        for pairs, greatest in ((8, 3), (12, 13)):
+            chances = rank_sums(pairs).cumsum()
+            assert chances[greatest] <= 0.025 < chances[greatest + 1]
+            assert chances[-1] == pytest.approx(1)
+
     def test_four_pairs_cannot_be_certain(self) -> None:
         # All four one way: two of sixteen choices of signs are as extreme.
         assert gain([100.0] * 4, [200.0] * 4).p == pytest.approx(2 / 16, abs=0.02)
@@ -79,6 +97,12 @@ class TestPrediction:
         found = report.predict(CHANGE, {"own": {"fast": (own, own, own)}}, [CURVE])
         assert found is not None
         assert (found.effect, found.low) == pytest.approx((effect, low))
+
+    def test_what_is_left_out_is_faster_by_all_of_it(self) -> None:
+        gone = Change("gone", "gone.diff", "without it", target="app::Extend", removed=True)
+        found = report.predict(gone, None, [CURVE])
+        assert found is not None
+        assert (found.own, found.effect) == (1.0, pytest.approx(0.12))
 
     def test_none_without_a_curve_or_for_a_change_that_removes_waiting(self) -> None:
         assert report.predict(CHANGE, {"own": {"fast": (0.5, 0.5, 0.5)}}, []) is None
@@ -125,7 +149,33 @@ def test_studies_load_and_their_patches_are_there(name: str) -> None:
     for change in loaded.changes:
         text = (loaded.folder / change.patch).read_text()
         assert text.startswith("--- a/")
-        assert bool(change.target) == bool(change.symbols)
+        assert bool(change.target) == bool(change.symbols or change.removed)
+
+
+def test_files_go_to_memory_only_where_it_has_room(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run.scratch_folder(1e18, tmp_path) == tmp_path
+    assert "too little room" in capsys.readouterr().out
+
+
+def test_a_program_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="no-such-program is missing"):
+        study.call(["no-such-program"], tmp_path / "log")
+
+
+def test_the_end_of_what_a_failed_step_said_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"(?s)status 3.*log.*the reason"):
+        study.call(["sh", "-c", "echo the reason; exit 3"], tmp_path / "log")
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/case_studies/README.md"])
+def test_every_study_is_in_the_table(document: str) -> None:
+    root = Path(__file__).resolve().parents[2]
+    text = (root / document).read_text()
+    for name in run.names():
+        assert f"{name}.md" in text
+        assert (root / f"docs/case_studies/{name}.md").is_file()
 
 
 def test_an_unknown_study_is_refused_with_those_there_are() -> None:

@@ -76,11 +76,22 @@ def sqlite(folder: Path) -> tuple[str, list[Suite]]:
         [f"{source}/testfixture", f"{source}/test/permutations.test", "veryquick", "--verbose=1", *tests],
         work,
         ["--progress", "sqlite3_step"],
-        # Before some come dots, by the clock: one for each time that a thread finds the database busy.
-        lines_matching(r"^\.*(?P<test>[^ .\n][^ \n]*)\.\.\. ?(?P<result>Ok|Omitted|\n?! .*|)$"),
+        _sqlite_results,
         as_user=True,
     )
     return (folder / "version").read_text().strip(), [suite]
+
+
+def _sqlite_results(text: str) -> dict[str, str]:
+    """What each test says. The rounds of crash-4.2 count as one: chance decides how many there are."""
+    # Before some come dots, by the clock: one for each time that a thread finds the database busy.
+    parse = lines_matching(r"^\.*(?P<test>[^ .\n][^ \n]*)\.\.\. ?(?P<result>Ok|Omitted|\n?! .*|)$")
+    results: dict[str, str] = {}
+    for test, result in parse(text).items():
+        name = re.sub(r"^(crash-4\.2)\.\d+\.", r"\1.*.", test)
+        if results.get(name, "Ok") == "Ok":  # else one of the rounds has failed
+            results[name] = result
+    return results
 
 
 def zstd(folder: Path) -> tuple[str, list[Suite]]:
