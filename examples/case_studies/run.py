@@ -4,7 +4,7 @@
 Steps: fetch, build, profile (of lines), perf, predict (a profile of changed places alone), measure (before
 and after in turns), report. Each can be done alone by `--only`; what it finds is kept in
 build/case_studies/NAME. `--more` adds to what the profiles and the measurement of earlier calls found.
-Only one study runs at a time, and nothing else should beside it: some eight minutes, and the build.
+Only one study runs at a time, and nothing else should beside it: some six minutes, and the build.
 """
 
 from __future__ import annotations
@@ -250,10 +250,10 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=STEPS, help="do this step only; repeatable")
     parser.add_argument("--more", action="store_true", help="add to what earlier calls have found")
     parser.add_argument("--change", metavar="NAME", help="measure this change only")
-    parser.add_argument("--seconds", type=float, default=150, help="of each profile (150)")
+    parser.add_argument("--seconds", type=float, default=120, help="of each profile (120)")
     parser.add_argument("--perf-seconds", type=float, default=8, help="of each recording by perf (8)")
     parser.add_argument("--rounds", type=int, default=12, help="turns of all variants (12)")
-    parser.add_argument("--run-seconds", type=float, default=4, help="of each run in a turn (4)")
+    parser.add_argument("--run-seconds", type=float, default=3, help="of each run in a turn (3)")
     options = parser.parse_args()
     study = load(options.name)
     changes = [change.name for change in study.changes]
