@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ _LONGEST_PATH = 4096
 #: Bytes within which linkers put the names for the dynamic linker, before the code. To read all of a program
 #: with debug information would take longer than its start.
 NAMES_WITHIN = 16 << 20
+#: Bytes of section names that are read: linkers' take some hundreds.
+_MOST_NAMES = 1 << 20
 
 
 class ElfFile(NamedTuple):
@@ -64,6 +66,29 @@ def read_elf(path: Path) -> ElfFile | None:
         except (struct.error, OverflowError, ValueError):
             return None
     return ElfFile(_MACHINES.get(machine, f"machine {machine}"), 64 if wide else 32, interpreter)
+
+
+def has_section(path: Path, names: Collection[bytes]) -> bool:
+    """Whether a 64-bit ELF file of this machine's byte order has a section of one of these names.
+
+    False if it has none, or is broken, or cannot be read: `read_elf` tells.
+    """
+    try:
+        with path.open("rb") as stream:
+            header = stream.read(64)
+            (offset,) = struct.unpack_from("=Q", header, 40)
+            size, number, strings = struct.unpack_from("=HHH", header, 58)
+            stream.seek(offset)
+            if size != 64:  # of a section header
+                return False
+            table = stream.read(size * number)
+            start, length = struct.unpack_from("=QQ", table, strings * size + 24)
+            stream.seek(start)
+            texts = stream.read(min(length, _MOST_NAMES))
+            begins = [struct.unpack_from("=I", table, index * size)[0] for index in range(number)]
+    except (OSError, OverflowError, ValueError, struct.error):
+        return False
+    return any(texts[begin : texts.find(b"\0", begin)] in names for begin in begins)
 
 
 def read_shebang(path: Path) -> str | None:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
 from cozcli.launch import messages, program_messages
-from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, read_elf, read_shebang
+from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
 from cozcli.messages import cannot_write
 
 #: Names that programs with one look up.
-SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0")
+SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsan_init\0")
+#: Sections by which Go's own tools know what it has built; `strip` leaves them.
+GO_SECTIONS = (b".go.buildinfo", b".note.go.buildid")
 #: As much of an existing output as is looked at before appending to it.
 _HEAD = 1 << 16
 #: Nothing that was put in the way since it was looked at is followed, or waited for.
@@ -56,7 +58,7 @@ def check_program(path: Path) -> ElfFile:
     """Refuse what the runtime library could not be loaded into.
 
     Raises:
-        CozError: a script, no ELF file, another architecture, static, for musl, or running with privileges.
+        CozError: a script, no ELF file, of another architecture, Go, static, for musl, or with privileges.
     """
     try:
         elf = read_elf(path)
@@ -74,6 +76,8 @@ def check_program(path: Path) -> ElfFile:
     here = os.uname().machine
     if elf.bits != 64 or elf.machine != here:
         raise CozError(program_messages.wrong_architecture(str(path), elf.machine, elf.bits, here))
+    if has_section(path, GO_SECTIONS):  # before the others, whose remedies would not help
+        raise CozError(program_messages.go_binary(str(path)))
     if not elf.interpreter:
         raise CozError(program_messages.static_binary(str(path)))
     if os.path.basename(elf.interpreter).startswith("ld-musl"):
@@ -87,7 +91,7 @@ def refuse_sanitized(path: Path) -> None:
     """Refuse what a sanitizer's runtime is to be the first in: it ends the program, or sees the profiler's.
 
     Raises:
-        CozError: built with a sanitizer for addresses, threads or memory.
+        CozError: built with a sanitizer for addresses, threads, memory or leaks.
     """
     if contains_any(path, SANITIZER_MARKS, NAMES_WITHIN):
         raise CozError(program_messages.sanitized_binary(str(path)))

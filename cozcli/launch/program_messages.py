@@ -57,7 +57,16 @@ def static_binary(path: str) -> Problem:
     """No dynamic linker, no preloading."""
     return Problem(
         f"{path} is linked statically: the profiler's library cannot be loaded into it.",
-        "link it without -static (Rust musl targets, Go: see docs/troubleshooting.md).",
+        "link it without -static (Rust: not for a musl target; see docs/troubleshooting.md).",
+    )
+
+
+def go_binary(path: str) -> Problem:
+    """Goroutines are no threads, and their stacks have no room for a signal handler of others."""
+    return Problem(
+        f"{path} has code in Go, whose goroutines run on stacks too small for samples: it would crash or "
+        "hang.",
+        "use Go's own profiler (go tool pprof); profile C code that it calls in a program without Go.",
     )
 
 
@@ -70,7 +79,7 @@ def musl_binary(path: str) -> Problem:
 
 
 def sanitized_binary(path: str) -> Problem:
-    """Address, thread or memory sanitizer."""
+    """Address, thread, memory or leak sanitizer."""
     return Problem(
         f"{path} is built with a sanitizer, which replaces what coz has to see, and changes what is slow.",
         "profile a build without -fsanitize.",

@@ -91,3 +91,15 @@ def test_a_stripped_program_is_named_with_the_remedy(coz, prog):
     assert run.status == 0
     assert f"{prog} runs unprofiled: {prog} has no debug information" in run.err
     assert "-g" in run.err
+
+
+def test_programs_that_would_be_refused_run_unprofiled(coz, with_section):
+    for section, content, words in (
+        (".note.go.buildid", b"Go", "has code in Go"),
+        (".mark", b"__tsan_init\0", "is built with a sanitizer"),
+    ):
+        program = with_section(section, content)
+        run = coz.run(["sh", "-c", f"{program} 0.2 exit 3"], "-b", program.name)
+        assert run.status == 3
+        assert f"{program} runs unprofiled: {program} {words}" in run.err
+        assert not coz.profile.exists()
