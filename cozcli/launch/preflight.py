@@ -11,6 +11,7 @@ from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
 from cozcli.launch import messages, program_messages
 from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
 from cozcli.messages import cannot_write
+from cozcli.output_file import resolve
 
 #: Names that programs with one look up.
 SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsan_init\0")
@@ -124,13 +125,11 @@ def open_output(name: str) -> Output:
     """See that the profile can be written, without changing what it holds.
 
     Raises:
-        CozError: a directory, unwritable, or a file that is not a profile.
+        CozError: a directory, unwritable, a stranger's in a folder like /tmp, or not a profile.
     """
-    path = Path(name).absolute()
     try:
-        _check_planted(path)
         # A link of the user's own stays one; the runtime follows none.
-        path = Path(os.path.realpath(path))
+        path = resolve(name)
         if path.is_dir():
             raise CozError(messages.output_is_directory(name))
         if path.exists() and not path.is_file():
@@ -150,23 +149,6 @@ def open_output(name: str) -> Output:
     if not head.startswith(_OWN_PROFILE) and not _is_other_profile(head):
         raise CozError(messages.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
-
-
-def _check_planted(path: Path) -> None:
-    """Refuse what another user may have put into a folder that everybody may write to, as /tmp.
-
-    The kernel's rule (fs.protected_symlinks, fs.protected_regular), which not every system has switched on.
-
-    Raises:
-        CozError: a link or a file there that belongs neither to us nor to the folder's owner.
-    """
-    try:
-        folder, entry = path.parent.stat(), path.lstat()
-    except OSError:
-        return  # not there: nothing was planted
-    shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if shared and entry.st_uid not in (os.geteuid(), folder.st_uid):
-        raise CozError(messages.output_of_another_user(str(path)))
 
 
 def _is_other_profile(head: bytes) -> bool:
