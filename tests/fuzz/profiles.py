@@ -20,6 +20,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +35,7 @@ from cozcli.analysis.compare import baseline_periods, choose, compare  # noqa: E
 from cozcli.analysis.ranking import most_telling  # noqa: E402
 from cozcli.analysis.result import Analysis  # noqa: E402
 from cozcli.commands.amp import Sweep  # noqa: E402
-from cozcli.commands.plot import FILLED_PANELS, MOST_PANELS, default_min_points  # noqa: E402
+from cozcli.commands.plot import default_min_points  # noqa: E402
 from cozcli.errors import CozError  # noqa: E402
 from cozcli.launch import aftermath  # noqa: E402
 from cozcli.launch.load import Load, describe_load  # noqa: E402
@@ -50,6 +51,8 @@ from cozcli.reports.table_reports import CsvReport, MarkdownReport  # noqa: E402
 from cozcli.reports.text import TextReport  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden"
+#: What others are compared with, and what is merged with them, which is read again each time.
+GOOD, SMALL = GOLDEN / "four-lines.coz", GOLDEN / "few-blocks.coz"
 REGRESSIONS = Path(__file__).parent / "regressions" / "profiles"
 #: Of what a report draws; the arithmetic is the same with fewer.
 FEW_REPLICATES = 60
@@ -57,8 +60,8 @@ FEW_REPLICATES = 60
 MOST_LINES = 60
 #: A number that none is, as one would be printed.
 NOT_A_NUMBER = re.compile(r"[±+\-\[, ](nan|inf)\b")
-#: Of so many inputs pictures are drawn, which take seconds.
-PICTURES = 0.05
+#: Of so many inputs a picture is drawn, of one kind and with so many panels: they take seconds.
+PICTURES, FEW_PANELS = 0.08, 4
 #: Processor time: an analysis of these few records that takes longer than this is a finding, too.
 TOO_LONG = 60.0
 
@@ -72,7 +75,8 @@ def seeds() -> list[bytes]:
 def use(raw: bytes, folder: Path, pictures: float) -> bool:
     """Read it, estimate, and show the result in every form. True: there was a result.
 
-    `pictures`: of that part of all inputs, since they take longer than all the rest.
+    `pictures`: of that part of all inputs one is drawn, since they take longer than all the rest; of 1 one of
+    each kind.
 
     Raises:
         Exception: whatever should not have happened.
@@ -95,8 +99,10 @@ def use(raw: bytes, folder: Path, pictures: float) -> bool:
             return False
         _report(analysis)
         _diff(profile, analysis)
-        if hashlib.sha256(raw).digest()[0] < 256 * pictures:
-            _plot(profile, analysis, folder)
+        chance = hashlib.sha256(raw).digest()
+        if chance[0] < 256 * pictures:
+            suffixes = SUFFIXES if pictures == 1 else SUFFIXES[chance[1] % len(SUFFIXES) :][:1]
+            _plot(profile, analysis, folder, suffixes)
     return True
 
 
@@ -125,9 +131,9 @@ def _check_texts(texts: list[str]) -> None:
 
 
 @functools.cache
-def good() -> tuple[Profile, Analysis]:
-    """What others are compared with, and merged into."""
-    profile = load_profile([str(GOLDEN / "four-lines.coz")])
+def good(path: Path = GOOD) -> tuple[Profile, Analysis]:
+    """A profile, and what comes of it."""
+    profile = load_profile([str(path)])
     return profile, analyse(profile)
 
 
@@ -154,12 +160,15 @@ def _merge(path: Path, profile: Profile) -> None:
     output = path.with_name("merged.coz")
     output.unlink(missing_ok=True)
     try:
-        merge(str(output), [str(path), str(GOLDEN / "four-lines.coz")])
+        merge(str(output), [str(path), str(SMALL)])
     except CozError:
         assert not output.exists()
         return
-    merged = sum(len(run.experiments) for run in load_profile([str(output)]).runs)
-    parts = (sum(len(run.experiments) for run in part.runs) for part in (profile, good()[0]))
+    try:
+        merged = sum(len(run.experiments) for run in load_profile([str(output)]).runs)
+    except CozError as error:
+        raise AssertionError("what was merged cannot be read") from error
+    parts = (sum(len(run.experiments) for run in part.runs) for part in (profile, good(SMALL)[0]))
     assert merged == sum(parts), f"{merged} experiments in what was merged"
 
 
@@ -172,11 +181,11 @@ def _sweep(path: Path) -> None:
             assert read() >= 0
 
 
-def _plot(profile: Profile, analysis: Analysis, folder: Path) -> None:
-    """`coz plot`, into a picture of each kind."""
+def _plot(profile: Profile, analysis: Analysis, folder: Path, suffixes: Sequence[str]) -> None:
+    """`coz plot`, into pictures of these kinds."""
     default_min_points(profile)
-    shown = most_telling(analysis.results, MOST_PANELS, FILLED_PANELS)
-    for suffix in SUFFIXES:
+    shown = most_telling(analysis.results, FEW_PANELS, FEW_PANELS)
+    for suffix in suffixes:
         with contextlib.suppress(CozError):
             write_figure(replace(analysis, results=shown), folder / f"fuzzed{suffix}", len(analysis.results))
 
