@@ -368,7 +368,8 @@ fuzz: $(if $(FUZZ_CLANG),$(FUZZ_GUIDED),$(FUZZ_DRIVEN)) $(DEV_STAMP) ## damaged 
 AARCH64      := $(BUILD)/aarch64
 AARCH64_CXX  ?= aarch64-linux-gnu-g++
 AARCH64_ROOT ?= /usr/aarch64-linux-gnu
-AARCH64_MAKE  = $(MAKE) BUILD=$(AARCH64) CXX=$(AARCH64_CXX) CXXFLAGS='-O2 -g -isystem $(AARCH64)/include' CATCH3=
+AARCH64_FLAGS ?= -O2 -g
+AARCH64_MAKE  = $(MAKE) BUILD=$(AARCH64) CXX=$(AARCH64_CXX) CXXFLAGS='$(AARCH64_FLAGS) -isystem $(AARCH64)/include' CATCH3=
 
 aarch64-compile: $(AARCH64)/include/.copied
 	+@$(AARCH64_MAKE) $(AARCH64)/lib/libcoz.so foreign-helper

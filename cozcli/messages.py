@@ -370,6 +370,23 @@ def unknown_picture_format(path: str) -> Problem:
     )
 
 
+def nothing_to_draw() -> Problem:
+    """Requests at one load, and no line: coz amp that was stopped early."""
+    return Problem(
+        "there is no curve to draw: no line was measured, and requests came at one load only.",
+        "coz report shows what there is. coz amp, run longer, measures other loads.",
+    )
+
+
 def cannot_write(path: str, reason: str) -> Problem:
     """The system refused to write a file."""
     return Problem(f"{path} cannot be written ({reason}).", "choose another place with -o FILE.")
+
+
+def output_of_another_user(path: str) -> Problem:
+    """An output's name is taken by a stranger's file or link in a folder like /tmp."""
+    return Problem(
+        f"{path} belongs to another user, in a folder that everybody may write to: "
+        "it is not followed or written.",
+        "name another file with -o, in a folder of your own.",
+    )

@@ -2,7 +2,8 @@
 # Installs what building, testing and the demo need and this machine lacks, by apt: with sudo unless root.
 # Does nothing, and needs no network and no rights, when nothing is missing.
 # install_dependencies.sh viewer: what changing viewer/ needs instead (docs/decisions/viewer.md).
-# install_dependencies.sh aarch64: what `make aarch64` needs instead; fuzz: clang too, which makes `make fuzz` find more.
+# install_dependencies.sh aarch64: what `make aarch64` needs instead; aarch64-compile: the same without qemu; fuzz: clang too, which
+# makes `make fuzz` find more; ci: what tests are skipped without, but that `make test` does not ask for.
 # install_dependencies.sh --only PACKAGE...: these instead.
 set -euo pipefail
 
@@ -26,9 +27,16 @@ if [ "${1:-}" = viewer ]; then
   has chromium || has chromium-browser || has google-chrome || packages+=(chromium) # the page is tried in it
 fi
 
+foreign=(g++ make libdw-dev libelf-dev libiberty-dev catch2 g++-aarch64-linux-gnu)
 case "${1:-}" in
-  aarch64) packages=(g++ make libdw-dev libelf-dev libiberty-dev catch2 g++-aarch64-linux-gnu qemu-user) ;;
+  aarch64) packages=("${foreign[@]}" qemu-user) ;;
+  aarch64-compile) packages=("${foreign[@]}") ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
+  ci)
+    packages=(libjemalloc2 libtcmalloc-minimal4 musl-tools) # allocators of tests/survival, programs for musl
+    # Of Debian 12; later ones have another mimalloc, which the tests do not look for.
+    if grep -q '^VERSION_ID="12"' /etc/os-release 2>/dev/null; then packages+=(libmimalloc2.0); fi
+    ;;
 esac
 if [ "${1:-}" = --only ]; then # case studies: what their programs need
   shift

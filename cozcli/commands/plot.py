@@ -11,6 +11,7 @@ from pathlib import Path
 from cozcli import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
+from cozcli.output_file import replacing, resolve
 from cozcli.profile.profile import Profile, load_profile
 
 #: A curve of fewer speedups is not drawn (the dissertation's number), unless no more were asked for.
@@ -79,7 +80,8 @@ def execute(options: argparse.Namespace) -> int:
     shown = most_telling(analysis.results, number, filled)
     try:
         left_out = len(analysis.results) - len(shown)
-        write_figure(replace(analysis, results=shown), output, left_out, theme_named(options.theme))
+        with replacing(resolve(output)) as temporary:
+            write_figure(replace(analysis, results=shown), temporary, left_out, theme_named(options.theme))
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(messages.cannot_write(options.output, reason)) from None

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding, of_problem
 from cozcli.doctor.machine import SANITIZERS
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 from cozcli.launch.elf import NAMES_WITHIN, contains_any
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import LineTables, NoLinesError, Scope, build_tables, loaded_libraries
+from cozcli.launch.libraries import loaded_libraries
+from cozcli.launch.line_tables import LineTables, NoLinesError, Scope, build_tables
 from cozcli.launch.preflight import SANITIZER_MARKS, check_program, find_program
 from cozcli.messages import count
 
@@ -26,10 +27,11 @@ def examine_program(name: str, helper: Helper, scope: Scope) -> list[Finding]:
         elf = check_program(program)
     except CozError as error:
         return [of_problem(PROBLEM, "program", error.problem)]
-    libraries = loaded_libraries(program, elf.interpreter)
+    libraries, problems = loaded_libraries(program, elf.interpreter)
     findings = [
         Finding(OK, "program", f"{program} is dynamically linked, for this machine, without privileges")
     ]
+    findings += [of_problem(WARNING, "libraries", problem) for problem in problems]
     findings += _sanitizers(program, libraries)
     try:
         tables = build_tables(helper, program, elf.interpreter, scope)
@@ -38,10 +40,10 @@ def examine_program(name: str, helper: Helper, scope: Scope) -> list[Finding]:
         return [*findings, missing, _points([str(program)])]
     except CozError as error:
         return [*findings, of_problem(PROBLEM, "debug information", error.problem)]
-    return [*findings, *_scope(tables), _points([entry.binary for entry in tables.tables])]
+    return [*findings, *_scope(tables, problems), _points([entry.binary for entry in tables.tables])]
 
 
-def _scope(tables: LineTables) -> list[Finding]:
+def _scope(tables: LineTables, told: Sequence[Problem]) -> list[Finding]:
     try:
         size, files = tables.size()
     except CozError as error:
@@ -51,7 +53,11 @@ def _scope(tables: LineTables) -> list[Finding]:
     text = f"{count(size, what)}{where} can be selected; frame pointers are not needed"
     return [
         Finding(OK, "debug information", text),
-        *(of_problem(WARNING, "debug information", warning) for warning in tables.warnings),
+        *(
+            of_problem(WARNING, "debug information", warning)
+            for warning in tables.warnings
+            if warning not in told
+        ),
     ]
 
 

@@ -18,8 +18,9 @@ def never_started(patterns: Sequence[str], launched: str) -> Problem:
     return Problem(
         f"{launched} started no program that matches -b {listed(patterns)}, so nothing was profiled.",
         "a name without a slash is the file's; else % stands for any text of the whole path. Programs that "
-        "are linked statically, or started with an environment without LD_PRELOAD, cannot be profiled. A "
-        "library that is loaded later is named with .so in its pattern, as %/libfoo.so%.",
+        "are linked statically or with musl, built with gcc's -fsanitize=address, or started with an "
+        "environment without LD_PRELOAD, cannot be profiled. A library that is loaded later is named with "
+        ".so in its pattern, as %/libfoo.so%.",
     )
 
 

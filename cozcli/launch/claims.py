@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cozcli.errors import CozError
 from cozcli.launch import claim_messages, program_messages
 from cozcli.launch.environment import preloaded, runtime_variables
-from cozcli.launch.preflight import check_program
+from cozcli.launch.preflight import check_program, refuse_sanitized
 from cozcli.launch.preparation import Preparation, Prepared, Warn
 from cozcli.launch.table_service import TableService
 
@@ -185,7 +185,9 @@ class Claims:
         if self.last is not None and identity == self._identity and not self.last.tables.later:
             prepared = self.last  # the same again
         else:
-            prepared = self._preparation.prepare(program, check_program(program).interpreter)
+            elf = check_program(program)
+            refuse_sanitized(program)
+            prepared = self._preparation.prepare(program, elf.interpreter)
         self._identity = identity
         seed = (self._seed + self.profiled) % 2**64
         prepared = prepared._replace(settings=prepared.settings._replace(seed=seed))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-_PT_INTERP = 3
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _CLASS_64 = 2
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 22: "s390x"}
 #: No interpreter's path is longer than this (PATH_MAX).
@@ -16,6 +16,10 @@ _LONGEST_PATH = 4096
 #: Bytes within which linkers put the names for the dynamic linker, before the code. To read all of a program
 #: with debug information would take longer than its start.
 NAMES_WITHIN = 16 << 20
+#: Bytes of a dynamic section that are read: linkers' have some hundreds.
+_MOST_DYNAMIC = 1 << 16
+#: Bytes of section names that are read: linkers' take some hundreds.
+_MOST_NAMES = 1 << 20
 
 
 class ElfFile(NamedTuple):
@@ -64,6 +68,69 @@ def read_elf(path: Path) -> ElfFile | None:
         except (struct.error, OverflowError, ValueError):
             return None
     return ElfFile(_MACHINES.get(machine, f"machine {machine}"), 64 if wide else 32, interpreter)
+
+
+def has_section(path: Path, names: Collection[bytes]) -> bool:
+    """Whether a 64-bit ELF file of this machine's byte order has a section of one of these names.
+
+    False if it has none, or is broken, or cannot be read: `read_elf` tells.
+    """
+    try:
+        with path.open("rb") as stream:
+            header = stream.read(64)
+            (offset,) = struct.unpack_from("=Q", header, 40)
+            size, number, strings = struct.unpack_from("=HHH", header, 58)
+            stream.seek(offset)
+            if size != 64:  # of a section header
+                return False
+            table = stream.read(size * number)
+            start, length = struct.unpack_from("=QQ", table, strings * size + 24)
+            stream.seek(start)
+            texts = stream.read(min(length, _MOST_NAMES))
+            begins = [struct.unpack_from("=I", table, index * size)[0] for index in range(number)]
+    except (OSError, OverflowError, ValueError, struct.error):
+        return False
+    return any(texts[begin : texts.find(b"\0", begin)] in names for begin in begins)
+
+
+def dynamic_tags(path: Path) -> frozenset[int] | None:
+    """What the loader will find in the dynamic section of a 64-bit ELF file of this machine's byte order.
+
+    None if that cannot be told for certain: no such section, broken, unreadable, or in two places at once.
+    """
+    try:
+        with path.open("rb") as stream:
+            header = stream.read(64)
+            (offset,) = struct.unpack_from("=Q", header, 32)
+            size, number = struct.unpack_from("=HH", header, 54)
+            if size != 56:  # of a program header
+                return None
+            stream.seek(offset)
+            table = stream.read(size * number)
+            # Of each: kind, then offset in the file, address, size there and in memory.
+            segments = [struct.unpack_from("=IxxxxQQxxxxxxxxQQ", table, i * size) for i in range(number)]
+            sections = [segment for segment in segments if segment[0] == _PT_DYNAMIC]
+            if len(sections) != 1:
+                return None
+            begin, end = sections[0][2], sections[0][2] + min(sections[0][4], _MOST_DYNAMIC)
+            # Loaders map whole pages, so that a segment may hide a part of another.
+            around = [
+                s
+                for s in segments
+                if s[0] == _PT_LOAD and _pages(s[2]) < end and begin < -_pages(-s[2] - s[4])
+            ]
+            if len(around) != 1 or begin < around[0][2]:
+                return None
+            stream.seek(begin - around[0][2] + around[0][1])
+            content = stream.read(end - begin)
+            tags = [tag for tag, _ in struct.iter_unpack("=QQ", content[: len(content) // 16 * 16])]
+    except (OSError, OverflowError, ValueError, struct.error):
+        return None
+    return frozenset(tags[: tags.index(0)]) if 0 in tags else None
+
+
+def _pages(address: int) -> int:
+    return address // mmap.PAGESIZE * mmap.PAGESIZE
 
 
 def read_shebang(path: Path) -> str | None:

@@ -14,6 +14,7 @@ from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget, Missing, Wanted
 from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper, failure
+from cozcli.launch.libraries import Libraries, loaded_libraries
 
 #: The name that stands for the main executable in binary scopes.
 MAIN = "MAIN"
@@ -156,12 +157,15 @@ def build_tables(
         CozError: nothing matches, nothing has debug information, or the helper failed.
     """
     result = LineTables(helper, scope)
-    libraries = loaded_libraries(program, interpreter) if scope.binary else []
+    libraries, problems = loaded_libraries(program, interpreter) if scope.binary else Libraries([], [])
+    result.warnings += problems
     binaries = binaries_in_scope(program, libraries, scope.binary)
     result.examined = {str(program), *libraries, os.path.realpath(interpreter)}
     if more_may_come:
         result.later = [pattern for pattern in scope.binary if may_match_later(pattern, binaries)]
     if not binaries and not result.later:
+        if problems:
+            raise CozError(problems[0])
         raise CozError(messages.binary_scope_empty(scope.binary, [str(program), *libraries]))
     refusals: list[tuple[str, NoLinesError]] = []
     for binary in binaries:
@@ -239,7 +243,7 @@ def executable_patterns(program: Path, interpreter: str, patterns: Sequence[str]
     """
     if not patterns or MAIN in patterns:
         return []
-    libraries = loaded_libraries(program, interpreter) if interpreter else []
+    libraries = loaded_libraries(program, interpreter).paths if interpreter else []
     if binaries_in_scope(program, libraries, patterns):
         return []
     return [pattern for pattern in patterns if _may_name_program(pattern)]
@@ -250,28 +254,6 @@ def _may_name_program(pattern: str) -> bool:
     if not name or ".so" in name:
         return False
     return not name.endswith("%") or ("/" not in pattern and not name.startswith("%"))
-
-
-def loaded_libraries(program: Path, interpreter: str) -> list[str]:
-    """The libraries that the dynamic linker would load, as real paths, without running the program."""
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    try:
-        answer = subprocess.run(
-            [interpreter, "--list", str(program)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            env=environment,
-        )
-    except OSError:
-        return []
-    found: dict[str, None] = {}
-    for line in answer.stdout.decode(errors="surrogateescape").splitlines():
-        # One that was linked by a relative path has that path; the vDSO has none.
-        match = re.match(r"\s*(?:.* => )?(.*/.*) \(0x[0-9a-f]+\)$", line)
-        if match:
-            found[os.path.realpath(match[1])] = None
-    return [path for path in found if path != os.path.realpath(interpreter)]
 
 
 def _unique(items: Iterable[str]) -> list[str]:

@@ -103,15 +103,6 @@ def helper_failed(what: str, reason: str) -> Problem:
     )
 
 
-def output_of_another_user(path: str) -> Problem:
-    """The profile's name is taken by a stranger's file or link in a folder like /tmp."""
-    return Problem(
-        f"{path} belongs to another user, in a folder that everybody may write to: "
-        "it is not followed or written.",
-        "name another file with -o, in a folder of your own.",
-    )
-
-
 def unreadable_debug_info(what: str, reason: str) -> Problem:
     """coz-linetable crashed, or came to its limits: the file is damaged, or made to do that."""
     return Problem(

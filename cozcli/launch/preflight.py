@@ -9,11 +9,14 @@ from pathlib import Path
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
 from cozcli.launch import messages, program_messages
-from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, read_elf, read_shebang
+from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
 from cozcli.messages import cannot_write
+from cozcli.output_file import resolve
 
 #: Names that programs with one look up.
-SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0")
+SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsan_init\0")
+#: Sections by which Go's own tools know what it has built; `strip` leaves them.
+GO_SECTIONS = (b".go.buildinfo", b".note.go.buildid")
 #: As much of an existing output as is looked at before appending to it.
 _HEAD = 1 << 16
 #: Nothing that was put in the way since it was looked at is followed, or waited for.
@@ -56,7 +59,7 @@ def check_program(path: Path) -> ElfFile:
     """Refuse what the runtime library could not be loaded into.
 
     Raises:
-        CozError: a script, no ELF file, another architecture, static, for musl, or running with privileges.
+        CozError: a script, no ELF file, of another architecture, Go, static, for musl, or with privileges.
     """
     try:
         elf = read_elf(path)
@@ -74,6 +77,8 @@ def check_program(path: Path) -> ElfFile:
     here = os.uname().machine
     if elf.bits != 64 or elf.machine != here:
         raise CozError(program_messages.wrong_architecture(str(path), elf.machine, elf.bits, here))
+    if has_section(path, GO_SECTIONS):  # before the others, whose remedies would not help
+        raise CozError(program_messages.go_binary(str(path)))
     if not elf.interpreter:
         raise CozError(program_messages.static_binary(str(path)))
     if os.path.basename(elf.interpreter).startswith("ld-musl"):
@@ -87,7 +92,7 @@ def refuse_sanitized(path: Path) -> None:
     """Refuse what a sanitizer's runtime is to be the first in: it ends the program, or sees the profiler's.
 
     Raises:
-        CozError: built with a sanitizer for addresses, threads or memory.
+        CozError: built with a sanitizer for addresses, threads, memory or leaks.
     """
     if contains_any(path, SANITIZER_MARKS, NAMES_WITHIN):
         raise CozError(program_messages.sanitized_binary(str(path)))
@@ -120,13 +125,11 @@ def open_output(name: str) -> Output:
     """See that the profile can be written, without changing what it holds.
 
     Raises:
-        CozError: a directory, unwritable, or a file that is not a profile.
+        CozError: a directory, unwritable, a stranger's in a folder like /tmp, or not a profile.
     """
-    path = Path(name).absolute()
     try:
-        _check_planted(path)
         # A link of the user's own stays one; the runtime follows none.
-        path = Path(os.path.realpath(path))
+        path = resolve(name)
         if path.is_dir():
             raise CozError(messages.output_is_directory(name))
         if path.exists() and not path.is_file():
@@ -146,23 +149,6 @@ def open_output(name: str) -> Output:
     if not head.startswith(_OWN_PROFILE) and not _is_other_profile(head):
         raise CozError(messages.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
-
-
-def _check_planted(path: Path) -> None:
-    """Refuse what another user may have put into a folder that everybody may write to, as /tmp.
-
-    The kernel's rule (fs.protected_symlinks, fs.protected_regular), which not every system has switched on.
-
-    Raises:
-        CozError: a link or a file there that belongs neither to us nor to the folder's owner.
-    """
-    try:
-        folder, entry = path.parent.stat(), path.lstat()
-    except OSError:
-        return  # not there: nothing was planted
-    shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if shared and entry.st_uid not in (os.geteuid(), folder.st_uid):
-        raise CozError(messages.output_of_another_user(str(path)))
 
 
 def _is_other_profile(head: bytes) -> bool:

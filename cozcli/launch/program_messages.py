@@ -57,7 +57,16 @@ def static_binary(path: str) -> Problem:
     """No dynamic linker, no preloading."""
     return Problem(
         f"{path} is linked statically: the profiler's library cannot be loaded into it.",
-        "link it without -static (Rust musl targets, Go: see docs/troubleshooting.md).",
+        "link it without -static (Rust: not for a musl target; see docs/troubleshooting.md).",
+    )
+
+
+def go_binary(path: str) -> Problem:
+    """Goroutines are no threads, and their stacks have no room for a signal handler of others."""
+    return Problem(
+        f"{path} has code in Go, whose goroutines run on stacks too small for samples: it would crash or "
+        "hang.",
+        "use Go's own profiler (go tool pprof); profile C code that it calls in a program without Go.",
     )
 
 
@@ -70,7 +79,7 @@ def musl_binary(path: str) -> Problem:
 
 
 def sanitized_binary(path: str) -> Problem:
-    """Address, thread or memory sanitizer."""
+    """Address, thread, memory or leak sanitizer."""
     return Problem(
         f"{path} is built with a sanitizer, which replaces what coz has to see, and changes what is slow.",
         "profile a build without -fsanitize.",
@@ -83,6 +92,37 @@ def privileged_binary(path: str) -> Problem:
         f"{path} is setuid, setgid or has file capabilities: the system does not load the profiler's "
         "library into it.",
         "profile a copy without them (cp makes one), as a user who may do what it does.",
+    )
+
+
+_AS_THEY_COME = "if you trust it, coz run -b '%/libNAME.so%' finds them as they are loaded"
+
+
+def unknown_loader(path: str, interpreter: str) -> Problem:
+    """Another loader than the system's is not run to list libraries: it may be any program."""
+    return Problem(
+        f"{path} names {interpreter} as its loader, which is not one of this system's: it is not run to list "
+        "the program's libraries, and those are not known before the start.",
+        f"{_AS_THEY_COME}; or link the program for the system's loader.",
+    )
+
+
+def loader_not_asked(path: str, broken: bool) -> Problem:
+    """The system's loader would run what the program names in its dynamic section."""
+    reason = (
+        "its dynamic section cannot be read"
+        if broken
+        else "it names an audit library (DT_AUDIT), which would be run by listing them"
+    )
+    return Problem(f"the libraries of {path} are not known before the start: {reason}.", f"{_AS_THEY_COME}.")
+
+
+def libraries_unknown(path: str, interpreter: str, reason: str) -> Problem:
+    """The loader gave no list."""
+    return Problem(
+        f"the libraries of {path} are not known before the start: {interpreter} did not list them "
+        f"({reason}).",
+        f"{_AS_THEY_COME}.",
     )
 
 

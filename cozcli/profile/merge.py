@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cozcli import messages
 from cozcli.errors import CozError, Problem
+from cozcli.output_file import replacing, resolve
 from cozcli.profile.profile import Profile, load_profile
 from cozcli.profile.reader import ReadProblems, is_classic_line, looks_like_profile, read_records
 from cozcli.profile.records import ExperimentRecord, RunRecord
@@ -29,27 +30,22 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
 
     Raises:
         CozError: an input is no profile, or the same as another or the output; runs appear twice; the output
-            cannot be written or is something else than a profile.
+            cannot be written, is a stranger's in a folder like /tmp, or something else than a profile.
     """
     _check_apart(output, inputs)
     profile = load_profile(inputs)
     _check_runs(profile)
-    target = Path(os.path.realpath(output))
-    _check_output(target, output)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        try:
-            with open(temporary, "xb") as stream:
-                for path in inputs:
-                    stream.writelines(_lines(path))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
-    except OSError as error:
-        raise CozError(messages.cannot_write(output, error.strerror or str(error))) from None
+        target = resolve(output)
+        _check_output(target, output)
+        with replacing(target) as temporary, temporary.open("wb") as stream:
+            for path in inputs:
+                stream.writelines(_lines(path))
+            stream.flush()
+            os.fsync(stream.fileno())
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CozError(messages.cannot_write(output, reason)) from None
     return profile, profile.warnings
 
 

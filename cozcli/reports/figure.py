@@ -21,9 +21,11 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
+from cozcli import messages
 from cozcli.analysis.grouping import LATENCY, THROUGHPUT
 from cozcli.analysis.ranking import by_slope
 from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
+from cozcli.errors import CozError
 from cozcli.messages import printable
 from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
 from cozcli.reports.load_figure import draw_load, has_levels
@@ -55,8 +57,11 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme
     The heading says how many results were left out.
 
     Raises:
+        CozError: there is no curve at all.
         OSError: the file cannot be written.
     """
+    if not analysis.results and not has_levels(analysis):
+        raise CozError(messages.nothing_to_draw())
     results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
     results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
     with matplotlib.rc_context(theme.style()):

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +17,7 @@ from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.result import Analysis
+from cozcli.output_file import replacing, resolve
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.load_text import describe_saturation, load_name
 
@@ -83,41 +81,23 @@ def write_page(page: str, path: Path, force: bool) -> None:
 
     Raises:
         NotOurPageError: another file is there.
+        CozError: a stranger's link or file is there.
         OSError: the system refused.
     """
     # A symbolic link stays one; what it points to is written.
-    target = Path(os.path.realpath(path))
+    target = resolve(path)
     _check_overwriting(target, force)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".tmp")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            os.fchmod(file.fileno(), 0o666 & ~_umask())
-            file.write(page)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with replacing(target) as temporary:
+        temporary.write_text(page, encoding="utf-8")
 
 
 def _check_overwriting(target: Path, force: bool) -> None:
-    try:
-        mode = target.stat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(mode):
-        # Not even by force: a device or a directory cannot be replaced by a page.
-        raise OSError(0, "it is not a regular file")
-    if force:
+    # What is no regular file is not replaced even by force (`replacing`).
+    if force or not target.is_file():
         return
     with open(target, "rb") as file:
         if _MARK not in file.read(_HEAD):
             raise NotOurPageError
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _profile(profile: PageProfile) -> dict[str, Any]:

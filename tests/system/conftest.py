@@ -119,6 +119,20 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return compile_program
 
 
+@pytest.fixture
+def with_section(build: Callable[..., Path], tmp_path: Path) -> Callable[[str, bytes], Path]:
+    """with_section(NAME, CONTENT): loop.c, looking as if it was built in another way."""
+
+    def add(name: str, content: bytes) -> Path:
+        added, program = tmp_path / "content", tmp_path / f"with{name}"
+        added.write_bytes(content)
+        command = ["objcopy", "--add-section", f"{name}={added}", build("loop.c"), program]
+        subprocess.run(command, check=True)
+        return program
+
+    return add
+
+
 def program_below(coz_process: subprocess.Popen[str], program: Path, timeout: float = 10) -> int:
     """The process id of the profiled program."""
     end = time.monotonic() + timeout

@@ -91,3 +91,42 @@ def test_a_stripped_program_is_named_with_the_remedy(coz, prog):
     assert run.status == 0
     assert f"{prog} runs unprofiled: {prog} has no debug information" in run.err
     assert "-g" in run.err
+
+
+def test_programs_that_would_be_refused_run_unprofiled(coz, with_section):
+    for section, content, words in (
+        (".note.go.buildid", b"Go", "has code in Go"),
+        (".mark", b"__tsan_init\0", "is built with a sanitizer"),
+    ):
+        program = with_section(section, content)
+        run = coz.run(["sh", "-c", f"{program} 0.2 exit 3"], "-b", program.name)
+        assert run.status == 3
+        assert f"{program} runs unprofiled: {program} {words}" in run.err
+        assert not coz.profile.exists()
+
+
+CHILD = '#include <stdio.h>\nint main(void) { puts("it ran"); return 3; }\n'
+
+
+@pytest.mark.parametrize(
+    ("compiler", "status"),
+    [(["gcc", "-fsanitize=address"], 1), (["musl-gcc"], 127)],
+    ids=["address sanitizer", "musl"],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_children_that_cannot_bear_the_preloaded_library(coz, prog, tmp_path, compiler, status, named):
+    """They end with a message of their own, and run without it: docs/troubleshooting.md."""
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"{compiler[0]} not found")
+    child = tmp_path / "child"
+    child.with_suffix(".c").write_text(CHILD)
+    subprocess.run([*compiler, child.with_suffix(".c"), "-o", child], check=True)
+    environment = {"ASAN_OPTIONS": "exitcode=1"}
+    script = f"{child}; echo status $?; env -u LD_PRELOAD {child}; echo status $?; {prog} 1.5"
+    options = ("-b", "prog", *QUIET) if named else ("--granularity", "function")
+    run = coz.run(["sh", "-c", script], *options, env=environment)
+    assert run.status == 0
+    assert f"status {status}\nit ran\nstatus 3\n" in run.out, run.err
+    assert "ASan runtime does not come first" in run.err or "arc4random" in run.err
+    if named:
+        assert profiled(run) == [str(prog)]

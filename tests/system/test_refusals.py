@@ -48,7 +48,15 @@ def test_musl(coz, tmp_path):
     refused(coz.run([program]), "musl", "glibc")
 
 
-@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_go(coz, with_section):
+    program = with_section(".go.buildinfo", b"\xff Go buildinf:")
+    refused(coz.run([program, 0.2]), "has code in Go", "pprof")
+    doctor = coz("doctor", program)
+    assert doctor.status == 1
+    assert "has code in Go" in " ".join(doctor.out.split())
+
+
+@pytest.mark.parametrize("sanitizer", ["address", "thread", "leak"])
 def test_sanitizer(coz, build, sanitizer):
     refused(coz.run([build("loop.c", f"-fsanitize={sanitizer}"), 0.2]), "sanitizer")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cozcli.launch.environment import VARIABLES, Settings, make_environment
-from cozcli.launch.line_tables import LineTable, loaded_libraries, matches_binary
+from cozcli.launch.line_tables import LineTable, matches_binary
 
 SETTINGS = Settings(
     library=Path("/lib/libcoz.so"),
@@ -42,14 +42,3 @@ def test_binary_patterns() -> None:
     # Without a slash, the file's name alone may match.
     assert matches_binary("libsql%", "/usr/lib/libsqlite3.so.0", False)
     assert not matches_binary("lib/libsql%", "/usr/lib/libsqlite3.so.0", False)
-
-
-def test_libraries_are_listed_without_running_the_program() -> None:
-    import sys
-
-    from cozcli.launch.elf import read_elf
-
-    elf = read_elf(Path(sys.executable).resolve())
-    if elf is not None and elf.interpreter:
-        libraries = loaded_libraries(Path(sys.executable).resolve(), elf.interpreter)
-        assert any("libc.so" in library for library in libraries)

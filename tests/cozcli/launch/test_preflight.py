@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cozcli.errors import CozError
-from cozcli.launch.elf import read_elf, read_shebang
-from cozcli.launch.preflight import check_program, find_program, open_output
+from cozcli.launch.elf import has_section, read_elf, read_shebang
+from cozcli.launch.preflight import check_program, find_program, open_output, refuse_sanitized
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
@@ -42,6 +42,52 @@ def test_static_binaries(binary: Path, tmp_path: Path) -> None:
         command = ["gcc", option, str(binary.with_suffix(".c")), "-o", str(tmp_path / "s")]
         if subprocess.run(command, capture_output=True, check=False).returncode == 0:
             assert "statically" in refusal(tmp_path / "s").problem.text
+
+
+@pytest.mark.parametrize("section", [".go.buildinfo", ".note.go.buildid"])
+def test_programs_with_go(binary: Path, tmp_path: Path, section: str) -> None:
+    for program in (binary, binary_without_loader(tmp_path)):
+        (tmp_path / "content").write_bytes(b"\xff Go buildinf:")
+        made = tmp_path / "go"
+        added = ["objcopy", "--add-section", f"{section}={tmp_path}/content", str(program), str(made)]
+        subprocess.run(added, check=True)
+        problem = refusal(made).problem
+        assert "has code in Go" in problem.text
+        assert "pprof" in problem.hint
+
+
+def binary_without_loader(folder: Path) -> Path:
+    """As most Go programs are; only read, never run."""
+    source = folder / "alone.c"
+    source.write_text("void _start(void) {}\n")
+    subprocess.run(["gcc", "-static", "-nostdlib", source, "-o", folder / "alone"], check=True)
+    return folder / "alone"
+
+
+def test_sections_of_broken_files(binary: Path, tmp_path: Path) -> None:
+    raw = binary.read_bytes()
+    broken = tmp_path / "b"
+    for size in (0, 10, 50, 63, 64, 1000, len(raw) - 100):
+        broken.write_bytes(raw[:size])
+        assert not has_section(broken, (b".text",))
+    for at, value in ((40, b"\xff" * 8), (58, b"\xff\xff"), (60, b"\xff\xff"), (62, b"\xff\xff")):
+        broken.write_bytes(raw[:at] + value + raw[at + len(value) :])
+        has_section(broken, (b".text",))
+    assert has_section(binary, (b".none", b".text"))
+    assert not has_section(binary, (b".tex", b"text"))
+    assert not has_section(tmp_path / "none", (b".text",))
+
+
+@pytest.mark.parametrize("kind", ["address", "thread", "leak"])
+def test_programs_with_a_sanitizer(binary: Path, tmp_path: Path, kind: str) -> None:
+    made = tmp_path / kind
+    command = ["gcc", f"-fsanitize={kind}", str(binary.with_suffix(".c")), "-o", str(made)]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"gcc's sanitizer for {kind} is not there")
+    refuse_sanitized(binary)
+    with pytest.raises(CozError) as caught:
+        refuse_sanitized(made)
+    assert "sanitizer" in caught.value.problem.text
 
 
 def test_setuid_and_setgid(binary: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from synthetic import Line, Model, many_lines, to_bytes
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.ranking import most_telling
 from cozcli.analysis.result import Analysis
+from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.base import common_directory, short_function, shorten
@@ -196,3 +197,11 @@ def test_names() -> None:
     assert short_function("ns::f(int, char)") == "ns::f"
     assert literal("$HOME$") == r"\$HOME\$"
     assert [columns_for(n) for n in (1, 2, 4, 5, 30)] == [1, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
+def test_a_picture_of_nothing_is_refused(tmp_path: Path, suffix: str) -> None:
+    """As of a sweep of loads that ended after its first run."""
+    analysis = replace(analysis_of(many_lines(1), 60), results=())
+    with pytest.raises(CozError, match="there is no curve to draw"):
+        write_figure(analysis, tmp_path / f"p{suffix}")
