@@ -43,8 +43,7 @@ ENDS = [
     Row("int3", "ends.c", ("int3",), -SIGTRAP),
     Row("int3 where SIGTRAP is ignored", "ends.c", ("int3_ignored",), -SIGTRAP),
     Row("SIGTRAP raised", "ends.c", ("trap",), -SIGTRAP),
-    # Else one that the program raises is taken for a sample: README.md.
-    Row("SIGSTKFLT raised", "ends.c", ("stkflt",), -SIGSTKFLT, modes=("perf-trap",)),
+    Row("SIGSTKFLT raised", "ends.c", ("stkflt",), -SIGSTKFLT, in_all_modes=True),
     Row("SIGKILL", "ends.c", ("kill",), -SIGKILL),
 ]
 
@@ -55,8 +54,23 @@ THREADS = [
 ]
 
 SIGNALS = [
-    Row("any signal", "any_signal.c", fails=_WAITS, runs=False),
-    Row("all signals blocked", "all_blocked.c", fails=_BLOCKED),
+    Row("any other signal", "any_signal.c", in_all_modes=True),
+    Row(
+        "SIGTRAP where it is free", "any_signal.c", ("5",), modes=("perf-signal", "timer"), in_all_modes=True
+    ),
+    Row("SIGSTKFLT where it is free", "any_signal.c", ("16",), modes=("perf-trap",)),
+    Row("SIGTRAP handled, ignored and reset", "any_signal.c", ("action", "5"), in_all_modes=True),
+    Row("SIGSTKFLT handled, ignored and reset", "any_signal.c", ("action", "16"), in_all_modes=True),
+    Row("SIGTRAP blocked and waited for", "any_signal.c", ("5",), fails=_WAITS, runs=False),
+    Row("all signals blocked", "all_blocked.c", in_all_modes=True),
+    Row(
+        "mask read back",
+        "all_blocked.c",
+        ("mask",),
+        fails=_BLOCKED,
+        breaks="SIGTRAP and SIGSTKFLT are blocked",
+        in_all_modes=True,
+    ),
     Row("small stacks", "small_stacks.c"),
     Row("threads on the least stack", "small_stacks.c", ("threads",), fails=_LEAST, runs=False),
     Row("set up before main", "uses_library.c", library="library.c"),
