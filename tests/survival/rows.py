@@ -12,10 +12,10 @@ _LEAST = "a sample, taken on the thread's own stack, needs more than that leaves
 _GO = "the handler runs on goroutines' small stacks; the program hangs"
 
 PROCESSES = [
-    Row("fork", "fork.c"),
-    Row("vfork", "spawn.c", ("vfork",)),
-    Row("posix_spawn", "spawn.c", ("posix_spawn",)),
-    Row("system and popen", "spawn.c", ("shell",)),
+    Row("fork", "fork.c", lasts=130),
+    Row("vfork", "spawn.c", ("vfork",), lasts=120),
+    Row("posix_spawn", "spawn.c", ("posix_spawn",), lasts=75),
+    Row("system and popen", "spawn.c", ("shell",), lasts=75),
     Row("exec of a shell", "exec.c", ("shell",), 5, environment={"LD_PRELOAD": "libm.so.6"}),
     Row("exec of itself", "exec.c", ("self", "3"), 6),
     Row("exec of a static program", "exec.c", ("other",), 8, others=(("other.c", ("-static",)),)),
@@ -27,13 +27,13 @@ PROCESSES = [
 ]
 
 ENDS = [
-    Row("return", "ends.c", ("return",), 9),
-    Row("exit", "ends.c", ("exit",), 10),
-    Row("_exit", "ends.c", ("_exit",), 11),
-    Row("_Exit", "ends.c", ("_Exit",), 11),
-    Row("quick_exit", "ends.c", ("quick_exit",), 12),
-    Row("exit by a thread", "ends.c", ("thread",), 13),
-    Row("exit_group", "ends.c", ("exit_group",), 14),
+    Row("return", "ends.c", ("return",), 9, lasts=250, in_all_modes=True),
+    Row("exit", "ends.c", ("exit",), 10, lasts=250, in_all_modes=True),
+    Row("_exit", "ends.c", ("_exit",), 11, lasts=250, in_all_modes=True),
+    Row("_Exit", "ends.c", ("_Exit",), 11, lasts=250, in_all_modes=True),
+    Row("quick_exit", "ends.c", ("quick_exit",), 12, lasts=250, in_all_modes=True),
+    Row("exit by a thread", "ends.c", ("thread",), 13, lasts=250),
+    Row("exit_group", "ends.c", ("exit_group",), 14, lasts=250, in_all_modes=True),
     Row("_exit in a handler amid malloc", "ends.c", ("handler",), 54),
     Row("abort", "ends.c", ("abort",), -SIGABRT),
     Row("abort with a handler", "ends.c", ("abort_handled",), -SIGABRT),
@@ -48,7 +48,7 @@ ENDS = [
 ]
 
 THREADS = [
-    Row("main leaves by pthread_exit", "main_leaves.c"),
+    Row("main leaves by pthread_exit", "main_leaves.c", lasts=200),
     Row("cancelled and detached threads", "cancel.c", ends=3),
     Row("threads before and after main", "early.cpp", ends=5),
 ]

@@ -84,5 +84,10 @@ def test_row(row: Row, build, tmp_path):
         assert records(profile, "run")[0]["sampling"] == mode
         if row.ends >= 0 and records(profile, "samples"):
             assert records(profile, "samples")[-1]["in_scope"] > 0
+        if row.lasts:
+            samples = records(profile, "samples")
+            assert samples and samples[-1]["final"], f"round {index}, {mode}: the profile was not finished"
+            covered = samples[-1]["duration"] / 1e6
+            assert covered >= row.lasts, f"round {index}, {mode}: finished after {covered} ms"
     if row.breaks:
         pytest.xfail(row.fails)
