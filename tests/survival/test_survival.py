@@ -86,8 +86,8 @@ def test_row(row: Row, build, tmp_path):
             assert records(profile, "samples")[-1]["in_scope"] > 0
         if row.lasts:
             samples = records(profile, "samples")
-            assert samples and samples[-1]["final"], f"round {index}, {mode}: the profile was not finished"
+            assert [record["final"] for record in samples][-1:] == [True], f"not finished: {index}, {mode}"
             covered = samples[-1]["duration"] / 1e6
-            assert covered >= row.lasts, f"round {index}, {mode}: finished after {covered} ms"
+            assert covered >= row.lasts, f"finished after {covered} ms: {index}, {mode}"
     if row.breaks:
         pytest.xfail(row.fails)
