@@ -9,6 +9,7 @@ from survivors import LIBRARIES, Row
 _BLOCKED = "a mask read back lacks the signals that are ours"
 _WAITS = "what blocks and waits for, or reads, a signal that is ours does not get it: it is handled, or kills"
 _GO = "the handler runs on goroutines' small stacks; the program hangs"
+_INT3 = ("--progress", "visited", "--progress-by", "breakpoint")
 
 PROCESSES = [
     Row("fork", "fork.c", lasts=130),
@@ -70,6 +71,11 @@ SIGNALS = [
         breaks="SIGTRAP and SIGSTKFLT are blocked",
         in_all_modes=True,
     ),
+    Row("thread born with all signals blocked", "masked.c", ("attributes",), in_all_modes=True),
+    Row("all signals blocked by syscall()", "masked.c", ("syscall",), in_all_modes=True),
+    Row("the same with breakpoints", "masked.c", ("syscall",), options=_INT3, in_all_modes=True),
+    # Not sampled.
+    Row("all signals blocked behind libc's back", "masked.c", ("raw",), sampled=False, in_all_modes=True),
     Row("small stacks", "small_stacks.c"),
     Row("threads on the least stack", "small_stacks.c", ("threads",), in_all_modes=True),
     Row("set up before main", "uses_library.c", library="library.c"),
