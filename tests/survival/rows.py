@@ -13,6 +13,8 @@ _INT3 = ("--progress", "visited", "--progress-by", "breakpoint")
 
 PROCESSES = [
     Row("fork", "fork.c", lasts=130),
+    Row("_Fork", "raw_fork.c", ("_Fork",), lasts=200, visits={"visit": 2}, in_all_modes=True),
+    Row("clone", "raw_fork.c", ("clone",), lasts=200, visits={"visit": 2}),
     Row("vfork", "spawn.c", ("vfork",), lasts=120),
     Row("posix_spawn", "spawn.c", ("posix_spawn",), lasts=75),
     Row("system and popen", "spawn.c", ("shell",), lasts=75),

@@ -34,7 +34,8 @@ class Row:
     starts, whose paths follow the arguments, each as (source, compiler flags). `ends`: what the plain run
     must end with, so that a row cannot hold because its program fails early. `sampled`: samples are to be
     found in the profile. `lasts`: the profile is finished as the program ends, and not before: it covers
-    so many milliseconds at least, which the program works in its first thread. `in_all_modes`: each of
+    so many milliseconds at least, which the program works in its first thread. `visits`:
+    of points, in the end, by name. `in_all_modes`: each of
     `modes` in every test, not in turns. `fails`: why the promise is not kept yet (README.md); `runs`: the row
     is run all the same, and must fail; `breaks`: by saying "NO" to this, and in no other way.
     """
@@ -52,6 +53,7 @@ class Row:
     in_all_modes: bool = False
     sampled: bool = True
     lasts: int = 0
+    visits: Mapping[str, int] = field(default_factory=dict)
     fails: str = ""
     runs: bool = True
     breaks: str = ""

@@ -89,5 +89,10 @@ def test_row(row: Row, build, tmp_path):
             assert [record["final"] for record in samples][-1:] == [True], f"not finished: {index}, {mode}"
             covered = samples[-1]["duration"] / 1e6
             assert covered >= row.lasts, f"finished after {covered} ms: {index}, {mode}"
+        if row.visits:
+            found = {
+                point["name"]: point.get("visits") for point in records(profile, "samples")[-1]["points"]
+            }
+            assert {name: found[name] for name in row.visits} == row.visits, f"round {index}, {mode}"
     if row.breaks:
         pytest.xfail(row.fails)
