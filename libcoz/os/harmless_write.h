@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
