@@ -58,7 +58,8 @@ std::vector<std::string> command_line() {
 
 }  // namespace
 
-std::atomic<Runtime*> Runtime::active_{nullptr};
+constinit OwnPage<std::atomic<Runtime*>> Runtime::active_;
+std::atomic<Runtime*> Runtime::forking_{nullptr};
 std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 std::atomic<int> Runtime::process_{0};
 thread_local constinit ThreadState* Runtime::thread_state_ = nullptr;
@@ -87,11 +88,14 @@ void Runtime::start() {
   auto config = Config::from_environment();
   if (!config) return;
   void* block = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block == MAP_FAILED) {
     message("no memory for the profiler (%s); the program runs unprofiled", strerror(errno));
     return;
   }
+  // A child's visits do not count as ours, though it makes them through the same pointers.
+  keep_from_children(block, sizeof(SharedState));
+  keep_from_children(&active_, sizeof active_);
   // Never destroyed: threads may still run while the process goes down.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
   auto* runtime = new (storage) Runtime(std::move(*config), *new (block) SharedState);
@@ -143,7 +147,7 @@ bool Runtime::begin() {
   arm_breakpoints();
   log_.append(describe_run());
 
-  active_.store(this, std::memory_order_release);
+  active_.value.store(this, std::memory_order_release);
   thread_begins(0);
   pthread_atfork(before_fork, after_fork, in_forked_child);
   atexit(finish);
@@ -212,7 +216,7 @@ bool Runtime::is_in_own_process() noexcept { return raw_syscall(SYS_getpid) == p
 void Runtime::finish() {
   Runtime* runtime = active();
   if (!is_in_own_process()) return;
-  if (runtime != nullptr && active_.compare_exchange_strong(runtime, nullptr)) {
+  if (runtime != nullptr && active_.value.compare_exchange_strong(runtime, nullptr)) {
     runtime->end();
     return;
   }
@@ -241,7 +245,7 @@ void Runtime::join_experiments() {
 bool Runtime::leave_program() {
   ended_early_.store(this, std::memory_order_release);
   Runtime* runtime = this;
-  if (!active_.compare_exchange_strong(runtime, nullptr)) {
+  if (!active_.value.compare_exchange_strong(runtime, nullptr)) {
     ended_early_.store(nullptr, std::memory_order_release);
     return false;
   }
@@ -332,7 +336,9 @@ void Runtime::thread_ends(void* self) {
 }
 
 void Runtime::before_fork() {
-  if (Runtime* runtime = active()) runtime->module_thread_.before_fork();
+  Runtime* runtime = active();
+  forking_.store(runtime, std::memory_order_relaxed);
+  if (runtime != nullptr) runtime->module_thread_.before_fork();
 }
 
 void Runtime::after_fork() {
@@ -340,7 +346,8 @@ void Runtime::after_fork() {
 }
 
 void Runtime::in_forked_child() {
-  Runtime* runtime = active_.exchange(nullptr);
+  Runtime* runtime = forking_.load(std::memory_order_relaxed);
+  active_.value.store(nullptr, std::memory_order_relaxed);
   ended_early_.store(nullptr, std::memory_order_relaxed);
   thread_state_ = nullptr;
   if (runtime == nullptr) return;
@@ -348,13 +355,6 @@ void Runtime::in_forked_child() {
   close_cost_event_in_forked_child();
   process_ = getpid();
   give_back_signals();
-  // The program still counts visits through pointers into the shared block: give the child a
-  // block of its own at the same place.
-  void* block = &runtime->shared_;
-  void* own = mmap(block, sizeof(SharedState), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-  // Without memory for it the child's visits count with the parent's; it runs on all the same.
-  static_cast<void>(own);
 }
 
 }  // namespace coz

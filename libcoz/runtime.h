@@ -18,6 +18,7 @@
 #include "experiment/experimenter.h"
 #include "line/modules.h"
 #include "modules/module_thread.h"
+#include "os/own_page.h"
 #include "progress/placed_points.h"
 #include "progress/point_counters.h"
 #include "sample/histogram.h"
@@ -29,8 +30,9 @@ namespace coz {
 
 class Runtime {
  public:
-  // The runtime while it profiles, else nullptr. Signal-safe.
-  static Runtime* active() noexcept { return active_.load(std::memory_order_acquire); }
+  // The runtime while it profiles, else nullptr; so also in children with memory of their own, from
+  // the first instruction on. Signal-safe.
+  static Runtime* active() noexcept { return active_.value.load(std::memory_order_acquire); }
 
   // False in a child made by vfork, which has our memory, but signals and an end of its own; true
   // in one made by fork. Signal-safe.
@@ -97,7 +99,9 @@ class Runtime {
   static void after_fork();
   static void in_forked_child();
 
-  static std::atomic<Runtime*> active_;
+  static constinit OwnPage<std::atomic<Runtime*>> active_;
+  // active(), as the last fork() begins: for the handler in its child.
+  static std::atomic<Runtime*> forking_;
   // While or after the experiments' thread ends the profiling by itself, until it is joined.
   static std::atomic<Runtime*> ended_early_;
   static thread_local constinit ThreadState* thread_state_

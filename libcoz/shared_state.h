@@ -1,8 +1,8 @@
-// Everything that the program's threads share through the profiler: one block without pointers,
-// in a MAP_SHARED mapping, so that the processes of a tree can come to share it too.
+// Everything that the program's threads share through the profiler: one block without pointers, so
+// that the processes of a tree can come to share it too.
 //
-// Each part states who may touch it. A forked child gets a private copy in its place
-// (runtime.cpp), so that its visits do not count as the parent's.
+// Each part states who may touch it. A child, however it was made, finds one of its own in its
+// place, all zeros (os/own_page.h), so that its visits do not count as the parent's.
 #ifndef LIBCOZ_SHARED_STATE_H
 #define LIBCOZ_SHARED_STATE_H
 

@@ -12,7 +12,13 @@ from cozcli.commands import values
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive, print_warnings
 from cozcli.errors import CozError
 from cozcli.launch import load, messages
-from cozcli.launch.aftermath import append_ending, costly_points, describe, never_sampled
+from cozcli.launch.aftermath import (
+    append_ending,
+    costly_points,
+    describe,
+    killed_at_breakpoint,
+    never_sampled,
+)
 from cozcli.launch.environment import Settings, random_seed
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.load import Load, describe_load
@@ -298,6 +304,7 @@ def _say_outcome(launch: Launch, output: Output, beginning: int, options: argpar
         print_warnings([messages.with_doctor(outcome, launch.target.name)])
     print_warnings(launch.target.explain())
     print_warnings(costly_points(output.path, beginning, settings.points))
+    print_warnings(killed_at_breakpoint(output.path, beginning))
     if not options.quiet:
         _say_load(output.path, beginning, settings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from cozcli.errors import Problem
 from cozcli.launch import messages, point_messages
 from cozcli.launch.fixed_targets import LONGEST_REGION, FixedTarget
-from cozcli.launch.points import PlacedPoint
+from cozcli.launch.points import BREAKPOINT, PlacedPoint
 from cozcli.launch.program import Ending
 
 
@@ -132,6 +133,24 @@ def costly_points(profile: Path, beginning: int, points: Sequence[PlacedPoint]) 
         if share > COSTLY:
             found.append(point_messages.costly_point(name, visits[name] / (duration / 1e9), cost, share))
     return found
+
+
+def killed_at_breakpoint(profile: Path, beginning: int) -> list[Problem]:
+    """Has a breakpoint instruction of ours perhaps ended the program? By this run's first and last record.
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    with profile.open("rb") as stream:
+        stream.seek(beginning)
+        lines = stream.read().splitlines()
+    try:
+        first, last = json.loads(lines[0]), json.loads(lines[-1])
+        names = [str(point["name"]) for point in first.get("points", []) if point["by"] == BREAKPOINT]
+        is_trapped = last["type"] == "exit" and last.get("signal") == signal.SIGTRAP
+    except (IndexError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
+    return [point_messages.killed_by_trap(names)] if names and is_trapped else []
 
 
 def _last_counts(profile: Path, beginning: int) -> tuple[int, dict[str, int]]:

@@ -85,6 +85,17 @@ def costly_point(name: str, rate: float, cost: float, share: float) -> Problem:
     )
 
 
+def killed_by_trap(names: Sequence[str]) -> Problem:
+    """SIGTRAP ended a program with breakpoint instructions of ours."""
+    return Problem(
+        f"the program was ended by SIGTRAP, and visits to {', '.join(names)} were counted by a breakpoint "
+        "instruction: so ends a thread that has blocked SIGTRAP by a system call of its own, or before "
+        "the profiler started, and runs into it.",
+        "if it ends well without the profiler, try --progress-by jump or hardware, or mark the place in the "
+        "source with COZ_PROGRESS.",
+    )
+
+
 def sampled_wants_line(name: str) -> Problem:
     """--progress-sampled FUNCTION."""
     return Problem(f"--progress-sampled counts samples in a line, and {name} is none.", "name FILE:LINE.")

@@ -1,8 +1,9 @@
 // futex by syscall(): std::atomic::wait, latch, barrier and semaphore of C++20, Rust's locks,
 // condition variables and thread parking, and programs' own locks.
 //
-// On x86-64, syscall() itself is written in assembler: it passes every other call on exactly as it
-// came, with the stack as it was, which a C function cannot do (vfork and clone return on another).
+// On x86-64, syscall() itself is written in assembler: but for those in system_calls.cpp, it passes
+// every other call on exactly as it came, with the stack as it was, which a C function cannot do
+// (vfork and clone return on another).
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,6 +55,10 @@ long wait(const Futex& futex) {
 }  // namespace
 
 extern "C" {
+
+// system_calls.cpp
+long coz_exit_group(long number, long status);
+long coz_set_mask(long number, long how, long set, long before, long size);
 
 __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long address,
                                                            long operation, long value, long timeout,
@@ -107,7 +112,8 @@ void pass_other_syscalls_to(void* address) noexcept {
 }  // namespace coz::real
 
 #if defined(__x86_64__)
-static_assert(SYS_futex == 202, "the number is in the assembler below");
+static_assert(SYS_futex == 202 && SYS_exit_group == 231 && SYS_rt_sigprocmask == 14,
+              "the numbers are in the assembler below");
 asm(R"(
   .text
   .globl syscall
@@ -117,6 +123,10 @@ syscall:
   endbr64
   cmpq $202, %rdi
   je coz_futex
+  cmpq $231, %rdi
+  je coz_exit_group
+  cmpq $14, %rdi
+  je coz_set_mask
   jmpq *coz_other_syscall(%rip)
   .cfi_endproc
   .size syscall, .-syscall
@@ -159,6 +169,8 @@ COZ_EXPORT long syscall(long number, ...) noexcept {
   for (long& argument : a) argument = va_arg(arguments, long);
   va_end(arguments);
   if (number == SYS_futex) return coz_futex(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  if (number == SYS_exit_group) coz_exit_group(number, a[0]);
+  if (number == SYS_rt_sigprocmask) return coz_set_mask(number, a[0], a[1], a[2], a[3]);
   return COZ_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 #endif

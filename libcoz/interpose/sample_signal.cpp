@@ -36,8 +36,8 @@ struct sigaction& action_of(int signal) noexcept {
 bool is_sample(int signal, const siginfo_t* info) noexcept {
   if (signal != signal_in_use.load(std::memory_order_relaxed)) return false;
   if (signal == SIGTRAP) return info->si_code == TRAP_PERF;
-  // From a perf descriptor (POLL_IN), or from our timer thread (SI_TKILL).
-  return info->si_code != SI_USER && info->si_code != SI_QUEUE;
+  // From a perf descriptor (POLL_IN), which no program sends, or from our timer thread.
+  return info->si_code > 0 || is_tick(*info);
 }
 
 // The period ended while the thread blocked the signal, as it does in this handler: it has gone on

@@ -108,3 +108,9 @@ COZ_EXPORT int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexc
 COZ_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
   return COZ_REAL(signalfd)(descriptor, WithoutOurs(set).get(), flags);
 }
+
+// A thread that begins with samples blocked would take none.
+COZ_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t* attributes,
+                                          const sigset_t* set) noexcept {
+  return COZ_REAL(pthread_attr_setsigmask_np)(attributes, WithoutOurs(set).get());
+}

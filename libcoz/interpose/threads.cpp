@@ -1,4 +1,5 @@
-// Creation and joining of threads. Their end is seen by a thread-specific destructor (runtime.cpp).
+// Creation and joining of threads. Small stacks get room for the sample handler. Their end is seen
+// by a thread-specific destructor (runtime.cpp).
 #include <pthread.h>
 #include <stdlib.h>
 #include <threads.h>
@@ -6,6 +7,7 @@
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "interpose/real.h"
+#include "interpose/small_stack.h"
 
 namespace coz {
 namespace {
@@ -62,7 +64,15 @@ static_assert(thrd_success == 0);
 
 COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*routine)(void*), void* argument) {
-  return coz::create_thread(routine, argument, EAGAIN, [=](void* (*begin)(void*), void* start) {
+  const coz::SmallStack stack(attributes);
+  if (stack.is_too_small()) {
+    // Not registered, it is not sampled either: the handler goes back at once.
+    return COZ_REAL(pthread_create)(thread, attributes, routine, argument);
+  }
+  return coz::create_thread(routine, argument, EAGAIN, [&](void* (*begin)(void*), void* start) {
+    const int error = COZ_REAL(pthread_create)(thread, stack.attributes(), begin, start);
+    if (error == 0 || stack.attributes() == attributes) return error;
+    // There may have been memory for the stack that the program asked for.
     return COZ_REAL(pthread_create)(thread, attributes, begin, start);
   });
 }

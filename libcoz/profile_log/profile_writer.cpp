@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "os/raw_syscall.h"
+#include "os/harmless_write.h"
 #include "support/json.h"
 #include "support/message.h"
 
@@ -244,9 +244,7 @@ void ProfileWriter::write_line(std::string line) {
   line += '\n';
   std::size_t written = 0;
   while (written < line.size()) {
-    const long result =
-        raw_syscall(SYS_write, descriptor_, reinterpret_cast<long>(line.data() + written),
-                    static_cast<long>(line.size() - written));
+    const long result = harmless_write(descriptor_, line.data() + written, line.size() - written);
     if (result == -EINTR) continue;
     if (result <= 0) {
       failed_ = true;

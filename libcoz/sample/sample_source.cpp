@@ -36,6 +36,14 @@ std::string why_refused(long error) {
 
 }  // namespace
 
+bool is_tick(const siginfo_t& info) noexcept {
+  if (info.si_code == SI_QUEUE) {
+    return reinterpret_cast<std::uintptr_t>(info.si_value.sival_ptr) == kTickMark;
+  }
+  // Where the user has too many signals pending, the kernel leaves out who sent it, and what.
+  return info.si_code == SI_USER && info.si_pid == 0;
+}
+
 int sampling_signal(Sampling mode) noexcept {
   return mode == Sampling::kPerfTrap ? SIGTRAP : kOwnSignal;
 }
@@ -167,6 +175,11 @@ void* SampleSource::run_timer(void* self) {
 void SampleSource::tick() {
   if (pauses_.is_paused()) return;
   const auto process = static_cast<long>(getpid());
+  siginfo_t mark = {};
+  mark.si_signo = kOwnSignal;
+  mark.si_code = SI_QUEUE;
+  mark.si_pid = static_cast<int>(process);
+  mark.si_value.sival_ptr = reinterpret_cast<void*>(kTickMark);
   threads_.for_each([&](ThreadState& thread) {
     const int tid = thread.tid.load(std::memory_order_acquire);
     const Nanoseconds used = thread_cpu_time(tid);
@@ -176,7 +189,7 @@ void SampleSource::tick() {
     thread.next_tick += period_;
     // After a while without ticks (stopped, starved) missed samples are not made up for.
     if (used - thread.next_tick > 10 * period_) thread.next_tick = used + period_;
-    raw_syscall(SYS_tgkill, process, tid, kOwnSignal);
+    raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
   });
 }
 

@@ -9,8 +9,10 @@
 #define LIBCOZ_SAMPLE_SAMPLE_SOURCE_H
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "config.h"
@@ -77,6 +79,13 @@ class SampleSource {
   bool timer_runs_ = false;
   StopSignal stop_timer_;
 };
+
+// Goes with the signals of our timer, as what sigqueue() would send along.
+inline constexpr std::uintptr_t kTickMark = 0x6b636974'7a6f6320;
+
+// Did our timer thread send this signal? What the program sends itself, by raise() or otherwise, is
+// told apart from it. Signal-safe.
+bool is_tick(const siginfo_t& info) noexcept;
 
 // Which signal carries the samples of a mode.
 int sampling_signal(Sampling mode) noexcept;

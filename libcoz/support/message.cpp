@@ -5,7 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "os/raw_syscall.h"
+#include "os/harmless_write.h"
 
 namespace coz {
 
@@ -23,7 +23,7 @@ void message(const char* format, ...) noexcept {
     if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == '\x7f') line[i] = '?';
   }
   line[used++] = '\n';
-  raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), used);
+  harmless_write(STDERR_FILENO, line, static_cast<std::size_t>(used));
 }
 
 }  // namespace coz

@@ -241,11 +241,16 @@ int main(int, char** arguments) {
   const int sample = std::atoi(arguments[1]);
   const long process = getpid();
   const long main_thread = syscall(SYS_gettid);
+  siginfo_t tick = {};  // libcoz/sample/sample_source.h
+  tick.si_code = SI_QUEUE;
+  tick.si_value.sival_ptr = reinterpret_cast<void*>(0x6b636974'7a6f6320);
   std::atomic<bool> end{false};
   std::atomic<long> sent{0};
   std::thread disturber([&] {
     while (!end) {
-      if (sample != 0) sent += syscall(SYS_tgkill, process, main_thread, sample) == 0;
+      if (sample != 0) {
+        sent += syscall(SYS_rt_tgsigqueueinfo, process, main_thread, sample, &tick) == 0;
+      }
       usleep(1000);
     }
   });

@@ -8,14 +8,16 @@ from survivors import LIBRARIES, Row
 
 _BLOCKED = "a mask read back lacks the signals that are ours"
 _WAITS = "what blocks and waits for, or reads, a signal that is ours does not get it: it is handled, or kills"
-_LEAST = "a sample, taken on the thread's own stack, needs more than that leaves"
 _GO = "the handler runs on goroutines' small stacks; the program hangs"
+_INT3 = ("--progress", "visited", "--progress-by", "breakpoint")
 
 PROCESSES = [
-    Row("fork", "fork.c"),
-    Row("vfork", "spawn.c", ("vfork",)),
-    Row("posix_spawn", "spawn.c", ("posix_spawn",)),
-    Row("system and popen", "spawn.c", ("shell",)),
+    Row("fork", "fork.c", lasts=130),
+    Row("_Fork", "raw_fork.c", ("_Fork",), lasts=200, visits={"visit": 2}, in_all_modes=True),
+    Row("clone", "raw_fork.c", ("clone",), lasts=200, visits={"visit": 2}),
+    Row("vfork", "spawn.c", ("vfork",), lasts=120),
+    Row("posix_spawn", "spawn.c", ("posix_spawn",), lasts=75),
+    Row("system and popen", "spawn.c", ("shell",), lasts=75),
     Row("exec of a shell", "exec.c", ("shell",), 5, environment={"LD_PRELOAD": "libm.so.6"}),
     Row("exec of itself", "exec.c", ("self", "3"), 6),
     Row("exec of a static program", "exec.c", ("other",), 8, others=(("other.c", ("-static",)),)),
@@ -27,13 +29,13 @@ PROCESSES = [
 ]
 
 ENDS = [
-    Row("return", "ends.c", ("return",), 9),
-    Row("exit", "ends.c", ("exit",), 10),
-    Row("_exit", "ends.c", ("_exit",), 11),
-    Row("_Exit", "ends.c", ("_Exit",), 11),
-    Row("quick_exit", "ends.c", ("quick_exit",), 12),
-    Row("exit by a thread", "ends.c", ("thread",), 13),
-    Row("exit_group", "ends.c", ("exit_group",), 14),
+    Row("return", "ends.c", ("return",), 9, lasts=250, in_all_modes=True),
+    Row("exit", "ends.c", ("exit",), 10, lasts=250, in_all_modes=True),
+    Row("_exit", "ends.c", ("_exit",), 11, lasts=250, in_all_modes=True),
+    Row("_Exit", "ends.c", ("_Exit",), 11, lasts=250, in_all_modes=True),
+    Row("quick_exit", "ends.c", ("quick_exit",), 12, lasts=250, in_all_modes=True),
+    Row("exit by a thread", "ends.c", ("thread",), 13, lasts=250),
+    Row("exit_group", "ends.c", ("exit_group",), 14, lasts=250, in_all_modes=True),
     Row("_exit in a handler amid malloc", "ends.c", ("handler",), 54),
     Row("abort", "ends.c", ("abort",), -SIGABRT),
     Row("abort with a handler", "ends.c", ("abort_handled",), -SIGABRT),
@@ -43,22 +45,41 @@ ENDS = [
     Row("int3", "ends.c", ("int3",), -SIGTRAP),
     Row("int3 where SIGTRAP is ignored", "ends.c", ("int3_ignored",), -SIGTRAP),
     Row("SIGTRAP raised", "ends.c", ("trap",), -SIGTRAP),
-    # Else one that the program raises is taken for a sample: README.md.
-    Row("SIGSTKFLT raised", "ends.c", ("stkflt",), -SIGSTKFLT, modes=("perf-trap",)),
+    Row("SIGSTKFLT raised", "ends.c", ("stkflt",), -SIGSTKFLT, in_all_modes=True),
     Row("SIGKILL", "ends.c", ("kill",), -SIGKILL),
 ]
 
 THREADS = [
-    Row("main leaves by pthread_exit", "main_leaves.c"),
+    Row("main leaves by pthread_exit", "main_leaves.c", lasts=200),
     Row("cancelled and detached threads", "cancel.c", ends=3),
     Row("threads before and after main", "early.cpp", ends=5),
 ]
 
 SIGNALS = [
-    Row("any signal", "any_signal.c", fails=_WAITS, runs=False),
-    Row("all signals blocked", "all_blocked.c", fails=_BLOCKED),
+    Row("any other signal", "any_signal.c", in_all_modes=True),
+    Row(
+        "SIGTRAP where it is free", "any_signal.c", ("5",), modes=("perf-signal", "timer"), in_all_modes=True
+    ),
+    Row("SIGSTKFLT where it is free", "any_signal.c", ("16",), modes=("perf-trap",)),
+    Row("SIGTRAP handled, ignored and reset", "any_signal.c", ("action", "5"), in_all_modes=True),
+    Row("SIGSTKFLT handled, ignored and reset", "any_signal.c", ("action", "16"), in_all_modes=True),
+    Row("SIGTRAP blocked and waited for", "any_signal.c", ("5",), fails=_WAITS, runs=False),
+    Row("all signals blocked", "all_blocked.c", in_all_modes=True),
+    Row(
+        "mask read back",
+        "all_blocked.c",
+        ("mask",),
+        fails=_BLOCKED,
+        breaks="SIGTRAP and SIGSTKFLT are blocked",
+        in_all_modes=True,
+    ),
+    Row("thread born with all signals blocked", "masked.c", ("attributes",), in_all_modes=True),
+    Row("all signals blocked by syscall()", "masked.c", ("syscall",), in_all_modes=True),
+    Row("the same with breakpoints", "masked.c", ("syscall",), options=_INT3, in_all_modes=True),
+    # Not sampled.
+    Row("all signals blocked behind libc's back", "masked.c", ("raw",), sampled=False, in_all_modes=True),
     Row("small stacks", "small_stacks.c"),
-    Row("threads on the least stack", "small_stacks.c", ("threads",), fails=_LEAST, runs=False),
+    Row("threads on the least stack", "small_stacks.c", ("threads",), in_all_modes=True),
     Row("set up before main", "uses_library.c", library="library.c"),
     Row("timers", "timers.c"),
     Row("traps of its own", "own_traps.c"),

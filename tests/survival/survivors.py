@@ -33,8 +33,11 @@ class Row:
     `source` is in programs/, `library` too: it is linked, as lib<stem>.so. `others`: programs that this one
     starts, whose paths follow the arguments, each as (source, compiler flags). `ends`: what the plain run
     must end with, so that a row cannot hold because its program fails early. `sampled`: samples are to be
-    found in the profile. `fails`: why the promise is not kept yet (README.md); `runs`: the
-    row is run all the same, and must fail.
+    found in the profile. `lasts`: the profile is finished as the program ends, and not before: it covers
+    so many milliseconds at least, which the program works in its first thread. `visits`:
+    of points, in the end, by name. `in_all_modes`: each of
+    `modes` in every test, not in turns. `fails`: why the promise is not kept yet (README.md); `runs`: the row
+    is run all the same, and must fail; `breaks`: by saying "NO" to this, and in no other way.
     """
 
     name: str
@@ -47,9 +50,13 @@ class Row:
     options: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     modes: tuple[str, ...] = MODES
+    in_all_modes: bool = False
     sampled: bool = True
+    lasts: int = 0
+    visits: Mapping[str, int] = field(default_factory=dict)
     fails: str = ""
     runs: bool = True
+    breaks: str = ""
 
 
 @dataclass

@@ -41,6 +41,17 @@ def limited(limit, soft, hard=None):
     return {"preexec_fn": lambda: resource.setrlimit(limit, (soft, soft if hard is None else hard))}
 
 
+def _in_the_program(coz, program, **environment):
+    """What `coz run` sets for the program, without `coz run`."""
+    return os.environ | {
+        "LD_PRELOAD": str(LIBRARY),
+        "COZ_PROGRAM": str(program),
+        "COZ_OUTPUT": str(coz.profile),
+        "COZ_LINE_TABLES": "",
+        **environment,
+    }
+
+
 def test_perf_refused_by_a_filter(coz, build):
     """As in Docker's default profile: a timer samples instead, and the remedy is named."""
     coz.below = [str(build("refuse.c")), "perf"]
@@ -148,17 +159,10 @@ def test_no_memory_for_the_profiler_in_the_program(coz, build, tmp_path):
     )
     tight = tmp_path / "tight"
     subprocess.run(["gcc", "-o", tight, script], check=True)
-    # As `coz run` sets the environment up; the limit must come after it, and before the program.
-    environment = {
-        "LD_PRELOAD": str(LIBRARY),
-        "COZ_PROGRAM": str(build("loop.c")),
-        "COZ_OUTPUT": str(coz.profile),
-        "COZ_LINE_TABLES": "",
-    }
+    # The limit must come after the environment, and before the program.
+    environment = _in_the_program(coz, build("loop.c"))
     command = f"export COZ_PROCESS=$$; exec {tight} {build('loop.c')} 0.3 exit 7"
-    done = subprocess.run(
-        ["sh", "-c", command], env=os.environ | environment, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 7, done.stderr
     assert "out: exit" in done.stdout
     assert "the program runs unprofiled" in done.stderr
@@ -279,6 +283,37 @@ def test_profile_larger_than_a_limit(coz, build):
     run = ended_well(coz.run([build("loop.c"), 12, "exit", 7], **limited(resource.RLIMIT_FSIZE, 8192)))
     said(run, "the profile cannot be written: File too large")
     assert coz.profile.stat().st_size == 8192
+
+
+def test_profile_at_a_limit_from_the_start(coz, build):
+    """The first record is written by a thread of the program, in which SIGXFSZ is not blocked."""
+    program = build("loop.c")
+    for size in (8192, 8100):  # none of it fits, or a part
+        coz.profile.write_text(" " * (size - 1) + "\n")
+        done = subprocess.run(
+            ["sh", "-c", f"export COZ_PROCESS=$$; exec {program} 0.3 exit 7"],
+            env=_in_the_program(coz, program), capture_output=True, text=True, timeout=60,
+            **limited(resource.RLIMIT_FSIZE, 8192),
+        )  # fmt: skip
+        assert done.returncode == 7, done.stderr
+        assert "out: exit" in done.stdout
+        assert done.stderr.count("the profile cannot be written: File too large") == 1
+        assert coz.profile.stat().st_size == 8192
+
+
+@pytest.mark.parametrize("blocked", ["", "trap '' PIPE; "])
+def test_nobody_reads_what_we_say(coz, build, blocked):
+    """Standard error is a pipe without a reader: no SIGPIPE, for the program itself writes nothing there."""
+    program = build("crowd.c")
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        ["sh", "-c", f"{blocked}export COZ_PROCESS=$$; exec {program} 2 0"],
+        env=_in_the_program(coz, program, COZ_LINE_TABLES=f"{program}\t/no/such/table"),
+        stdout=subprocess.PIPE, stderr=write, text=True, timeout=60,
+    )  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stdout) == (0, "threads: 2\n")
 
 
 @pytest.mark.parametrize("sampling", ["perf-trap", "timer"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cozcli.errors import CozError
-from cozcli.launch.aftermath import costly_points
+from cozcli.launch.aftermath import costly_points, killed_at_breakpoint
 from cozcli.launch.environment import Settings, make_environment
 from cozcli.launch.line_tables import LineTable, LineTables, Scope
 from cozcli.launch.points import (
@@ -185,3 +185,19 @@ def test_costly_points_are_told(tmp_path: Path) -> None:
     assert problem.text.startswith("f was reached 100,000 times a second")
     assert "20%" in problem.text
     assert costly_points(profile, 0, []) == []
+
+
+@pytest.mark.parametrize(
+    ("by", "signal", "told"), [("breakpoint", 5, 1), ("jump", 5, 0), ("breakpoint", 6, 0)]
+)
+def test_end_by_a_breakpoint_is_told(tmp_path: Path, by: str, signal: int, told: int) -> None:
+    profile = tmp_path / "profile.coz"
+    run = {"type": "run", "points": [{"name": "f", "kind": "throughput", "by": by}]}
+    earlier = "{}\n"
+    profile.write_text(
+        earlier + json.dumps(run) + "\n" + json.dumps({"type": "exit", "signal": signal}) + "\n"
+    )
+    found = killed_at_breakpoint(profile, len(earlier))
+    assert len(found) == told
+    assert all("SIGTRAP" in problem.text and " f " in problem.text for problem in found)
+    assert killed_at_breakpoint(profile, profile.stat().st_size) == []

@@ -2,6 +2,7 @@
  * compute. */
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -65,6 +66,71 @@ static void* works_on_the_least(void* argument) {
   return argument;
 }
 
+/* The thread has what its attributes say, and can use what it asked for. */
+static void* has_its_attributes(void* result) {
+  pthread_attr_t attributes;
+  sigset_t mask;
+  cpu_set_t cores;
+  int detached;
+  volatile char room[6000];
+  for (size_t i = 0; i < sizeof room; i += 100) room[i] = 1;
+  work(20);
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getdetachstate(&attributes, &detached);
+  pthread_attr_destroy(&attributes);
+  sched_getaffinity(0, sizeof cores, &cores);
+  *(volatile int*)result = sigismember(&mask, SIGWINCH) == 1 && sigismember(&mask, SIGUSR2) == 0 &&
+                                   detached == PTHREAD_CREATE_DETACHED && CPU_COUNT(&cores) == 1
+                               ? 1
+                               : 2;
+  return NULL;
+}
+
+static void create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                   void* argument) {
+  if (pthread_create(thread, attributes, routine, argument) == 0) return;
+  say("a thread was created", 0);
+  exit(1);
+}
+
+static void check_least(void) {
+  pthread_attr_t attributes;
+  pthread_t threads[8];
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN);
+  for (int i = 0; i < 8; i++) create(&threads[i], &attributes, works_on_the_least, NULL);
+  for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+  say("threads with the least stack", 1);
+
+  sigset_t mask;
+  cpu_set_t cores;
+  size_t bytes = 0;
+  volatile int result = 0;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGWINCH);
+  pthread_attr_setsigmask_np(&attributes, &mask);
+  CPU_ZERO(&cores);
+  CPU_SET(sched_getcpu(), &cores);
+  pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  create(&threads[0], &attributes, has_its_attributes, (void*)&result);
+  while (result == 0) usleep(1000);
+  pthread_attr_getstacksize(&attributes, &bytes);
+  say("with other attributes", result == 1 && bytes == (size_t)PTHREAD_STACK_MIN);
+  pthread_attr_destroy(&attributes);
+
+  pthread_attr_init(&attributes);
+  for (int i = 0; i < 8; i++) {
+    pthread_attr_setstack(&attributes, with_guard((size_t)PTHREAD_STACK_MIN),
+                          (size_t)PTHREAD_STACK_MIN);
+    create(&threads[i], &attributes, works_on_the_least, NULL);
+  }
+  for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+  pthread_attr_destroy(&attributes);
+  say("threads on the least memory of the program's own", 1);
+}
+
 static void check_alternate(size_t bytes, const char* what) {
   size = bytes;
   stack = with_guard(bytes);
@@ -82,13 +148,17 @@ static void check_alternate(size_t bytes, const char* what) {
 }
 
 static void* works_with_handlers(void* argument) {
-  static __thread char own[16384];
-  const stack_t alternate = {own, 0, sizeof own};
+  const size_t bytes = 16384;
+  char* own = malloc(bytes);
+  const stack_t alternate = {own, 0, bytes};
+  const stack_t none = {NULL, SS_DISABLE, 0};
   sigaltstack(&alternate, NULL);
   for (int i = 0; i < 5; i++) {
     raise(SIGUSR2);
     work(2);
   }
+  sigaltstack(&none, NULL);
+  free(own);
   return argument;
 }
 
@@ -99,7 +169,7 @@ static void counts(int number) {
   __atomic_fetch_add(&others, 1, __ATOMIC_SEQ_CST);
 }
 
-/* argv[1]: only that threads live on the least stack. */
+/* argv[1]: and threads with stacks of the least size. */
 int main(int count, char** arguments) {
   const size_t least = (size_t)sysconf(_SC_MINSIGSTKSZ);
   work(150);
@@ -120,15 +190,8 @@ int main(int count, char** arguments) {
   }
   say("stack overflows are caught", overflows == 5);
   set_handler(SIGSEGV, SIG_DFL, 0);
-  pthread_attr_t attributes;
   pthread_t threads[8];
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN);
-  if (count > 1 && arguments[1] != NULL) {
-    for (int i = 0; i < 8; i++) pthread_create(&threads[i], &attributes, works_on_the_least, NULL);
-    for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
-    say("threads with the least stack", 1);
-  }
+  if (count > 1 && arguments[1] != NULL) check_least();
   set_handler(SIGUSR2, counts, SA_ONSTACK);
   for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, works_with_handlers, NULL);
   for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);

@@ -1,0 +1,133 @@
+// Four threads that charge, pause for, wake and wait for each other, as the program's do: for TSan,
+// and for what must hold of G whoever comes first.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "delay/thread_delays.h"
+#include "delay/thread_registry.h"
+
+using coz::kMicrosecond;
+using coz::kMillisecond;
+using coz::Nanoseconds;
+using coz::ThreadDelays;
+using coz::ThreadState;
+using coz::WokenBy;
+
+namespace {
+
+constexpr Nanoseconds kPeriod = 100 * kMicrosecond;
+constexpr Nanoseconds kDelay = kPeriod / 2;
+constexpr std::uint32_t kLine = 11;
+constexpr std::size_t kThreads = 4;
+constexpr int kRounds = 4000;
+
+// A clock for all, so that the test takes no time: looking at it, and sleeping, advance it.
+std::atomic<Nanoseconds> shared_clock{kMillisecond};
+
+Nanoseconds look() noexcept { return shared_clock.fetch_add(200) + 200; }
+
+Nanoseconds sleep_until(Nanoseconds deadline) noexcept {
+  Nanoseconds seen = shared_clock.load();
+  while (seen < deadline && !shared_clock.compare_exchange_weak(seen, deadline)) {
+  }
+  return std::max(seen, deadline);
+}
+
+struct World {
+  coz::GlobalDelay global;
+  coz::WakerTable wakers;
+  coz::PendingCharges pending;
+  coz::SelectionCell selection;
+  coz::ThreadRegistry threads;
+  coz::DelayEnvironment environment{global,  wakers, pending,     selection,
+                                    kPeriod, look,   sleep_until, 5 * kPeriod};
+};
+
+std::uintptr_t object_of(std::size_t thread) { return 0x1000 + 64 * thread; }
+
+// What one thread does in a round; returns the hits it was charged for.
+int go_round(std::size_t self, int round, ThreadDelays& delays) {
+  const std::size_t other = (self + 1 + static_cast<std::size_t>(round) % 3) % kThreads;
+  const bool is_hit = (static_cast<std::size_t>(round) + self) % 3 == 0;
+  delays.sampled(is_hit ? kLine : coz::kNoTarget);
+  delays.before_waking(object_of(self));
+  switch (round % 5) {
+    case 0:
+      if (delays.before_blocking()) delays.after_blocking(WokenBy::kThread, object_of(other));
+      break;
+    case 1:
+      if (delays.before_blocking()) delays.after_blocking(WokenBy::kStranger, coz::kNoObject);
+      break;
+    case 2:
+      if (delays.before_blocking()) {
+        delays.after_condition(object_of(other), object_of(kThreads));
+      }
+      break;
+    case 3:
+      delays.catch_up();
+      break;
+    default:
+      delays.publish();
+  }
+  return is_hit ? 1 : 0;
+}
+
+}  // namespace
+
+TEST_CASE("threads that charge and pay at the same time settle at one global delay", "[threads]") {
+  const auto world = std::make_unique<World>();
+  world->selection.select(kLine, kDelay);
+  std::atomic<int> hits{0};
+  std::atomic<int> running{kThreads};
+  std::array<ThreadState*, kThreads> states{};
+  std::vector<std::thread> threads;
+  for (std::size_t self = 0; self < kThreads; ++self) {
+    threads.emplace_back([&, self] {
+      ThreadState* state = world->threads.claim(static_cast<int>(self) + 1);
+      states[self] = state;
+      ThreadDelays delays(*state, world->environment, self);
+      for (int round = 0; round < kRounds; ++round) {
+        hits += go_round(self, round, delays);
+        // Or one after the other: few cores, and no real waiting.
+        if (round % 16 == 0) std::this_thread::yield();
+      }
+      delays.before_ending(object_of(self));
+      --running;
+    });
+  }
+  // As the experiments' thread does: other selections, and a look at all clocks.
+  int went_back = 0;
+  Nanoseconds last = 0;
+  for (int round = 0; running > 0; ++round) {
+    if (round % 8 == 0) world->selection.clear();
+    world->selection.select(kLine, round % 2 == 0 ? kDelay : kPeriod);
+    world->threads.for_each([](ThreadState& state) {
+      static_cast<void>(state.clock.local() + state.blocked.load(std::memory_order_relaxed));
+    });
+    const Nanoseconds now = world->global.get();
+    if (now < last) ++went_back;
+    last = now;
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  CHECK(went_back == 0);
+  CHECK(world->global.get() > 0);
+  // As if each hit had delayed all by itself, at the largest of the speedups.
+  CHECK(world->global.get() <= hits * kPeriod);
+  CHECK(world->threads.threads_seen() == kThreads);
+  for (ThreadState* state : states) ThreadDelays(*state, world->environment).catch_up();
+  for (ThreadState* state : states) {
+    CHECK(state->clock.local() <= world->global.get());
+    CHECK(state->clock.local() >= world->global.get() - coz::kLeastPause);
+    CHECK(state->deferred == 0);
+    CHECK_FALSE(state->busy);
+    CHECK_FALSE(state->blocked);
+    world->threads.release(*state);
+  }
+}
