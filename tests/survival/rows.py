@@ -8,7 +8,7 @@ from survivors import LIBRARIES, Row
 
 _BLOCKED = "a mask read back lacks the signals that are ours"
 _WAITS = "what blocks and waits for, or reads, a signal that is ours does not get it: it is handled, or kills"
-_GO = "the handler runs on goroutines' small stacks; the program hangs"
+_GO = "refused: samples would be taken on goroutines' small stacks"
 _INT3 = ("--progress", "visited", "--progress-by", "breakpoint")
 
 PROCESSES = [
