@@ -252,8 +252,8 @@ def main() -> None:
     parser.add_argument("--change", metavar="NAME", help="measure this change only")
     parser.add_argument("--seconds", type=float, default=120, help="of each profile (120)")
     parser.add_argument("--perf-seconds", type=float, default=8, help="of each recording by perf (8)")
-    parser.add_argument("--rounds", type=int, default=12, help="turns of all variants (12)")
-    parser.add_argument("--run-seconds", type=float, default=3, help="of each run in a turn (3)")
+    parser.add_argument("--rounds", type=int, default=36, help="turns of all variants (36)")
+    parser.add_argument("--run-seconds", type=float, default=1, help="of each run in a turn, about (1)")
     options = parser.parse_args()
     study = load(options.name)
     changes = [change.name for change in study.changes]

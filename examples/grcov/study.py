@@ -9,7 +9,7 @@ from pathlib import Path
 from study import Change, Run, Study, call, with_time
 
 VERSION = "0.10.7"
-TRACEFILES = 200
+TRACEFILES = 100
 
 
 def fetch(folder: Path) -> None:

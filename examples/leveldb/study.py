@@ -88,6 +88,6 @@ STUDY = Study(
             symbols=("snappy::internal::CompressFragment",),
         ),
     ),
-    packages=("libsnappy-dev",),
+    packages=("libsnappy-dev", "libgmock-dev"),
     scratch_bytes=lambda _seconds: 2.0 * OPERATIONS * VALUE_SIZE,
 )
