@@ -75,7 +75,8 @@ class Study:
     scratch_bytes: Callable[[float], float] = lambda _seconds: 0.0
     #: Wraps the command of a measured run, for programs that do not print how long they took.
     timed: Callable[[list[str]], list[str]] = list
-    #: Seconds of one run under the profiler, which is repeated: for workloads that cannot be made so long.
+    #: Seconds, about, of one run under the profiler, which is repeated: for workloads that are not ended by
+    #: the clock, and so take longer on a slow machine.
     repeated: float | None = None
     #: Variables of every command that is run.
     environment: Mapping[str, str] = field(default_factory=dict)

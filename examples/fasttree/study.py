@@ -63,6 +63,7 @@ STUDY = Study(
     workload=workload,
     parse=parse,
     timed=timed,
+    repeated=20,
     environment={"OMP_NUM_THREADS": "2"},
     coz_options=("--progress", "ReadAlignment", "--granularity", "function"),
     changes=(

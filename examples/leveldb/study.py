@@ -88,6 +88,7 @@ STUDY = Study(
             symbols=("snappy::internal::CompressFragment",),
         ),
     ),
+    repeated=20,
     packages=("libsnappy-dev", "libgmock-dev"),
     scratch_bytes=lambda _seconds: 2.0 * OPERATIONS * VALUE_SIZE,
 )

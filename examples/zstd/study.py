@@ -66,6 +66,7 @@ STUDY = Study(
     workload=workload,
     parse=parse,
     timed=timed,
+    repeated=20,
     scratch_bytes=lambda _seconds: 100e6,
     # A block is handed to the thread that writes. Functions: decoding is spread over a hundred lines.
     coz_options=("--progress", "AIO_WritePool_enqueueAndReacquireWriteJob", "--granularity", "function"),
