@@ -88,7 +88,7 @@ class CaseStudy:
         (self.output / "report.txt").write_text(text.stdout + text.stderr)
         print(text.stdout)
         picture = self.output / f"{self.study.name}.png"
-        call([COZ, "plot", "--top", "6", "--output", picture, self._coz_file("lines")], self.log)
+        call([COZ, "plot", "--top", "4", "--output", picture, self._coz_file("lines")], self.log)
 
     def predict(self) -> None:
         """A second profile, in which only the changed places are sped up."""
