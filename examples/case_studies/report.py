@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from dataclasses import dataclass
 from itertools import pairwise
@@ -71,9 +72,10 @@ def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[A
 
 
 def predict(change: Change, found: Any, curves: list[Any]) -> Prediction | None:
-    """The curve of the change's target at its own speedup, between the points measured.
+    """The curves of the change's target, and of what is inlined into it, at its own speedup.
 
-    The speedup is what perf has found, where the target is not left out altogether.
+    They are read between the points measured, and added; their intervals, too, as independent ones. The
+    speedup is what perf has found, where the target is not left out altogether.
     """
     if change.removed:
         own = own_low = own_high = 1.0
@@ -81,13 +83,24 @@ def predict(change: Change, found: Any, curves: list[Any]) -> Prediction | None:
         own, own_low, own_high = found["own"][change.name]
     else:
         return None
-    wanted = change.target.split("::")[-1]
+    parts = [_at(curves, name, max(own, 0.0)) for name in (change.target, *change.inlined)]
+    if not all(parts):
+        return None
+    effects, lows, highs = zip(*parts, strict=True)
+    effect = sum(effects)
+    below = math.hypot(*(e - low for e, low in zip(effects, lows, strict=True)))
+    above = math.hypot(*(high - e for e, high in zip(effects, highs, strict=True)))
+    return Prediction(own, own_low, own_high, effect, effect - below, effect + above)
+
+
+def _at(curves: list[Any], target: str, speedup: float) -> tuple[float, ...]:
+    """Effect of the target's curve there, and both ends of its interval; nothing without a curve."""
+    wanted = target.split("::")[-1]
     for curve in curves:
         if wanted in (curve["function"] or "").split("::") or wanted in curve["location"]:
             points = [{"speedup": 0.0, "effect": 0.0, "low": 0.0, "high": 0.0}, *curve["curve"]]
-            values = [_between(points, max(own, 0.0), key) for key in ("effect", "low", "high")]
-            return Prediction(own, own_low, own_high, *values)
-    return None
+            return tuple(_between(points, speedup, key) for key in ("effect", "low", "high"))
+    return ()
 
 
 def _between(points: list[Any], at: float, key: str) -> float:

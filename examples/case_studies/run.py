@@ -92,7 +92,7 @@ class CaseStudy:
 
     def predict(self) -> None:
         """A second profile, in which only the changed places are sped up."""
-        targets = [c.target for c in self.study.changes if c.target]
+        targets = [name for c in self.study.changes if c.target for name in (c.target, *c.inlined)]
         if not targets:
             return
         options = list(self.study.prediction_options)

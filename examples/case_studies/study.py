@@ -36,7 +36,8 @@ class Change:
 
     `target` is the line (FILE:LINE) or function that the causal profile speeds up for the prediction.
     `symbols` are the functions, as perf names them, whose time together the change lessens; `removed` says
-    instead that the change leaves the target out altogether. Neither is there where the change removes
+    instead that the change leaves the target out altogether. Functions that are `inlined` into the target are
+    other lines for the profile, and their effects are added. Neither is there where the change removes
     waiting rather than work; then no prediction is compared.
     """
 
@@ -46,6 +47,7 @@ class Change:
     target: str = ""
     symbols: tuple[str, ...] = ()
     removed: bool = False
+    inlined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

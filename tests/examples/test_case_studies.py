@@ -104,6 +104,15 @@ class TestPrediction:
         assert found is not None
         assert (found.own, found.effect) == (1.0, pytest.approx(0.12))
 
+    def test_effects_of_what_is_inlined_are_added(self) -> None:
+        inlined = {**CURVE, "location": "util/crc32c.h:app::step", "function": "app::step"}
+        change = Change("gone", "d", "w", target="app::Extend", removed=True, inlined=("app::step",))
+        found = report.predict(change, None, [CURVE, inlined])
+        assert found is not None
+        assert found.effect == pytest.approx(0.24)
+        assert (found.low, found.high) == pytest.approx((0.24 - 0.1 * 2**0.5, 0.24 + 0.1 * 2**0.5))
+        assert report.predict(change, None, [CURVE]) is None
+
     def test_none_without_a_curve_or_for_a_change_that_removes_waiting(self) -> None:
         assert report.predict(CHANGE, {"own": {"fast": (0.5, 0.5, 0.5)}}, []) is None
         waiting = Change("lock", "lock.diff", "no lock")
