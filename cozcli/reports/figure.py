@@ -27,7 +27,14 @@ from cozcli.analysis.ranking import by_slope
 from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
 from cozcli.errors import CozError
 from cozcli.messages import printable
-from cozcli.reports.base import SIGNIFICANT, common_directory, describe_runs, short_function, shorten
+from cozcli.reports.base import (
+    SIGNIFICANT,
+    common_directory,
+    describe_runs,
+    short_function,
+    short_point,
+    shorten,
+)
 from cozcli.reports.load_figure import draw_load, has_levels
 from cozcli.reports.theme import LIGHT, Theme
 
@@ -311,7 +318,8 @@ def draw_frame(
     figure.text(left, 1 - 0.32 / height, literal(heading), fontsize=12, fontweight="bold", color=theme.ink)
     effect = "Effect on throughput" if kinds == {THROUGHPUT} else "Effect"
     points = list(dict.fromkeys((result.point, result.kind) for result in results))
-    of = f" at “{printable(points[0][0])}”" if len(points) == 1 else ""
+    prefix = common_directory([result.location for result in results])
+    of = f" at “{printable(short_point(analysis, points[0][0], prefix))}”" if len(points) == 1 else ""
     if kinds == {"latency"}:
         effect = "Effect on latency"
     what = f"{effect}{of} if a line were faster; above 0 is better."

@@ -61,8 +61,8 @@ def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[A
     cells = (
         study.title,
         change.what,
-        f"{gained['before']:,.0f} {study.unit}s/s",
-        f"{gained['after']:,.0f}",
+        f"{_rate(gained['before'])} {study.unit if study.unit.isupper() else study.unit + 's'}/s",
+        _rate(gained["after"]),
         _interval(gained["effect"], gained["low"], gained["high"]),
         _probability(gained["p"]),
         own,
@@ -126,6 +126,11 @@ def _read(path: Path) -> Any:
 
 def _interval(value: float, low: float, high: float) -> str:
     return f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _rate(value: float) -> str:
+    """Three digits at least."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _probability(p: float) -> str:

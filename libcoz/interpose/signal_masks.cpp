@@ -110,7 +110,6 @@ COZ_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept
 }
 
 // A thread that begins with samples blocked would take none.
-COZ_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t* attributes,
-                                          const sigset_t* set) noexcept {
+COZ_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t* attributes, const sigset_t* set) {
   return COZ_REAL(pthread_attr_setsigmask_np)(attributes, WithoutOurs(set).get());
 }
