@@ -3,18 +3,27 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 from study import Change, Run, Study, call, with_time
 
 VERSION = "0.10.7"
+#: What its dependencies need.
+RUST = (1, 88)
 TRACEFILES = 100
 
 
 def fetch(folder: Path) -> None:
     """By cargo, which checks the registry's checksum: `cargo info` leaves the package in cargo's cache."""
     log = folder.with_name("fetch.log")
+    found = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=True).stdout
+    if tuple(int(part) for part in found.split()[1].split(".")[:2]) < RUST:
+        raise SystemExit(
+            f"grcov {VERSION} needs Rust {RUST[0]}.{RUST[1]}, and this is {found.strip()}. Debian 12 has newer ones "
+            "among its security updates (apt-get install cargo-web), else: https://rustup.rs"
+        )
     call(["cargo", "info", f"grcov@{VERSION}"], log, cwd=folder)
     cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     packages = sorted((cargo / "registry/cache").glob(f"*/grcov-{VERSION}.crate"))
