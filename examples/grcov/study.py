@@ -21,8 +21,9 @@ def fetch(folder: Path) -> None:
     found = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=True).stdout
     if tuple(int(part) for part in found.split()[1].split(".")[:2]) < RUST:
         raise SystemExit(
-            f"grcov {VERSION} needs Rust {RUST[0]}.{RUST[1]}, and this is {found.strip()}. Debian 12 has newer ones "
-            "among its security updates (apt-get install cargo-web), else: https://rustup.rs"
+            f"grcov {VERSION} needs Rust {RUST[0]}.{RUST[1]}, and this is {found.strip()}. "
+            "Debian 12 has newer ones among its security updates (apt-get install cargo-web), "
+            "else: https://rustup.rs"
         )
     call(["cargo", "info", f"grcov@{VERSION}"], log, cwd=folder)
     cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
