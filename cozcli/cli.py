@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -78,6 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: the command's own, or that of the `CozError` which ended it.
     """
+    # A child that Ctrl-Z stops before it executes its program would keep us in vfork(), which no signal ends.
+    subprocess._USE_VFORK = False  # type: ignore[misc]
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = separate_program(arguments)
     options = parse(own)

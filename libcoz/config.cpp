@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "os/executable.h"
-#include "os/process_claim.h"
 #include "os/raw_syscall.h"
 
 namespace coz {
@@ -156,17 +155,32 @@ Config read(const Variables& variables) {
 
 }  // namespace
 
+Config Config::from_claim(const Claim& claim) {
+  Config config = read(Variables(claim.variables));
+  if (config.table_socket) {
+    config.table_socket = claim.socket;
+  } else {
+    raw_syscall(SYS_close, claim.socket);
+  }
+  return config;
+}
+
 std::optional<Config> Config::from_environment() {
   if (is_process_to_profile()) return read(Variables());
   const auto claim = claim_process(getenv("COZ_CLAIMS"));
   if (!claim) return std::nullopt;
-  Config config = read(Variables(claim->variables));
-  if (config.table_socket) {
-    config.table_socket = claim->socket;
-  } else {
-    raw_syscall(SYS_close, claim->socket);
+  return from_claim(*claim);
+}
+
+std::optional<Forked> Forked::from_environment() {
+  const Variables variables;
+  const auto generations = variables.number("COZ_FORKED");
+  const auto pipe = variables.number("COZ_FORKED_PIPE");
+  const auto inode = variables.number("COZ_FORKED_INODE");
+  if (!generations || !pipe || !inode || *pipe > INT_MAX || !is_process_to_profile()) {
+    return std::nullopt;
   }
-  return config;
+  return Forked{*generations, static_cast<int>(*pipe), *inode, variables.text("COZ_CLAIMS")};
 }
 
 }  // namespace coz

@@ -10,6 +10,7 @@
 
 #include "experiment/load_level.h"
 #include "os/clock.h"
+#include "os/process_claim.h"
 #include "target/targets.h"
 
 namespace coz {
@@ -38,9 +39,23 @@ struct Config {
   Sampling sampling = Sampling::kAuto;
   std::uint64_t seed = 0;
 
+  // In a process that `coz run` was asked about, of its answer. Takes the claim's socket.
+  static Config from_claim(const Claim& claim);
+
   // nullopt when this process is not the one to be profiled. May ask `coz run` and wait for its
   // answer (os/process_claim.h).
   static std::optional<Config> from_environment();
+};
+
+// COZ_FORKED: not this process is to be profiled, but one that it forks.
+struct Forked {
+  std::uint64_t generations = 1;  // 1: a child; 2: a child of a child
+  int pipe = -1;                  // open as long as there may be one; inherited from `coz run`
+  std::uint64_t inode = 0;        // the pipe's
+  std::string claims;             // where a child asks whether it is the one
+
+  // nullopt if there is no such wish, or this is not the process that it is about.
+  static std::optional<Forked> from_environment();
 };
 
 // COZ_FIXED_TARGETS: `KIND<TAB>NAME`, one a line.

@@ -37,9 +37,9 @@ void end_region(RegionHandle* handle) noexcept {
 }
 
 Point* point_of(int kind, const char* name) noexcept {
-  Runtime* runtime = Runtime::active();
-  if (runtime == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
-  return runtime->shared().points.find_or_add(static_cast<PointKind>(kind), name);
+  SharedState* shared = Runtime::registries();
+  if (shared == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
+  return shared->points.find_or_add(static_cast<PointKind>(kind), name);
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
-  coz::Runtime* runtime = coz::Runtime::active();
-  if (runtime == nullptr || name == nullptr) return nullptr;
-  const auto region = runtime->shared().regions.find_or_add(name);
+  coz::SharedState* shared = coz::Runtime::registries();
+  if (shared == nullptr || name == nullptr) return nullptr;
+  const auto region = shared->regions.find_or_add(name);
   if (!region) return nullptr;
   return new (std::nothrow) coz::RegionHandle{coz::begin_region, coz::end_region, *region};
 }

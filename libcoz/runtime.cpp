@@ -83,22 +83,29 @@ Runtime::Runtime(Config config, SharedState& shared)
   shared.points.amplify();
 }
 
-void Runtime::start() {
-  real::prepare();
-  auto config = Config::from_environment();
-  if (!config) return;
+SharedState* Runtime::make_shared_state() {
   void* block = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block == MAP_FAILED) {
-    message("no memory for the profiler (%s); the program runs unprofiled", strerror(errno));
-    return;
-  }
+  if (block != MAP_FAILED) return new (block) SharedState;
+  message("no memory for the profiler (%s); the program runs unprofiled", strerror(errno));
+  return nullptr;
+}
+
+void Runtime::start() {
+  real::prepare();
+  if (auto forked = Forked::from_environment()) return wait_for_fork(std::move(*forked));
+  auto config = Config::from_environment();
+  if (!config) return;
+  if (SharedState* shared = make_shared_state()) start_with(std::move(*config), *shared);
+}
+
+void Runtime::start_with(Config config, SharedState& shared) {
   // A child's visits do not count as ours, though it makes them through the same pointers.
-  keep_from_children(block, sizeof(SharedState));
+  keep_from_children(&shared, sizeof shared);
   keep_from_children(&active_, sizeof active_);
   // Never destroyed: threads may still run while the process goes down.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
-  auto* runtime = new (storage) Runtime(std::move(*config), *new (block) SharedState);
+  auto* runtime = new (storage) Runtime(std::move(config), shared);
   const std::optional<int> socket = runtime->config_.table_socket;
   if (!runtime->begin() && socket) raw_syscall(SYS_close, *socket);
 }
@@ -118,7 +125,6 @@ bool Runtime::begin() {
     message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));
     return false;
   }
-  prepare_call_chains();
   // Before our thread is there, which shall have the descriptors of what counts them.
   prepare_points();
 
@@ -146,9 +152,10 @@ bool Runtime::begin() {
                     breakpoints_.is_empty() ? nullptr : &breakpoints_);
   arm_breakpoints();
   log_.append(describe_run());
+  experimenter_.hand_over_descriptors();
 
   active_.value.store(this, std::memory_order_release);
-  thread_begins(0);
+  thread_begins(0, 0);
   pthread_atfork(before_fork, after_fork, in_forked_child);
   atexit(finish);
   at_quick_exit(finish);
@@ -178,6 +185,7 @@ void* Runtime::run_experiments(void* self) {
   pthread_setname_np(pthread_self(), "coz");
   tighten_timer_slack();
   auto& runtime = *static_cast<Runtime*>(self);
+  runtime.experimenter_.take_descriptors();
   runtime.experimenter_.run();
   runtime.experimenter_.wait_for_stop();
   const bool is_early = runtime.leave_program();
@@ -271,7 +279,8 @@ void Runtime::end_samples_of_thread() noexcept {
   if (thread_state_ != nullptr) SampleSource::stop_thread(*thread_state_);
 }
 
-void Runtime::thread_begins(Nanoseconds inherited) noexcept {
+void Runtime::thread_begins(Nanoseconds inherited, SignalBits blocked) noexcept {
+  static_assert(withheld::kMostThreads >= ThreadRegistry::kSlots);
   ThreadState* thread = shared_.threads.claim(current_tid());
   if (thread == nullptr) {
     if (!told_unsampled_.exchange(true)) {
@@ -286,6 +295,7 @@ void Runtime::thread_begins(Nanoseconds inherited) noexcept {
   thread->pauses_seen = samples_.pauses().count();
   pthread_setspecific(thread_end_key_, thread);
   thread_state_ = thread;
+  withheld::begin(thread->slot, our_signals(), blocked);
   if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
@@ -326,6 +336,7 @@ void Runtime::thread_ends(void* self) {
   thread_state_ = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   SampleSource::stop_thread(*thread);
+  withheld::end(never_blocked());
   if (runtime != nullptr) {
     if (current_tid() == process_ && !exit_after_the_last()) {
       message(
@@ -350,10 +361,15 @@ void Runtime::in_forked_child() {
   active_.value.store(nullptr, std::memory_order_relaxed);
   ended_early_.store(nullptr, std::memory_order_relaxed);
   thread_state_ = nullptr;
-  if (runtime == nullptr) return;
+  withheld::in_forked_child(never_blocked());
+  process_ = getpid();
+  if (runtime == nullptr) {
+    // It has ended before the program.
+    if (sample_signal() != 0) give_back_signals();
+    return;
+  }
   runtime->module_thread_.in_forked_child();
   close_cost_event_in_forked_child();
-  process_ = getpid();
   give_back_signals();
 }
 

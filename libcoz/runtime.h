@@ -19,6 +19,7 @@
 #include "line/modules.h"
 #include "modules/module_thread.h"
 #include "os/own_page.h"
+#include "os/signal_bits.h"
 #include "progress/placed_points.h"
 #include "progress/point_counters.h"
 #include "sample/histogram.h"
@@ -40,6 +41,13 @@ class Runtime {
 
   static void start();
   static void finish();
+
+  // In a child that the program has forked, before it goes on: it may be the one to be profiled.
+  // Keeps errno.
+  static void forked() noexcept;
+
+  // Where marks find their points and regions; nullptr when nothing is or will be profiled here.
+  static SharedState* registries() noexcept;
 
   // In the sample handler, where active() is nullptr: no more samples for this thread.
   static void end_samples_of_thread() noexcept;
@@ -68,8 +76,9 @@ class Runtime {
   // A call into the kernel, begun at `start`, returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
 
-  // In the thread that begins, with the delays its parent had served.
-  void thread_begins(Nanoseconds inherited) noexcept;
+  // In the thread that begins, with the delays its parent had served, and what that blocked of
+  // signals that are ours (os/withheld_signals.h).
+  void thread_begins(Nanoseconds inherited, SignalBits blocked) noexcept;
 
   Sampler& sampler() noexcept { return sampler_; }
   SharedState& shared() noexcept { return shared_; }
@@ -77,8 +86,17 @@ class Runtime {
   const DelayEnvironment& delay_environment() const noexcept { return delay_environment_; }
 
  private:
+  // A child is to be profiled: until there is one, there are registries, and nothing else.
+  struct Waiting {
+    Forked forked;
+    SharedState& shared;
+  };
+
   Runtime(Config config, SharedState& shared);
 
+  static SharedState* make_shared_state();
+  static void start_with(Config config, SharedState& shared);
+  static void wait_for_fork(Forked forked);
   bool begin();
   void end();
   void join_experiments();
@@ -104,6 +122,8 @@ class Runtime {
   static std::atomic<Runtime*> forking_;
   // While or after the experiments' thread ends the profiling by itself, until it is joined.
   static std::atomic<Runtime*> ended_early_;
+  // Set at the start, and nullptr again in each child that has become the one or not.
+  static Waiting* waiting_;
   static thread_local constinit ThreadState* thread_state_
       __attribute__((tls_model("initial-exec")));
 

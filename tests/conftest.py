@@ -27,3 +27,8 @@ def pytest_runtest_makereport() -> Iterator[None]:
     if any(word in reason for word in REQUIRED):
         report.outcome = "failed"
         report.longrepr = f"{reason}; COZ_TEST_REQUIRE says that it is there"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What it means for a test of the system: tests/system/conftest.py."""
+    config.addinivalue_line("markers", "measured: compares with a number what a disturbed machine may change")

@@ -6,6 +6,7 @@ import argparse
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -99,6 +100,41 @@ def accept_run_options(arguments: Sequence[str], parser: argparse.ArgumentParser
     return list(arguments)
 
 
+#: `python -m cozcli`, for a process that inherits a blocked SIGTSTP.
+_START_OF_RUN = (
+    "import runpy, signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP}); "
+    "runpy.run_module('cozcli', run_name='__main__', alter_sys=True)"
+)
+
+
+def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProcess[str]:
+    """`coz run` with these arguments, to its end; only what it says of errors is kept.
+
+    A Ctrl-Z stops it only once it has executed Python: before, we would wait for it, and never come to stop
+    ourselves, so that the terminal would be nobody's.
+    """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START_OF_RUN, "run", "-o", profile, *arguments],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    with process:
+        try:
+            _, errors = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, stderr=errors)
+
+
 class Sweep:
     """Rounds of runs, one at each level in random order. `command`: but for the level's own option."""
 
@@ -151,17 +187,8 @@ class Sweep:
         spent = time.monotonic() - self._start
         self._say(f"run {self._runs}, load {level} %; {spent:.0f} of at most {self._budget:.0f} s")
         before, program = self._command
-        arguments = [*before, "--arrival-speedup", f"{arrival_speedup}ns", "---", *program]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        done = subprocess.run(
-            [sys.executable, "-m", "cozcli", "run", "-o", self._profile, *arguments],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            check=False,
+        done = run_once(
+            [*before, "--arrival-speedup", f"{arrival_speedup}ns", "---", *program], self._profile
         )
         self._pass_on(done.stderr)
         if self._runs == 1 and not Path(self._profile).exists():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cozcli.commands import values
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive, print_warnings
 from cozcli.errors import CozError
-from cozcli.launch import load, messages
+from cozcli.launch import claim_messages, load, messages
 from cozcli.launch.aftermath import (
     append_ending,
     costly_points,
@@ -27,7 +27,7 @@ from cozcli.launch.preparation import Preparation
 from cozcli.launch.program import Ending, end_like, run_program
 from cozcli.launch.repetition import Goal, Series
 from cozcli.launch.runtime_library import find_installation
-from cozcli.launch.target import Child, Itself, Target, child_patterns
+from cozcli.launch.target import Child, ForkedChild, Itself, Target, child_patterns
 from cozcli.messages import printable
 
 if TYPE_CHECKING:
@@ -84,6 +84,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=values.time,
         default=0.0,
         help="end the profiling after this time: 60s, 5m; the program goes on without samples or delays",
+    )
+    parser.add_argument(
+        "--forked",
+        metavar="N",
+        type=positive,
+        help="profile not the program itself but a child that it forks (N is 1), or a child of a child (2): "
+        "daemons, workers; one at a time, waiting for its end",
     )
     _add_display(parser)
     _add_repetition(parser)
@@ -234,6 +241,8 @@ def execute(options: argparse.Namespace) -> int:
     load.check(wanted_load, end_to_end=options.end_to_end, sampling=options.sampling)
     program = find_program(options.program[0])
     names = child_patterns(program, options.binary_scope)
+    if names and options.forked:
+        raise CozError(claim_messages.forked_and_named(names))
     elf = None if names else check_program(program)
     if not names:
         refuse_sanitized(program)
@@ -245,6 +254,10 @@ def execute(options: argparse.Namespace) -> int:
         target: Target
         if elf is None:
             target = Child(preparation, names, options.program[0], seed, output.path)
+        elif options.forked:
+            target = ForkedChild(
+                preparation, options.program[0], program, elf.interpreter, seed, output.path, options.forked
+            )
         else:
             target = Itself(preparation, options.program[0], program, elf.interpreter)
         series = Series(Goal(options.repeat, options.duration, options.until), output.path)

@@ -49,3 +49,22 @@ def no_socket(reason: str) -> Problem:
         f"no socket for the programs that are started could be made ({reason}), so nothing was started.",
         "see that TMPDIR is a folder that can be written, with a path of at most 80 characters.",
     )
+
+
+def never_forked(launched: str, generations: int) -> Problem:
+    """--forked, and no child asked."""
+    what = "no child" if generations == 1 else f"no child in generation {generations}"
+    return Problem(
+        f"{launched} forked {what} that could be profiled, so nothing was.",
+        "fork, daemon and forkpty are seen, but not in a signal handler; vfork, posix_spawn, system and "
+        "clone are not. A daemon that forks twice takes --forked 2. Of a script, name the program that "
+        "forks: -b NAME. Without --forked the program itself is profiled.",
+    )
+
+
+def forked_and_named(names: Sequence[str]) -> Problem:
+    """--forked goes with the launched program."""
+    return Problem(
+        f"--forked follows the launched program, and -b {listed(names)} names another one below it.",
+        "start that program itself with coz run --forked, or leave --forked out.",
+    )

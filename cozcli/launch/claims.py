@@ -16,12 +16,14 @@ import shutil
 import struct
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 from cozcli.launch import claim_messages, program_messages
+from cozcli.launch.descriptors import move_high
 from cozcli.launch.environment import preloaded, runtime_variables
 from cozcli.launch.preflight import check_program, refuse_sanitized
 from cozcli.launch.preparation import Preparation, Prepared, Warn
@@ -47,6 +49,9 @@ class _Claimant(NamedTuple):
 class Claims:
     """Answers processes below the launched one. To be closed; meant for one run of it."""
 
+    #: Does a program's first process tell what was noticed about its lines?
+    _tells_warnings = True
+
     def __init__(
         self, preparation: Preparation, patterns: Sequence[str], output: Path, warn: Warn, first_seed: int
     ) -> None:
@@ -70,7 +75,6 @@ class Claims:
         except OSError:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
-        self.program_end: int | None = None
         self._current: _Claimant | None = None
         self._identity: tuple[Path, int, int] | None = None
         self._closing = False
@@ -86,6 +90,16 @@ class Claims:
         environment = preloaded(self._preparation.library, inherited)
         environment["COZ_CLAIMS"] = "\n".join([str(self._folder / "claims"), *self._patterns])
         return environment
+
+    @property
+    def inherited(self) -> Mapping[str, int]:
+        """Nothing: who asks comes by the path."""
+        return {}
+
+    @property
+    def successor(self) -> int | None:
+        """Programs are profiled as long as the launched one runs."""
+        return None
 
     def start(self) -> None:
         """Answer from now on."""
@@ -107,7 +121,7 @@ class Claims:
             if self._current is not None:
                 poll.register(self._current.end, select.POLLIN)
             ready = [descriptor for descriptor, _ in poll.poll(_LOOK_EVERY_MS)]
-            if self._current is not None and self._current.end in ready:
+            if self._current is not None and (self._current.end in ready or self._has_left(self._current)):
                 self._end_current()
             if self._socket.fileno() in ready:
                 connection, _ = self._socket.accept()
@@ -125,7 +139,11 @@ class Claims:
         process = _peer(connection)
         if kind != b"claim" or not path.startswith(b"/") or process <= 0:
             return False
-        if self._current is not None and self._current.process != process:
+        if (
+            self._current is not None
+            and self._current.process != process
+            and not self._has_left(self._current)
+        ):
             self.beside += 1
             return False
         # The same process again: it has executed the program anew.
@@ -145,14 +163,16 @@ class Claims:
         if service is not None:
             answer += b"COZ_TABLE_SOCKET=0\0"
         self._close_broken_line()
+        # Before it can know: whoever looks for it then finds it.
+        self._current = _Claimant(process, end, service)
         if not self._send(connection, answer, program):
+            self._current = None
             os.close(end)
             return False
-        if not self.profiled:
+        if not self.profiled and self._tells_warnings:
             self._warn(prepared.tables.warnings)
         self.last = prepared
         self.profiled += 1
-        self._current = _Claimant(process, end, service)
         connection.settimeout(None)
         if service is not None:
             service.start()
@@ -175,13 +195,7 @@ class Claims:
             self._warn([claim_messages.not_profiled(str(program), error.problem)])
 
     def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
-        try:
-            status = program.stat()
-        except OSError as error:
-            raise CozError(
-                program_messages.program_unreadable(str(program), error.strerror or str(error))
-            ) from None
-        identity = (program, status.st_ino, status.st_mtime_ns)
+        identity = _identity(program)
         if self.last is not None and identity == self._identity and not self.last.tables.later:
             prepared = self.last  # the same again
         else:
@@ -189,6 +203,10 @@ class Claims:
             refuse_sanitized(program)
             prepared = self._preparation.prepare(program, elf.interpreter)
         self._identity = identity
+        return self._answer_for(prepared)
+
+    def _answer_for(self, prepared: Prepared) -> tuple[Prepared, bytes]:
+        """The same with a seed of its own, and what the process is sent."""
         seed = (self._seed + self.profiled) % 2**64
         prepared = prepared._replace(settings=prepared.settings._replace(seed=seed))
         variables = runtime_variables(prepared.settings)
@@ -210,10 +228,107 @@ class Claims:
         if current.service is not None:
             with contextlib.suppress(OSError):
                 current.service.close()
-            self._warn(current.service.missed())
+            self._tell_missed(current.service)
+
+    def _tell_missed(self, service: TableService) -> None:
+        self._warn(service.missed())
+
+    def _has_left(self, current: _Claimant) -> bool:
+        """Has it become another program? One that is named asks again."""
+        return False
+
+
+def _identity(program: Path) -> tuple[Path, int, int]:
+    """Tells versions of a program apart."""
+    try:
+        status = program.stat()
+    except OSError as error:
+        raise CozError(
+            program_messages.program_unreadable(str(program), error.strerror or str(error))
+        ) from None
+    return program, status.st_ino, status.st_mtime_ns
 
 
 def _peer(connection: socket.socket) -> int:
     credentials = connection.getsockopt(1, 17, struct.calcsize("3i"))  # SOL_SOCKET, SO_PEERCRED
     process: int = struct.unpack("3i", credentials)[0]
     return process
+
+
+class ForkedClaims(Claims):
+    """The same for a child that the launched program forks, which may outlive it: a daemon, a worker."""
+
+    _tells_warnings = False  # told before the start
+    #: Seconds after the launched program's end for a child that has closed its end of the pipe, to ask.
+    _GRACE = 2.0
+
+    def __init__(
+        self, preparation: Preparation, prepared: Prepared, generations: int, warn: Warn, first_seed: int
+    ) -> None:
+        """`prepared`: of the launched program. `generations`: 1 for its children, 2 for theirs.
+
+        Raises:
+            OSError: there is no socket, or no pipe, to be had.
+        """
+        super().__init__(preparation, (), prepared.settings.output, warn, first_seed)
+        self._generations = generations
+        self._prepared = prepared
+        self._missed: list[Problem] = []
+        self._closed_at: float | None = None
+        #: Open in all processes that may yet ask.
+        try:
+            self._candidates, low = os.pipe()
+        except OSError:
+            super().close()
+            raise
+        self._program_end = move_high(low)
+
+    def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
+        """That of the launched program."""
+        environment = super().environment(inherited)
+        environment["COZ_PROGRAM"] = str(self._prepared.settings.program)
+        environment["COZ_FORKED"] = str(self._generations)
+        environment["COZ_FORKED_INODE"] = str(os.fstat(self._candidates).st_ino)
+        return environment
+
+    @property
+    def inherited(self) -> Mapping[str, int]:
+        """The end of the pipe that is theirs."""
+        return {"COZ_FORKED_PIPE": self._program_end}
+
+    @property
+    def successor(self) -> int | None:
+        """The child that is profiled; 0: some process may yet ask."""
+        is_open = not select.select([self._candidates], [], [], 0)[0]
+        current = self._current
+        if current is not None:
+            return current.process
+        if is_open:
+            return 0
+        # Daemons close what they have inherited, perhaps before the fork that counts.
+        now = time.monotonic()
+        self._closed_at = self._closed_at or now
+        return 0 if not self.profiled and now < self._closed_at + self._GRACE else None
+
+    def start(self) -> None:
+        """The launched program has its end of the pipe."""
+        os.close(self._program_end)
+        super().start()
+
+    def close(self) -> None:
+        """All have ended, or the user has had enough."""
+        super().close()
+        os.close(self._candidates)
+        self._warn(self._missed)
+
+    def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
+        return self._answer_for(self._prepared)
+
+    def _tell_missed(self, service: TableService) -> None:
+        self._missed = service.missed()  # of the last: each child has its own
+
+    def _has_left(self, current: _Claimant) -> bool:
+        try:
+            return not Path(f"/proc/{current.process}/exe").samefile(self._prepared.settings.program)
+        except OSError:
+            return False  # it has ended, which is seen elsewhere, or nobody can tell

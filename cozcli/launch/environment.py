@@ -18,6 +18,9 @@ from cozcli.launch.points import PlacedPoint
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
     "COZ_CLAIMS",
+    "COZ_FORKED",
+    "COZ_FORKED_INODE",
+    "COZ_FORKED_PIPE",
     "COZ_PROCESS",
     "COZ_PROGRAM",
     "COZ_OUTPUT",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import resource
+import select
 import signal
 import sys
 import time
@@ -27,14 +29,20 @@ _AWAITED = _FORWARDED | {signal.SIGCHLD}
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 #: si_code of a signal from the kernel, as for Ctrl-C: the terminal sends that to the program as well.
 _SI_KERNEL = 0x80
+#: Seconds between two looks at a process that is not our child, or has not executed the program yet.
+_LOOK_EVERY = 0.2
 
 
 class Service(Protocol):
     """Answers the program while it runs, in a thread of its own."""
 
     @property
-    def program_end(self) -> int | None:
-        """The descriptor that the program inherits as COZ_TABLE_SOCKET, if any."""
+    def inherited(self) -> Mapping[str, int]:
+        """Descriptors that the program inherits, by the variables that tell it their numbers."""
+
+    @property
+    def successor(self) -> int | None:
+        """After the program's end: who is still profiled; 0 if somebody may yet ask to be; None: nobody."""
 
     def start(self) -> None:
         """The program has been started."""
@@ -73,7 +81,7 @@ def run_program(
 
     Args:
         program: what to execute. arguments: its argv, with the name it is to see first.
-        environment: its environment; COZ_PROCESS is added, and COZ_TABLE_SOCKET for the service.
+        environment: its environment; COZ_PROCESS is added, and what the service lets it inherit.
         service: answers it while it runs; it is closed with the program's end. live: shows how far it is.
         end_after: seconds after which it is sent SIGTERM, once.
 
@@ -96,9 +104,9 @@ def run_program(
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             own = {**environment, "COZ_PROCESS": str(os.getpid())}
-            if service is not None and service.program_end is not None:
-                own["COZ_TABLE_SOCKET"] = str(service.program_end)
-                os.set_inheritable(service.program_end, True)
+            for name, descriptor in (service.inherited if service is not None else {}).items():
+                own[name] = str(descriptor)
+                os.set_inheritable(descriptor, True)
             os.execve(program, list(arguments), own)
         except OSError as error:
             os.write(failure_out, str(error.errno).encode())
@@ -108,11 +116,10 @@ def run_program(
     try:
         if service is not None:
             service.start()
-        with os.fdopen(failure, "rb") as stream:
-            reason = stream.read()
+        reason = _what_kept_it(failure, live.row if live is not None else None)
         if live is not None and not reason:
             live.start()
-        ending = _wait(process, live.row if live is not None else None, end_after)
+        ending = _wait(process, live.row if live is not None else None, end_after, service)
         if service is not None:
             service.close()
         if live is not None and not reason:
@@ -142,37 +149,80 @@ def end_like(ending: Ending) -> int:
     return 128 + ending.signal
 
 
-def _wait(process: int, row: StatusRow | None, end_after: float | None) -> Ending:
+def _what_kept_it(failure: int, row: StatusRow | None) -> bytes:
+    """An error number, if the child could not execute the program; nothing once it has.
+
+    A Ctrl-Z that comes before may have stopped the child: whoever waits for it has to stop as well.
+    """
+    with os.fdopen(failure, "rb") as stream:
+        while not select.select([stream], [], [], _LOOK_EVERY)[0]:
+            if row is not None and signal.sigtimedwait({signal.SIGTSTP}, 0) is not None:
+                row.stop_process()
+        return stream.read()
+
+
+def _wait(process: int, row: StatusRow | None, end_after: float | None, service: Service | None) -> Ending:
     """Take signals one by one until the program has ended, passing on those that only we were sent.
 
-    Ctrl-Z stops the program, and us, who have to take the row away before.
+    Ctrl-Z stops the program, and us, who have to take the row away before. A process that the program leaves
+    behind is waited for if it is the one that is profiled, and takes the signals then.
     """
     awaited = _AWAITED | ({signal.SIGTSTP} if row is not None else set())
     interrupted = on_time = False
     deadline = math.inf if end_after is None else time.monotonic() + end_after
+    status: int | None = None
+    #: What the program was sent to end it: what it leaves behind is sent the same.
+    asked: int | None = None
     while True:
-        ended, status = os.waitpid(process, os.WNOHANG)
-        if ended:
-            break
-        received = _next_signal(awaited, deadline)
+        if status is None:
+            ended, found = os.waitpid(process, os.WNOHANG)
+            status = found if ended else None
+        if status is not None:
+            successor = service.successor if service is not None else None
+            if successor is None or (asked is not None and not successor):
+                break
+            if successor != process and successor and asked is not None:
+                _send(successor, asked)
+            process = successor
+        received = _next_signal(awaited, deadline, math.inf if status is None else _LOOK_EVERY)
         if received is None:
-            os.kill(process, signal.SIGTERM)
-            on_time, deadline = True, math.inf
+            if time.monotonic() >= deadline:
+                if process:
+                    _send(process, signal.SIGTERM)
+                on_time = on_time or status is None
+                asked, deadline = signal.SIGTERM, math.inf
             continue
         if received.si_signo == signal.SIGTSTP and row is not None:
             row.stop_process()
             continue
-        interrupted = interrupted or received.si_signo in _ENDING
-        from_terminal = received.si_code >= _SI_KERNEL
-        if received.si_signo in _FORWARDED and not from_terminal and received.si_pid != process:
-            os.kill(process, received.si_signo)
+        if received.si_signo in _ENDING:
+            interrupted, asked = True, received.si_signo
+        from_terminal = received.si_code >= _SI_KERNEL and _is_in_our_group(process)
+        if received.si_signo in _FORWARDED and not from_terminal and process and received.si_pid != process:
+            _send(process, received.si_signo)
     if os.WIFSIGNALED(status):
         return Ending(signal=os.WTERMSIG(status), interrupted=interrupted, on_time=on_time)
     return Ending(status=os.WEXITSTATUS(status), interrupted=interrupted, on_time=on_time)
 
 
-def _next_signal(awaited: set[signal.Signals], deadline: float) -> signal.struct_siginfo | None:
-    """None: the time (monotonic; or infinity) came first."""
-    if deadline == math.inf:
+def _is_in_our_group(process: int) -> bool:
+    """Does the terminal send it what it sends us? Our own child is; what a daemon has left behind is not."""
+    try:
+        return os.getpgid(process) == os.getpgrp()
+    except ProcessLookupError:
+        return False
+
+
+def _send(process: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # one that is not our child may be gone
+        os.kill(process, number)
+
+
+def _next_signal(
+    awaited: set[signal.Signals], deadline: float, longest: float
+) -> signal.struct_siginfo | None:
+    """None: the time (monotonic; or infinity) came first, or so many seconds were over."""
+    seconds = min(longest, deadline - time.monotonic())
+    if seconds == math.inf:
         return signal.sigwaitinfo(awaited)
-    return signal.sigtimedwait(awaited, max(0.0, deadline - time.monotonic()))
+    return signal.sigtimedwait(awaited, max(0.0, seconds))

@@ -7,14 +7,14 @@ program runs. Whatever goes wrong costs a library its profile, and never the pro
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
+from cozcli.launch.descriptors import move_high
 from cozcli.launch.fixed_targets import Wanted
 from cozcli.launch.helper import Helper, failure
 from cozcli.launch.line_tables import NoLinesError, Scope, build_table, matches_binary
@@ -22,8 +22,6 @@ from cozcli.launch.line_tables import NoLinesError, Scope, build_table, matches_
 if TYPE_CHECKING:
     import socket
 
-#: Where the program does not expect descriptors: programs count on the lowest, or close the low ones.
-_HIGH = 512
 #: Longer than any path.
 _LONGEST_PACKET = 1 << 15
 #: How long a helper that is killed may take to end.
@@ -73,12 +71,18 @@ class TableService:
             self._ours = connection
         else:
             self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            try:
-                self.program_end = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-                theirs.close()
-            except OSError:  # no number is that high here
-                self.program_end = theirs.detach()
+            self.program_end = move_high(theirs.detach())
         self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    @property
+    def inherited(self) -> Mapping[str, int]:
+        """The program's end."""
+        return {} if self.program_end is None else {"COZ_TABLE_SOCKET": self.program_end}
+
+    @property
+    def successor(self) -> None:
+        """The program itself is served, and nobody after it."""
+        return None
 
     def start(self) -> None:
         """Answer from now on. The program has been started, and has its end.

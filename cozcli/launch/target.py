@@ -135,14 +135,16 @@ class Child:
 
     def begin(self, run: int) -> tuple[Service | None, Mapping[str, str]]:
         """An environment that makes processes ask, and what answers them."""
-        from cozcli.launch.claims import Claims  # which most runs need not wait for
-
-        seed = self._seed + self._profiled
         try:
-            self._claims = Claims(self._preparation, self._names, self._output, print_warnings, seed)
+            self._claims = self._make_claims(self._seed + self._profiled)
         except OSError as error:
             raise CozError(claim_messages.no_socket(error.strerror or str(error))) from None
         return self._claims, self._claims.environment(os.environ)
+
+    def _make_claims(self, seed: int) -> Claims:
+        from cozcli.launch.claims import Claims  # which most runs need not wait for
+
+        return Claims(self._preparation, self._names, self._output, print_warnings, seed)
 
     def end(self) -> list[Problem]:
         """Count."""
@@ -150,7 +152,7 @@ class Child:
             self._profiled += self._claims.profiled
             self._beside += self._claims.beside
             self._failed = self._failed or self._claims.failure is not None
-            if self._claims.last is not None:
+            if self._claims.profiled and self._claims.last is not None:
                 self._last = self._claims.last.settings
                 self.name = str(self._last.program)
         return []
@@ -159,5 +161,50 @@ class Child:
         """That there was none, or that not all were profiled."""
         if not self._profiled:
             # Why one could not be was said when it was started.
-            return [] if self._failed else [claim_messages.never_started(self._names, self.name)]
+            return [] if self._failed else [self._none()]
         return [claim_messages.not_all(self._beside)] if self._beside else []
+
+    def _none(self) -> Problem:
+        return claim_messages.never_started(self._names, self.name)
+
+
+class ForkedChild(Child):
+    """A child that the launched program forks is profiled, one at a time, and it is not."""
+
+    def __init__(
+        self,
+        preparation: Preparation,
+        launched: str,
+        program: Path,
+        interpreter: str,
+        seed: int,
+        output: Path,
+        generations: int,
+    ) -> None:
+        """Read the program's lines. `generations`: 1 for its children, 2 for theirs.
+
+        Raises:
+            CozError: nothing is in scope, or something that was named is not there.
+        """
+        super().__init__(preparation, (), launched, seed, output)
+        self._prepared = preparation.prepare(program, interpreter)
+        self._generations = generations
+
+    def warnings(self) -> list[Problem]:
+        """What was noticed about its lines."""
+        return self._prepared.tables.warnings
+
+    def _make_claims(self, seed: int) -> Claims:
+        from cozcli.launch.claims import ForkedClaims
+
+        return ForkedClaims(self._preparation, self._prepared, self._generations, print_warnings, seed)
+
+    def end(self) -> list[Problem]:
+        """The name stays as it was typed."""
+        name = self.name
+        problems = super().end()
+        self.name = name
+        return problems
+
+    def _none(self) -> Problem:
+        return claim_messages.never_forked(self.name, self._generations)

@@ -16,9 +16,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.textpath import TextToPath
 from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
 from cozcli import messages
@@ -35,6 +33,7 @@ from cozcli.reports.base import (
     short_point,
     shorten,
 )
+from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.load_figure import draw_load, has_levels
 from cozcli.reports.theme import LIGHT, Theme
 
@@ -333,51 +332,6 @@ def draw_frame(
     detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals.{marks}"
     figure.text(left, 1 - 0.73 / height, literal(elide_path(detail, wide, 8)), fontsize=8, color=theme.grey)
     figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=theme.ink)
-
-
-def elide(text: str, room: float, size: float, weight: str = "normal") -> str:
-    """Shorten to `room` points, from the left: the end of a path or function tells most."""
-    if text_width(text, size, weight) <= room:
-        return text
-    while len(text) > 4 and text_width("…" + text, size, weight) > room:
-        text = text[1:]
-    return "…" + text
-
-
-def elide_end(text: str, room: float, size: float, weight: str = "normal") -> str:
-    """Shorten to `room` points, from the right: a command begins with the program."""
-    if text_width(text, size, weight) <= room:
-        return text
-    while len(text) > 4 and text_width(text + " …", size, weight) > room:
-        text = text[:-1]
-    return text.rstrip() + " …"
-
-
-def elide_path(text: str, room: float, size: float, weight: str = "normal") -> str:
-    """Shorten to `room` points in the middle: the beginning says where, and the end of a path which line.
-
-    Whole folders go first, the innermost before others; then what stands in the middle of what is left.
-    """
-    if text_width(text, size, weight) <= room:
-        return text
-    *folders, last = text.split("/")
-    for kept in range(len(folders) - 1, 0, -1):
-        shorter = "/".join([*folders[:kept], "…", last])
-        if text_width(shorter, size, weight) <= room:
-            return shorter
-    text = f"…/{last}" if folders else text
-    for kept in range(len(text) - 2, 1, -1):
-        # The end, with the number of the line, is the longer part.
-        shorter = text[: kept // 3] + "…" + text[len(text) - (kept - kept // 3) :]
-        if text_width(shorter, size, weight) <= room:
-            return shorter
-    return "…"
-
-
-def text_width(text: str, size: float, weight: str = "normal") -> float:
-    """Width in points."""
-    font = FontProperties(family="sans-serif", size=size, weight=weight)
-    return float(TextToPath().get_text_width_height_descent(text, font, False)[0])
 
 
 def literal(text: str) -> str:

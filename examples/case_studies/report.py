@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -35,12 +36,13 @@ def text(study: Study, coz: str) -> str:
     profile = study.output / "lines.coz"
     if profile.is_file():
         lines += ["", f"All that the causal profile says: coz report {profile}; coz view {profile}"]
+    own_speedups = (found or {}).get("own", {}) | (_read(study.output / "samples.json") or {}).get("own", {})
     measured = _read(study.output / "measure.json")
     if measured:
         curves = _curves(study.output / "targets.coz", coz)
         lines += ["", _HEAD, _RULE]
         lines += [
-            _row(study, change, measured, found, curves)
+            _row(study, change, measured, own_speedups, curves)
             for change in study.changes
             if change.name in measured["gains"]
         ]
@@ -51,9 +53,11 @@ _HEAD = "| program | change | before | after | time saved (95 %) | p | own speed
 _RULE = "|---|---|---|---|---|---|---|---|"
 
 
-def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[Any]) -> str:
+def _row(
+    study: Study, change: Change, measured: Any, own_speedups: Mapping[str, Any], curves: list[Any]
+) -> str:
     gained = measured["gains"][change.name]
-    expected = predict(change, found, curves)
+    expected = predict(change, own_speedups, curves)
     own = predicted = "–"
     if expected:
         own = "100 %" if change.removed else _interval(expected.own, expected.own_low, expected.own_high)
@@ -71,16 +75,16 @@ def _row(study: Study, change: Change, measured: Any, found: Any, curves: list[A
     return f"| {' | '.join(cells)} |"
 
 
-def predict(change: Change, found: Any, curves: list[Any]) -> Prediction | None:
+def predict(change: Change, own_speedups: Mapping[str, Any], curves: list[Any]) -> Prediction | None:
     """The curves of the change's target, and of what is inlined into it, at its own speedup.
 
     They are read between the points measured, and added; their intervals, too, as independent ones. The
-    speedup is what perf has found, where the target is not left out altogether.
+    speedup is what perf or the samples have found, where the target is not left out altogether.
     """
     if change.removed:
         own = own_low = own_high = 1.0
-    elif found and change.name in found["own"]:
-        own, own_low, own_high = found["own"][change.name]
+    elif change.name in own_speedups:
+        own, own_low, own_high = own_speedups[change.name]
     else:
         return None
     parts = [_at(curves, name, max(own, 0.0)) for name in (change.target, *change.inlined)]

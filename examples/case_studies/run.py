@@ -26,13 +26,16 @@ from pathlib import Path
 
 import perf as recorded
 import report
+import sampled
 from gain import gain
 from study import BEFORE, BUILD, ROOT, Run, Study, call, failure
 
 COZ = str(BUILD / "bin" / "coz")
 #: What each study needs: a compiler, `patch`, and Debian's tools for source packages.
 PACKAGES = ("gcc", "g++", "make", "patch", "dpkg-dev", "ca-certificates")
-STEPS = ("fetch", "build", "profile", "perf", "predict", "measure", "report")
+STEPS = ("fetch", "build", "profile", "perf", "predict", "sample", "measure", "report")
+#: Of each profile that tells how fast a function is.
+_SAMPLED_SECONDS = 15.0
 
 
 class CaseStudy:
@@ -46,7 +49,9 @@ class CaseStudy:
         self.output = study.output
         self.log = self.output / "log.txt"
         self.output.mkdir(parents=True, exist_ok=True)
-        wanted = study.scratch_bytes(max(self._profiled_seconds(), options.run_seconds, options.perf_seconds))
+        wanted = study.scratch_bytes(
+            max(study.repeated or options.seconds, options.run_seconds, options.perf_seconds)
+        )
         self.scratch = Path(tempfile.mkdtemp(prefix="coz-", dir=scratch_folder(wanted, self.output)))
 
     def fetch(self) -> None:
@@ -106,19 +111,32 @@ class CaseStudy:
         if refusal := recorded.refusal(self.output):
             print(f"{refusal}; left out: perf's list, and predictions that need it", file=sys.stderr)
             return
-        variants = [BEFORE, *(c.name for c in self.study.changes if c.symbols)]
+        changes = [c for c in self.study.changes if c.symbols and not c.with_callees]
+        variants = [BEFORE, *(c.name for c in changes)]
         samples = {variant: self._record(variant) for variant in variants}
         first = samples[BEFORE]
         ranked = sorted(first.functions.items(), key=lambda item: -item[1])[:15]
         found = {
             "functions": [[name, count / first.total] for name, count in ranked],
-            "own": {
-                c.name: recorded.own_speedup(first, samples[c.name], c.symbols)
-                for c in self.study.changes
-                if c.symbols
-            },
+            "own": {c.name: recorded.own_speedup(first, samples[c.name], c.symbols) for c in changes},
         }
         self._keep("perf", found)
+
+    def sample(self) -> None:
+        """How much faster changes have made functions together with what these call."""
+        changes = [c for c in self.study.changes if c.with_callees]
+        if not changes:
+            return
+        samples = {}
+        for variant in [BEFORE, *(c.name for c in changes)]:
+            name = f"samples-{variant}"
+            self._coz(name, ("--granularity", "function", "--fixed-speedup", "0"), variant, _SAMPLED_SECONDS)
+            samples[variant] = sampled.read(Path(self._coz_file(name)))
+        found = {
+            c.name: recorded.own_speedup(samples[BEFORE], samples[c.name], [c.target, *c.symbols])
+            for c in changes
+        }
+        self._keep("samples", {"own": found})
 
     def measure(self) -> None:
         """All variants in turns, in an order that turns round each time."""
@@ -145,9 +163,6 @@ class CaseStudy:
         """Remove what the workload has left."""
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def _profiled_seconds(self) -> float:
-        return self.study.repeated or self.options.seconds
-
     def _coz_file(self, name: str) -> str:
         return str(self.output / f"{name}.coz")
 
@@ -157,21 +172,25 @@ class CaseStudy:
             raise SystemExit(f"{built} is not built; say this again without --only, or with --only build")
         return [str(word) for word in self.study.workload(built, self.scratch, seconds)]
 
-    def _coz(self, name: str, options: tuple[str, ...]) -> None:
+    def _coz(
+        self, name: str, options: tuple[str, ...], variant: str = BEFORE, seconds: float | None = None
+    ) -> None:
+        seconds = seconds or self.options.seconds
         if not self.options.more:
             Path(self._coz_file(name)).unlink(missing_ok=True)
-        program = self._command(BEFORE, self._profiled_seconds())
+        program = self._command(variant, self.study.repeated or seconds)
         run = [COZ, "run", "--output", self._coz_file(name)]
         if self.study.repeated:
-            run += ["--duration", f"{self.options.seconds:g}s"]
+            run += ["--duration", f"{seconds:g}s"]
         run += [*self.study.coz_options, *options, "---", *program]
-        print(f"profiling {self.study.name} ({name}) for about {self.options.seconds:.0f} s", flush=True)
+        print(f"profiling {self.study.name} ({name}) for about {seconds:.0f} s", flush=True)
         call(run, self.log)
 
     def _run(
         self, variant: str, seconds: float, before: Callable[[list[str]], list[str]] = lambda c: c
     ) -> Run:
-        command = self.study.timed(before(self._command(variant, seconds)))
+        plain = self._command(variant, seconds)
+        command = self.study.with_time(before(plain))
         done = subprocess.run(
             command,
             text=True,
@@ -184,7 +203,7 @@ class CaseStudy:
             with self.log.open("a") as out:
                 out.write(f"$ {' '.join(command)}\n{done.stdout}\n")
             raise failure(command, done.returncode, done.stdout, self.log)
-        return self.study.parse(done.stdout)
+        return self.study.done(plain, done.stdout)
 
     def _record(self, variant: str) -> recorded.Samples:
         data = self.output / f"perf-{variant}.data"

@@ -5,6 +5,7 @@ Each has a folder `examples/NAME/` with `study.py`, which defines `STUDY`, and o
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -36,9 +37,11 @@ class Change:
 
     `target` is the line (FILE:LINE) or function that the causal profile speeds up for the prediction.
     `symbols` are the functions, as perf names them, whose time together the change lessens; `removed` says
-    instead that the change leaves the target out altogether. Functions that are `inlined` into the target are
-    other lines for the profile, and their effects are added. Neither is there where the change removes
-    waiting rather than work; then no prediction is compared.
+    instead that the change leaves the target out altogether, and `with_callees` that what the target calls in
+    libraries counts too, as the causal profiler's own samples tell; `symbols` are then functions that the
+    change adds. Functions that are `inlined` into the
+    target are other lines for the profile, and their effects are added. None of these is there where the
+    change removes waiting rather than work; then no prediction is compared.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Change:
     target: str = ""
     symbols: tuple[str, ...] = ()
     removed: bool = False
+    with_callees: bool = False
     inlined: tuple[str, ...] = ()
 
 
@@ -55,8 +59,9 @@ class Study:
     """A program, a workload of it, and what was tried on it.
 
     `fetch(folder)` puts the unpatched source into an existing empty folder. `build(source, output)` compiles
-    a patched copy. `workload(output, scratch, seconds)` is the command that runs for about so long; `parse`
-    reads its output. `coz_options` belong to the profile; `scratch` is a folder in memory where that has the
+    a patched copy. `workload(output, scratch, seconds)` is the command that runs for about so long. Either
+    `parse` reads from its output what it has done, or `count` tells from the command how many units that is,
+    and it is timed. `coz_options` belong to the profile; `scratch` is a folder in memory where that has the
     room that the workload says it takes.
     """
 
@@ -66,22 +71,25 @@ class Study:
     fetch: Callable[[Path], None]
     build: Callable[[Path, Path], None]
     workload: Callable[[Path, Path, float], Sequence[str]]
-    parse: Callable[[str], Run]
     coz_options: tuple[str, ...]
     changes: tuple[Change, ...]
+    parse: Callable[[str], Run] | None = None
+    count: Callable[[list[str]], int] | None = None
     #: Options for the second profile, which measures the targets of the changes only.
     prediction_options: tuple[str, ...] = ("--granularity", "function")
     #: Debian packages that the build needs, besides a compiler, make, patch and dpkg-dev.
     packages: tuple[str, ...] = ()
     #: Bytes that a workload of so many seconds writes to `scratch` at most.
     scratch_bytes: Callable[[float], float] = lambda _seconds: 0.0
-    #: Wraps the command of a measured run, for programs that do not print how long they took.
-    timed: Callable[[list[str]], list[str]] = list
     #: Seconds, about, of one run under the profiler, which is repeated: for workloads that are not ended by
     #: the clock, and so take longer on a slow machine.
     repeated: float | None = None
     #: Variables of every command that is run.
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.parse is None) == (self.count is None):
+            raise ValueError(f"{self.name}: either parse or count")
 
     @property
     def folder(self) -> Path:
@@ -98,11 +106,28 @@ class Study:
         """All that is built."""
         return [BEFORE, *(change.name for change in self.changes)]
 
+    def with_time(self, command: list[str]) -> list[str]:
+        """The command so that `done` can tell how long it took."""
+        return timed(command) if self.count else command
 
-def with_time(command: Sequence[str], before: str = "") -> list[str]:
-    """The command, and then a line with its time: `before`, and so many `seconds`."""
-    script = f"TIMEFORMAT='{before}%R seconds'; {{ time {shlex.join(command)}; }} 2>&1"
-    return ["bash", "-c", script]
+    def done(self, command: list[str], output: str) -> Run:
+        """What the command has done, by what it printed `with_time`."""
+        if self.count:
+            return Run(self.count(command), seconds_of(output))
+        assert self.parse
+        return self.parse(output)
+
+
+def timed(command: Sequence[str]) -> list[str]:
+    """The command, and then a line with its seconds, for `seconds_of`."""
+    return ["bash", "-c", f"TIMEFORMAT='took %R seconds'; {{ time {shlex.join(command)}; }} 2>&1"]
+
+
+def seconds_of(output: str) -> float:
+    """What a command that was `timed` has taken."""
+    found = re.search(r"^took ([\d.]+) seconds$", output, re.MULTILINE)
+    assert found, output
+    return float(found[1])
 
 
 def call(command: Sequence[str | Path], log: Path, cwd: Path | None = None) -> None:

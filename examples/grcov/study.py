@@ -1,13 +1,12 @@
 """grcov, which puts coverage together: tracefiles of many executables, merged by two threads."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from study import Change, Run, Study, call, with_time
+from study import Change, Study, call
 
 VERSION = "0.10.7"
 #: What its dependencies need.
@@ -60,13 +59,6 @@ def workload(output: Path, scratch: Path, _seconds: float) -> list[str]:
     return [*grcov, "-t", "files", "-o", str(scratch / "files")]
 
 
-def parse(output: str) -> Run:
-    """`S seconds`, of bash."""
-    found = re.search(r"([\d.]+) seconds", output)
-    assert found, output
-    return Run(TRACEFILES, float(found[1]))
-
-
 STUDY = Study(
     name="grcov",
     title=f"grcov {VERSION}",
@@ -74,8 +66,7 @@ STUDY = Study(
     fetch=fetch,
     build=build,
     workload=workload,
-    timed=with_time,
-    parse=parse,
+    count=lambda _command: TRACEFILES,
     repeated=1,
     # Debian 12's own cargo is of 2022. cargo-web is the one that it builds Firefox with.
     packages=() if shutil.which("cargo") else ("cargo-web",),
@@ -86,14 +77,15 @@ STUDY = Study(
             patch="parse.diff",
             what="a record's lines are put into the map at once, not searched for one by one",
             target="grcov::parser::parse_lcov",
-            symbols=("grcov::parser::parse_lcov",),
+            symbols=("grcov::parser::line_counts", "grcov::parser::line_counts::{{closure}}"),
+            with_callees=True,
         ),
         Change(
             name="merge",
             patch="merge.diff",
             what="two records' lines are merged in their order",
             target="grcov::merge_results",
-            symbols=("grcov::merge_results",),
+            with_callees=True,
         ),
         Change(name="unlock", patch="unlock.diff", what="paths are looked up before the lock is taken"),
     ),

@@ -1,10 +1,9 @@
 """zstd unpacks: one thread reads, one decodes, one writes."""
 
-import re
 from pathlib import Path
 
 from debian_source import fetch as fetch_debian
-from study import BEFORE, Change, Run, Study, call, with_time
+from study import BEFORE, Change, Study, call
 
 #: What an archive is made of: zstd's own text, so many times, at a distance that zstd does not see over.
 COPIES = 8
@@ -41,16 +40,9 @@ def workload(output: Path, scratch: Path, seconds: float) -> list[str]:
     return [str(output / "zstd"), "-d", "-q", "-f", *[str(archive)] * max(1, round(seconds * RATE))]
 
 
-def timed(command: list[str]) -> list[str]:
-    """The same with the number of archives and its time printed."""
-    return with_time(command, f"{command.count(command[-1])} archives, ")
-
-
-def parse(output: str) -> Run:
-    """What `timed` has printed."""
-    found = re.search(r"(\d+) archives, ([\d.]+) seconds", output)
-    assert found, output
-    return Run(int(found[1]), float(found[2]))
+def count(command: list[str]) -> int:
+    """Archives."""
+    return command.count(command[-1])
 
 
 STUDY = Study(
@@ -64,8 +56,7 @@ STUDY = Study(
     ),
     build=build,
     workload=workload,
-    parse=parse,
-    timed=timed,
+    count=count,
     repeated=20,
     scratch_bytes=lambda _seconds: 100e6,
     # A block is handed to the thread that writes. Functions: decoding is spread over a hundred lines.

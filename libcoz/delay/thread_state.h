@@ -40,7 +40,10 @@ struct alignas(64) ThreadState {
   std::atomic<bool> in_handler{false};
   // Charges that came while the thread was busy or blocked, ns.
   std::atomic<Nanoseconds> deferred{0};
-  // Counts the sample handler's runs, so that a wrapper can tell what interrupted its call.
+  // Runs of the sample handler; its own.
+  std::uint32_t samples = 0;
+  // Calls that ended with EINTR by a run of our handler, and by none of the program's: wrappers
+  // make them again (interpose/blocking.h).
   std::atomic<std::uint32_t> interruptions{0};
 
   std::atomic<int> tid{0};    // 0: the slot is free

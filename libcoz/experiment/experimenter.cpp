@@ -44,9 +44,15 @@ void Experimenter::run() {
     run_whole();
   } else {
     if (!wait_for_start()) return;
-    reads_threads_ = hide_descriptors();
     run_blocks();
   }
+}
+
+void Experimenter::take_descriptors() noexcept {
+  while (handed_over_.sleep_for(kSecond) && !stop_.is_stopped()) {
+  }
+  reads_threads_ = hide_descriptors();
+  taken_.stop();
 }
 
 bool Experimenter::wait_for_start() {

@@ -64,6 +64,14 @@ class Experimenter {
 
   void run();
   void stop() noexcept { stop_.stop(); }
+  // First of all in the profiler's thread: waits until sampling has been started or not, and takes
+  // the descriptors out of the program's reach, which may close them all, or reuse their numbers.
+  void take_descriptors() noexcept;
+  // When sampling has been started or not: returns when the thread has taken them.
+  void hand_over_descriptors() noexcept {
+    handed_over_.stop();
+    taken_.sleep_for(kLongestTaking);
+  }
   // Until stop(), or the time at which profiling is to end: run() may have had nothing to do.
   void wait_for_stop() noexcept {
     while (stop_.sleep_for(kSecond)) {
@@ -134,6 +142,8 @@ class Experimenter {
   ProfileWriter& log_;
 
   StopSignal stop_;
+  StopSignal handed_over_;
+  StopSignal taken_;
   Random random_;
   TargetSelector selector_;
   FixedTargets fixed_;
@@ -141,6 +151,7 @@ class Experimenter {
   WindowLength window_;
   WindowMeter meter_;
   LoadControl load_;
+  static constexpr Nanoseconds kLongestTaking = kSecond;
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -53,23 +54,49 @@ inline WokenBy woken_by_errno(long result) {
 }
 
 // Sleeping calls end with EINTR when a handler ran, ours as well as the program's; a program must
-// not see an EINTR that it would not see without the profiler. Calls again while nothing but
-// samples came between. (A signal of the program's that arrives between the two calls finds the
-// thread outside a call, as it may without a profiler.)
+// not see an EINTR that it would not see without the profiler, and must see that of its own. Calls
+// again while nothing but ours came between. (A signal of the program's that arrives between the
+// two calls finds the thread outside a call, as it may without a profiler.)
+class Interruptions {
+ public:
+  Interruptions() noexcept : thread_(Runtime::current_thread()) {
+    if (thread_ != nullptr) outer_ = thread_->interruptions.load(std::memory_order_relaxed);
+  }
+  // What a handler has called is not the business of the call that the handler has interrupted.
+  ~Interruptions() {
+    if (thread_ != nullptr) thread_->interruptions.store(outer_, std::memory_order_relaxed);
+  }
+  Interruptions(const Interruptions&) = delete;
+  Interruptions& operator=(const Interruptions&) = delete;
+
+  // Since it was asked last.
+  bool any() noexcept {
+    if (thread_ == nullptr) return false;
+    const std::uint32_t now = thread_->interruptions.load(std::memory_order_relaxed);
+    thread_->interruptions.store(outer_, std::memory_order_relaxed);
+    return now != outer_;
+  }
+
+ private:
+  ThreadState* thread_;
+  std::uint32_t outer_ = 0;
+};
+
 template <typename Call, typename IsInterrupted>
 auto past_samples(Call call, IsInterrupted is_interrupted) {
-  const ThreadState* thread = Runtime::current_thread();
-  for (;;) {
-    const std::uint32_t before =
-        thread == nullptr ? 0 : thread->interruptions.load(std::memory_order_relaxed);
+  for (Interruptions interruptions;;) {
     const auto result = call();
-    if (thread == nullptr || !is_interrupted(result)) return result;
-    // Exactly one handler run per interruption of ours: more would not show in one EINTR.
-    if (thread->interruptions.load(std::memory_order_relaxed) == before) return result;
+    if (!is_interrupted(result) || !interruptions.any()) return result;
   }
 }
 
 inline bool is_interrupted(long result) { return result == -1 && errno == EINTR; }
+
+// Of a time-out; one of a century and more is as good as a century, and a sum with it has room.
+constexpr Nanoseconds nanoseconds_of(const timespec& time) noexcept {
+  constexpr time_t kCentury = 100L * 366 * 24 * 3600;
+  return std::min(time.tv_sec, kCentury) * kSecond + time.tv_nsec;
+}
 
 // The wait of a call that has a relative time-out: the whole at first, then what is left of it.
 class Remaining {

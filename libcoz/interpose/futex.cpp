@@ -38,7 +38,7 @@ long wait(const Futex& futex) {
   if (!is_relative || timeout == nullptr) {
     return coz::past_samples([&] { return futex.call(futex.timeout); }, coz::is_interrupted);
   }
-  coz::Remaining remaining(timeout->tv_sec * coz::kSecond + timeout->tv_nsec);
+  coz::Remaining remaining(coz::nanoseconds_of(*timeout));
   bool is_first = true;
   return coz::past_samples(
       [&] {

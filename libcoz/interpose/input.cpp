@@ -20,8 +20,8 @@ namespace {
 using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
+using coz::MaskOfCall;
 using coz::Nanoseconds;
-using coz::WithoutOurs;
 
 // `call` gets the time-out in milliseconds; below 0 is for ever.
 template <typename Call>
@@ -46,7 +46,7 @@ COZ_WRAPPER_PART int with_timespec(const timespec* timeout, Call call) {
       return coz::past_samples([=] { return call(timeout); },
                                [](int result) { return is_interrupted(result); });
     }
-    coz::Remaining remaining(timeout->tv_sec * kSecond + timeout->tv_nsec);
+    coz::Remaining remaining(coz::nanoseconds_of(*timeout));
     bool is_first = true;
     return coz::past_samples(
         [&] {
@@ -65,7 +65,7 @@ bool wait_on(int socket, Nanoseconds start) {
   timeval limit{};
   socklen_t size = sizeof limit;
   if (getsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, &size) != 0) return true;
-  const Nanoseconds whole = limit.tv_sec * kSecond + limit.tv_usec * coz::kMicrosecond;
+  const Nanoseconds whole = coz::nanoseconds_of({limit.tv_sec, limit.tv_usec * 1000});
   if (whole == 0) return true;
   const Nanoseconds left = start + whole - coz::now();
   if (left > 0) {
@@ -102,9 +102,10 @@ COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  const WithoutOurs own(mask);
-  return with_timespec(
-      timeout, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
+  MaskOfCall own(mask);
+  return with_timespec(timeout, [&](const timespec* t) {
+    return own.unless_ended([&] { return COZ_REAL(ppoll)(files, count, t, own.get()); });
+  });
 }
 
 // The kernel leaves what is left in `timeout`.
@@ -117,9 +118,10 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
-  const WithoutOurs own(mask);
+  MaskOfCall own(mask);
   return with_timespec(timeout, [&](const timespec* t) {
-    return COZ_REAL(pselect)(count, read, write, except, t, own.get());
+    return own.unless_ended(
+        [&] { return COZ_REAL(pselect)(count, read, write, except, t, own.get()); });
   });
 }
 
@@ -130,16 +132,19 @@ COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout)
 
 COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
                            const sigset_t* mask) {
-  const WithoutOurs own(mask);
-  return with_milliseconds(
-      timeout, [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
+  MaskOfCall own(mask);
+  return with_milliseconds(timeout, [&](int ms) {
+    return own.unless_ended(
+        [&] { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
+  });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
                             const sigset_t* mask) {
-  const WithoutOurs own(mask);
+  MaskOfCall own(mask);
   return with_timespec(timeout, [&](const timespec* t) {
-    return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get());
+    return own.unless_ended(
+        [&] { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); });
   });
 }
 
@@ -182,9 +187,10 @@ COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room)
 
 COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
                            const sigset_t* mask, size_t room) {
-  const WithoutOurs own(mask);
+  MaskOfCall own(mask);
   return with_timespec(timeout, [&](const timespec* t) {
-    return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room);
+    return own.unless_ended(
+        [&] { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); });
   });
 }
 

@@ -3,14 +3,20 @@
 //
 // The program may install a handler for it, ignore it, block it or wait for it; it sees what it
 // set, and its handler gets every signal that is neither a sample nor a breakpoint of ours, while
-// the profiler keeps the signal for itself in the kernel. A thread that runs into a breakpoint with
-// SIGTRAP blocked would be killed, so that no mask given to the kernel may contain it.
+// the profiler keeps the signal for itself in the kernel (os/withheld_signals.h has what it
+// blocks). A thread that runs into a breakpoint with SIGTRAP blocked would be killed, so that no
+// mask given to the kernel may contain it.
 #ifndef LIBCOZ_INTERPOSE_SAMPLE_SIGNAL_H
 #define LIBCOZ_INTERPOSE_SAMPLE_SIGNAL_H
 
 #include <signal.h>
 
+#include <cerrno>
+#include <optional>
+
 #include "breakpoint/breakpoints.h"
+#include "os/signal_bits.h"
+#include "os/withheld_signals.h"
 
 namespace coz {
 
@@ -35,22 +41,46 @@ void keep_samples_off(struct sigaction& action) noexcept;
 struct sigaction program_action(int signal) noexcept;
 void set_program_action(int signal, const struct sigaction& action) noexcept;
 
-// Takes signals of ours out of `set`.
-void take_out_ours(sigset_t& set) noexcept;
+// Signals of ours; and those that no thread may block in the kernel, whether it is profiled or not.
+SignalBits our_signals() noexcept;
+SignalBits never_blocked() noexcept;
+// Those whose blocking is kept for the calling thread (os/withheld_signals.h): none where it is not
+// profiled, or is that of a child which has a mask of its own.
+SignalBits kept_for_program() noexcept;
+// A sample, as a wait for its signal may get: not the program's.
+bool is_sample(const siginfo_t& info) noexcept;
 
-// A copy of `set` without signals of ours; nullptr stays nullptr.
-class WithoutOurs {
+// pthread_sigmask, or what is like it, as the program sees it: `call` is to change the kernel's.
+using MaskCall = int (*)(int how, const sigset_t* set, sigset_t* before);
+int change_mask(int how, const sigset_t* set, sigset_t* before, MaskCall call) noexcept;
+
+// For calls that have a mask of their own: what the kernel is to get.
+class MaskOfCall {
  public:
-  explicit WithoutOurs(const sigset_t* set) noexcept : given_(set != nullptr) {
-    if (!given_) return;
-    copy_ = *set;
-    take_out_ours(copy_);
+  explicit MaskOfCall(const sigset_t* mask) noexcept {
+    if (mask == nullptr) return;
+    own_ = *mask;
+    const SignalBits never = never_blocked();
+    // Most programs have nothing to do with signals of ours.
+    const SignalBits either = (bits_of(*mask) | withheld::blocked()) & our_signals();
+    if ((either | never) == 0) return;
+    const SignalBits kept = kept_for_program();
+    assign_bits(*own_, bits_of(*mask) & ~(kept | never));
+    if (kept != 0) program_.emplace(bits_of(*mask) & kept, never);
   }
-  const sigset_t* get() const noexcept { return given_ ? &copy_ : nullptr; }
+  const sigset_t* get() const noexcept { return own_ ? &*own_ : nullptr; }
+  // `call()`, or its end by a signal that has come before.
+  template <typename Call>
+  int unless_ended(Call call) {
+    if (program_) program_->before_call(bits_of(*own_));
+    if (!program_ || !program_->has_come()) return call();
+    errno = EINTR;
+    return -1;
+  }
 
  private:
-  bool given_;
-  sigset_t copy_{};
+  std::optional<sigset_t> own_;
+  std::optional<withheld::Mask> program_;
 };
 
 }  // namespace coz

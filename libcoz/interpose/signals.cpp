@@ -1,4 +1,4 @@
-// Sending signals and waiting for them.
+// Sending signals, waiting for them, and asking for those that are pending.
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,7 +9,6 @@
 
 namespace {
 
-using coz::WithoutOurs;
 using coz::WokenBy;
 
 // Threads that wait for a signal are found by its number: no object lives at so low an address.
@@ -28,36 +27,88 @@ COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
   return came;
 }
 
+bool is_of_profiler(const siginfo_t& info) {
+  return coz::is_sample(info) || coz::withheld::is_knock(info);
+}
+
+// With the code that libc gives to what it waits for.
+int take_withheld(coz::withheld::Wait& wait, siginfo_t& info) {
+  const int taken = wait.take(info);
+  if (taken != 0 && info.si_code == SI_TKILL) info.si_code = SI_USER;
+  return taken;
+}
+
+// A signal that is pending.
+int take_at_once(const sigset_t* set, siginfo_t* info, coz::withheld::Wait& wait) {
+  constexpr timespec kAtOnce = {0, 0};
+  for (;;) {
+    if (const int withheld = take_withheld(wait, *info)) return withheld;
+    const int came = COZ_REAL(sigtimedwait)(set, info, &kAtOnce);
+    if (came <= 0 || !is_of_profiler(*info)) return came;
+  }
+}
+
+// Until a signal comes, a handler of the program's has run, or the time is over.
+int take_in_time(const sigset_t* set, siginfo_t* info, const timespec* timeout,
+                 coz::withheld::Wait& wait) {
+  constexpr coz::Nanoseconds kPart = 100 * coz::kMillisecond;
+  // The wait ends with EINTR, too, where another thread has got the signal that woke this one: from
+  // there it comes to wait.take() soon.
+  constexpr coz::Nanoseconds kGrace = coz::kMillisecond;
+  coz::Remaining remaining(timeout == nullptr ? 0 : coz::nanoseconds_of(*timeout));
+  coz::Interruptions interruptions;
+  const timespec* given = timeout;
+  bool is_ending = false;
+  for (timespec rest = {};; given = timeout == nullptr ? nullptr : &rest) {
+    if (const int withheld = take_withheld(wait, *info)) return withheld;
+    const coz::Nanoseconds left = timeout == nullptr ? coz::kSecond : remaining.get();
+    const coz::Nanoseconds most = is_ending ? kGrace : kPart;
+    const bool is_part = is_ending || (wait.may_miss() && left > most);
+    const coz::Nanoseconds part = is_part ? most : left;
+    rest = {part / coz::kSecond, part % coz::kSecond};
+    const int came = COZ_REAL(sigtimedwait)(set, info, is_part ? &rest : given);
+    if (came > 0 && is_of_profiler(*info)) continue;
+    if (came > 0) return came;
+    if (errno == EINTR && interruptions.any()) continue;
+    if (errno == EINTR && wait.is_for_ours() && !is_ending) {
+      is_ending = true;
+      continue;
+    }
+    if (is_ending) errno = EINTR;
+    if (is_ending || errno != EAGAIN || !is_part) return came;
+  }
+}
+
 // sigwaitinfo, and sigtimedwait with a `timeout`. A signal that was pending already is taken
-// without waiting: whoever sent it did not wake us, so there is nothing to be credited.
+// without waiting: whoever sent it did not wake us, so there is nothing to be credited. Of the
+// signals that are ours the program gets those that it was sent (os/withheld_signals.h).
 COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  const WithoutOurs wanted(set);
+  coz::withheld::Wait wait(coz::bits_of(*set) & coz::kept_for_program(), coz::never_blocked());
   siginfo_t own = {};
   siginfo_t* out = info != nullptr ? info : &own;
-  constexpr timespec kAtOnce = {0, 0};
   const int saved = errno;
-  if (const int came = COZ_REAL(sigtimedwait)(wanted.get(), out, &kAtOnce); came > 0) return came;
+  if (const int came = take_at_once(set, out, wait); came > 0) return came;
   errno = saved;
-  return wait_for_signal(out, [&] {
-    coz::Remaining remaining(
-        timeout == nullptr ? 0 : timeout->tv_sec * coz::kSecond + timeout->tv_nsec);
-    bool is_first = true;
-    return coz::past_samples(
-        [&] {
-          if (timeout == nullptr) return COZ_REAL(sigwaitinfo)(wanted.get(), out);
-          const coz::Nanoseconds left = remaining.get();
-          const timespec rest = {left / coz::kSecond, left % coz::kSecond};
-          const timespec* given = is_first ? timeout : &rest;
-          is_first = false;
-          return COZ_REAL(sigtimedwait)(wanted.get(), out, given);
-        },
-        [](int result) { return coz::is_interrupted(result); });
-  });
+  return wait_for_signal(out, [&] { return take_in_time(set, out, timeout, wait); });
 }
 
 COZ_WRAPPER_PART void before_signalling(int signal) {
   if (signal == 0) return;
   if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(signal));
+}
+
+// A signal that a thread sends to its own process, and blocks, is pending as the call returns. The
+// kernel, which knows nothing of that, might first give it to another thread.
+bool stays_pending(pid_t process, int signal, int code, sigval value) noexcept {
+  if (!coz::is_ours(signal) || (coz::kept_for_program() & coz::bit_of(signal)) == 0) return false;
+  if (process != getpid()) return false;
+  siginfo_t info = {};
+  info.si_signo = signal;
+  info.si_code = code;
+  info.si_pid = process;
+  info.si_uid = getuid();
+  info.si_value = value;
+  return coz::withheld::withhold(info);
 }
 
 }  // namespace
@@ -69,6 +120,7 @@ COZ_EXPORT int pthread_kill(pthread_t thread, int signal) noexcept {
 
 COZ_EXPORT int kill(pid_t process, int signal) noexcept {
   before_signalling(signal);
+  if (stays_pending(process, signal, SI_USER, {})) return 0;
   return COZ_REAL(kill)(process, signal);
 }
 
@@ -84,6 +136,7 @@ COZ_EXPORT int tgkill(pid_t process, pid_t thread, int signal) {
 
 COZ_EXPORT int sigqueue(pid_t process, int signal, const sigval value) noexcept {
   before_signalling(signal);
+  if (stays_pending(process, signal, SI_QUEUE, value)) return 0;
   return COZ_REAL(sigqueue)(process, signal, value);
 }
 
@@ -115,16 +168,26 @@ COZ_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec
 }
 
 COZ_EXPORT int sigsuspend(const sigset_t* mask) {
-  // A sample must not end the wait; but the program's handlers run with this mask, and may run into
-  // breakpoints. (A sample by SIGTRAP is taken while the thread computes, never in a wait.)
-  sigset_t own = *mask;
-  if (const int signal = coz::sample_signal()) sigaddset(&own, signal);
-  if (coz::has_breakpoints()) sigdelset(&own, SIGTRAP);
-  return wait_for_signal(nullptr, [&] { return COZ_REAL(sigsuspend)(&own); });
+  coz::MaskOfCall own(mask);
+  return wait_for_signal(nullptr, [&] {
+    return coz::past_samples(
+        [&] { return own.unless_ended([&] { return COZ_REAL(sigsuspend)(own.get()); }); },
+        [](int result) { return coz::is_interrupted(result); });
+  });
 }
 
 COZ_EXPORT int pause() {
   sigset_t mask;
-  COZ_REAL(pthread_sigmask)(SIG_BLOCK, nullptr, &mask);
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
   return sigsuspend(&mask);
+}
+
+COZ_EXPORT int sigpending(sigset_t* set) noexcept {
+  const int result = COZ_REAL(sigpending)(set);
+  const coz::SignalBits kept = coz::kept_for_program();
+  if (result == 0 && kept != 0) {
+    const coz::SignalBits ours = coz::withheld::pending() & coz::withheld::blocked();
+    coz::assign_bits(*set, (coz::bits_of(*set) & ~kept) | ours);
+  }
+  return result;
 }

@@ -7,6 +7,7 @@
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "interpose/real.h"
+#include "interpose/sample_signal.h"
 #include "interpose/small_stack.h"
 
 namespace coz {
@@ -18,20 +19,30 @@ struct Start {
   Result (*routine)(void*);
   void* argument;
   Nanoseconds inherited;
+  SignalBits blocked;
 };
+
+// What the creating thread blocks, but not in the kernel, and the new one inherits.
+SignalBits inherited_blocking(const pthread_attr_t* attributes) noexcept {
+  const SignalBits blocked = withheld::blocked() & never_blocked();
+  sigset_t set;
+  if (blocked == 0 || attributes == nullptr) return blocked;
+  const bool has_own = pthread_attr_getsigmask_np(attributes, &set) == 0;
+  return has_own ? 0 : blocked;
+}
 
 template <typename Result>
 Result begin_thread(void* passed) {
   const Start start = *static_cast<Start<Result>*>(passed);
   free(passed);
-  if (Runtime* runtime = Runtime::active()) runtime->thread_begins(start.inherited);
+  if (Runtime* runtime = Runtime::active()) runtime->thread_begins(start.inherited, start.blocked);
   return start.routine(start.argument);
 }
 
 // `create(routine, argument)` is the real call. `no_memory` is what it returns for want of memory.
 template <typename Result, typename Create>
-COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int no_memory,
-                                   Create create) {
+COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, SignalBits blocked,
+                                   int no_memory, Create create) {
   auto delays = Runtime::current_delays();
   ThreadState* parent = Runtime::current_thread();
   if (!delays || parent == nullptr) return create(routine, argument);
@@ -39,7 +50,7 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int
   if (start == nullptr) return no_memory;
   // The delays that the parent has served have delayed the child's creation too.
   delays->publish();
-  *start = {routine, argument, parent->clock.local()};
+  *start = {routine, argument, parent->clock.local(), blocked};
   const int result = create(begin_thread<Result>, start);
   if (result != 0) free(start);
   return result;
@@ -64,23 +75,28 @@ static_assert(thrd_success == 0);
 
 COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*routine)(void*), void* argument) {
+  const coz::withheld::InKernel inherited(coz::never_blocked());
   const coz::SmallStack stack(attributes);
   if (stack.is_too_small()) {
     // Not registered, it is not sampled either: the handler goes back at once.
     return COZ_REAL(pthread_create)(thread, attributes, routine, argument);
   }
-  return coz::create_thread(routine, argument, EAGAIN, [&](void* (*begin)(void*), void* start) {
-    const int error = COZ_REAL(pthread_create)(thread, stack.attributes(), begin, start);
-    if (error == 0 || stack.attributes() == attributes) return error;
-    // There may have been memory for the stack that the program asked for.
-    return COZ_REAL(pthread_create)(thread, attributes, begin, start);
-  });
+  const coz::SignalBits blocked = coz::inherited_blocking(attributes);
+  return coz::create_thread(
+      routine, argument, blocked, EAGAIN, [&](void* (*begin)(void*), void* start) {
+        const int error = COZ_REAL(pthread_create)(thread, stack.attributes(), begin, start);
+        if (error == 0 || stack.attributes() == attributes) return error;
+        // There may have been memory for the stack that the program asked for.
+        return COZ_REAL(pthread_create)(thread, attributes, begin, start);
+      });
 }
 
 COZ_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
-  return coz::create_thread(routine, argument, thrd_nomem, [=](thrd_start_t begin, void* start) {
-    return COZ_REAL(thrd_create)(thread, begin, start);
-  });
+  const coz::withheld::InKernel inherited(coz::never_blocked());
+  const coz::SignalBits blocked = coz::inherited_blocking(nullptr);
+  return coz::create_thread(
+      routine, argument, blocked, thrd_nomem,
+      [=](thrd_start_t begin, void* start) { return COZ_REAL(thrd_create)(thread, begin, start); });
 }
 
 COZ_EXPORT int pthread_join(pthread_t thread, void** result) {

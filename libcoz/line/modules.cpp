@@ -9,7 +9,9 @@
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "os/executable.h"
 #include "os/zeroed_memory.h"
@@ -25,22 +27,41 @@ struct Wanted {
   std::optional<Loading> found;
 };
 
-int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
-  Wanted& wanted = *static_cast<Wanted*>(argument);
+using Remembered = std::vector<std::pair<std::string, Loading>>;
+const Remembered* remembered = nullptr;
+
+const char* path_of(const dl_phdr_info& info) noexcept {
   // The main executable has an empty name.
-  const bool is_main = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-  if (!is_same_file(is_main ? path_to_executable() : info->dlpi_name, wanted.binary)) return 0;
+  const bool is_main = info.dlpi_name == nullptr || info.dlpi_name[0] == '\0';
+  return is_main ? path_to_executable() : info.dlpi_name;
+}
+
+std::optional<Loading> loading_of(const dl_phdr_info& info) noexcept {
   std::uintptr_t begin = UINTPTR_MAX;
   std::uintptr_t end = 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr) & segment = info->dlpi_phdr[i];
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    begin = std::min<std::uintptr_t>(begin, info->dlpi_addr + segment.p_vaddr);
-    end = std::max<std::uintptr_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+    begin = std::min<std::uintptr_t>(begin, info.dlpi_addr + segment.p_vaddr);
+    end = std::max<std::uintptr_t>(end, info.dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
-  if (begin >= end) return 0;
-  wanted.found = Loading{begin, end, info->dlpi_addr};
-  return 1;
+  if (begin >= end) return std::nullopt;
+  return Loading{begin, end, info.dlpi_addr};
+}
+
+int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
+  Wanted& wanted = *static_cast<Wanted*>(argument);
+  if (is_same_file(path_of(*info), wanted.binary)) wanted.found = loading_of(*info);
+  return wanted.found ? 1 : 0;
+}
+
+int remember_loaded(dl_phdr_info* info, size_t, void* argument) {
+  char path[PATH_MAX];
+  const auto loading = loading_of(*info);
+  if (loading && realpath(path_of(*info), path) != nullptr) {
+    static_cast<Remembered*>(argument)->emplace_back(path, *loading);
+  }
+  return 0;
 }
 
 bool is_known_by_build_id(const ListedObject& listed) noexcept { return listed.build_id_at != 0; }
@@ -75,7 +96,19 @@ bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
 
 }  // namespace
 
+void remember_loadings() {
+  auto* all = new Remembered;
+  dl_iterate_phdr(remember_loaded, all);
+  remembered = all;
+}
+
 std::optional<Loading> find_loading(const char* binary) {
+  if (remembered != nullptr) {
+    for (const auto& [path, loading] : *remembered) {
+      if (is_same_file(path.c_str(), binary)) return loading;
+    }
+    return std::nullopt;
+  }
   Wanted wanted{binary, std::nullopt};
   dl_iterate_phdr(visit_loaded, &wanted);
   return wanted.found;

@@ -53,7 +53,11 @@ struct Loading {
   std::uintptr_t end = 0;
   std::uintptr_t load_bias = 0;  // address in memory less address in the file
 };
+// Takes the loader's lock, unless what was loaded has been remembered.
 std::optional<Loading> find_loading(const char* binary);
+// At the start, for children that are forked: in them the lock may be held by a thread that is not
+// there. Kept as long as the process lives.
+void remember_loadings();
 
 class Modules {
  public:

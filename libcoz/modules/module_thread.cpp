@@ -15,6 +15,7 @@
 #include "modules/memory_map.h"
 #include "modules/module_watch.h"
 #include "modules/table_service.h"
+#include "os/high_descriptor.h"
 #include "os/loaded_object.h"
 #include "os/own_thread.h"
 #include "os/raw_syscall.h"
@@ -26,8 +27,6 @@ namespace {
 
 constexpr Nanoseconds kInterval = 20 * kMillisecond;
 constexpr Nanoseconds kLongestStart = kSecond;
-// Where the profiler's descriptors begin.
-constexpr long kHigh = 512;
 
 std::optional<std::uint64_t> socket_inode(int descriptor) {
   struct stat status{};
@@ -61,11 +60,7 @@ bool read_all(int descriptor, std::string& out) {
 
 int open_memory_map() {
   const int low = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (low < 0) return -1;
-  const int high = fcntl(low, F_DUPFD_CLOEXEC, kHigh);
-  if (high < 0) return low;
-  close(low);
-  return high;
+  return low < 0 ? -1 : move_high(low);
 }
 
 }  // namespace

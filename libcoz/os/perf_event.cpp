@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "os/high_descriptor.h"
 #include "os/raw_syscall.h"
 
 namespace coz {
@@ -17,11 +18,7 @@ long open_event(perf_event_attr& attributes) noexcept {
   const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attributes), 0,
                                       -1, -1, static_cast<long>(PERF_FLAG_FD_CLOEXEC));
   if (descriptor < 0) return descriptor;
-  // Out of the way of programs that count on the lowest descriptors.
-  const long high = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 512);
-  if (high < 0) return descriptor;
-  raw_syscall(SYS_close, descriptor);
-  return high;
+  return move_high(static_cast<int>(descriptor));
 }
 
 perf_event_attr task_clock(Nanoseconds period) noexcept {

@@ -7,10 +7,12 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "line/scope.h"
+#include "os/high_descriptor.h"
 #include "os/raw_syscall.h"
 
 namespace coz {
@@ -19,8 +21,6 @@ namespace {
 // Reading the debug information of the largest programs takes some ten seconds. Whoever is stopped
 // in a debugger must not keep the program from starting for ever.
 constexpr timeval kPatience = {120, 0};
-// Where programs do not count on their descriptors, or close them.
-constexpr int kHigh = 512;
 
 long address(const void* what) noexcept { return reinterpret_cast<long>(what); }
 
@@ -31,16 +31,14 @@ int connect_to(std::string_view path) noexcept {
   std::memcpy(name.sun_path, path.data(), path.size());
   const long low = raw_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (low < 0) return -1;
-  const long high = raw_syscall(SYS_fcntl, low, F_DUPFD_CLOEXEC, kHigh);
-  if (high >= 0) raw_syscall(SYS_close, low);
-  const long socket = high >= 0 ? high : low;
+  const int socket = move_high(static_cast<int>(low));
   // To send is also to connect, which waits where many others do.
   for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
     raw_syscall(SYS_setsockopt, socket, SOL_SOCKET, direction, address(&kPatience),
                 sizeof kPatience);
   }
   if (raw_syscall(SYS_connect, socket, address(&name), sizeof name) == 0) {
-    return static_cast<int>(socket);
+    return socket;
   }
   raw_syscall(SYS_close, socket);
   return -1;
@@ -81,22 +79,42 @@ bool names_executable(std::string_view patterns, std::string_view path) noexcept
   return false;
 }
 
+namespace {
+
+// Of this process; empty where nobody tells.
+std::string_view own_executable(std::array<char, PATH_MAX>& room) noexcept {
+  const long length = raw_syscall(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"),
+                                  address(room.data()), static_cast<long>(room.size()));
+  return length <= 0 ? std::string_view()
+                     : std::string_view(room.data(), static_cast<std::size_t>(length));
+}
+
+std::optional<Claim> claim_for(std::string_view executable, std::string_view path) {
+  const int socket = connect_to(path);
+  if (socket < 0) return std::nullopt;
+  Claim claim{ask(socket, executable), socket};
+  if (!claim.variables.empty()) return claim;
+  raw_syscall(SYS_close, socket);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Claim> claim_at(std::string_view path) {
+  std::array<char, PATH_MAX> room;
+  const std::string_view self = own_executable(room);
+  return self.empty() ? std::nullopt : claim_for(self, path);
+}
+
 std::optional<Claim> claim_process(const char* claims) {
   if (claims == nullptr) return std::nullopt;
   const std::string_view all = claims;
   const std::string_view path = all.substr(0, all.find('\n'));
-  char executable[PATH_MAX];
-  const long length = raw_syscall(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"),
-                                  address(executable), sizeof executable);
-  if (length <= 0 || path.size() == all.size()) return std::nullopt;
-  const std::string_view self(executable, static_cast<std::size_t>(length));
-  if (!names_executable(all.substr(path.size() + 1), self)) return std::nullopt;
-  const int socket = connect_to(path);
-  if (socket < 0) return std::nullopt;
-  Claim claim{ask(socket, self), socket};
-  if (!claim.variables.empty()) return claim;
-  raw_syscall(SYS_close, socket);
-  return std::nullopt;
+  if (path.size() == all.size()) return std::nullopt;  // no patterns
+  std::array<char, PATH_MAX> room;
+  const std::string_view self = own_executable(room);
+  if (self.empty() || !names_executable(all.substr(path.size() + 1), self)) return std::nullopt;
+  return claim_for(self, path);
 }
 
 }  // namespace coz

@@ -19,6 +19,10 @@ struct Claim {
   int socket = -1;        // to `coz run`; close-on-exec, the caller's
 };
 
+// At the socket with that path, for this process whatever its executable. nullopt: `coz run` says
+// no, or is not there.
+std::optional<Claim> claim_at(std::string_view path);
+
 // Of COZ_CLAIMS. nullopt: it is not there, or is not about this executable, or `coz run` says no.
 std::optional<Claim> claim_process(const char* claims);
 

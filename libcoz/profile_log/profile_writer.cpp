@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "os/harmless_write.h"
+#include "os/high_descriptor.h"
 #include "support/json.h"
 #include "support/message.h"
 
@@ -230,12 +231,7 @@ bool ProfileWriter::open(const char* path) noexcept {
   descriptor_ = ::open(
       path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
   if (descriptor_ < 0) return false;
-  // Out of the way of programs that count on the lowest descriptors, or close the low ones.
-  const int high = fcntl(descriptor_, F_DUPFD_CLOEXEC, 512);
-  if (high >= 0) {
-    close(descriptor_);
-    descriptor_ = high;
-  }
+  descriptor_ = move_high(descriptor_);
   return true;
 }
 

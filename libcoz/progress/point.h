@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "os/clock.h"
@@ -143,6 +144,12 @@ struct alignas(64) Point {
       sum.times += part->times;
     }
     return sum;
+  }
+
+  // While nobody visits it: as if nobody had.
+  void forget_visits() noexcept {
+    counter.count.store(0, std::memory_order_relaxed);
+    for (Share& share : shares) std::construct_at(&share);
   }
 
   // True when the visit is done with count(): neither it nor a window asks for its time.

@@ -4,6 +4,23 @@
 
 namespace coz {
 
+namespace {
+
+bool may_arrive(PointKind kind) noexcept {
+  return kind == PointKind::kArrival || kind == PointKind::kBegin;
+}
+
+}  // namespace
+
+void PointRegistry::amplify() noexcept {
+  amplifies_ = true;
+  for (std::uint32_t i = 0; i < size(); ++i) points_[i].may_amplify = may_arrive(points_[i].kind);
+}
+
+void PointRegistry::forget_visits() noexcept {
+  for (std::uint32_t i = 0; i < size(); ++i) points_[i].forget_visits();
+}
+
 Point* PointRegistry::find(PointKind kind, const char* name) noexcept {
   const std::uint32_t size = this->size();
   for (std::uint32_t i = 0; i < size; ++i) {
@@ -24,7 +41,7 @@ Point* PointRegistry::find_or_add(PointKind kind, const char* name) noexcept {
     point = &points_[size];
     point->kind = kind;
     std::strncpy(point->name, name, Point::kMostName - 1);
-    point->may_amplify = amplifies_ && (kind == PointKind::kArrival || kind == PointKind::kBegin);
+    point->may_amplify = amplifies_ && may_arrive(kind);
     if (kind == PointKind::kArrival) has_arrival_point_.store(true, std::memory_order_relaxed);
     size_.store(size + 1, std::memory_order_release);
   }

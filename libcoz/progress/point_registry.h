@@ -22,9 +22,13 @@ class PointRegistry {
   Point* find_or_add(PointKind kind, const char* name) noexcept;
   Point* find(PointKind kind, const char* name) noexcept;
 
-  // Before any point is added: load is amplified at arrival points; where there are none, at begin
-  // points.
-  void amplify() noexcept { amplifies_ = true; }
+  // Load is amplified at arrival points; where there are none, at begin points. While no other
+  // thread uses the registry.
+  void amplify() noexcept;
+  // In a forked child, in which no other thread is: one of the parent's may have been adding.
+  void release_lock() noexcept { adding_.clear(); }
+  // While nobody visits them: the points stay, as if nobody had.
+  void forget_visits() noexcept;
   // Whether a visit of `point` is a request's arrival, to be sped up.
   bool is_arrival(const Point& point) const noexcept {
     return point.may_amplify && (point.kind == PointKind::kArrival ||

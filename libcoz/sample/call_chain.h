@@ -13,9 +13,6 @@
 
 namespace coz {
 
-// Once, before any thread is sampled: makes the unwinder set itself up.
-void prepare_call_chains() noexcept;
-
 // The places, innermost first, as many as `out` has room for; returns their number. `context` is
 // the handler's ucontext_t. Signal-safe.
 std::size_t find_places(const Modules& modules, void* context, std::span<Place> out) noexcept;

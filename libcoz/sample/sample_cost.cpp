@@ -8,6 +8,7 @@
 
 #include "os/perf_event.h"
 #include "os/raw_syscall.h"
+#include "os/withheld_signals.h"
 
 namespace coz {
 namespace {
@@ -30,7 +31,7 @@ Nanoseconds time_work() noexcept {
   return processor_time() - start;
 }
 
-// While it lives, the thread takes SIGTRAP.
+// While it lives, the thread takes SIGTRAP; what the program is sent is passed on.
 class TakesTrap {
  public:
   TakesTrap() noexcept { change(SIG_UNBLOCK); }
@@ -44,6 +45,8 @@ class TakesTrap {
     const std::uint64_t trap = std::uint64_t{1} << (SIGTRAP - 1);
     raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&trap), 0, sizeof trap);
   }
+
+  withheld::OutOfProgram out_of_program_;
 };
 
 }  // namespace

@@ -59,9 +59,7 @@ class Sampler {
       return;
     }
     // Whose caller it was is for the report: some of the samples tell.
-    const bool with_caller =
-        targets_.wants_caller() ||
-        thread.interruptions.load(std::memory_order_relaxed) % kCallerEvery == 0;
+    const bool with_caller = targets_.wants_caller() || thread.samples % kCallerEvery == 0;
     std::array<Place, 2> places;
     const std::size_t found =
         find_places_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));

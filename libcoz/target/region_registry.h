@@ -24,6 +24,9 @@ class RegionRegistry {
   std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept;
   std::optional<std::uint32_t> find(std::string_view name) const noexcept;
 
+  // In a forked child, in which no other thread is: one of the parent's may have been adding.
+  void release_lock() noexcept { adding_.clear(); }
+
   std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   // Of a region that there is.
   const char* name(std::uint32_t region) const noexcept { return names_[region].data(); }

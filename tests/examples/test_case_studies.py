@@ -11,6 +11,7 @@ import perf
 import pytest
 import report
 import run
+import sampled
 import study
 from gain import gain, rank_sums
 from study import Change, Run, Study
@@ -89,34 +90,54 @@ class TestOwnSpeedup:
             perf.own_speedup(samples, samples, ["g"])
 
 
+def test_samples_of_all_runs_by_functions(tmp_path: Path) -> None:
+    """Of each run the last record counts, which has all of it."""
+
+    def record(final: bool, count: int, visits: int) -> str:
+        lines = [{"function": "f", "count": count}, {"function": "g", "count": 1}]
+        points = [{"name": "p", "visits": visits}]
+        return json.dumps({"type": "samples", "final": final, "lines": lines, "points": points})
+
+    profile = tmp_path / "own.coz"
+    profile.write_text(
+        "\n".join(['{"type":"run"}', record(False, 5, 2), record(True, 30, 9), record(True, 10, 3)])
+    )
+    found = sampled.read(profile)
+    assert found.units == 12
+    assert found.functions == {"f": 40, "g": 2}
+    profile.write_text('{"type":"run"}\n')
+    with pytest.raises(SystemExit, match="no samples"):
+        sampled.read(profile)
+
+
 class TestPrediction:
     @pytest.mark.parametrize(
         ("own", "effect", "low"), [(0.25, 0.05, 0.03), (0.75, 0.11, 0.04), (1.0, 0.12, 0.02), (-0.1, 0, 0)]
     )
     def test_is_read_between_the_points(self, own: float, effect: float, low: float) -> None:
-        found = report.predict(CHANGE, {"own": {"fast": (own, own, own)}}, [CURVE])
+        found = report.predict(CHANGE, {"fast": (own, own, own)}, [CURVE])
         assert found is not None
         assert (found.effect, found.low) == pytest.approx((effect, low))
 
     def test_what_is_left_out_is_faster_by_all_of_it(self) -> None:
         gone = Change("gone", "gone.diff", "without it", target="app::Extend", removed=True)
-        found = report.predict(gone, None, [CURVE])
+        found = report.predict(gone, {}, [CURVE])
         assert found is not None
         assert (found.own, found.effect) == (1.0, pytest.approx(0.12))
 
     def test_effects_of_what_is_inlined_are_added(self) -> None:
         inlined = {**CURVE, "location": "util/crc32c.h:app::step", "function": "app::step"}
         change = Change("gone", "d", "w", target="app::Extend", removed=True, inlined=("app::step",))
-        found = report.predict(change, None, [CURVE, inlined])
+        found = report.predict(change, {}, [CURVE, inlined])
         assert found is not None
         assert found.effect == pytest.approx(0.24)
         assert (found.low, found.high) == pytest.approx((0.24 - 0.1 * 2**0.5, 0.24 + 0.1 * 2**0.5))
-        assert report.predict(change, None, [CURVE]) is None
+        assert report.predict(change, {}, [CURVE]) is None
 
     def test_none_without_a_curve_or_for_a_change_that_removes_waiting(self) -> None:
-        assert report.predict(CHANGE, {"own": {"fast": (0.5, 0.5, 0.5)}}, []) is None
+        assert report.predict(CHANGE, {"fast": (0.5, 0.5, 0.5)}, []) is None
         waiting = Change("lock", "lock.diff", "no lock")
-        assert report.predict(waiting, {"own": {}}, [CURVE]) is None
+        assert report.predict(waiting, {}, [CURVE]) is None
 
 
 def a_study(**other: Any) -> Study:
@@ -158,7 +179,7 @@ def test_studies_load_and_their_patches_are_there(name: str) -> None:
     for change in loaded.changes:
         text = (loaded.folder / change.patch).read_text()
         assert text.startswith("--- a/")
-        assert bool(change.target) == bool(change.symbols or change.removed)
+        assert bool(change.target) == bool(change.symbols or change.removed or change.with_callees)
 
 
 def test_files_go_to_memory_only_where_it_has_room(

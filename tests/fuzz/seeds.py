@@ -1,4 +1,4 @@
-"""What the fuzz targets begin with: small programs of every kind the helper reads, and line tables."""
+"""What the fuzz targets begin with: small programs of every kind the helper reads, line and unwind tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_seeds(folder: Path) -> dict[str, Path]:
     Raises:
         RuntimeError: nothing could be made.
     """
-    made = {name: folder / name for name in ("debug_info", "line_table")}
+    made = {name: folder / name for name in ("debug_info", "line_table", "unwind_table")}
     for path in made.values():
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
@@ -48,6 +48,7 @@ def make_seeds(folder: Path) -> dict[str, Path]:
         )
         if program.exists():
             _add_table(program, made["line_table"] / name, folder / "cache")
+            _add_unwind_table(program, made["unwind_table"] / name)
     for name, path in made.items():
         if not any(path.iterdir()):
             raise RuntimeError(f"no seeds could be made for {name}")
@@ -62,3 +63,10 @@ def _add_table(program: Path, path: Path, cache: Path) -> None:
         # The first byte is the target's: 0 leaves the header as it is.
         path.write_bytes(b"\0" + table)
         path.with_name(f"{path.name}-repaired").write_bytes(b"\1" + table)
+
+
+def _add_unwind_table(program: Path, path: Path) -> None:
+    """As it is in memory: the index, and behind it the table."""
+    sections = [f"--only-section={name}" for name in (".eh_frame_hdr", ".eh_frame")]
+    command = ["objcopy", "-O", "binary", *sections, str(program), str(path)]
+    subprocess.run(command, capture_output=True, check=False)

@@ -41,7 +41,7 @@ def test_damaged_profiles(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert found == 0, capfd.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["line_table", "debug_info"])
+@pytest.mark.parametrize("name", ["line_table", "debug_info", "unwind_table"])
 def test_native_target(name: str, seeds: dict[str, Path], tmp_path: Path) -> None:
     target = ROOT / "build" / "fuzz" / f"{name}_driven"
     if not target.exists():

@@ -6,9 +6,10 @@ from signal import SIGABRT, SIGFPE, SIGKILL, SIGSEGV, SIGSTKFLT, SIGTRAP
 
 from survivors import LIBRARIES, Row
 
-_BLOCKED = "a mask read back lacks the signals that are ours"
-_WAITS = "what blocks and waits for, or reads, a signal that is ours does not get it: it is handled, or kills"
+_READS = "a descriptor of signalfd does not get the signal that is ours"
 _GO = "refused: samples would be taken on goroutines' small stacks"
+_FORKED = ("--forked", "1")
+_INT3_WAITS = ("--progress", "is_pending", "--progress-by", "breakpoint")
 _INT3 = ("--progress", "visited", "--progress-by", "breakpoint")
 
 PROCESSES = [
@@ -25,6 +26,8 @@ PROCESSES = [
     Row("setuid child", "exec.c", ("child",), others=(("other.c", ("setuid",)),)),
     Row("static child", "exec.c", ("child",), others=(("other.c", ("-static",)),)),
     Row("daemon", "daemon.c", ends=4),
+    Row("children profiled", "fork.c", ("work",), options=_FORKED, sampled=False, in_all_modes=True),
+    Row("daemon profiled", "daemon.c", ends=4, options=_FORKED, sampled=False, in_all_modes=True),
     Row("closing every descriptor", "closes.c"),
 ]
 
@@ -63,16 +66,17 @@ SIGNALS = [
     Row("SIGSTKFLT where it is free", "any_signal.c", ("16",), modes=("perf-trap",)),
     Row("SIGTRAP handled, ignored and reset", "any_signal.c", ("action", "5"), in_all_modes=True),
     Row("SIGSTKFLT handled, ignored and reset", "any_signal.c", ("action", "16"), in_all_modes=True),
-    Row("SIGTRAP blocked and waited for", "any_signal.c", ("5",), fails=_WAITS, runs=False),
+    Row("SIGTRAP blocked and waited for", "any_signal.c", ("blocked", "5"), in_all_modes=True),
+    Row("SIGSTKFLT blocked and waited for", "any_signal.c", ("blocked", "16"), in_all_modes=True),
+    Row("the same with breakpoints, SIGTRAP", "any_signal.c", ("blocked", "5"), options=_INT3_WAITS),
+    Row("corners of SIGTRAP", "signal_corners.c", ("5",), in_all_modes=True),
+    Row("corners of SIGSTKFLT", "signal_corners.c", ("16",), in_all_modes=True),
+    Row("corners of SIGTRAP with breakpoints", "signal_corners.c", ("5",), options=_INT3),
+    Row("rules of SIGTRAP", "signal_rules.c", ("5",), in_all_modes=True),
+    Row("rules of SIGSTKFLT", "signal_rules.c", ("16",), in_all_modes=True),
+    Row("SIGTRAP read from a descriptor", "any_signal.c", ("5",), fails=_READS, runs=False),
     Row("all signals blocked", "all_blocked.c", in_all_modes=True),
-    Row(
-        "mask read back",
-        "all_blocked.c",
-        ("mask",),
-        fails=_BLOCKED,
-        breaks="SIGTRAP and SIGSTKFLT are blocked",
-        in_all_modes=True,
-    ),
+    Row("mask read back", "all_blocked.c", ("mask",), in_all_modes=True),
     Row("thread born with all signals blocked", "masked.c", ("attributes",), in_all_modes=True),
     Row("all signals blocked by syscall()", "masked.c", ("syscall",), in_all_modes=True),
     Row("the same with breakpoints", "masked.c", ("syscall",), options=_INT3, in_all_modes=True),
@@ -84,7 +88,7 @@ SIGNALS = [
     Row("timers", "timers.c"),
     Row("traps of its own", "own_traps.c"),
     Row("state of a computation", "state.c", flags=("-lm",)),
-    Row("restarted calls", "restarted.c"),
+    Row("restarted calls", "restarted.c", in_all_modes=True),
 ]
 
 JEMALLOC, TCMALLOC, MIMALLOC = "libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0"

@@ -6,17 +6,23 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from machine import MachineWatch
+
 ROOT = Path(__file__).resolve().parents[2]
 COZ = ROOT / "build/bin/coz"
 PROGRAMS = ROOT / "tests/programs"
+WATCH = MachineWatch()
 
 
 @dataclass
@@ -156,6 +162,35 @@ def pid_of() -> Callable[..., int]:
     return program_below
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     if not COZ.exists() or not shutil.which("gcc"):
         pytest.exit("the system tests need build/bin/coz: run them by `make test`", 1)
+    WATCH.start()
+
+
+#: How often a test that measures is run at most: twice in any case, as not all disturbance is seen, and
+#: again while the machine is disturbed.
+_RUNS, _RUNS_UNDISTURBED = 5, 2
+
+
+def _is_worth_another_run(item: Any) -> Callable[[], bool]:
+    return lambda: item.execution_count < _RUNS_UNDISTURBED or bool(WATCH.disturbance())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("measured") is not None:
+            again = pytest.mark.flaky(reruns=_RUNS - 1, condition=_is_worth_another_run(item))
+            item.add_marker(again)
+
+
+def pytest_runtest_setup() -> None:
+    WATCH.begin()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """A failure says what the machine was like, whatever the test."""
+    report = (yield).get_result()  # type: ignore[misc]
+    if report.failed:
+        report.sections.append(("machine during the test", str(WATCH.disturbance())))

@@ -21,6 +21,7 @@ def profiled(run):
     return [record["program"] for record in run.records("run")]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("name", ["prog", "%/prog", "pr%g"])
 @pytest.mark.parametrize("shell", ["{} 2; true", "exec {} 2"])
 def test_of_a_shell_the_named_program_is_profiled(coz, prog, name, shell):
@@ -64,6 +65,7 @@ def test_without_descriptors_and_after_exec_it_asks_all_the_same(coz, prog):
     assert profiled(run) == [str(prog)], run.err
 
 
+@pytest.mark.measured
 def test_points_and_lines_are_found_in_the_child(coz, build, tmp_path):
     program = tmp_path / "prog"
     shutil.copy(build("loop.c", "-DNO_PROGRESS"), program)

@@ -28,6 +28,7 @@ def tried(run):
     return {(e["location"], e["speedup"]) for e in run.records("experiment")}
 
 
+@pytest.mark.measured
 def test_listed_lines_are_lines_to_choose(coz, build, serial, hot):
     """`coz lines`, cut down by hand, is a file for --fixed-lines."""
     program = build("examples/serial/serial.cpp")
@@ -87,6 +88,7 @@ def test_a_line_out_of_scope_is_refused(coz, build):
     assert run.status == 0
 
 
+@pytest.mark.measured
 def test_functions_are_chosen_by_name(coz, build):
     program = build("places.cpp")
     refused = coz.run([program, 1], "--granularity", "function", "--fixed-function", "spin_caled")
@@ -100,12 +102,14 @@ def test_functions_are_chosen_by_name(coz, build):
     assert sum(e["hits"] for e in run.records("experiment")) > 50
 
 
+@pytest.mark.measured
 def test_a_name_of_several_functions_means_each(coz, build):
     run = coz.run([build("places.cpp"), 8], "--granularity", "function", "--fixed-function", "spin_inlined")
     assert len(run.records("run")[0]["fixed"]) == 2
     assert {e["function"] for e in run.records("experiment")} == {"spin_inlined<1>", "spin_inlined<2>"}
 
 
+@pytest.mark.measured
 def test_a_region_is_chosen_once_it_is_entered(coz, build):
     run = coz.run([build("places.cpp"), 4], "--fixed-region", "part", "--fixed-region", "none")
     assert {e["location"] for e in run.records("experiment")} == {"region part"}
@@ -209,6 +213,7 @@ def places_of_functions(program):
     return {name: int(address, 16) for address, name in found}
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("position", ["-pie", "-no-pie"])
 def test_functions_of_a_stripped_program(coz, build, position):
     """3 of 7 parts of the time are in round_of_work(), by inlining, and 4 in spin_called()."""
@@ -232,6 +237,7 @@ def test_functions_of_a_stripped_program(coz, build, position):
     assert any(name in report.out for name in names.values())
 
 
+@pytest.mark.measured
 def test_a_function_of_a_stripped_program_is_chosen(coz, build):
     whole = build("places.cpp", debug="-g0")
     program = stripped(whole, coz.folder)
@@ -254,6 +260,7 @@ def test_symbols_are_enough_for_functions_but_not_for_lines(coz, build):
         assert "--granularity function" in refused.err
 
 
+@pytest.mark.measured
 def test_libraries_without_debug_information_have_functions(coz, request):
     """In scope by -b; else their time is their callers'."""
     loop = "{ for (volatile int i = 0; i < 200000; i = i + 1) { } }"
@@ -293,6 +300,7 @@ def test_libraries_without_debug_information_have_functions(coz, request):
     assert (alone[f"{own}:own"], alone[f"{own}:main"]) == (half, half)
 
 
+@pytest.mark.measured
 def test_the_frame_that_samples_return_by_is_no_function(coz, build):
     """It is on the stack of each sample, in libc, before whatever was sampled."""
     run = coz.run(

@@ -52,6 +52,7 @@ def _in_the_program(coz, program, **environment):
     }
 
 
+@pytest.mark.measured
 def test_perf_refused_by_a_filter(coz, build):
     """As in Docker's default profile: a timer samples instead, and the remedy is named."""
     coz.below = [str(build("refuse.c")), "perf"]
@@ -103,6 +104,7 @@ def test_perf_event_paranoid_3():
     assert "Permission denied" in refused.stdout
 
 
+@pytest.mark.measured
 def test_ptrace_refused(coz, build):
     """Nothing of ours needs it."""
     coz.below = [str(build("refuse.c")), "ptrace"]
@@ -110,6 +112,7 @@ def test_ptrace_refused(coz, build):
     assert run.records("experiment")
 
 
+@pytest.mark.measured
 def test_few_descriptors(coz, build):
     """Fewer than our high numbers: ours then take low ones, and everything works."""
     run = ended_well(coz.run([build("loop.c"), 4, "exit", 7], **limited(resource.RLIMIT_NOFILE, 64)))
@@ -132,6 +135,7 @@ def test_descriptors_run_out_among_threads(coz, build):
     said(run, "Too many open files", "ulimit -n")
 
 
+@pytest.mark.measured
 def test_no_locked_memory(coz, build):
     """perf's ring buffers are not used, so that nothing needs to be locked."""
     run = ended_well(coz.run([build("loop.c"), 3, "exit", 7], **limited(resource.RLIMIT_MEMLOCK, 0)))
@@ -210,6 +214,7 @@ def test_debug_information_that_takes_too_long(coz, build):
     said(run, str(program), "takes too long", "compile it anew")
 
 
+@pytest.mark.measured
 @ROOT_ONLY
 def test_no_proc(coz, build):
     """As in a bare chroot. What needs it is left out; the program runs, and is profiled."""

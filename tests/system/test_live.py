@@ -169,6 +169,7 @@ def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(terminal, build, comman
     shell.finish()
 
 
+@pytest.mark.measured
 def test_the_leading_lines_are_shown(terminal, build):
     """From the tenth second on: as `coz report` has them, with intervals."""
     shown = terminal(*coz_run(build("examples/serial/serial.cpp"), 120, options=["--live", "on"]))

@@ -29,6 +29,7 @@ def test_each_arrival_is_charged_and_windows_say_so(coz, program):
     assert "each 500 µs earlier" in run.err
 
 
+@pytest.mark.measured
 def test_a_share_is_measured_first(coz, program):
     run = coz.run([program, "seconds=4"], "--fixed-speedup", "0", "--arrival-speedup", "50%")
     (load,) = run.records("load")

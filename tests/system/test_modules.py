@@ -47,6 +47,7 @@ def own_line(counts):
     return max((c, line) for line, c in counts.items() if "loader.c:" in line)[0]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("path", ["{folder}/one.so", "./one.so"])
 def test_a_library_that_is_loaded_later_is_profiled(coz, loader, plugin, tmp_path, path):
     hot = plugin("one")
@@ -58,6 +59,7 @@ def test_a_library_that_is_loaded_later_is_profiled(coz, loader, plugin, tmp_pat
     assert found[hot] / (found[hot] + own_line(found)) == pytest.approx(1 / 3, abs=0.1)
 
 
+@pytest.mark.measured
 def test_it_is_experimented_on(coz, loader, plugin, tmp_path):
     hot = plugin("one")
     process = coz.start([loader, "once", 15, tmp_path / "one.so"], *EVERYTHING)
@@ -82,6 +84,7 @@ def test_without_its_binary_in_scope_it_is_not(coz, loader, plugin, tmp_path):
         assert all("loader.c:" in location for location in counts(run))
 
 
+@pytest.mark.measured
 def test_loading_and_unloading_a_thousand_times(coz, loader, plugin, tmp_path):
     """Two libraries take turns at the same addresses; the samples are still theirs."""
     one, two = plugin("one"), plugin("two", "-DWORK=20000L")
@@ -102,6 +105,7 @@ def test_loading_and_unloading_a_thousand_times(coz, loader, plugin, tmp_path):
     assert own_line(found) > found[two]
 
 
+@pytest.mark.measured
 def test_what_replaces_a_library_is_not_taken_for_it(coz, loader, plugin, tmp_path):
     hot = plugin("one")
     run = coz.run([loader, "replaced", 200, tmp_path / "one.so"], "-b", "%/one.so", *ONLY_SAMPLES)
@@ -109,6 +113,7 @@ def test_what_replaces_a_library_is_not_taken_for_it(coz, loader, plugin, tmp_pa
     assert counts(run)[hot] / run.records("samples")[-1]["total"] == pytest.approx(0.5, abs=0.07)
 
 
+@pytest.mark.measured
 def test_without_build_ids_too(coz, loader, plugin, tmp_path):
     hot = plugin("one", "-Wl,--build-id=none")
     run = coz.run([loader, "once", 3, tmp_path / "one.so"], *EVERYTHING)
@@ -116,6 +121,7 @@ def test_without_build_ids_too(coz, loader, plugin, tmp_path):
     assert found[hot] / (found[hot] + own_line(found)) == pytest.approx(1 / 3, abs=0.12)
 
 
+@pytest.mark.measured
 def test_separate_debug_file(coz, loader, plugin, tmp_path):
     hot = plugin("one")
     library, debug = tmp_path / "one.so", tmp_path / "one.so.debug"
@@ -151,6 +157,7 @@ def test_a_library_that_was_built_anew(coz, loader, plugin, tmp_path):
     )
 
 
+@pytest.mark.measured
 def test_fixed_line_of_a_library_that_comes_later(coz, loader, plugin, tmp_path):
     hot = plugin("one")
     line = hot.rpartition("/")[2]
@@ -190,6 +197,7 @@ def descriptors(request, coz, build):
     return request.param
 
 
+@pytest.mark.measured
 def test_it_is_profiled_whatever_the_kernel_allows(coz, loader, plugin, tmp_path, descriptors):
     hot = plugin("one")
     run = coz.run([loader, "once", 3, tmp_path / "one.so"], *EVERYTHING)
@@ -243,6 +251,7 @@ def test_the_run_goes_on_without_its_launcher(coz, loader, plugin, tmp_path):
     assert final["duration"] >= 5e9
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("way", "mark"), [("clock", "CLOCK"), ("copy", "COPY"), ("chosen", "CHOSEN")])
 def test_vdso_and_ifuncs(coz, build, request, way, mark):
     source = request.config.rootpath / "tests/programs/clocks.c"

@@ -5,6 +5,8 @@ from collections import defaultdict
 
 import pytest
 
+pytestmark = pytest.mark.measured
+
 
 def lines_with(path, *marks):
     """The numbers of the lines of a source that end in `// MARK`."""
@@ -64,7 +66,8 @@ def test_callers_are_told(coz, build, places):
     assert by_caller[f"{places}:{one}"] / total == pytest.approx(1 / 4, abs=0.08)
     assert by_caller[f"{places}:{three}"] / total == pytest.approx(3 / 4, abs=0.08)
     report = coz("report", "--instances", coz.profile).out
-    assert re.search(rf"places.cpp:{inlined} < spin_inlined<2> \d\d%, spin_inlined<1> \d\d%", report)
+    wanted = rf"places.cpp:{inlined} < spin_inlined<2> \d\d%, spin_inlined<1> \d\d%"
+    assert re.search(wanted, report), report
     assert f"places.cpp:{called} < places.cpp:{three} " in report
 
 

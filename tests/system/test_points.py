@@ -167,6 +167,7 @@ def test_exceptions_pass_through(coz, build, request, by, flags):
         assert visits(run)[f"{source}:{line}"] == expected
 
 
+@pytest.mark.measured
 def test_a_function_is_a_point_like_a_mark(coz, build):
     """Experiments are made, and the report names the point and what counted it."""
     run = coz.run([build("visits.cpp"), "long", 6], "--progress", "unit", "-s", "%visits.cpp")

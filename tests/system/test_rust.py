@@ -26,6 +26,7 @@ def words(request, tmp_path):
     return tmp_path / "words", source
 
 
+@pytest.mark.measured
 def test_results_name_lines_of_the_users_crates(coz, words):
     program, source = words
     lines = (source / "words.rs").read_text().splitlines()

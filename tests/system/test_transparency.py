@@ -128,6 +128,22 @@ def test_samples_interrupt_no_call(coz, build, sampling):
     assert len(run.out.splitlines()) == 33
 
 
+@pytest.mark.parametrize("sampling", MODES)
+@pytest.mark.parametrize("read", ["trap", "stkflt", "usr1", "both", "all"])
+def test_a_signal_that_cannot_be_read_is_named(coz, build, sampling, read):
+    """By `signalfd` the program never gets the signal of samples: said if it asks for that one by itself."""
+    run = coz.run([build("signal_descriptor.c"), read], "--sampling", sampling)
+    assert (run.status, run.out) == (0, "read SIGUSR1\n"), run.err
+    ours, other = ("trap", "perf-signal") if sampling == "perf-trap" else ("stkflt", "perf-trap")
+    told = [line for line in run.err.splitlines() if "from a descriptor" in line]
+    if read != ours:
+        assert told == []
+        return
+    (line,) = told
+    assert f"reads SIG{ours.upper()} " in line
+    assert line.endswith(f"--sampling {other}")
+
+
 def test_ctrl_c_leaves_a_profile(coz, build):
     process = coz.start([build("loop.c"), 60])
     coz.wait_for_experiments(12)

@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp report plot view diff merge lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --compare --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --granularity --latency --levels --line --live --min-points --output --period --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warmup -b -o -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --compare --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --granularity --latency --levels --line --live --min-points --output --period --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warmup -b -o -s
 
 complete -c coz -e
 complete -c coz -f
@@ -70,6 +70,7 @@ complete -c coz -n '_shtab_coz_using run' -l seed -x -d 'repeat the random choic
 complete -c coz -n '_shtab_coz_using run' -l sampling -xka "auto perf-trap perf-signal timer off" -d 'how to sample (default: auto); off: not at all, to see what the profiler itself costs'
 complete -c coz -n '_shtab_coz_using run' -l warmup -x -d 'make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)'
 complete -c coz -n '_shtab_coz_using run' -l stop-after -x -d 'end the profiling after this time: 60s, 5m; the program goes on without samples or delays'
+complete -c coz -n '_shtab_coz_using run' -l forked -x -d 'profile not the program itself but a child that it forks (N is 1), or a child of a child (2): daemons, workers; one at a time, waiting for its end'
 complete -c coz -n '_shtab_coz_using run' -l live -xka "auto on off" -d 'show how far it is, in the last row of the terminal; auto: if standard error is one; on: otherwise a line every 30 seconds (default: auto)'
 complete -c coz -n '_shtab_coz_using run' -s q -l quiet -d 'say nothing but warnings and errors; no --live'
 complete -c coz -n '_shtab_coz_using run' -l repeat -x -d 'run the program N times'
@@ -112,6 +113,7 @@ complete -c coz -n '_shtab_coz_using amp' -l seed -x -d 'repeat the random choic
 complete -c coz -n '_shtab_coz_using amp' -l sampling -xka "auto perf-trap perf-signal timer off" -d 'how to sample (default: auto); off: not at all, to see what the profiler itself costs'
 complete -c coz -n '_shtab_coz_using amp' -l warmup -x -d 'make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)'
 complete -c coz -n '_shtab_coz_using amp' -l stop-after -x -d 'end the profiling after this time: 60s, 5m; the program goes on without samples or delays'
+complete -c coz -n '_shtab_coz_using amp' -l forked -x -d 'profile not the program itself but a child that it forks (N is 1), or a child of a child (2): daemons, workers; one at a time, waiting for its end'
 complete -c coz -n '_shtab_coz_using amp' -l live -xka "auto on off" -d 'show how far it is, in the last row of the terminal; auto: if standard error is one; on: otherwise a line every 30 seconds (default: auto)'
 complete -c coz -n '_shtab_coz_using amp' -s q -l quiet -d 'say nothing but warnings and errors; no --live'
 complete -c coz -n '_shtab_coz_using amp' -l repeat -x -d 'run the program N times'

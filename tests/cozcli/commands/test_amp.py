@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,13 @@ class Runs:
         self.speedups: list[int] = []
         self.arrivals = arrivals
 
-    def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    def __call__(self, command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
         delay = int(command[command.index("--arrival-speedup") + 1].removesuffix("ns"))
         self.speedups.append(delay)
         records = [{"type": "run", "format": "coz-profile", "version": 1}]
         records += [self.window(delay, number) for number in range(8)]
-        with Path(command[command.index("-o") + 1]).open("a") as profile:
-            profile.writelines(json.dumps(record) + "\n" for record in records)
+        with Path(profile).open("a") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
         return subprocess.CompletedProcess(command, 0, stderr="coz: 8 experiments\n")
 
     def window(self, delay: int, number: int) -> dict[str, Any]:
@@ -84,7 +85,7 @@ class Runs:
 
 def test_each_level_is_run_until_intervals_are_tight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = Runs()
-    monkeypatch.setattr(amp.subprocess, "run", runs)
+    monkeypatch.setattr(amp, "run_once", runs)
     amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run()
     assert runs.speedups[0] == 0
     assert sorted(runs.speedups[1:3]) == [1 * MS, 2 * MS]
@@ -93,14 +94,37 @@ def test_each_level_is_run_until_intervals_are_tight(tmp_path: Path, monkeypatch
 
 def test_a_budget_that_is_used_up_ends_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = Runs()
-    monkeypatch.setattr(amp.subprocess, "run", runs)
+    monkeypatch.setattr(amp, "run_once", runs)
     amp.Sweep(str(tmp_path / "amp.coz"), (0, 25), 0.0, ([], ["prog"])).run()
     assert runs.speedups == [0]
 
 
 def test_a_program_without_arrivals_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = Runs(arrivals=0)
-    monkeypatch.setattr(amp.subprocess, "run", runs)
+    monkeypatch.setattr(amp, "run_once", runs)
     with pytest.raises(CozError, match="no requests arrived"):
         amp.Sweep(str(tmp_path / "amp.coz"), (0, 25), 1e9, ([], ["prog"])).run()
     assert runs.speedups == [0]
+
+
+def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is blocked while a run is started; in the run itself, and in us, it is as it was before."""
+    program = tmp_path / "cozcli/__main__.py"
+    program.parent.mkdir()
+    (program.parent / "__init__.py").touch()
+    shown = "sys.argv[1:], signal.pthread_sigmask(signal.SIG_BLOCK, [])"
+    program.write_text(f"import signal, sys; print({shown}, file=sys.stderr)")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    inherited = []
+    start = subprocess.Popen
+
+    def started(*arguments: Any, **options: Any) -> subprocess.Popen[str]:
+        inherited.append(signal.pthread_sigmask(signal.SIG_BLOCK, set()) - before)
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    done = amp.run_once(["---", "a program"], "a profile")
+    assert inherited == [{signal.SIGTSTP}]
+    assert done.stderr == f"{['run', '-o', 'a profile', '---', 'a program']} {before}\n"
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before

@@ -8,11 +8,15 @@ import os
 import pty
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from launching import RECORDS, ROOT, Start, finish
+
+from cozcli.launch.program import run_program
 
 
 def test_status_passes_through_and_one_line_says_what_came_of_it(start: Start, tmp_path: Path) -> None:
@@ -170,3 +174,49 @@ def test_a_run_on_nothing_but_a_region_never_entered(start: Start) -> None:
     _, _, error = finish(start("exit", "0", options=("--fixed-region", "zzz"), FAKE_RECORDS=records))
     assert "no experiment: the run took no sample in region zzz" in error
     assert "part, other" in error
+
+
+def test_ctrl_z_before_the_program_is_executed_stops_us_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child is stopped then, and we are waiting for it."""
+    fork, execute, main = os.fork, os.execve, threading.get_ident()
+    children: list[int] = []
+    stops: list[int] = []
+
+    def forked() -> int:
+        children.append(fork())
+        return children[-1]
+
+    def stopped_before(*arguments: Any) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        execute(*arguments)
+
+    def press() -> None:
+        while not children or ") T " not in Path(f"/proc/{children[0]}/stat").read_text():
+            time.sleep(0.01)
+        signal.pthread_kill(main, signal.SIGTSTP)
+
+    class Row:
+        def stop_process(self) -> None:
+            """As if until `fg`."""
+            stops.append(children[0])
+            os.kill(children[0], signal.SIGCONT)
+
+    class Live:
+        row = Row()
+
+        def start(self) -> None:
+            """What the program does before it is shown."""
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(os, "fork", forked)
+    monkeypatch.setattr(os, "execve", stopped_before)
+    presser = threading.Thread(target=press)
+    presser.start()
+    program = str(home / "program")
+    ending = run_program(Path(program), [program, "exit", "3"], os.environ, live=cast("Any", Live()))
+    presser.join()
+    assert (ending.status, stops) == (3, children)

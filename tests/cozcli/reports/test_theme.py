@@ -14,7 +14,8 @@ from cozcli.cli import build_parser
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.base import COMMAND_LENGTH, shortened
-from cozcli.reports.figure import elide_end, elide_path, text_width, write_figure
+from cozcli.reports.elide import elide_end, elide_path, text_width
+from cozcli.reports.figure import write_figure
 from cozcli.reports.theme import THEMES, Theme, theme_named
 
 

@@ -231,3 +231,34 @@ TEST_CASE("begin points are arrivals, unless there are arrival points") {
   points->find_or_add(PointKind::kArrival, "a");
   CHECK_FALSE(points->is_arrival(*begin));
 }
+
+TEST_CASE("in a forked child points stay, and have no visits yet") {
+  const auto registry = make_registry();
+  Point* count = registry->find_or_add(PointKind::kThroughput, "count");
+  Point* begin = registry->find_or_add(PointKind::kBegin, "latency");
+  for (std::uint32_t slot = 0; slot < 40; ++slot) {
+    count->visit(at(5), slot);
+    begin->visit(at(5), slot);
+  }
+  count->counter.count.fetch_add(3);
+  registry->release_lock();
+  registry->forget_visits();
+  CHECK(registry->size() == 2);
+  CHECK(registry->find(PointKind::kThroughput, "count") == count);
+  CHECK(count->visits() == 0);
+  CHECK(begin->visits() == 0);
+  CHECK(begin->times()->visits == 0);
+  CHECK(begin->times()->times == 0);
+  count->visit(at(7), 3);
+  CHECK(count->visits() == 1);
+}
+
+TEST_CASE("points that are there already are amplified") {
+  const auto registry = make_registry();
+  Point* request = registry->find_or_add(PointKind::kBegin, "request");
+  Point* done = registry->find_or_add(PointKind::kThroughput, "done");
+  CHECK_FALSE(registry->is_arrival(*request));
+  registry->amplify();
+  CHECK(registry->is_arrival(*request));
+  CHECK_FALSE(registry->is_arrival(*done));
+}

@@ -1,6 +1,7 @@
 /* Every signal may be handled, ignored, blocked, waited for, and read from a descriptor. A thread
  * computes meanwhile. Without arguments: all but SIGTRAP and SIGSTKFLT, one of which is the
- * profiler's; NUMBER: this one; "action" NUMBER: of this one only what is done when it comes. */
+ * profiler's; NUMBER: this one; "action" NUMBER: of this one only what is done when it comes;
+ * "blocked" NUMBER: all but reading it from a descriptor. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -40,7 +41,7 @@ static sigset_t only(int number) {
   return set;
 }
 
-static int is_pending(int number) {
+__attribute__((noipa)) static int is_pending(int number) {
   sigset_t pending;
   sigpending(&pending);
   return sigismember(&pending, number);
@@ -121,6 +122,59 @@ static int is_waited_for(int number) {
   return at_once && none && later && came == 0;
 }
 
+/* A call with a mask of its own, which alone does not block the signal, is ended by it. */
+static int ends_calls(int number) {
+  sigset_t others;
+  pthread_t thread;
+  const struct timespec long_time = {20, 0};
+  set_handler(number, 0);
+  sigfillset(&others);
+  sigdelset(&others, number);
+  came = 0;
+  raise(number);
+  const int pending = came == 0 && sigsuspend(&others) == -1 && errno == EINTR && came == number;
+  came = 0;
+  pthread_create(&thread, NULL, sends, &number);
+  const int later = ppoll(NULL, 0, &long_time, &others) == -1 && errno == EINTR && came == number;
+  pthread_join(thread, NULL);
+  return pending && later;
+}
+
+/* Pending when it begins to be ignored, it is so no more. */
+static int is_forgotten(int number) {
+  const sigset_t set = only(number);
+  came = 0;
+  raise(number);
+  signal(number, SIG_IGN);
+  set_handler(number, 0);
+  const int gone = !is_pending(number);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  return gone && came == 0;
+}
+
+static void* sees_mask(void* number) {
+  sigset_t now;
+  pthread_sigmask(SIG_BLOCK, NULL, &now);
+  return sigismember(&now, *(int*)number) ? number : NULL;
+}
+
+static int is_inherited(int number) {
+  pthread_t thread;
+  pthread_attr_t none;
+  void *by_creator, *by_attribute;
+  sigset_t empty;
+  sigemptyset(&empty);
+  pthread_attr_init(&none);
+  pthread_attr_setsigmask_np(&none, &empty);
+  pthread_create(&thread, NULL, sees_mask, &number);
+  pthread_join(thread, &by_creator);
+  pthread_create(&thread, &none, sees_mask, &number);
+  pthread_join(thread, &by_attribute);
+  pthread_attr_destroy(&none);
+  return by_creator == &number && by_attribute == NULL;
+}
+
 static int is_read(int number) {
   const sigset_t set = only(number);
   struct signalfd_siginfo info;
@@ -153,7 +207,7 @@ static void check_action(int number) {
   if (number != SIGCONT) say_of(number, "is ignored", is_ignored(number));
 }
 
-static void check_blocked(int number) {
+static void check_blocked(int number, int reads) {
   pthread_t thread;
   say_of(number, "is blocked", is_blocked(number));
   /* As is usual: blocked before there are other threads. */
@@ -162,7 +216,10 @@ static void check_blocked(int number) {
   over = 0;
   pthread_create(&thread, NULL, computes, NULL);
   say_of(number, "is waited for", is_waited_for(number));
-  say_of(number, "is read from a descriptor", is_read(number));
+  say_of(number, "ends calls that do not block it", ends_calls(number));
+  say_of(number, "is forgotten once ignored", is_forgotten(number));
+  say_of(number, "is blocked in a new thread", is_inherited(number));
+  if (reads) say_of(number, "is read from a descriptor", is_read(number));
   over = 1;
   pthread_join(thread, NULL);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
@@ -176,13 +233,13 @@ int main(int count, char** arguments) {
     check_action(atoi(arguments[2]));
     return 0;
   }
-  const int only_one = count == 2 ? atoi(arguments[1]) : 0;
+  const int only_one = count > 1 ? atoi(arguments[count - 1]) : 0;
   for (int number = 1; number < SIGRTMIN + 2; number++) {
     if (number == SIGKILL || number == SIGSTOP || (number > 31 && number < SIGRTMIN)) continue;
     const int is_profilers = number == SIGTRAP || number == SIGSTKFLT;
     if (only_one != 0 ? number != only_one : is_profilers) continue;
     check_action(number);
-    check_blocked(number);
+    check_blocked(number, count < 3);
   }
   return 0;
 }

@@ -63,7 +63,9 @@ static int owns_signals(void) {
   return 0;
 }
 
-int main(void) {
+int main(int count, char** words) {
+  /* In children that are profiled, blocked signals of the profiler's do not stay pending. */
+  const int asks_signals = count < 2 || strcmp(words[1], "work") != 0;
   pthread_t thread;
   work(30);
   pthread_create(&thread, NULL, allocates, NULL);
@@ -73,9 +75,11 @@ int main(void) {
     say_end("child", process);
     work(5);
   }
-  const pid_t process = fork();
-  if (process == 0) _exit(owns_signals());
-  say_end("child with signals", process);
+  if (asks_signals) {
+    const pid_t process = fork();
+    if (process == 0) _exit(owns_signals());
+    say_end("child with signals", process);
+  }
   over = 1;
   pthread_join(thread, NULL);
   say("no stray children", waitpid(-1, NULL, 0) == -1);

@@ -1,6 +1,7 @@
 /* What SA_RESTART promises, and what its absence does: calls end with EINTR when the program's
  * handler runs, and only then. */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -54,6 +55,36 @@ static int reads(int flags) {
   return handled != 1 ? -1 : result == 1 ? 0 : error;
 }
 
+/* Long enough for samples, which end no call, and with a call of its own. */
+static void computes_and_sleeps(int number) {
+  (void)number;
+  work(4);
+  usleep(1000);
+  work(1);
+  handled++;
+}
+
+static void* disturbs_once(void* argument) {
+  usleep(20000);
+  pthread_kill(main_thread, SIGUSR1);
+  return argument;
+}
+
+/* poll is never restarted: whoever waits for the handler may wait for ever. How often of 8 times it
+ * ends: on a busy machine, or while delays are paid, the signal may come before the call. */
+static int poll_ends(void) {
+  int ended = 0;
+  signal(SIGUSR1, computes_and_sleeps);
+  for (int i = 0; i < 8; i++) {
+    pthread_t thread;
+    handled = 0;
+    pthread_create(&thread, NULL, disturbs_once, NULL);
+    ended += poll(NULL, 0, 1000) == -1 && errno == EINTR && handled == 1;
+    pthread_join(thread, NULL);
+  }
+  return ended;
+}
+
 static sigjmp_buf back;
 static void leaves(int number) {
   (void)number;
@@ -87,6 +118,7 @@ int main(void) {
   say("read goes on with SA_RESTART", wrong == 0);
   for (int i = 0; i < 8; i++) wrong += reads(0) != EINTR;
   say("read ends without", wrong == 0);
+  say("poll ends when a handler has run that takes its time", poll_ends() >= 4);
   say("a computation is left by a handler", is_left());
   over = 1;
   pthread_join(thread, NULL);

@@ -18,6 +18,9 @@ static void* contends(void* argument) {
     pthread_mutex_lock(&mutex);
     work(1);
     pthread_mutex_unlock(&mutex);
+    /* Long enough for the one that waits: mutexes are not fair. */
+    for (volatile int i = 0; i < 100000; i = i + 1) {
+    }
   }
   return argument;
 }

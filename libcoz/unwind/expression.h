@@ -1,0 +1,24 @@
+// Evaluates a DWARF expression of an unwind table (DWARF 5, section 2.5): where a frame begins, or
+// a register was saved, if that is no fixed distance. Linkers write one for the procedure linkage
+// table, compilers for frames that they align.
+//
+// Signal-safe.
+#ifndef LIBCOZ_UNWIND_EXPRESSION_H
+#define LIBCOZ_UNWIND_EXPRESSION_H
+
+#include <cstdint>
+
+#include "unwind/checked_memory.h"
+#include "unwind/machine.h"
+#include "unwind/table_cursor.h"
+
+namespace coz {
+
+// `first`: what is on the stack at the start, or null. False if the expression is broken, asks for
+// what no unwind table asks for, or reads what is not readable.
+bool evaluate(TableBytes expression, const FrameRegisters& registers, const std::uintptr_t* first,
+              CheckedMemory& memory, std::uintptr_t& out) noexcept;
+
+}  // namespace coz
+
+#endif  // LIBCOZ_UNWIND_EXPRESSION_H

@@ -1,0 +1,145 @@
+#include "unwind/frame_description.h"
+
+#include <array>
+#include <cstring>
+
+namespace coz {
+namespace {
+
+// DW_EH_PE_datarel | DW_EH_PE_sdata4: what linkers write.
+constexpr std::uint8_t kSortedTable = 0x3b;
+constexpr std::uint8_t kOmitted = 0xff;  // DW_EH_PE_omit
+
+struct IndexRow {
+  std::int32_t begin;  // both relative to the index
+  std::int32_t entry;
+};
+
+TableBytes bytes_from(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  if (begin >= end) return {};
+  return {reinterpret_cast<const std::uint8_t*>(begin), end - begin};
+}
+
+// What follows the length of a CIE or an FDE; empty at the end of the table, or if it is none.
+TableBytes body_at(std::uintptr_t entry, const LoadedObject& object) noexcept {
+  if (entry < object.begin) return {};
+  TableCursor cursor(bytes_from(entry, object.end));
+  std::uint64_t size = cursor.take<std::uint32_t>();
+  if (size == 0xffffffff) size = cursor.take<std::uint64_t>();
+  return cursor.take_bytes(size);
+}
+
+void read_augmentation(TableCursor cursor, const char* letters, FrameDescription& out,
+                       bool& is_known) noexcept {
+  for (; *letters != 0; ++letters) {
+    switch (*letters) {
+      case 'R':
+        out.encoding = cursor.take<std::uint8_t>();
+        break;
+      case 'L':
+        cursor.skip(1);
+        break;
+      case 'P': {
+        const auto encoding = cursor.take<std::uint8_t>();
+        // What it points to is of no interest: only how long it is.
+        static_cast<void>(cursor.take_pointer(encoding & 0x0f));
+        break;
+      }
+      case 'S':
+        out.is_signal_frame = true;
+        break;
+      case 'B':  // signed with the other key
+      case 'G':
+        break;  // tagged memory
+      default:
+        is_known = false;
+        return;
+    }
+  }
+  is_known = cursor.is_good();
+}
+
+bool read_common(std::uintptr_t entry, const LoadedObject& object, bool& has_augmentation,
+                 FrameDescription& out) noexcept {
+  TableCursor cursor(body_at(entry, object));
+  if (cursor.take<std::uint32_t>() != 0) return false;  // not a CIE
+  const auto version = cursor.take<std::uint8_t>();
+  if (version != 1 && version != 3) return false;
+  std::array<char, 8> letters{};
+  for (char& letter : letters) {
+    letter = static_cast<char>(cursor.take<std::uint8_t>());
+    if (letter == 0) break;
+  }
+  if (letters.back() != 0) return false;
+  out.code_unit = cursor.take_unsigned();
+  out.data_unit = cursor.take_signed();
+  out.return_register = version == 1 ? cursor.take<std::uint8_t>() : cursor.take_unsigned();
+  has_augmentation = letters[0] == 'z';
+  if (has_augmentation) {
+    bool is_known = false;
+    read_augmentation(TableCursor(cursor.take_bytes(cursor.take_unsigned())), letters.data() + 1,
+                      out, is_known);
+    if (!is_known) return false;
+  } else if (letters[0] != 0) {
+    return false;
+  }
+  if (!cursor.is_good()) return false;
+  out.common_program = bytes_from(cursor.address(), cursor.address() + cursor.left());
+  return true;
+}
+
+bool read_description(std::uintptr_t entry, const LoadedObject& object,
+                      FrameDescription& out) noexcept {
+  TableCursor cursor(body_at(entry, object));
+  const std::uintptr_t here = cursor.address();
+  const auto back = cursor.take<std::uint32_t>();
+  if (!cursor.is_good() || back == 0 || back > here) return false;
+  out = {};
+  bool has_augmentation = false;
+  if (!read_common(here - back, object, has_augmentation, out)) return false;
+  out.begin = cursor.take_pointer(out.encoding);
+  out.end = out.begin + cursor.take_pointer(out.encoding & 0x0f);
+  if (has_augmentation) cursor.skip(cursor.take_unsigned());
+  if (!cursor.is_good()) return false;
+  out.program = bytes_from(cursor.address(), cursor.address() + cursor.left());
+  return true;
+}
+
+}  // namespace
+
+bool find_frame_description(const LoadedObject& object, std::uintptr_t address,
+                            FrameDescription& out) noexcept {
+  if (object.unwind < object.begin || object.unwind >= object.end) return false;
+  TableCursor cursor(bytes_from(object.unwind, object.end));
+  const auto version = cursor.take<std::uint8_t>();
+  const auto table_encoding = cursor.take<std::uint8_t>();
+  const auto count_encoding = cursor.take<std::uint8_t>();
+  const auto rows_encoding = cursor.take<std::uint8_t>();
+  if (version != 1 || count_encoding == kOmitted || rows_encoding != kSortedTable) return false;
+  static_cast<void>(cursor.take_pointer(table_encoding, object.unwind));
+  const std::uintptr_t count = cursor.take_pointer(count_encoding, object.unwind);
+  const TableBytes bytes = cursor.take_bytes(count * sizeof(IndexRow));
+  if (bytes.empty() || count > bytes.size()) return false;
+  const auto row_at = [&](std::size_t row) noexcept {
+    IndexRow read{};
+    std::memcpy(&read, bytes.data() + row * sizeof read, sizeof read);
+    return read;
+  };
+  const auto wanted = static_cast<std::int64_t>(address - object.unwind);
+  std::size_t low = 0;
+  std::size_t high = count;  // the first row that begins behind the address is in [low, high]
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (row_at(middle).begin <= wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return false;
+  const std::uintptr_t entry =
+      object.unwind + static_cast<std::uintptr_t>(std::int64_t{row_at(low - 1).entry});
+  return read_description(entry, object, out) && address >= out.begin && address < out.end;
+}
+
+}  // namespace coz

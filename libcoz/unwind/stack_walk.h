@@ -1,0 +1,53 @@
+// From a function to its caller, and to that one's: by the unwind tables of what is loaded.
+//
+// Nothing that a table leads to is read unless it is readable (checked_memory.h), so that where the
+// tables are wrong a walk ends, and the program does not. Nothing is allocated, no lock is taken,
+// nothing of libc but _dl_find_object (glibc 2.35) is called.
+//
+// Signal-safe. One thread; a walk is over before what it walks goes on.
+#ifndef LIBCOZ_UNWIND_STACK_WALK_H
+#define LIBCOZ_UNWIND_STACK_WALK_H
+
+#include <cstdint>
+
+#include "unwind/checked_memory.h"
+#include "unwind/frame_description.h"
+#include "unwind/frame_rules.h"
+#include "unwind/machine.h"
+
+namespace coz {
+
+class StackWalk {
+ public:
+  // At the innermost frame, whose registers these are. `is_exact`: `pc` is the instruction that it
+  // is at, as in an interrupted function, and not the one behind a call.
+  StackWalk(const FrameRegisters& registers, bool is_exact) noexcept
+      : registers_(registers), is_exact_(is_exact) {}
+
+  const FrameRegisters& registers() const noexcept { return registers_; }
+
+  // An address within the instruction that the frame is at: a return address belongs to what
+  // follows the call, and the call may be a function's last instruction.
+  std::uintptr_t address() const noexcept { return is_exact_ ? registers_.pc : registers_.pc - 1; }
+
+  // Was the frame interrupted, by a signal? Before the first step: as was said.
+  bool is_interrupted() const noexcept { return is_exact_; }
+
+  // To the caller, out of a signal handler too. False at the outermost frame, where there is no
+  // unwind table, and where it leads nowhere.
+  bool step() noexcept;
+
+ private:
+  bool step_by(const FrameDescription& description) noexcept;
+  bool step_out_of_handler() noexcept;
+  bool frame_address(const FrameRules& rules, std::uintptr_t& out) noexcept;
+  bool recover(const RegisterRule& rule, std::uintptr_t cfa, std::uintptr_t& value) noexcept;
+
+  FrameRegisters registers_;
+  bool is_exact_;
+  CheckedMemory memory_;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_UNWIND_STACK_WALK_H
