@@ -61,7 +61,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(write) X(writev) X(pwrite) X(pwrite64) X(pread) X(pread64) \
   X(send) X(sendto) X(sendmsg) X(fsync) X(fdatasync) \
   X(wait) X(waitpid) X(wait3) X(wait4) X(waitid) \
-  X(pthread_kill) X(kill) X(killpg) X(tgkill) X(sigqueue) X(pthread_sigqueue) \
+  X(pthread_kill) X(raise) X(kill) X(killpg) X(tgkill) X(sigqueue) X(pthread_sigqueue) \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) X(sigpending) \
   X(sigaction) X(signal) X(__sysv_signal) X(signalfd) X(sigprocmask) X(pthread_sigmask) \
   X(pthread_attr_setsigmask_np) X(siginterrupt) \

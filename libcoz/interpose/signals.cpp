@@ -97,30 +97,46 @@ COZ_WRAPPER_PART void before_signalling(int signal) {
   if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(signal));
 }
 
-// A signal that a thread sends to its own process, and blocks, is pending as the call returns. The
-// kernel, which knows nothing of that, might first give it to another thread.
-bool stays_pending(pid_t process, int signal, int code, sigval value) noexcept {
-  if (!coz::is_ours(signal) || (coz::kept_for_program() & coz::bit_of(signal)) == 0) return false;
-  if (process != getpid()) return false;
+siginfo_t info_of(int signal, int code, sigval value = {}) noexcept {
   siginfo_t info = {};
   info.si_signo = signal;
   info.si_code = code;
-  info.si_pid = process;
+  info.si_pid = getpid();
   info.si_uid = getuid();
   info.si_value = value;
-  return coz::withheld::withhold(info);
+  return info;
+}
+
+// A signal that a thread sends to its own process, and blocks, is pending as the call returns. The
+// kernel, which knows nothing of that, might first give it to another thread.
+bool stays_pending(pid_t process, int signal, int code, sigval value = {}) noexcept {
+  if (!coz::is_ours(signal) || (coz::kept_for_program() & coz::bit_of(signal)) == 0) return false;
+  return process == getpid() && coz::withheld::withhold(info_of(signal, code, value));
+}
+
+// One for a thread of this process may be given to it without the kernel.
+bool is_given_here(int signal) noexcept {
+  return coz::is_ours(signal) && coz::Runtime::is_in_own_process();
 }
 
 }  // namespace
 
 COZ_EXPORT int pthread_kill(pthread_t thread, int signal) noexcept {
   before_signalling(signal);
+  if (is_given_here(signal) && coz::withheld::send_to_handle(thread, info_of(signal, SI_TKILL))) {
+    return 0;
+  }
   return COZ_REAL(pthread_kill)(thread, signal);
+}
+
+COZ_EXPORT int raise(int signal) noexcept {
+  if (is_given_here(signal) && coz::withheld::send(gettid(), info_of(signal, SI_TKILL))) return 0;
+  return COZ_REAL(raise)(signal);
 }
 
 COZ_EXPORT int kill(pid_t process, int signal) noexcept {
   before_signalling(signal);
-  if (stays_pending(process, signal, SI_USER, {})) return 0;
+  if (stays_pending(process, signal, SI_USER)) return 0;
   return COZ_REAL(kill)(process, signal);
 }
 
@@ -131,6 +147,10 @@ COZ_EXPORT int killpg(pid_t group, int signal) noexcept {
 
 COZ_EXPORT int tgkill(pid_t process, pid_t thread, int signal) {
   before_signalling(signal);
+  if (is_given_here(signal) && process == getpid() &&
+      coz::withheld::send(thread, info_of(signal, SI_TKILL))) {
+    return 0;
+  }
   return COZ_REAL(tgkill)(process, thread, signal);
 }
 
@@ -142,6 +162,10 @@ COZ_EXPORT int sigqueue(pid_t process, int signal, const sigval value) noexcept 
 
 COZ_EXPORT int pthread_sigqueue(pthread_t thread, int signal, const sigval value) noexcept {
   before_signalling(signal);
+  if (is_given_here(signal) &&
+      coz::withheld::send_to_handle(thread, info_of(signal, SI_QUEUE, value))) {
+    return 0;
+  }
   return COZ_REAL(pthread_sigqueue)(thread, signal, value);
 }
 

@@ -52,6 +52,7 @@ namespace {
 // own leaves it as it is.
 struct Thread {
   std::atomic<int> tid;  // 0: takes no part
+  std::atomic<pthread_t> handle;
   std::atomic<SignalBits> blocked;
   std::atomic<SignalBits> waited;
   SignalBits never;        // of those that it waits for; its own
@@ -165,6 +166,25 @@ void drop(PendingSignals& pending, SignalBits bits) noexcept {
   count.fetch_sub(static_cast<std::uint32_t>(dropped));
 }
 
+// To the first thread that it is: what send() says.
+template <typename IsThread>
+bool send_to_first(IsThread is_thread, const siginfo_t& info) noexcept {
+  const Lock lock;
+  const SignalBits bit = bit_of(info.si_signo);
+  for (std::uint32_t slot = 0; slot < slots_used.load(); ++slot) {
+    Thread& thread = threads[slot];
+    if (thread.tid.load() == 0 || !is_thread(thread)) continue;
+    count.fetch_add(1);
+    if (!thread.pending.add(info)) count.fetch_sub(1);
+    const bool is_blocked = (thread.blocked.load() & ~thread.waited.load() & bit) != 0;
+    if (is_blocked || knock(thread, info.si_signo)) return true;
+    thread.tid.store(0);
+    drop(thread.pending, ~SignalBits{0});
+    return false;
+  }
+  return false;
+}
+
 void forget_pending(Thread& thread) noexcept {
   if (thread.pending.bits() == 0) return;
   const Lock lock;
@@ -180,9 +200,10 @@ void begin(std::size_t slot, SignalBits ours, SignalBits blocked) noexcept {
   while (used <= slot &&
          !slots_used.compare_exchange_weak(used, static_cast<std::uint32_t>(slot) + 1)) {
   }
-  // One that has ended without end(), and had our number.
+  const pthread_t handle = pthread_self();
+  // One that has ended without end(), and had our number or handle.
   for (std::uint32_t i = 0; i < used; ++i) {
-    if (threads[i].tid.load() == tid) threads[i].tid.store(0);
+    if (threads[i].tid.load() == tid || threads[i].handle.load() == handle) threads[i].tid.store(0);
   }
   Thread& thread = threads[slot];
   thread.tid.store(0);
@@ -190,6 +211,7 @@ void begin(std::size_t slot, SignalBits ours, SignalBits blocked) noexcept {
   const SignalBits in_kernel = change_kernel_mask(SIG_BLOCK, 0) & ours;
   thread.blocked.store(in_kernel | blocked);
   thread.waited.store(0);
+  thread.handle.store(handle);
   thread.tid.store(tid);
   own = &thread;
   if (in_kernel != 0) change_kernel_mask(SIG_UNBLOCK, in_kernel);
@@ -250,6 +272,14 @@ bool withhold(const siginfo_t& info) noexcept {
   if (!(is_for_thread ? own->pending : process_pending).add(info)) count.fetch_sub(1);
   if (!is_for_thread) ask_others(info.si_signo);
   return true;
+}
+
+bool send(pid_t thread, const siginfo_t& info) noexcept {
+  return send_to_first([=](const Thread& each) { return each.tid.load() == thread; }, info);
+}
+
+bool send_to_handle(pthread_t thread, const siginfo_t& info) noexcept {
+  return send_to_first([=](const Thread& each) { return each.handle.load() == thread; }, info);
 }
 
 bool is_knock(const siginfo_t& info) noexcept {

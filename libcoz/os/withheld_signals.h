@@ -6,8 +6,11 @@
 // blocked is withheld until it is unblocked, waited for or ignored (POSIX.1-2017, System Interfaces
 // 2.4.1). Like the kernel's, a signal that was sent to the process goes to a thread that waits for
 // it, or else to one that does not block it, whoever was interrupted; and of each number one is
-// pending at most. It comes with the siginfo that it was sent with. (What pthread_sigqueue, or a
-// timer, sends to a thread looks as if it had been sent to the process, and is taken for that.)
+// pending at most. It comes with the siginfo that it was sent with. (What a timer sends to a thread
+// looks as if it had been sent to the process, and is taken for that.)
+//
+// What a thread sends to one that is sampled would be lost where a sample of the same number is
+// pending for that in the kernel, which keeps one: so it is given to it here, by send().
 //
 // Only threads between begin() and end() take part; others block in the kernel, as ever. Functions
 // are for the calling thread, signal-safe, keep errno, and are not for children made by vfork or
@@ -17,6 +20,8 @@
 // blocked, and what siglongjmp or setcontext unblock.
 #ifndef LIBCOZ_OS_WITHHELD_SIGNALS_H
 #define LIBCOZ_OS_WITHHELD_SIGNALS_H
+
+#include <pthread.h>
 
 #include <array>
 
@@ -65,6 +70,10 @@ bool is_any_pending() noexcept;
 // In a handler, or where the thread sends a signal to its process: false if the thread does not
 // block the signal, which is then to be handled, or sent.
 bool withhold(const siginfo_t& info) noexcept;
+// Pending for the thread from now on, which is asked to look. False if it takes no part, and the
+// kernel is to be told. Only within the process.
+bool send(pid_t thread, const siginfo_t& info) noexcept;
+bool send_to_handle(pthread_t thread, const siginfo_t& info) noexcept;
 // A signal that only asks the handler to look at what is pending. It may be lost where another of
 // its number is pending in the kernel, a sample too: so the handler looks whatever has come.
 bool is_knock(const siginfo_t& info) noexcept;

@@ -222,6 +222,40 @@ static int actions_are_whole(void) {
   return torn == 0;
 }
 
+static void* computes(void* argument) {
+  while (!over) work(1);
+  return argument;
+}
+
+/* Sends one, to a thread that runs, and then the next once that one has come. */
+static int all_come(pthread_t thread) {
+  handled = 0;
+  act(number, handle, 0, 0);
+  for (int i = 0; i < 4000; i++) {
+    for (volatile int turn = 0; turn < i % 200 * 50; turn = turn + 1) {
+    }
+    const int is_self = pthread_equal(thread, pthread_self());
+    const union sigval value = {.sival_int = i};
+    if (is_self ? raise(number)
+        : i % 2 ? pthread_kill(thread, number)
+                : pthread_sigqueue(thread, number, value))
+      return 0;
+    for (int wait = 0; !is_self && wait < 10000 && handled == i; wait++) usleep(100);
+    if (handled != i + 1) return 0;
+  }
+  return 1;
+}
+
+static int all_come_to_another(void) {
+  pthread_t thread;
+  over = 0;
+  pthread_create(&thread, NULL, computes, NULL);
+  const int good = all_come(thread);
+  over = 1;
+  pthread_join(thread, NULL);
+  return good;
+}
+
 static int older_ones_work(void) {
   const int bit = 1 << (number - 1);
   struct sigaction now;
@@ -263,6 +297,8 @@ int main(int count, char** arguments) {
   say("calls end by their time alone", ends_by_time_alone());
   say("and wait for ever", waits_for_ever());
   say("actions come as a whole", actions_are_whole());
+  say("every one that is raised comes", all_come(pthread_self()));
+  say("so does what another thread is sent", all_come_to_another());
   say("older functions do the same", older_ones_work());
   signal(number, SIG_DFL);
   work(50);
