@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static void* end_at_once(void* argument) { return argument; }
@@ -17,7 +18,9 @@ int main(void) {
     pthread_create(&thread, NULL, end_at_once, NULL);
     usleep(20000); /* it has ended by now */
     getrusage(RUSAGE_THREAD, &before);
-    for (volatile int i = 0; i < 12000000; i++) {
+    for (const clock_t until = clock() + CLOCKS_PER_SEC / 20; clock() < until;) {
+      for (volatile int i = 0; i < 100000; i++) {
+      }
     }
     pthread_join(thread, NULL);
     getrusage(RUSAGE_THREAD, &after);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static pthread_t main_thread;
 
@@ -28,7 +29,9 @@ int main(void) {
     pthread_create(&thread, NULL, send_at_once, NULL);
     pthread_join(thread, NULL); /* it is pending now */
     getrusage(RUSAGE_THREAD, &before);
-    for (volatile int i = 0; i < 12000000; i++) {
+    for (const clock_t until = clock() + CLOCKS_PER_SEC / 20; clock() < until;) {
+      for (volatile int i = 0; i < 100000; i++) {
+      }
     }
     sigwait(&set, &signal_number);
     getrusage(RUSAGE_THREAD, &after);
