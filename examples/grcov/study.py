@@ -1,4 +1,4 @@
-"""grcov, which puts coverage together: tracefiles of many executables, merged by two threads."""
+"""grcov, which puts coverage together: tracefiles of many executables, merged into one map."""
 
 import os
 import shutil
@@ -12,6 +12,8 @@ VERSION = "0.10.7"
 #: What its dependencies need.
 RUST = (1, 88)
 TRACEFILES = 100
+#: That parse and merge, beside the one that reads: no more busy threads than cores, as predictions ask for.
+THREADS = max(1, min(2, (os.cpu_count() or 2) - 1))
 
 
 def fetch(folder: Path) -> None:
@@ -55,7 +57,7 @@ def build(source: Path, output: Path) -> None:
 def workload(output: Path, scratch: Path, _seconds: float) -> list[str]:
     """All tracefiles, once; `coz run --duration` repeats it."""
     work = output.with_name("work")
-    grcov = [str(output / "grcov"), str(work / "tracefiles"), "--threads", "2", "-s", str(work / "src")]
+    grcov = [str(output / "grcov"), str(work / "tracefiles"), "--threads", str(THREADS), "-s", str(work / "src")]
     return [*grcov, "-t", "files", "-o", str(scratch / "files")]
 
 
