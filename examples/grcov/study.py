@@ -12,7 +12,8 @@ VERSION = "0.10.7"
 #: What its dependencies need.
 RUST = (1, 88)
 TRACEFILES = 100
-#: That parse and merge, beside the one that reads: no more busy threads than cores, as predictions ask for.
+#: That parse and merge, beside the one that reads: no more busy threads than cores, as predictions ask for
+#: and as is grcov's own choice where there are two.
 THREADS = max(1, min(2, (os.cpu_count() or 2) - 1))
 
 
@@ -57,8 +58,8 @@ def build(source: Path, output: Path) -> None:
 def workload(output: Path, scratch: Path, _seconds: float) -> list[str]:
     """All tracefiles, once; `coz run --duration` repeats it."""
     work = output.with_name("work")
-    grcov = [str(output / "grcov"), str(work / "tracefiles"), "--threads", str(THREADS), "-s", str(work / "src")]
-    return [*grcov, "-t", "files", "-o", str(scratch / "files")]
+    grcov = [str(output / "grcov"), str(work / "tracefiles"), "-s", str(work / "src")]
+    return [*grcov, "--threads", str(THREADS), "-t", "files", "-o", str(scratch / "files")]
 
 
 STUDY = Study(
