@@ -141,6 +141,7 @@ def test_a_library_without_debug_information_is_left_out_and_said_once(coz, load
     assert all("loader.c:" in location for location in counts(run))
 
 
+@pytest.mark.measured
 def test_a_library_that_was_built_anew(coz, loader, plugin, tmp_path):
     """The file at its path is no longer what is in memory."""
     plugin("one")
@@ -149,7 +150,7 @@ def test_a_library_that_was_built_anew(coz, loader, plugin, tmp_path):
     source = folder / "one.c"
     source.write_text("\n\n" + PLUGIN.read_text())
     subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", source, "-o", folder / "one.so"], check=True)
-    run = coz.run([loader, "churn", 20, 0, tmp_path / "one.so", folder / "one.so"], *EVERYTHING, timeout=120)
+    run = coz.run([loader, "churn", 40, 0, tmp_path / "one.so", folder / "one.so"], *EVERYTHING, timeout=120)
     found = counts(run)
     both = [location for location in found if "one.c:" in location]
     assert sorted(both) == sorted(

@@ -71,7 +71,8 @@ static void* disturbs_once(void* argument) {
 }
 
 /* poll is never restarted: whoever waits for the handler may wait for ever. How often of 8 times it
- * ends: on a busy machine, or while delays are paid, the signal may come before the call. */
+ * ends: on a busy machine the signal may come before the call. (And late: whoever sends it may have to
+ * pay delays, of a line that always runs, until the experiment is over.) */
 static int poll_ends(void) {
   int ended = 0;
   signal(SIGUSR1, computes_and_sleeps);
@@ -79,7 +80,7 @@ static int poll_ends(void) {
     pthread_t thread;
     handled = 0;
     pthread_create(&thread, NULL, disturbs_once, NULL);
-    ended += poll(NULL, 0, 1000) == -1 && errno == EINTR && handled == 1;
+    ended += poll(NULL, 0, 5000) == -1 && errno == EINTR && handled == 1;
     pthread_join(thread, NULL);
   }
   return ended;
