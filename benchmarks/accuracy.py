@@ -2,7 +2,7 @@
 
     accuracy.py [--seconds 180] [--coz PATH]... [--truth-only] [--report] [PROGRAM...]
 
-docs/benchmarks.md explains what is measured, and what each program shows. Needs an otherwise idle
+docs/accuracy.md explains what is measured, and what each program shows. Needs an otherwise idle
 machine with at least two processors.
 """
 

@@ -210,7 +210,7 @@ def false_load(arrival_speedup: int, lost: float) -> Problem:
         f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be "
         "done, because "
         "requests follow each other in a thread too closely; the load was another.",
-        "use an --arrival-speedup well below the time between two requests; see docs/amplifying_load.md.",
+        "use an --arrival-speedup well below the time between two requests; see docs/commands/amp.md.",
     )
 
 
@@ -223,7 +223,7 @@ def load_limited(limit: float) -> Problem:
         "take no more than this load, and what is shown beyond is false; if it makes them, as a load "
         "generator in the program does, it holds.",
         "keep to lower loads, or mark arrivals in a thread that only receives or makes requests: "
-        "docs/amplifying_load.md.",
+        "docs/commands/amp.md.",
     )
 
 

@@ -93,7 +93,7 @@ def much_clipped(speedup: int, lost: float) -> Problem:
         "these windows make no curve.",
         "use an --arrival-speedup well below the time between two requests, which a run with "
         "--arrival-speedup 0 "
-        "tells. If they come in bursts, or each in a thread of its own, see docs/amplifying_load.md.",
+        "tells. If they come in bursts, or each in a thread of its own, see docs/commands/amp.md.",
     )
 
 

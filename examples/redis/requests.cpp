@@ -1,5 +1,5 @@
 // A module for Redis that sends requests to the server from within: a client on a schedule, whose
-// clock is the server's own, so that load amplification holds for both (docs/amplifying_load.md).
+// clock is the server's own, so that load amplification holds for both (docs/commands/amp.md).
 //
 //   redis-server --loadmodule redis_requests.so [NAME=VALUE]...
 //     port=6379          where the server listens

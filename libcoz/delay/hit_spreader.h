@@ -4,7 +4,7 @@
 // that it ran since the last one. Charged at once, d = speedup·P is a lump: where threads meet
 // several times in a period, one meeting gets all of the delay and the others none, and what a
 // thread gains beyond the time for which the others let it run ahead is lost in waiting. A line
-// that is really faster gains a little each time (docs/decisions/spread_hits.md).
+// that is really faster gains a little each time (docs/decisions/charge_smoothing.md).
 //
 // So what a thread runs is cut into *stretches*, from one call that can block or wake to the next,
 // told apart by the place of the call with which they begin. A hit fills the bucket of its stretch

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/viewing.md, where there is Chromium, after `make test-viewer`:
+"""Makes the pictures of docs/commands/view.md, where there is Chromium, after `make test-viewer`:
 
 PYTHONPATH=.:tests/cozcli build/viewer-venv/bin/python tests/viewer/screenshots.py docs/images
 """

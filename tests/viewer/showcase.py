@@ -1,6 +1,6 @@
 """A made-up profile that has something of everything the page shows, and the source that goes with it.
 
-The pictures of docs/viewing.md are made of it, by screenshots.py.
+The pictures of docs/commands/view.md are made of it, by screenshots.py.
 """
 
 from __future__ import annotations
