@@ -61,7 +61,7 @@ RUNTIME_STAMP := $(VENV)/.installed
 DEV_STAMP     := $(VENV)/.installed-dev
 BIN     := $(VENV)/bin
 
-.PHONY: foreign-helper all native help demo test unit-tests survival oracle fuzz fuzz-targets aarch64 aarch64-compile lint format sanitize bench bench-accuracy bench-overhead bench-amp \
+.PHONY: foreign-helper all native help demo test unit-tests transparency survival oracle fuzz fuzz-targets aarch64 aarch64-compile lint format sanitize bench bench-accuracy bench-overhead bench-amp \
         bench-programs bench-programs-dwarf3 install clean dependencies examples example-redis \
         lint-format lint-tidy lint-python lint-header lint-shell
 
@@ -306,7 +306,7 @@ PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
 # Those that need no processor for themselves, side by side; then the others.
 PYTEST_FOLDERS := $(wildcard tests/cozcli tests/viewer tests/benchmarks)
-PYTEST_ALONE   := $(wildcard tests/examples tests/fuzz tests/system tests/survival)
+PYTEST_ALONE   := $(wildcard tests/examples tests/fuzz tests/system tests/transparency)
 
 test: dependencies                    ## install what is missing, build, run all tests
 	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
@@ -325,8 +325,11 @@ soak: all                             ## memory and speed of a server over time 
 	@$(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache tests/soak/soak.py $(SOAK_SECONDS)
 
 SURVIVAL_ROUNDS ?= 30
-survival: native $(DEV_STAMP)         ## programs that must not notice the profiler, many times, by all ways of sampling
-	COZ_SURVIVAL_ROUNDS=$(SURVIVAL_ROUNDS) $(PYTEST_RUN) tests/survival $(PYTEST)
+TRANSPARENCY_ROUNDS ?= $(SURVIVAL_ROUNDS)
+transparency: native $(DEV_STAMP)     ## programs that must not notice the profiler, many times, in all sampling modes
+	COZ_TRANSPARENCY_ROUNDS=$(TRANSPARENCY_ROUNDS) $(PYTEST_RUN) tests/transparency $(PYTEST)
+
+survival: transparency                # the name that it had before
 
 sanitize: $(BUILD)/tests/unit_tests_asan $(BUILD)/tests/unit_tests_tsan ## run the unit tests under ASan, UBSan and TSan
 	$(BUILD)/tests/unit_tests_asan

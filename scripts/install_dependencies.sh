@@ -33,7 +33,7 @@ case "${1:-}" in
   aarch64-compile) packages=("${foreign[@]}") ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   ci)
-    packages=(libjemalloc2 libtcmalloc-minimal4 musl-tools) # allocators of tests/survival, programs for musl
+    packages=(libjemalloc2 libtcmalloc-minimal4 musl-tools) # allocators of tests/transparency, programs for musl
     # Of Debian 12; later ones have another mimalloc, which the tests do not look for.
     if grep -q '^VERSION_ID="12"' /etc/os-release 2>/dev/null; then packages+=(libmimalloc2.0); fi
     ;;

@@ -17,13 +17,19 @@ ROOT = Path(__file__).resolve().parents[2]
 COZ = ROOT / "build/bin/coz"
 PROGRAMS = Path(__file__).parent / "programs"
 
+
+def setting(name: str, default: str) -> str:
+    """COZ_TRANSPARENCY_<name> of the environment, or COZ_SURVIVAL_<name>, as it was called before."""
+    return os.environ.get(f"COZ_TRANSPARENCY_{name}", os.environ.get(f"COZ_SURVIVAL_{name}", default))
+
+
 #: Where Debian has the allocators.
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 
 #: Every way of sampling has another signal, or another sender: each row is run in all of them by turns.
 MODES = ("perf-trap", "perf-signal", "timer")
 #: Seconds after which a program counts as hanging. None works for more than a few.
-HANGS = int(os.environ.get("COZ_SURVIVAL_HANGS", "120"))
+HANGS = int(setting("HANGS", "120"))
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def run(command: Sequence[object], folder: Path, environment: Mapping[str, str])
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
-        env={**os.environ, **environment, "SURVIVAL_RUN": token},
+        env={**os.environ, **environment, "TRANSPARENCY_RUN": token},
         start_new_session=True,
     )
     try:

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include "survival.h"
+#include "transparency.h"
 
 enum { kFiles = 700 };
 static int files[kFiles];

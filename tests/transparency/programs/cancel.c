@@ -2,7 +2,7 @@
  * clean-up runs once. */
 #include <pthread.h>
 #include <semaphore.h>
-#include "survival.h"
+#include "transparency.h"
 
 enum { kThreads = 40 };
 static int cleaned;

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include "survival.h"
+#include "transparency.h"
 
 static volatile int over;
 static volatile sig_atomic_t came, from, code;

@@ -1,7 +1,7 @@
 /* The main thread leaves by pthread_exit; the process ends, with status 0, when its last thread
  * does. */
 #include <pthread.h>
-#include "survival.h"
+#include "transparency.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 

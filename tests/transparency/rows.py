@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from signal import SIGABRT, SIGFPE, SIGKILL, SIGSEGV, SIGSTKFLT, SIGTRAP
 
-from survivors import LIBRARIES, Row
+from comparison import LIBRARIES, Row
 
 _READS = "a descriptor of signalfd does not get the signal that is ours"
 _GO = "refused: samples would be taken on goroutines' small stacks"

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include "survival.h"
+#include "transparency.h"
 
 static volatile int over;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "survival.h"
+#include "transparency.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "survival.h"
+#include "transparency.h"
 
 namespace {
 

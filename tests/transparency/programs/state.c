@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#include "survival.h"
+#include "transparency.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include "survival.h"
+#include "transparency.h"
 
 static void* computes(void* argument) {
   for (;;) work(1);

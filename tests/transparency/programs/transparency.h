@@ -1,6 +1,6 @@
 /* What the programs of the rows share. They print only what is the same in every run. */
-#ifndef SURVIVAL_H
-#define SURVIVAL_H
+#ifndef TRANSPARENCY_H
+#define TRANSPARENCY_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

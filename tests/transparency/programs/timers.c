@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include "survival.h"
+#include "transparency.h"
 
 static volatile sig_atomic_t ticks[65];
 static volatile int calls;

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include "survival.h"
+#include "transparency.h"
 
 static volatile int over;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from survivors import COZ, PROGRAMS, ROOT
+from comparison import COZ, PROGRAMS, ROOT
 
 _COMPILERS = {".c": ["gcc", "-std=gnu11"], ".cpp": ["g++", "-std=c++20"]}
 
@@ -66,4 +66,4 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 def pytest_configure() -> None:
     if not COZ.exists() or not shutil.which("gcc"):
-        pytest.exit("the survival tests need build/bin/coz: run them by `make test`", 1)
+        pytest.exit("the transparency tests need build/bin/coz: run them by `make test`", 1)

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
-#include "survival.h"
+#include "transparency.h"
 
 static __thread volatile sig_atomic_t traps, nested, blocked_within;
 static __thread sigjmp_buf back;

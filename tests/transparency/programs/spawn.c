@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include "survival.h"
+#include "transparency.h"
 
 extern char** environ;
 static volatile int over;

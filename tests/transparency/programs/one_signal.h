@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include "survival.h"
+#include "transparency.h"
 
 static int number;
 static volatile sig_atomic_t handled;

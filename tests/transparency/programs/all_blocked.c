@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include "survival.h"
+#include "transparency.h"
 
 static volatile int over;
 static int strangers;

@@ -1,5 +1,5 @@
 /* With library.c: what that has set up before main works on. */
-#include "survival.h"
+#include "transparency.h"
 
 int library_ends(void);
 

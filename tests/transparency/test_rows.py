@@ -8,11 +8,11 @@ import stat
 from pathlib import Path
 
 import pytest
+from comparison import COZ, LIBRARIES, Row, records, run, setting
 from rows import ROWS
-from survivors import COZ, LIBRARIES, Row, records, run
 
-#: How often each row is run under the profiler; `make survival` sets more.
-ROUNDS = int(os.environ.get("COZ_SURVIVAL_ROUNDS", "1"))
+#: How often each row is run under the profiler; `make transparency` sets more.
+ROUNDS = int(setting("ROUNDS", "1"))
 
 
 def _environment(row: Row, tmp_path: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "survival.h"
+#include "transparency.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include "survival.h"
+#include "transparency.h"
 
 int main(void) {
   const int out = dup(STDOUT_FILENO);

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include "survival.h"
+#include "transparency.h"
 
 static volatile int over;
 static volatile sig_atomic_t handled;

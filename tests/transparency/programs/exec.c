@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include "survival.h"
+#include "transparency.h"
 
 static void* computes(void* argument) {
   for (;;) work(1);
@@ -22,11 +22,11 @@ int main(int count, char** arguments) {
   work(150);
   pthread_create(&thread, NULL, computes, NULL);
   work(20);
-  setenv("SURVIVAL_MARK", "is there", 1);
+  setenv("TRANSPARENCY_MARK", "is there", 1);
   if (strcmp(arguments[1], "shell") == 0) {
     execl(
         "/bin/sh", "sh", "-c",
-        "echo \"the mark $SURVIVAL_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
+        "echo \"the mark $TRANSPARENCY_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
         "esac;"
         /* By the shell itself: while it starts another program, it blocks signals for a moment. */
         "while read -r name value; do case $name in SigBlk:|SigIgn:) echo $name $value;; esac; "

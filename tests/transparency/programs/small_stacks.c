@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "survival.h"
+#include "transparency.h"
 
 static char* stack;
 static size_t size;
