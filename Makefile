@@ -30,24 +30,24 @@ show = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
 comma := ,
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -Iinclude $(WARNINGS) -MMD -MP
+COMMON   := -std=c++20 -fno-omit-frame-pointer -Ilibcoz -I. -Iinclude $(WARNINGS) -MMD -MP
 
 ## ---------------------------------------------------------------------------------------------------
 ## Sources
 
-LIBCOZ_SOURCES := $(sort $(shell find libcoz -name '*.cpp' 2>/dev/null))
-HELPER_SOURCES := $(sort $(wildcard linetable/*.cpp)) libcoz/line/scope.cpp libcoz/line/line_table.cpp libcoz/support/json.cpp \
-                  libcoz/breakpoint/instruction.cpp libcoz/breakpoint/opcode_form.cpp \
-                  libcoz/breakpoint/jumped_over.cpp libcoz/os/clock.cpp libcoz/os/perf_event.cpp
-TEST_SOURCES   := $(sort $(shell find tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
+LIBCOZ_SOURCES := $(sort $(shell find libcoz common -name '*.cpp' 2>/dev/null))
+HELPER_SOURCES := $(sort $(shell find linetable common -name '*.cpp' 2>/dev/null)) \
+                  libcoz/patch/instruction.cpp libcoz/patch/opcode_form.cpp libcoz/patch/jumped_over.cpp
+TEST_SOURCES   := $(sort $(shell find tests/common tests/libcoz tests/linetable -name '*.cpp' 2>/dev/null))
 # The model: part of the unit tests, but for the sanitizers, which do not follow fibers; and a program.
 ORACLE_SOURCES := $(sort $(filter-out tests/oracle/main.cpp %_test.cpp, $(wildcard tests/oracle/*.cpp)))
 ORACLE_TESTS   := $(sort $(wildcard tests/oracle/*_test.cpp))
 # What the unit tests are linked with: everything that does not take over the process it is loaded into.
-TESTED_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp libcoz/runtime_points.cpp libcoz/runtime_forked.cpp linetable/main.cpp, \
-                    $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
-HEADERS        := $(shell find libcoz linetable include -name '*.h' 2>/dev/null)
-FORMATTED      := $(LIBCOZ_SOURCES) $(wildcard linetable/*.cpp) $(HEADERS) $(TEST_SOURCES) \
+TAKES_OVER     := libcoz/interpose/% libcoz/lifecycle/entry.cpp libcoz/lifecycle/runtime%.cpp libcoz/kernel/real.cpp \
+                  $(addprefix libcoz/signals/,sample_signal.cpp signals.cpp signal_masks.cpp old_signals.cpp)
+TESTED_SOURCES := $(filter-out $(TAKES_OVER) linetable/main.cpp, $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
+HEADERS        := $(shell find common libcoz linetable include -name '*.h' 2>/dev/null)
+FORMATTED      := $(LIBCOZ_SOURCES) $(HELPER_SOURCES) $(HEADERS) $(TEST_SOURCES) \
                   $(sort $(shell find examples tests benchmarks \( -name '*.c' -o -name '*.cpp' -o -name '*.h' \) 2>/dev/null))
 FORMATTED      := $(sort $(FORMATTED))
 
@@ -251,7 +251,7 @@ bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: progra
 CATCH3      := $(wildcard /usr/include/catch2/catch_all.hpp /usr/local/include/catch2/catch_all.hpp)
 CATCH_FLAGS := $(if $(CATCH3),-isystem tests/compat_catch3)
 CATCH_LIBS  := $(if $(CATCH3),-lCatch2Main -lCatch2)
-TEST_FLAGS  := $(COMMON) -Ilinetable -I. $(CATCH_FLAGS)
+TEST_FLAGS  := $(COMMON) -Ilinetable $(CATCH_FLAGS)
 
 # What takes Catch2's header compiled beforehand, a third of the time of most tests: all but what has its main().
 WITH_CATCH  := $(filter-out tests/libcoz/main.cpp,$(TEST_SOURCES))
@@ -341,7 +341,7 @@ sanitize: $(BUILD)/tests/unit_tests_asan $(BUILD)/tests/unit_tests_tsan ## run t
 ## whose coverage finds more; else, as in `make test`, by a small driver of our own, built with gcc.
 
 FUZZ_SECONDS  ?= 600
-FUZZ_COMMON   := $(filter-out -MMD -MP,$(COMMON)) -Ilinetable -I. -O1 -g -Wno-maybe-uninitialized
+FUZZ_COMMON   := $(filter-out -MMD -MP,$(COMMON)) -Ilinetable -O1 -g -Wno-maybe-uninitialized
 FUZZ_CHECKS   := -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined
 FUZZ_SOURCES  := $(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(addprefix libcoz/unwind/,expression.cpp frame_description.cpp \
                    frame_rules.cpp checked_memory.cpp)
@@ -407,14 +407,14 @@ $(AARCH64)/include/.copied:
 
 foreign-helper: $(HELPER_OBJECTS)
 # Without what reads debug information.
-FOREIGN_SOURCES := $(filter-out libcoz/interpose/% libcoz/entry.cpp libcoz/runtime.cpp libcoz/runtime_points.cpp libcoz/runtime_forked.cpp,$(LIBCOZ_SOURCES)) \
-                   $(filter tests/libcoz/%,$(TEST_SOURCES)) linetable/table_builder.cpp linetable/table_file.cpp \
+FOREIGN_SOURCES := $(filter-out $(TAKES_OVER),$(LIBCOZ_SOURCES)) \
+                   $(filter tests/libcoz/% tests/common/%,$(TEST_SOURCES)) linetable/table_builder.cpp linetable/table_file.cpp \
                    tests/linetable/compiled_program.cpp linetable/source_path.cpp
 FOREIGN_OBJECTS := $(FOREIGN_SOURCES:%.cpp=$(BUILD)/obj/foreign/%.o)
 $(FOREIGN_OBJECTS): $(BUILD)/obj/foreign/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(COMMON) -Ilinetable -I. $(CXXFLAGS) -O1 -g0 -c $< -o $@
+	$(Q)$(CXX) $(COMMON) -Ilinetable $(CXXFLAGS) -O1 -g0 -c $< -o $@
 $(BUILD)/tests/foreign_tests: $(FOREIGN_OBJECTS)
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
@@ -430,12 +430,12 @@ lint-format: $(DEV_STAMP)
 	@$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
 
 # One stamp per source: only what has changed is looked at again.
-TIDY_SOURCES := $(sort $(LIBCOZ_SOURCES) $(wildcard linetable/*.cpp))
+TIDY_SOURCES := $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES))
 TIDY_STAMPS  := $(TIDY_SOURCES:%=$(BUILD)/tidy/%.ok)
 $(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
 	@mkdir -p $(@D)
 	@echo "clang-tidy $<"
-	@$(BIN)/clang-tidy --quiet $< -- -std=c++20 -Ilibcoz -Iinclude -Ilinetable -Wall -Wextra -Wno-deprecated-declarations \
+	@$(BIN)/clang-tidy --quiet $< -- -std=c++20 -Ilibcoz -I. -Iinclude -Ilinetable -Wall -Wextra -Wno-deprecated-declarations \
 	  -Wfunction-effects -Xclang -analyzer-config -Xclang max-nodes=30000 \
 	  2>$@.log || { cat $@.log >&2; exit 1; }
 	@touch $@

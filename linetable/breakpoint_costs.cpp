@@ -5,10 +5,10 @@
 #include <cstring>
 #include <vector>
 
-#include "os/clock.h"
-#include "os/perf_event.h"
-#include "os/raw_syscall.h"
-#include "support/json.h"
+#include "common/clock.h"
+#include "common/json.h"
+#include "common/perf_event.h"
+#include "common/raw_syscall.h"
 
 namespace coz::linetable {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "cache.h"
+#include "common/json.h"
+#include "common/line_table.h"
 #include "debug_info.h"
 #include "debuginfod.h"
-#include "line/line_table.h"
-#include "support/json.h"
 #include "symbols.h"
 #include "table_builder.h"
 

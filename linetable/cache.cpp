@@ -15,7 +15,7 @@
 #include <cstring>
 #include <tuple>
 
-#include "line/line_table_format.h"
+#include "common/line_table_format.h"
 
 namespace coz::linetable {
 namespace {

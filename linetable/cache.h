@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/line_table.h"
 #include "elf_file.h"
-#include "line/line_table.h"
 
 namespace coz::linetable {
 

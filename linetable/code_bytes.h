@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "breakpoint/instruction.h"
 #include "elf_file.h"
+#include "patch/instruction.h"
 
 namespace coz::linetable {
 

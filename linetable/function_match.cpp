@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "line/line_table.h"
+#include "common/line_table.h"
 
 namespace coz::linetable {
 namespace {

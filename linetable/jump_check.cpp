@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "breakpoint/jumped_over.h"
+#include "patch/jumped_over.h"
 #include "unwind_table.h"
 
 namespace coz::linetable {

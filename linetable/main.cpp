@@ -11,11 +11,11 @@
 
 #include "breakpoint_costs.h"
 #include "build.h"
+#include "common/json.h"
 #include "places.h"
 #include "process_limits.h"
 #include "queries.h"
 #include "sampling_modes.h"
-#include "support/json.h"
 
 #ifndef COZ_VERSION
 #define COZ_VERSION "development"

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "common/scope.h"
 #include "demangle.h"
 #include "dwarf_handle.h"
 #include "function_match.h"
-#include "line/scope.h"
 
 namespace coz::linetable {
 namespace {

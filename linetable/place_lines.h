@@ -14,7 +14,7 @@
 #include "places.h"
 #include "queries.h"
 
-#include "line/scope.h"
+#include "common/scope.h"
 
 namespace coz::linetable {
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <variant>
 
+#include "common/json.h"
 #include "dwarf_handle.h"
 #include "jump_check.h"
 #include "place_functions.h"
 #include "place_lines.h"
-#include "support/json.h"
 
 namespace coz::linetable {
 namespace {

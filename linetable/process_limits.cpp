@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "support/json.h"
+#include "common/json.h"
 
 namespace coz::linetable {
 namespace {

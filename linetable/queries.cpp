@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/json.h"
 #include "function_match.h"
 #include "source_path.h"
-#include "support/json.h"
 
 namespace coz::linetable {
 namespace {

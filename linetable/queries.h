@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "line/line_table.h"
-#include "line/scope.h"
+#include "common/line_table.h"
+#include "common/scope.h"
 
 namespace coz::linetable {
 

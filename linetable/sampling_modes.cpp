@@ -3,10 +3,10 @@
 #include <csignal>
 #include <cstring>
 
-#include "os/clock.h"
-#include "os/perf_event.h"
-#include "os/raw_syscall.h"
-#include "support/json.h"
+#include "common/clock.h"
+#include "common/json.h"
+#include "common/perf_event.h"
+#include "common/raw_syscall.h"
 
 namespace coz::linetable {
 namespace {

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/line_table_format.h"
 #include "hash_index.h"
-#include "line/line_table_format.h"
 #include "table_file.h"
 
 namespace coz::linetable {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "line/line_table.h"
+#include "common/line_table.h"
 
 namespace coz::linetable {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "line/line_table_format.h"
+#include "common/line_table_format.h"
 
 namespace coz::linetable {
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding
 
-#: The runtime's first choice needs it (libcoz/os/perf_event.cpp).
+#: The runtime's first choice needs it (common/perf_event.cpp).
 TRAP_SINCE = (5, 19)
 #: Of processor time: what hosts take away, and others use, without being mentioned.
 STOLEN, BUSY = 0.01, 0.25

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "os/clock.h"
+#include "common/clock.h"
 
 namespace coz {
 

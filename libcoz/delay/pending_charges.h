@@ -18,8 +18,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "delay/hit_spreader.h"
-#include "delay/selection.h"
+#include "delay/charge_smoother.h"
+#include "target/selection.h"
 
 namespace coz {
 

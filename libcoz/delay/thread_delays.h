@@ -22,12 +22,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "delay/amplification.h"
 #include "delay/delay_ledger.h"
 #include "delay/pending_charges.h"
-#include "delay/selection.h"
-#include "delay/thread_state.h"
 #include "delay/waker_table.h"
+#include "load/amplification.h"
+#include "target/selection.h"
+#include "thread/thread_state.h"
 
 namespace coz {
 

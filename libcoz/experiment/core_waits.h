@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "delay/thread_registry.h"
-#include "os/thread_time.h"
+#include "kernel/thread_time.h"
+#include "thread/thread_registry.h"
 
 namespace coz {
 

@@ -20,26 +20,26 @@
 
 #include <vector>
 
-#include "config.h"
 #include "experiment/core_waits.h"
 #include "experiment/fixed_targets.h"
-#include "experiment/load_control.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_selector.h"
 #include "experiment/window_length.h"
 #include "experiment/window_meter.h"
-#include "line/modules.h"
-#include "os/machine_time.h"
-#include "os/stop_signal.h"
+#include "kernel/machine_time.h"
+#include "kernel/stop_signal.h"
+#include "lifecycle/config.h"
+#include "load/load_control.h"
 #include "profile_log/profile_writer.h"
 #include "progress/point_counters.h"
-#include "sample/histogram.h"
-#include "sample/sample_cost.h"
-#include "sample/sample_source.h"
-#include "sample/speed_probe.h"
-#include "shared_state.h"
+#include "sampling/histogram.h"
+#include "sampling/sample_cost.h"
+#include "sampling/sample_source.h"
+#include "sampling/speed_probe.h"
+#include "symbols/modules.h"
 #include "target/targets.h"
+#include "thread/shared_state.h"
 
 namespace coz {
 

@@ -13,7 +13,7 @@
 
 #include "experiment/random.h"
 #include "experiment/target_selector.h"
-#include "sample/histogram.h"
+#include "sampling/histogram.h"
 #include "target/targets.h"
 
 namespace coz {

@@ -8,7 +8,7 @@
 
 #include <span>
 
-#include "os/clock.h"
+#include "common/clock.h"
 
 namespace coz {
 

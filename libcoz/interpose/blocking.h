@@ -16,7 +16,7 @@
 #include "delay/rules.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
-#include "runtime.h"
+#include "lifecycle/runtime.h"
 
 namespace coz {
 

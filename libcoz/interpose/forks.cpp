@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "interpose/export.h"
-#include "interpose/real.h"
-#include "runtime.h"
+#include "kernel/real.h"
+#include "lifecycle/runtime.h"
 
 COZ_EXPORT pid_t fork() noexcept {
   const pid_t child = COZ_REAL(fork)();

@@ -12,7 +12,7 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
-#include "interpose/real.h"
+#include "kernel/real.h"
 
 namespace {
 

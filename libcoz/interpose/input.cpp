@@ -12,8 +12,8 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
-#include "interpose/real.h"
-#include "interpose/sample_signal.h"
+#include "kernel/real.h"
+#include "signals/sample_signal.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // saved around it. The second half of a visit is in visit.h, with those of marks.
 #include "interpose/jump_visit.h"
 
-#include "runtime.h"
+#include "lifecycle/runtime.h"
 
 namespace coz {
 

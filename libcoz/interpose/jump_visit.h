@@ -1,4 +1,4 @@
-// Visits by jump (breakpoint/jump_entry.h): the functions that the entry calls. Signal-safe.
+// Visits by jump (patch/jump_entry.h): the functions that the entry calls. Signal-safe.
 #ifndef LIBCOZ_INTERPOSE_JUMP_VISIT_H
 #define LIBCOZ_INTERPOSE_JUMP_VISIT_H
 

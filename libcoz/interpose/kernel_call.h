@@ -1,12 +1,12 @@
 // A call into the kernel that a wrapper makes: lives around it, and gives the call the samples that
-// fell in it (sample/kernel_samples.h).
+// fell in it (thread/kernel_samples.h).
 //
 // In any thread of the program, also one that is not profiled, and one that is cancelled in the
 // call. errno is kept.
 #ifndef LIBCOZ_INTERPOSE_KERNEL_CALL_H
 #define LIBCOZ_INTERPOSE_KERNEL_CALL_H
 
-#include "runtime.h"
+#include "lifecycle/runtime.h"
 
 namespace coz {
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "interpose/real.h"
-#include "os/clock.h"
-#include "os/own_thread.h"
+#include "common/clock.h"
+#include "kernel/own_thread.h"
+#include "kernel/real.h"
 
 namespace coz {
 namespace {

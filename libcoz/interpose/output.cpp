@@ -7,7 +7,7 @@
 
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
-#include "interpose/real.h"
+#include "kernel/real.h"
 
 COZ_EXPORT ssize_t write(int file, const void* data, size_t size) {
   const coz::KernelCall call;

@@ -3,7 +3,7 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
-#include "interpose/real.h"
+#include "kernel/real.h"
 
 COZ_EXPORT pid_t wait(int* status) {
   return coz::wait_outside([=] { return COZ_REAL(wait)(status); });

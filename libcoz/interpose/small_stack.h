@@ -15,8 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime.h"
-#include "support/message.h"
+#include "kernel/message.h"
+#include "lifecycle/runtime.h"
 
 namespace coz {
 

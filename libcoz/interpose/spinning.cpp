@@ -8,7 +8,7 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
-#include "interpose/real.h"
+#include "kernel/real.h"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "interpose/real.h"
-#include "interpose/sample_signal.h"
-#include "os/raw_syscall.h"
-#include "runtime.h"
+#include "common/raw_syscall.h"
+#include "kernel/real.h"
+#include "lifecycle/runtime.h"
+#include "signals/sample_signal.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
-#include "interpose/real.h"
-#include "interpose/sample_signal.h"
 #include "interpose/small_stack.h"
+#include "kernel/real.h"
+#include "signals/sample_signal.h"
 
 namespace coz {
 namespace {

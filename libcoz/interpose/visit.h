@@ -3,7 +3,7 @@
 #ifndef LIBCOZ_INTERPOSE_VISIT_H
 #define LIBCOZ_INTERPOSE_VISIT_H
 
-#include "runtime.h"
+#include "lifecycle/runtime.h"
 
 namespace coz {
 

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "os/harmless_write.h"
-#include "os/high_descriptor.h"
-#include "support/json.h"
-#include "support/message.h"
+#include "common/high_descriptor.h"
+#include "common/json.h"
+#include "kernel/harmless_write.h"
+#include "kernel/message.h"
 
 namespace coz {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "delay/amplification.h"
-#include "os/machine_time.h"
+#include "kernel/machine_time.h"
+#include "load/amplification.h"
 #include "progress/point.h"
 
 namespace coz {

@@ -20,7 +20,7 @@
 #include <memory>
 #include <optional>
 
-#include "os/clock.h"
+#include "common/clock.h"
 
 namespace coz {
 
@@ -121,7 +121,7 @@ struct alignas(64) Point {
   VisitMark mark;
   // Visits come through visit(), so that marks are taken; else the program only counts.
   std::atomic<bool> marks_visits{false};
-  // Its visits may be arrivals that are sped up (delay/amplification.h). Set as it is added.
+  // Its visits may be arrivals that are sped up (load/amplification.h). Set as it is added.
   bool may_amplify = false;
   PointKind kind = PointKind::kThroughput;
   char name[kMostName] = {};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "os/perf_event.h"
-#include "os/raw_syscall.h"
+#include "common/perf_event.h"
+#include "common/raw_syscall.h"
 
 namespace coz {
 namespace {

@@ -1,6 +1,6 @@
 #include "target/call_paths.h"
 
-#include "os/zeroed_memory.h"
+#include "kernel/zeroed_memory.h"
 
 namespace coz {
 namespace {

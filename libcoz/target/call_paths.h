@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "line/modules.h"
+#include "symbols/modules.h"
 
 namespace coz {
 

@@ -1,6 +1,6 @@
 #include "target/targets.h"
 
-#include "delay/selection.h"
+#include "target/selection.h"
 
 namespace coz {
 namespace {

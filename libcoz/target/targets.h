@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "line/modules.h"
+#include "symbols/modules.h"
 #include "target/call_paths.h"
 #include "target/region_registry.h"
 

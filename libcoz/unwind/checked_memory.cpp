@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "os/raw_syscall.h"
+#include "common/raw_syscall.h"
 
 namespace coz {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "os/loaded_object.h"
+#include "kernel/loaded_object.h"
 #include "unwind/table_cursor.h"
 
 namespace coz {

@@ -1,6 +1,6 @@
 #include "unwind/stack_walk.h"
 
-#include "os/loaded_object.h"
+#include "kernel/loaded_object.h"
 #include "unwind/expression.h"
 
 namespace coz {

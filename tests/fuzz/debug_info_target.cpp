@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "build.h"
+#include "common/line_table.h"
 #include "debug_info.h"
-#include "line/line_table.h"
 #include "places.h"
 #include "symbols.h"
 #include "table_builder.h"

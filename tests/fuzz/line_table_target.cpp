@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "line/line_table.h"
-#include "line/line_table_format.h"
+#include "common/line_table.h"
+#include "common/line_table_format.h"
 #include "queries.h"
 #include "tests/fuzz/target.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "build.h"
-#include "line/line_table.h"
+#include "common/line_table.h"
 #include "tests/linetable/compiled_program.h"
 #include "tests/linetable/temporary_folder.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "line/line_table.h"
+#include "common/line_table.h"
 #include "tests/linetable/temporary_folder.h"
 
 using coz::LineTable;

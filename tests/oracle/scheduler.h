@@ -20,7 +20,7 @@
 #include <queue>
 #include <vector>
 
-#include "os/clock.h"
+#include "common/clock.h"
 
 namespace oracle {
 

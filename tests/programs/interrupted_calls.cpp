@@ -241,7 +241,7 @@ int main(int, char** arguments) {
   const int sample = std::atoi(arguments[1]);
   const long process = getpid();
   const long main_thread = syscall(SYS_gettid);
-  siginfo_t tick = {};  // libcoz/sample/sample_source.h
+  siginfo_t tick = {};  // libcoz/sampling/sample_source.h
   tick.si_code = SI_QUEUE;
   tick.si_value.sival_ptr = reinterpret_cast<void*>(0x6b636974'7a6f6320);
   std::atomic<bool> end{false};

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "delay/thread_delays.h"
-#include "delay/thread_registry.h"
+#include "thread/thread_registry.h"
 
 using coz::kMicrosecond;
 using coz::kMillisecond;

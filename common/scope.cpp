@@ -1,0 +1,108 @@
+#include "common/scope.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace coz {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+// Code that the user of the profiler cannot change.
+constexpr std::array kForeignTrees = {
+    "/usr/include/"sv,      "/usr/lib/"sv,       "/usr/lib32/"sv,
+    "/usr/lib64/"sv,        "/usr/libx32/"sv,    "/rustc/"sv,
+    "/rust/deps/"sv,        "/usr/src/rustc-"sv, "/usr/local/include/c++/"sv,
+    "/usr/local/go/src/"sv,
+};
+
+// The same, wherever it is installed.
+constexpr std::array kForeignFolders = {
+    "/include/c++/"sv,
+    "/.cargo/registry/"sv,
+    "/.rustup/"sv,
+};
+
+std::string_view last_component(std::string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool in_default_scope(std::string_view path) noexcept {
+  // A relative name could not be joined with a folder; runtimes that distributions build have such
+  // names. "<built-in>" and its like are not files.
+  if (!path.starts_with('/') || last_component(path).starts_with('<')) return false;
+  const auto starts_path = [path](std::string_view tree) { return path.starts_with(tree); };
+  const auto occurs_in_path = [path](std::string_view folder) {
+    return path.find(folder) != std::string_view::npos;
+  };
+  return std::none_of(kForeignTrees.begin(), kForeignTrees.end(), starts_path) &&
+         std::none_of(kForeignFolders.begin(), kForeignFolders.end(), occurs_in_path);
+}
+
+// Whether `pattern` matches `path` whole, or from some component on if it is not anchored.
+bool matches(std::string_view pattern, std::string_view path) noexcept {
+  if (wildcard_match(pattern, path)) return true;
+  if (pattern.starts_with('/') || pattern.starts_with('%')) return false;
+  for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    if (wildcard_match(pattern, path.substr(slash + 1))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool wildcard_match(std::string_view pattern, std::string_view text) noexcept {
+  // Only the last `%` ever needs to be tried again: what stood before it matched as early in the
+  // text as it can, so no later start can help.
+  constexpr std::size_t kNone = std::string_view::npos;
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t after_wildcard = kNone;
+  std::size_t retry_at = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '%') {
+      after_wildcard = ++p;
+      retry_at = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (after_wildcard != kNone) {
+      p = after_wildcard;
+      t = ++retry_at;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('%', p) == kNone;
+}
+
+SourceScope::SourceScope(std::string_view newline_separated) {
+  while (!newline_separated.empty()) {
+    const std::size_t end = newline_separated.find('\n');
+    add(newline_separated.substr(0, end));
+    if (end == std::string_view::npos) break;
+    newline_separated.remove_prefix(end + 1);
+  }
+}
+
+SourceScope::SourceScope(const std::vector<std::string_view>& patterns) {
+  for (const std::string_view pattern : patterns) add(pattern);
+}
+
+void SourceScope::add(std::string_view pattern) {
+  if (!pattern.empty()) patterns_.emplace_back(pattern);
+}
+
+bool SourceScope::contains(const char* path) const noexcept {
+  if (path == nullptr) return false;
+  const std::string_view name(path);
+  if (name.empty() || last_component(name) == "coz.h") return false;
+  if (patterns_.empty()) return in_default_scope(name);
+  return std::any_of(patterns_.begin(), patterns_.end(),
+                     [name](const std::string& pattern) { return matches(pattern, name); });
+}
+
+}  // namespace coz

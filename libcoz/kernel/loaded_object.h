@@ -1,0 +1,82 @@
+// What the dynamic loader has mapped where: the question that a signal handler may ask, and the
+// listing that only a thread of ours may.
+#ifndef LIBCOZ_KERNEL_LOADED_OBJECT_H
+#define LIBCOZ_KERNEL_LOADED_OBJECT_H
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coz {
+
+// A program or library in memory.
+struct LoadedObject {
+  std::uintptr_t begin = 0;  // of its mapping
+  std::uintptr_t end = 0;
+  std::uintptr_t unwind = 0;  // its unwind tables; 0 if it has none
+
+  bool operator==(const LoadedObject&) const = default;
+};
+
+// The object that an address lies in, if any. Signal-safe: takes no lock (glibc 2.35).
+bool find_loaded_object(std::uintptr_t address, LoadedObject& out) noexcept;
+
+struct BuildId {
+  static constexpr std::size_t kMost = 32;
+
+  std::array<std::uint8_t, kMost> bytes{};
+  std::uint32_t size = 0;
+
+  std::span<const std::uint8_t> get() const noexcept { return std::span(bytes).first(size); }
+  bool operator==(const BuildId& other) const noexcept {
+    return std::equal(get().begin(), get().end(), other.get().begin(), other.get().end());
+  }
+};
+
+// An object as the loader lists it.
+struct ListedObject {
+  LoadedObject object;
+  std::uintptr_t load_bias = 0;  // address in memory less address in the file
+  BuildId build_id;
+  // Where the build id lies in memory; 0 unless that is in the object's first page, which is there
+  // as long as the object is.
+  std::uintptr_t build_id_at = 0;
+  // The loader's name for it, in LoaderListing::names: as the program gave it, perhaps relative to
+  // what was the current folder then. Empty for the program itself.
+  std::uint32_t name_begin = 0;
+  std::uint32_t name_size = 0;
+};
+
+// How often the loader has loaded and unloaded something.
+struct LoaderCounts {
+  std::uint64_t loaded = 0;
+  std::uint64_t unloaded = 0;
+
+  bool operator==(const LoaderCounts&) const = default;
+};
+
+struct LoaderListing {
+  std::vector<ListedObject> objects;
+  std::string names;
+  LoaderCounts counts;
+  bool complete = true;  // nothing is just being loaded
+
+  std::string_view name_of(const ListedObject& object) const noexcept {
+    return std::string_view(names).substr(object.name_begin, object.name_size);
+  }
+};
+
+// Both take the loader's lock, which some thread of the program may hold for as long as it likes:
+// for a thread that nobody waits for. Neither may run while the program forks (kernel/fork_gate.h):
+// the child would inherit a lock that nobody releases. They allocate only while they don't hold it.
+LoaderCounts read_loader_counts() noexcept;
+void list_loaded_objects(LoaderListing& out);
+
+}  // namespace coz
+
+#endif  // LIBCOZ_KERNEL_LOADED_OBJECT_H

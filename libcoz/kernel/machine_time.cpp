@@ -1,0 +1,83 @@
+#include "kernel/machine_time.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernel/small_file.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace coz {
+namespace {
+
+enum Column {
+  kUser,
+  kNice,
+  kSystem,
+  kIdle,
+  kWaiting,
+  kInterrupt,
+  kSoftInterrupt,
+  kStolen,
+  kColumns
+};
+
+// Elsewhere than on x86 nothing tells.
+bool may_be_virtual() noexcept {
+#if defined(__x86_64__)
+  constexpr unsigned kHypervisor = 1U << 31;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kHypervisor) != 0;
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+std::optional<MachineTime> parse_machine_time(const char* text, long ticks_per_second) noexcept {
+  constexpr char kStart[] = "cpu ";
+  constexpr int kMostDigits = 15;  // so that the product below can't overflow
+  if (ticks_per_second <= 0 || ticks_per_second > kSecond / 1000) return std::nullopt;
+  if (std::strncmp(text, kStart, sizeof kStart - 1) != 0) return std::nullopt;
+  text += sizeof kStart - 1;
+  std::array<Nanoseconds, kColumns> ticks{};
+  for (Nanoseconds& column : ticks) {
+    while (*text == ' ') ++text;
+    int digits = 0;
+    for (; *text >= '0' && *text <= '9'; ++text) {
+      if (++digits > kMostDigits) return std::nullopt;
+      column = column * 10 + (*text - '0');
+    }
+    if (digits == 0) return std::nullopt;
+  }
+  const Nanoseconds tick = kSecond / ticks_per_second;
+  const Nanoseconds busy =
+      ticks[kUser] + ticks[kNice] + ticks[kSystem] + ticks[kInterrupt] + ticks[kSoftInterrupt];
+  if (std::max(busy, ticks[kStolen]) > INT64_MAX / tick) return std::nullopt;
+  return MachineTime{busy * tick, ticks[kStolen] * tick};
+}
+
+std::optional<MachineTime> read_machine_time() noexcept {
+  static const bool has_any = may_be_virtual();
+  if (!has_any) return std::nullopt;
+  static const long ticks_per_second = sysconf(_SC_CLK_TCK);
+  char text[256];
+  if (read_small_file("/proc/stat", text) == 0) return std::nullopt;
+  return parse_machine_time(text, ticks_per_second);
+}
+
+std::optional<MachineTime> machine_time_since(const std::optional<MachineTime>& earlier) noexcept {
+  if (!earlier) return std::nullopt;
+  const auto time = read_machine_time();
+  // The kernel's sums step back where processors come and go.
+  if (!time || time->busy < earlier->busy || time->stolen < earlier->stolen) return std::nullopt;
+  return MachineTime{time->busy - earlier->busy, time->stolen - earlier->stolen};
+}
+
+}  // namespace coz

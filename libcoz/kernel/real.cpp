@@ -1,0 +1,77 @@
+#include "kernel/real.h"
+
+#include <dlfcn.h>
+
+#include "common/raw_syscall.h"
+#include "kernel/message.h"
+
+// libc's own entries, which need no look-up. New programs can't link to them without naming the
+// version they have had from the start.
+#if defined(__x86_64__)
+#define COZ_FIRST_GLIBC "GLIBC_2.2.5"
+#else
+#define COZ_FIRST_GLIBC "GLIBC_2.17"
+#endif
+#define COZ_LIBC_ENTRY(name)                        \
+  extern "C" int coz_libc_##name(pthread_mutex_t*); \
+  __asm__(".symver coz_libc_" #name ", __" #name "@" COZ_FIRST_GLIBC)
+COZ_LIBC_ENTRY(pthread_mutex_lock);
+COZ_LIBC_ENTRY(pthread_mutex_trylock);
+COZ_LIBC_ENTRY(pthread_mutex_unlock);
+
+namespace coz::real {
+namespace {
+
+constexpr const char* kNames[kFunctions] = {
+#define COZ_NAME_FUNCTION(name) #name,
+    COZ_REAL_FUNCTIONS(COZ_NAME_FUNCTION)
+#undef COZ_NAME_FUNCTION
+};
+
+thread_local bool is_looking_up __attribute__((tls_model("initial-exec"))) = false;
+
+void* without_look_up(Function function) noexcept {
+  switch (function) {
+    case k_pthread_mutex_lock:
+      return reinterpret_cast<void*>(coz_libc_pthread_mutex_lock);
+    case k_pthread_mutex_trylock:
+      return reinterpret_cast<void*>(coz_libc_pthread_mutex_trylock);
+    case k_pthread_mutex_unlock:
+      return reinterpret_cast<void*>(coz_libc_pthread_mutex_unlock);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::atomic<void*> addresses[kFunctions];
+
+void* look_up(Function function) noexcept {
+  void* address = nullptr;
+  if (is_looking_up) {
+    address = without_look_up(function);
+  } else {
+    is_looking_up = true;
+    address = dlsym(RTLD_NEXT, kNames[function]);
+    is_looking_up = false;
+    if (address != nullptr) addresses[function].store(address, std::memory_order_relaxed);
+  }
+  if (address != nullptr) return address;
+  // An older libc without a function that the program has been linked with: cannot happen, and
+  // going on would jump to address 0.
+  message("this libc has no %s; the program cannot be profiled", kNames[function]);
+  raw_syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
+}
+
+void prepare() noexcept {
+  for (int i = 0; i < kFunctions; ++i) {
+    const auto function = static_cast<Function>(i);
+    if (addresses[i].load(std::memory_order_relaxed) != nullptr) continue;
+    addresses[i].store(dlsym(RTLD_NEXT, kNames[function]), std::memory_order_relaxed);
+  }
+  pass_other_syscalls_to(find(k_syscall));
+}
+
+}  // namespace coz::real

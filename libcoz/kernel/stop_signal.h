@@ -1,0 +1,58 @@
+// A sleep that another thread, or a moment that was set, can end for good: how the profiler's own
+// threads are stopped.
+//
+// Any thread; nothing allocates or fails.
+#ifndef LIBCOZ_KERNEL_STOP_SIGNAL_H
+#define LIBCOZ_KERNEL_STOP_SIGNAL_H
+
+#include <linux/futex.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "common/clock.h"
+#include "common/raw_syscall.h"
+
+namespace coz {
+
+class StopSignal {
+ public:
+  void stop() noexcept {
+    stopped_.store(1, std::memory_order_release);
+    raw_syscall(SYS_futex, address(), FUTEX_WAKE_PRIVATE, 1 << 30);
+  }
+
+  // As if stop() were called at that time. Before another thread uses this.
+  void stop_at(Nanoseconds time) noexcept { end_ = time; }
+
+  bool is_stopped() const noexcept {
+    return stopped_.load(std::memory_order_acquire) != 0 || now() >= end_;
+  }
+
+  // True when the time came, false when stop() did.
+  bool sleep_until(Nanoseconds deadline) noexcept {
+    const Nanoseconds until = std::min(deadline, end_);
+    const timespec t = {until / kSecond, until % kSecond};
+    while (!is_stopped()) {
+      if (now() >= deadline) return true;
+      raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,
+                  static_cast<long>(FUTEX_BITSET_MATCH_ANY));
+    }
+    return false;
+  }
+
+  bool sleep_for(Nanoseconds duration) noexcept { return sleep_until(now() + duration); }
+
+ private:
+  long address() noexcept { return reinterpret_cast<long>(&stopped_); }
+
+  std::atomic<std::uint32_t> stopped_{0};
+  Nanoseconds end_ = std::numeric_limits<Nanoseconds>::max();
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_KERNEL_STOP_SIGNAL_H

@@ -1,0 +1,63 @@
+#include "kernel/thread_time.h"
+
+#include <linux/close_range.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/raw_syscall.h"
+#include "kernel/small_file.h"
+
+namespace coz {
+namespace {
+
+// A number of at most 18 digits, so that it can't overflow, and the blank or line end behind it.
+const char* parse_time(const char* text, Nanoseconds& out) noexcept {
+  constexpr int kMostDigits = 18;
+  int digits = 0;
+  out = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    if (++digits > kMostDigits) return nullptr;
+    out = out * 10 + (*text - '0');
+  }
+  return digits > 0 && (*text == ' ' || *text == '\n') ? text + 1 : nullptr;
+}
+
+bool close_from(long first, long last, unsigned flags) noexcept {
+  return first > last || raw_syscall(SYS_close_range, first, last, static_cast<long>(flags)) == 0;
+}
+
+}  // namespace
+
+std::optional<ThreadTime> parse_schedstat(const char* text) noexcept {
+  ThreadTime time;
+  text = parse_time(text, time.ran);
+  if (text == nullptr || parse_time(text, time.waited) == nullptr) return std::nullopt;
+  return time;
+}
+
+std::optional<ThreadTime> read_thread_time(int tid) noexcept {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  char text[96];
+  if (read_small_file(path, text) == 0) return std::nullopt;
+  return parse_schedstat(text);
+}
+
+bool hide_descriptors(std::span<int> kept) noexcept {
+  std::sort(kept.begin(), kept.end());
+  // The first call copies the table, so it must not be left out: something has to be below all.
+  if (!kept.empty() && kept.front() <= 0) return false;
+  if (!close_from(0, 0, CLOSE_RANGE_UNSHARE)) return false;
+  long next = 1;
+  bool is_done = true;
+  for (const int descriptor : kept) {
+    is_done = close_from(next, descriptor - 1L, 0) && is_done;
+    next = descriptor + 1L;
+  }
+  return close_from(next, ~0U, 0) && is_done;
+}
+
+}  // namespace coz

@@ -1,0 +1,35 @@
+// Address space for tables of fixed capacity: zeroed memory that costs nothing until it is touched.
+//
+// Any thread, not in signal handlers. A failure is nullptr, or false, with errno set.
+#ifndef LIBCOZ_KERNEL_ZEROED_MEMORY_H
+#define LIBCOZ_KERNEL_ZEROED_MEMORY_H
+
+#include <sys/mman.h>
+
+#include <cstddef>
+
+namespace coz {
+
+inline void* map_zeroed(std::size_t bytes, int protection = PROT_READ | PROT_WRITE) noexcept {
+  void* memory =
+      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// As above, but of all the bytes only the first are memory yet: the rest does not count as such,
+// not even where the system grants no more than it has.
+inline void* reserve_zeroed(std::size_t bytes, std::size_t usable) noexcept {
+  void* memory = map_zeroed(bytes, PROT_NONE);
+  if (memory == nullptr || mprotect(memory, usable, PROT_READ | PROT_WRITE) == 0) return memory;
+  munmap(memory, bytes);
+  return nullptr;
+}
+
+// Makes more of it usable.
+inline bool extend_zeroed(void* memory, std::size_t usable) noexcept {
+  return mprotect(memory, usable, PROT_READ | PROT_WRITE) == 0;
+}
+
+}  // namespace coz
+
+#endif  // LIBCOZ_KERNEL_ZEROED_MEMORY_H

@@ -1,0 +1,186 @@
+#include "lifecycle/config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "common/raw_syscall.h"
+#include "kernel/executable.h"
+
+namespace coz {
+namespace {
+
+// A day. Longer ones are no times, and could not be added to one.
+constexpr std::uint64_t kLongestTime = 86'400'000'000'000;
+
+// The COZ_* variables: of the environment, or, in a process that `coz run` was asked about, of its
+// answer.
+class Variables {
+ public:
+  // The environment's.
+  Variables() = default;
+  // NAME=VALUE, each followed by a NUL. `answer` outlives this.
+  explicit Variables(std::string_view answer) : answer_(answer) {}
+
+  [[nodiscard]] const char* find(const char* name) const {
+    if (answer_.empty()) return getenv(name);
+    const std::size_t length = std::strlen(name);
+    for (std::string_view rest = answer_; !rest.empty();) {
+      const std::size_t end = rest.find('\0');
+      if (end == std::string_view::npos) break;
+      if (end > length && rest[length] == '=' && rest.starts_with(name)) {
+        return rest.data() + length + 1;
+      }
+      rest.remove_prefix(end + 1);
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] std::string text(const char* name) const {
+    const char* value = find(name);
+    return value == nullptr ? std::string() : std::string(value);
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> number(const char* name) const {
+    const char* value = find(name);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    char* end = nullptr;
+    const unsigned long long parsed = strtoull(value, &end, 10);
+    if (*end != '\0') return std::nullopt;
+    return parsed;
+  }
+
+ private:
+  std::string_view answer_;
+};
+
+bool is_process_to_profile() {
+  const auto process = Variables().number("COZ_PROCESS");
+  if (!process || *process != static_cast<std::uint64_t>(getpid())) return false;
+  const char* program = getenv("COZ_PROGRAM");
+  if (program == nullptr) return false;
+  char executable[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+  if (length < 0) return is_same_file(path_to_executable(), program);
+  executable[length] = '\0';
+  return std::strcmp(executable, program) == 0;
+}
+
+Sampling sampling_mode(std::string_view name) {
+  if (name == "perf-trap") return Sampling::kPerfTrap;
+  if (name == "perf-signal") return Sampling::kPerfSignal;
+  if (name == "timer") return Sampling::kTimer;
+  if (name == "off") return Sampling::kOff;
+  return Sampling::kAuto;
+}
+
+Granularity granularity_named(std::string_view name) {
+  if (name == "function") return Granularity::kFunction;
+  if (name == "callpath") return Granularity::kCallpath;
+  return Granularity::kLine;
+}
+
+// The text before the next `separator`, which is taken off `rest` with it.
+std::string_view next_part(std::string_view& rest, char separator) {
+  const std::string_view part = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  return part;
+}
+
+}  // namespace
+
+std::vector<TargetName> parse_fixed_targets(std::string_view text) {
+  std::vector<TargetName> targets;
+  while (!text.empty()) {
+    std::string_view name = next_part(text, '\n');
+    const std::string_view kind = next_part(name, '\t');
+    if (!name.empty()) targets.push_back({std::string(kind), std::string(name)});
+  }
+  return targets;
+}
+
+std::vector<int> parse_speedups(std::string_view text) {
+  std::vector<int> speedups;
+  while (!text.empty()) {
+    const std::string_view part = next_part(text, ',');
+    int speedup = 0;
+    const auto parsed = std::from_chars(part.data(), part.data() + part.size(), speedup);
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
+    const bool is_new = std::find(speedups.begin(), speedups.end(), speedup) == speedups.end();
+    if (is_number && is_new && speedup >= 1 && speedup <= 100) speedups.push_back(speedup);
+  }
+  return speedups;
+}
+
+namespace {
+
+Config read(const Variables& variables) {
+  Config config;
+  config.program = variables.text("COZ_PROGRAM");
+  config.output = variables.text("COZ_OUTPUT");
+  config.line_tables = variables.text("COZ_LINE_TABLES");
+  config.source_scope = variables.text("COZ_SOURCE_SCOPE");
+  config.fixed_targets = parse_fixed_targets(variables.text("COZ_FIXED_TARGETS"));
+  config.speedups = parse_speedups(variables.text("COZ_SPEEDUPS"));
+  if (const auto socket = variables.number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {
+    config.table_socket = static_cast<int>(*socket);
+  }
+  config.points = variables.text("COZ_POINTS");
+  config.granularity = granularity_named(variables.text("COZ_GRANULARITY"));
+  config.version = variables.text("COZ_VERSION");
+  if (const auto speedup = variables.number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
+    config.fixed_speedup = static_cast<int>(*speedup);
+  }
+  config.load =
+      LoadLevel::parse(variables.text("COZ_ARRIVAL_SPEEDUP"), variables.text("COZ_ARRIVAL_RATE"));
+  config.end_to_end = variables.text("COZ_END_TO_END") == "1";
+  if (const auto period = variables.number("COZ_PERIOD"); period && *period > 0) {
+    config.period = static_cast<Nanoseconds>(*period);
+  }
+  if (const auto warmup = variables.number("COZ_WARMUP"); warmup && *warmup <= kLongestTime) {
+    config.warmup = static_cast<Nanoseconds>(*warmup);
+  }
+  if (const auto end = variables.number("COZ_STOP_AFTER"); end && *end <= kLongestTime) {
+    config.stop_after = static_cast<Nanoseconds>(*end);
+  }
+  config.sampling = sampling_mode(variables.text("COZ_SAMPLING"));
+  // Without a seed, runs should differ.
+  config.seed = variables.number("COZ_SEED").value_or(static_cast<std::uint64_t>(wall_clock()));
+  return config;
+}
+
+}  // namespace
+
+Config Config::from_claim(const Claim& claim) {
+  Config config = read(Variables(claim.variables));
+  if (config.table_socket) {
+    config.table_socket = claim.socket;
+  } else {
+    raw_syscall(SYS_close, claim.socket);
+  }
+  return config;
+}
+
+std::optional<Config> Config::from_environment() {
+  if (is_process_to_profile()) return read(Variables());
+  const auto claim = claim_process(getenv("COZ_CLAIMS"));
+  if (!claim) return std::nullopt;
+  return from_claim(*claim);
+}
+
+std::optional<Forked> Forked::from_environment() {
+  const Variables variables;
+  const auto generations = variables.number("COZ_FORKED");
+  const auto pipe = variables.number("COZ_FORKED_PIPE");
+  const auto inode = variables.number("COZ_FORKED_INODE");
+  if (!generations || !pipe || !inode || *pipe > INT_MAX || !is_process_to_profile()) {
+    return std::nullopt;
+  }
+  return Forked{*generations, static_cast<int>(*pipe), *inode, variables.text("COZ_CLAIMS")};
+}
+
+}  // namespace coz

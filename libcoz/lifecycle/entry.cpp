@@ -1,0 +1,92 @@
+// Where the program and the library meet: the load hook, the functions that marks in the program
+// call by name (include/coz.h and the classic header), and the ends of the process.
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/export.h"
+#include "interpose/visit.h"
+#include "kernel/real.h"
+#include "lifecycle/runtime.h"
+
+namespace coz {
+namespace {
+
+__attribute__((constructor)) void load() { Runtime::start(); }
+
+// What a mark of our header holds. `visit` must stand first: the header calls it.
+struct PointHandle {
+  void (*visit)(PointHandle* handle);
+  Point* point;
+};
+
+void visit_mark(PointHandle* handle) noexcept { visit(*handle->point); }
+
+// What a mark of a region holds. The header calls the first two.
+struct RegionHandle {
+  void (*begin)(RegionHandle* handle);
+  void (*end)(RegionHandle* handle);
+  std::uint32_t region;
+};
+
+void begin_region(RegionHandle* handle) noexcept {
+  if (ThreadState* thread = Runtime::current_thread()) thread->regions.begin(handle->region);
+}
+
+void end_region(RegionHandle* handle) noexcept {
+  if (ThreadState* thread = Runtime::current_thread()) thread->regions.end(handle->region);
+}
+
+Point* point_of(int kind, const char* name) noexcept {
+  SharedState* shared = Runtime::registries();
+  if (shared == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
+  return shared->points.find_or_add(static_cast<PointKind>(kind), name);
+}
+
+}  // namespace
+}  // namespace coz
+
+// For marks of our header. nullptr: the mark stays inert.
+COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
+  coz::Point* point = coz::point_of(kind, name);
+  if (point == nullptr) return nullptr;
+  point->marks_visits.store(true, std::memory_order_relaxed);
+  // As many as there are marks in the program, and needed as long as it runs.
+  return new (std::nothrow) coz::PointHandle{coz::visit_mark, point};
+}
+
+COZ_EXPORT void* _coz_get_region(const char* name) {
+  coz::SharedState* shared = coz::Runtime::registries();
+  if (shared == nullptr || name == nullptr) return nullptr;
+  const auto region = shared->regions.find_or_add(name);
+  if (!region) return nullptr;
+  return new (std::nothrow) coz::RegionHandle{coz::begin_region, coz::end_region, *region};
+}
+
+// The classic interface: a counter {count, backoff} that the program increments itself.
+COZ_EXPORT void* _coz_get_counter(int type, const char* name) {
+  coz::Point* point = coz::point_of(type, name);
+  return point == nullptr ? nullptr : &point->counter;
+}
+
+COZ_EXPORT void _coz_add_delays() {
+  if (auto delays = coz::Runtime::current_delays()) delays->catch_up();
+}
+
+COZ_EXPORT void _coz_pre_block() {
+  if (auto delays = coz::Runtime::current_delays()) delays->before_blocking();
+}
+
+COZ_EXPORT void _coz_post_block(int skip_delays) {
+  if (auto delays = coz::Runtime::current_delays()) {
+    delays->after_blocking(skip_delays != 0 ? coz::WokenBy::kThread : coz::WokenBy::kStranger,
+                           coz::kNoObject);
+  }
+}
+
+COZ_EXPORT void _exit(int status) {
+  coz::Runtime::finish();
+  COZ_REAL(_exit)(status);
+  __builtin_unreachable();
+}
+
+COZ_EXPORT void _Exit(int status) { _exit(status); }

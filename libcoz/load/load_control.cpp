@@ -1,0 +1,97 @@
+#include "load/load_control.h"
+
+#include <array>
+
+#include "kernel/message.h"
+
+namespace coz {
+namespace {
+
+// How long to watch, and how many intervals to see: few will do where there are no more.
+struct Enough {
+  Nanoseconds time;
+  std::uint64_t intervals;
+};
+constexpr std::array kEnough = {Enough{1 * kSecond, 200}, Enough{5 * kSecond, 20},
+                                Enough{20 * kSecond, 3}};
+
+// From so many arrivals on, so much of the amplification may have been lost.
+constexpr std::uint64_t kArrivalsToJudge = 100;
+constexpr double kMostLost = 0.2;
+
+void tell(const LoadLevel& level, const ArrivalRate& rate, Nanoseconds delay) {
+  const auto interval = static_cast<double>(rate.interval);
+  const double milliseconds = interval / static_cast<double>(kMillisecond);
+  if (delay == 0 && level.means == LoadLevel::Means::kRate) {
+    message(
+        "requests arrive %.1f times a second already, so that load is not amplified: ask for a "
+        "higher --arrival-rate",
+        rate.per_second);
+    return;
+  }
+  message(
+      "requests arrive %.1f times a second, every %.3f ms in a thread; with --arrival-speedup "
+      "%ldns, which holds from now on, it is as if they came %.1f times a second",
+      rate.per_second, milliseconds, static_cast<long>(delay),
+      rate.per_second * interval / (interval - static_cast<double>(delay)));
+}
+
+}  // namespace
+
+LoadControl::LoadControl(std::optional<LoadLevel> level, Amplification& amplification)
+    : level_(level), amplification_(amplification), measuring_(level && !level->is_known()) {
+  if (!level_ || !level_->is_known()) return;
+  delay_ = level_->delay({});
+  amplification_.set_delay(delay_);
+}
+
+std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effective) {
+  const ArrivalCounts counts = amplification_.counts();
+  if (!first_) {
+    if (counts.arrivals > 0) first_ = First{counts, real, effective};
+    return std::nullopt;
+  }
+  const ArrivalCounts seen = counts.since(first_->counts);
+  const Nanoseconds elapsed = effective - first_->effective;
+  bool is_enough = false;
+  for (const Enough& enough : kEnough) {
+    is_enough |= elapsed >= enough.time && seen.intervals >= enough.intervals;
+  }
+  const auto rate = ArrivalRate::from(seen, elapsed);
+  if (!is_enough || !rate) return std::nullopt;
+  LoadRecord record;
+  record.start = first_->real;
+  record.duration = real - first_->real;
+  record.arrival_speedup = level_->delay(*rate);
+  record.interval = rate->interval;
+  record.rate = rate->per_second;
+  delay_ = record.arrival_speedup;
+  amplification_.set_delay(delay_);
+  unamplified_ = counts;
+  measuring_ = false;
+  tell(*level_, *rate, record.arrival_speedup);
+  return record;
+}
+
+std::optional<LoadResult> LoadControl::since(const ArrivalCounts& before) const {
+  if (!is_on()) return std::nullopt;
+  return LoadResult{delay_, counts().since(before)};
+}
+
+bool LoadControl::gives_up() {
+  if (given_up_) return true;
+  if (delay_ == 0) return false;
+  const ArrivalCounts seen = amplification_.counts().since(unamplified_);
+  if (seen.arrivals < kArrivalsToJudge) return false;
+  const double asked = static_cast<double>(seen.arrivals) * static_cast<double>(delay_);
+  if (1 - static_cast<double>(seen.charged) / asked < kMostLost) return false;
+  given_up_ = amplification_.counts();
+  amplification_.set_delay(0);
+  message(
+      "requests follow each other in a thread too closely to arrive %ld ns earlier each: from here "
+      "on, load is not amplified and nothing is measured. Use a shorter --arrival-speedup",
+      static_cast<long>(delay_));
+  return true;
+}
+
+}  // namespace coz

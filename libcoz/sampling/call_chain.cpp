@@ -1,0 +1,31 @@
+#include "sampling/call_chain.h"
+
+#include "kernel/loaded_object.h"
+#include "unwind/stack_walk.h"
+
+namespace coz {
+namespace {
+
+// Deep recursion in a library ends somewhere; beyond this a sample counts as out of scope.
+constexpr int kMostFrames = 64;
+
+std::size_t find_along(StackWalk walk, const Modules& modules, std::span<Place> out) noexcept {
+  std::size_t found = 0;
+  for (int frame = 0; frame < kMostFrames; ++frame) {
+    found += modules.find(walk.address(), out.subspan(found));
+    if (found == out.size() || !walk.step()) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::size_t find_places(const Modules& modules, void* context, std::span<Place> out) noexcept {
+  return find_along(StackWalk(interrupted_registers(context), true), modules, out);
+}
+
+[[gnu::noinline]] std::size_t find_callers(const Modules& modules, std::span<Place> out) noexcept {
+  return find_along(StackWalk(current_registers(), true), modules, out);
+}
+
+}  // namespace coz

@@ -1,0 +1,61 @@
+#include "sampling/histogram.h"
+
+#include <algorithm>
+
+#include "kernel/zeroed_memory.h"
+#include "target/selection.h"
+
+namespace coz {
+
+Histogram::~Histogram() {
+  if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * room_);
+  if (seen_ != nullptr) munmap(seen_, sizeof(*seen_) * kMostSeen);
+}
+
+bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later) noexcept {
+  const std::uint32_t usable = std::max(target_count, 1U);
+  room_ = std::max(usable + later, usable);
+  cells_ = static_cast<Cell*>(reserve_zeroed(sizeof(Cell) * room_, sizeof(Cell) * usable));
+  if (cells_ == nullptr && room_ > usable) {
+    // Where address space is limited: without more.
+    room_ = usable;
+    cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * room_));
+  }
+  seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMostSeen));
+  target_count_.store(target_count, std::memory_order_release);
+  return cells_ != nullptr && seen_ != nullptr;
+}
+
+bool Histogram::grow(std::uint32_t target_count) noexcept {
+  if (target_count <= target_count_.load(std::memory_order_relaxed)) return true;
+  if (target_count > room_ || !extend_zeroed(cells_, sizeof(Cell) * target_count)) return false;
+  target_count_.store(target_count, std::memory_order_release);
+  return true;
+}
+
+void Histogram::count(std::uint32_t target, std::uint32_t function) noexcept {
+  if (!is_target(target)) return;
+  if (cells_[target].samples.fetch_add(1, std::memory_order_relaxed) > 0) return;
+  cells_[target].function.store(function, std::memory_order_relaxed);
+  const std::uint32_t index = seen_count_.fetch_add(1, std::memory_order_relaxed);
+  if (index < kMostSeen) seen_[index].store(target + 1, std::memory_order_release);
+}
+
+std::uint32_t Histogram::of(std::uint32_t target) const noexcept {
+  return is_target(target) ? cells_[target].samples.load(std::memory_order_relaxed) : 0;
+}
+
+std::uint32_t Histogram::function_of(std::uint32_t target) const noexcept {
+  return is_target(target) ? cells_[target].function.load(std::memory_order_relaxed) : 0;
+}
+
+std::uint32_t Histogram::seen_count() const noexcept {
+  return std::min(seen_count_.load(std::memory_order_relaxed), kMostSeen);
+}
+
+std::uint32_t Histogram::seen(std::uint32_t index) const noexcept {
+  const std::uint32_t entry = seen_[index].load(std::memory_order_acquire);
+  return entry == 0 ? kNoTarget : entry - 1;
+}
+
+}  // namespace coz

@@ -1,0 +1,71 @@
+// How many samples fell in each target (target/targets.h), since the start of the run.
+//
+// Counted in signal handlers of all threads, read by the experimenter; lock-free. The memory is
+// one mapping, of which only the pages of sampled targets are ever touched.
+#ifndef LIBCOZ_SAMPLING_HISTOGRAM_H
+#define LIBCOZ_SAMPLING_HISTOGRAM_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace coz {
+
+class Histogram {
+ public:
+  // Targets that can be told apart; samples of further ones are counted in the totals only.
+  static constexpr std::uint32_t kMostSeen = 1U << 16;
+
+  Histogram() = default;
+  Histogram(const Histogram&) = delete;
+  Histogram& operator=(const Histogram&) = delete;
+  ~Histogram();
+
+  // Before any sample, with address space for so many targets that may come later. False if there
+  // is no memory.
+  bool reserve(std::uint32_t target_count, std::uint32_t later = 0) noexcept;
+
+  // From now on there are so many targets. One thread, while others count. False if there is no
+  // room for them, or no memory; then all is as before.
+  bool grow(std::uint32_t target_count) noexcept;
+
+  // A sample: in all, or in scope as well.
+  void count_sample(bool in_scope) noexcept {
+    total_.fetch_add(1, std::memory_order_relaxed);
+    if (in_scope) in_scope_.fetch_add(1, std::memory_order_relaxed);
+  }
+  // It fell in this target, and perhaps in others too.
+  void count(std::uint32_t target, std::uint32_t function) noexcept;
+
+  std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
+  std::uint64_t in_scope() const noexcept { return in_scope_.load(std::memory_order_relaxed); }
+  std::uint32_t of(std::uint32_t target) const noexcept;
+  // The function that the target was first seen in: its id in the target's module.
+  std::uint32_t function_of(std::uint32_t target) const noexcept;
+
+  // The targets that have samples, in the order in which they were first seen: seen(0) to
+  // seen(seen_count() − 1).
+  std::uint32_t seen_count() const noexcept;
+  std::uint32_t seen(std::uint32_t index) const noexcept;
+
+ private:
+  struct Cell {
+    std::atomic<std::uint32_t> samples;
+    std::atomic<std::uint32_t> function;
+  };
+
+  bool is_target(std::uint32_t target) const noexcept {
+    return target < target_count_.load(std::memory_order_acquire);
+  }
+
+  Cell* cells_ = nullptr;
+  std::atomic<std::uint32_t> target_count_{0};
+  std::uint32_t room_ = 0;
+  std::atomic<std::uint64_t> total_{0};
+  std::atomic<std::uint64_t> in_scope_{0};
+  std::atomic<std::uint32_t> seen_count_{0};
+  std::atomic<std::uint32_t>* seen_ = nullptr;  // target + 1; 0 while it is being entered
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SAMPLING_HISTOGRAM_H

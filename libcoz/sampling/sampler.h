@@ -1,0 +1,164 @@
+// What becomes of one sample: counted, matched against the selection, charged, delays served.
+//
+// sample() runs in the signal handler of the sampled thread: it allocates nothing, takes no lock
+// and keeps errno. The parts it works on are owned by the runtime and outlive all threads.
+#ifndef LIBCOZ_SAMPLING_SAMPLER_H
+#define LIBCOZ_SAMPLING_SAMPLER_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "delay/thread_delays.h"
+#include "progress/point.h"
+#include "sampling/histogram.h"
+#include "sampling/sample_cost.h"
+#include "sampling/sampling_pauses.h"
+#include "sampling/speed_probe.h"
+#include "symbols/modules.h"
+#include "target/targets.h"
+
+namespace coz {
+
+// Where a thread is: the places in scope (by inline and call chain), innermost first.
+struct FindPlaces {
+  // From an interrupted context.
+  std::size_t (*interrupted)(const Modules& modules, void* context, std::span<Place> out) noexcept;
+  // From the calls that led here.
+  std::size_t (*calling)(const Modules& modules, std::span<Place> out) noexcept;
+};
+
+class Sampler {
+ public:
+  struct Counts {
+    Histogram& histogram;
+    SpeedProbe& speed_probe;
+    HandlerTime& handler_time;
+  };
+
+  Sampler(const Modules& modules, Targets& targets, Counts counts, const SelectionCell& selection,
+          const SamplingPauses& pauses, FindPlaces find_places, Nanoseconds period) noexcept
+      : modules_(modules),
+        targets_(targets),
+        counts_(counts),
+        selection_(selection),
+        pauses_(pauses),
+        find_places_(find_places),
+        period_(period) {}
+
+  // `is_late`: the thread went on before it got the signal, so that the context tells nothing.
+  void sample(void* context, bool is_late, ThreadState& thread, ThreadDelays& delays) noexcept {
+    const Nanoseconds start = now();
+    counts_.speed_probe.take();
+    if (drops_kernel_time_) count_dropped(thread);
+    if (is_late || thread.pausing.load(std::memory_order_relaxed)) {
+      counts_.histogram.count_sample(false);
+      delays.sampled(kNoTarget);
+      return;
+    }
+    // Whose caller it was is for the report: some of the samples tell.
+    const bool with_caller = targets_.wants_caller() || thread.samples % kCallerEvery == 0;
+    std::array<Place, 2> places;
+    const std::size_t found =
+        find_places_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));
+    counts_.handler_time.add(now() - start);
+    take(std::span(places).first(found), with_caller, thread, delays);
+  }
+
+  // In the thread, not in a handler, after a call into the kernel.
+  void kernel_call_returns(ThreadState& thread, ThreadDelays& delays, Nanoseconds start,
+                           Nanoseconds end) noexcept {
+    if (!drops_kernel_time_ || pauses_.is_paused()) return;
+    const int tid = thread.tid.load(std::memory_order_relaxed);
+    if (begins_anew(thread)) return;
+    const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
+    if (fell == 0) return;
+    std::array<Place, 2> places;
+    thread.in_handler.store(true, std::memory_order_relaxed);  // what the unwinder calls is ours
+    const std::size_t found = find_places_.calling(modules_, places);
+    thread.in_handler.store(false, std::memory_order_relaxed);
+    for (Nanoseconds i = 0; i < fell; ++i) {
+      take(std::span(places).first(found), true, thread, delays);
+    }
+  }
+
+  // A progress point whose visits are the samples in a line. Before any thread is sampled.
+  void add_point(std::uint32_t line, Point& point) { sampled_points_.push_back({line, &point}); }
+
+  // Does the source drop samples in kernel mode? Before any thread is sampled.
+  void drops_kernel_time(bool drops) noexcept { drops_kernel_time_ = drops; }
+
+ private:
+  static constexpr std::uint32_t kCallerEvery = 4;
+
+  struct SampledPoint {
+    std::uint32_t line;
+    Point* point;
+  };
+
+  void take(std::span<const Place> places, bool with_caller, ThreadState& thread,
+            ThreadDelays& delays) noexcept {
+    if (!places.empty() && !sampled_points_.empty()) visit_points(places[0].line, thread, delays);
+    const std::uint32_t target = targets_.of(places, with_caller);
+    count(target, places.empty() ? kNoFunction : places[0].function, thread);
+    delays.sampled(selected_of(target, thread));
+  }
+
+  void visit_points(std::uint32_t line, const ThreadState& thread, ThreadDelays& delays) noexcept {
+    for (const SampledPoint& each : sampled_points_) {
+      if (each.line != line) continue;
+      each.point->visit([&]() noexcept { return delays.effective_now(); }, thread.slot);
+    }
+  }
+
+  // Sampling has paused since the thread's last sample: its periods have no tale to tell.
+  bool begins_anew(ThreadState& thread) noexcept {
+    const std::uint32_t pauses = pauses_.count();
+    if (thread.pauses_seen == pauses) return false;
+    thread.pauses_seen = pauses;
+    thread.kernel.start_at(thread_cpu_time(thread.tid.load(std::memory_order_relaxed)), period_);
+    return true;
+  }
+
+  void count_dropped(ThreadState& thread) noexcept {
+    if (begins_anew(thread)) return;
+    const int tid = thread.tid.load(std::memory_order_relaxed);
+    Nanoseconds dropped = thread.kernel.at_sample(thread_cpu_time(tid), period_);
+    for (; dropped > 0; --dropped) counts_.histogram.count_sample(false);
+  }
+
+  void count(std::uint32_t target, std::uint32_t function, const ThreadState& thread) noexcept {
+    counts_.histogram.count_sample(target != kNoTarget || !thread.regions.is_empty());
+    if (target != kNoTarget) counts_.histogram.count(target, function);
+    thread.regions.for_each([&](std::uint32_t region) {
+      counts_.histogram.count(Targets::of_region(region), kNoFunction);
+    });
+  }
+
+  // A sample counts for its line and for all regions around it; of these the selected one.
+  std::uint32_t selected_of(std::uint32_t target, const ThreadState& thread) const noexcept {
+    if (thread.regions.is_empty()) return target;
+    const std::uint32_t selected = selection_.get().target;
+    bool is_selected = false;
+    thread.regions.for_each([&](std::uint32_t region) {
+      is_selected = is_selected || Targets::of_region(region) == selected;
+    });
+    return is_selected ? selected : target;
+  }
+
+  const Modules& modules_;
+  Targets& targets_;
+  Counts counts_;
+  const SelectionCell& selection_;
+  const SamplingPauses& pauses_;
+  FindPlaces find_places_;
+  Nanoseconds period_;
+  bool drops_kernel_time_ = false;
+  std::vector<SampledPoint> sampled_points_;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SAMPLING_SAMPLER_H

@@ -1,0 +1,345 @@
+#include "symbols/modules.h"
+
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/executable.h"
+#include "kernel/zeroed_memory.h"
+
+namespace coz {
+namespace {
+
+// Of a chain of frames; further ones are of no interest to anyone.
+constexpr std::size_t kMostPlaces = 4;
+
+struct Wanted {
+  const char* binary;
+  std::optional<Loading> found;
+};
+
+using Remembered = std::vector<std::pair<std::string, Loading>>;
+const Remembered* remembered = nullptr;
+
+const char* path_of(const dl_phdr_info& info) noexcept {
+  // The main executable has an empty name.
+  const bool is_main = info.dlpi_name == nullptr || info.dlpi_name[0] == '\0';
+  return is_main ? path_to_executable() : info.dlpi_name;
+}
+
+std::optional<Loading> loading_of(const dl_phdr_info& info) noexcept {
+  std::uintptr_t begin = UINTPTR_MAX;
+  std::uintptr_t end = 0;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    begin = std::min<std::uintptr_t>(begin, info.dlpi_addr + segment.p_vaddr);
+    end = std::max<std::uintptr_t>(end, info.dlpi_addr + segment.p_vaddr + segment.p_memsz);
+  }
+  if (begin >= end) return std::nullopt;
+  return Loading{begin, end, info.dlpi_addr};
+}
+
+int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
+  Wanted& wanted = *static_cast<Wanted*>(argument);
+  if (is_same_file(path_of(*info), wanted.binary)) wanted.found = loading_of(*info);
+  return wanted.found ? 1 : 0;
+}
+
+int remember_loaded(dl_phdr_info* info, size_t, void* argument) {
+  char path[PATH_MAX];
+  const auto loading = loading_of(*info);
+  if (loading && realpath(path_of(*info), path) != nullptr) {
+    static_cast<Remembered*>(argument)->emplace_back(path, *loading);
+  }
+  return 0;
+}
+
+bool is_known_by_build_id(const ListedObject& listed) noexcept { return listed.build_id_at != 0; }
+
+std::uintptr_t build_id_key(const LoadedObject& object) noexcept {
+  return object.end - object.begin + 1;
+}
+
+std::uintptr_t key_of(const ListedObject& listed) noexcept {
+  return is_known_by_build_id(listed) ? build_id_key(listed.object) : listed.object.begin;
+}
+
+// `object` is there, as the loader says, so that its first page can be read.
+bool is_image_of(const LoadedObject& object, const ListedObject& known) noexcept {
+  if (!is_known_by_build_id(known)) return object == known.object;
+  const std::uintptr_t moved = object.begin - known.object.begin;
+  return object.end == known.object.end + moved &&
+         (object.unwind == known.object.unwind + moved || known.object.unwind == object.unwind) &&
+         std::memcmp(reinterpret_cast<const void*>(known.build_id_at + moved),
+                     known.build_id.bytes.data(), known.build_id.size) == 0;
+}
+
+const Module* next_of(const Module& module) noexcept {
+  return module.next.load(std::memory_order_acquire);
+}
+
+// Without looking at the memory, where it may be gone by now.
+bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
+  if (!is_known_by_build_id(a) || !is_known_by_build_id(b)) return a.object == b.object;
+  return build_id_key(a.object) == build_id_key(b.object) && a.build_id == b.build_id;
+}
+
+}  // namespace
+
+void remember_loadings() {
+  auto* all = new Remembered;
+  dl_iterate_phdr(remember_loaded, all);
+  remembered = all;
+}
+
+std::optional<Loading> find_loading(const char* binary) {
+  if (remembered != nullptr) {
+    for (const auto& [path, loading] : *remembered) {
+      if (is_same_file(path.c_str(), binary)) return loading;
+    }
+    return std::nullopt;
+  }
+  Wanted wanted{binary, std::nullopt};
+  dl_iterate_phdr(visit_loaded, &wanted);
+  return wanted.found;
+}
+
+Modules::~Modules() {
+  for (const Module* module = first(); module != nullptr;) {
+    const Module* next = module->next.load(std::memory_order_relaxed);
+    delete module;
+    module = next;
+  }
+  if (images_ != nullptr) munmap(images_, sizeof(Image) * kMostImages);
+  if (keys_ != nullptr) munmap(keys_, sizeof(*keys_) * kMostImages);
+}
+
+void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,
+                   std::vector<std::string>& problems) {
+  lineless_ = lineless;
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), entry.size() + 1));
+    const std::size_t tab = entry.find('\t');
+    if (tab == std::string_view::npos) continue;
+    const std::string binary(entry.substr(0, tab));
+    const std::string path(entry.substr(tab + 1));
+
+    LineTable table;
+    if (const char* problem = LineTable::open(path.c_str(), table)) {
+      problems.push_back("the line table " + path + " cannot be used (" + problem +
+                         "); nothing in " + binary + " is profiled. Delete the file and run again");
+      continue;
+    }
+    const auto loading = find_loading(binary.c_str());
+    if (!loading) continue;  // loaded later, or not at all
+    start_loads_.push_back({*loading, &add(std::move(table), scope)});
+  }
+}
+
+bool Modules::reserve() noexcept {
+  images_ = static_cast<Image*>(map_zeroed(sizeof(Image) * kMostImages));
+  keys_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*keys_) * kMostImages));
+  return images_ != nullptr && keys_ != nullptr;
+}
+
+Module& Modules::add(LineTable table, const SourceScope& scope) {
+  auto* module = new Module;
+  const std::uint32_t lines = line_count();
+  const std::uint32_t functions = function_count();
+  module->first_line = lines;
+  module->first_function = functions;
+  module->file_in_scope = table.files_in_scope(scope);
+  module->table = std::move(table);
+  std::atomic<Module*>& link = last_ == nullptr ? first_ : last_->next;
+  link.store(module, std::memory_order_release);
+  last_ = module;
+  line_count_.store(lines + static_cast<std::uint32_t>(module->table.line_count()),
+                    std::memory_order_release);
+  function_count_.store(functions + static_cast<std::uint32_t>(module->table.function_count()),
+                        std::memory_order_release);
+  count_.fetch_add(1, std::memory_order_release);
+  return *module;
+}
+
+bool Modules::add_image(const Module& module, const ListedObject& listed) noexcept {
+  if (images_ == nullptr) return false;
+  const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
+  std::uint32_t index = 0;
+  while (index < count &&
+         (images_[index].module != &module || !is_same(images_[index].listed, listed))) {
+    ++index;
+  }
+  if (index == kMostImages) return false;
+  if (index == count) new (&images_[index]) Image{listed, &module};
+  keys_[index].store(key_of(listed), std::memory_order_release);
+  if (index == count) image_count_.store(count + 1, std::memory_order_release);
+  return true;
+}
+
+bool Modules::knows(const ListedObject& listed) const noexcept {
+  const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (keys_[i].load(std::memory_order_relaxed) == key_of(listed) &&
+        is_same(images_[i].listed, listed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Modules::forget_all_but(std::span<const ListedObject> present) noexcept {
+  const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ListedObject& known = images_[i].listed;
+    if (is_known_by_build_id(known)) continue;
+    const bool is_there =
+        std::any_of(present.begin(), present.end(),
+                    [&](const ListedObject& listed) { return is_same(listed, known); });
+    if (!is_there) keys_[i].store(0, std::memory_order_release);
+  }
+}
+
+bool Modules::was_there_at_start(const LoadedObject& object) const noexcept {
+  return std::any_of(start_loads_.begin(), start_loads_.end(), [&](const StartLoad& load) {
+    return load.loading.begin >= object.begin && load.loading.begin < object.end;
+  });
+}
+
+std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const noexcept {
+  // The loader never unloads what it has loaded at the start.
+  for (const StartLoad& load : start_loads_) {
+    if (address < load.loading.begin || address >= load.loading.end) continue;
+    return find_in(*load.module, address - load.loading.load_bias, out);
+  }
+  LoadedObject object;
+  if (image_count_.load(std::memory_order_acquire) == 0 || !find_object_(address, object)) return 0;
+  const Image* image = image_of(object);
+  if (image == nullptr) return 0;
+  const ListedObject& known = image->listed;
+  return find_in(*image->module, address - (object.begin - known.object.begin) - known.load_bias,
+                 out);
+}
+
+const Modules::Image* Modules::image_of(const LoadedObject& object) const noexcept {
+  const std::uint32_t count = image_count_.load(std::memory_order_acquire);
+  const std::uintptr_t any_address = build_id_key(object);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uintptr_t key = keys_[i].load(std::memory_order_acquire);
+    if (key != any_address && key != object.begin) continue;
+    if (is_image_of(object, images_[i].listed)) return &images_[i];
+  }
+  return nullptr;
+}
+
+std::size_t Modules::find_in(const Module& module, std::uint64_t address,
+                             std::span<Place> out) const noexcept {
+  std::array<LineLocation, kMostPlaces> found;
+  const std::size_t count = module.table.frames_in_scope(
+      address - module.table.base_address(), module.file_in_scope,
+      std::span(found).first(std::min(out.size(), found.size())), lineless_);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t function = found[i].function_id;
+    out[i] = {module.first_line + found[i].line_id,
+              function == kNoFunction ? kNoFunction : module.first_function + function};
+  }
+  return count;
+}
+
+const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
+  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
+    if (line >= module->first_line && line - module->first_line < module->table.line_count()) {
+      return module;
+    }
+  }
+  return nullptr;
+}
+
+bool Modules::is_line(std::uint32_t line) const noexcept {
+  const Module* module = module_of_line(line);
+  const auto found =
+      module == nullptr ? std::nullopt : module->table.line(line - module->first_line);
+  return found && found->line != 0;
+}
+
+std::string Modules::location(std::uint32_t line) const {
+  const Module* module = module_of_line(line);
+  if (module == nullptr) return "?";
+  const auto found = module->table.line(line - module->first_line);
+  if (!found) return "?";
+  const char* path = module->table.file_path(found->file);
+  if (path == nullptr) return "?";
+  return found->line == 0 ? path : std::string(path) + ":" + std::to_string(found->line);
+}
+
+const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
+  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
+    if (function >= module->first_function &&
+        function - module->first_function < module->table.function_count()) {
+      return module;
+    }
+  }
+  return nullptr;
+}
+
+const char* Modules::function_name(std::uint32_t function) const noexcept {
+  const Module* module = module_of_function(function);
+  return module == nullptr ? nullptr
+                           : module->table.function_name(function - module->first_function);
+}
+
+std::string Modules::function_location(std::uint32_t function) const {
+  const Module* module = module_of_function(function);
+  if (module == nullptr) return "?";
+  return module->table.function_location(function - module->first_function);
+}
+
+std::optional<std::uint32_t> Modules::find_line(std::string_view location) const noexcept {
+  const std::size_t colon = location.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = location.substr(colon + 1);
+  std::uint32_t number = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
+  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
+    if (const auto id = module->table.find_line(location.substr(0, colon), number)) {
+      return module->first_line + *id;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Modules::find_function(std::string_view location) const {
+  for (const Module* found = first(); found != nullptr; found = next_of(*found)) {
+    const Module& module = *found;
+    for (std::uint32_t id = 0; id < module.table.function_count(); ++id) {
+      const char* name = module.table.function_name(id);
+      if (name == nullptr || !location.ends_with(name)) continue;
+      if (module.table.function_location(id) == location) return module.first_function + id;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string Modules::build_id() const {
+  std::string hex;
+  if (first() == nullptr) return hex;
+  for (const std::uint8_t byte : first()->table.build_id()) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+}  // namespace coz

@@ -1,0 +1,33 @@
+// Everything that the program's threads share through the profiler: one block without pointers, so
+// that the processes of a tree can come to share it too.
+//
+// Each part states who may touch it. A child, however it was made, finds one of its own in its
+// place, all zeros (kernel/own_page.h), so that its visits do not count as the parent's.
+#ifndef LIBCOZ_THREAD_SHARED_STATE_H
+#define LIBCOZ_THREAD_SHARED_STATE_H
+
+#include "delay/delay_ledger.h"
+#include "delay/pending_charges.h"
+#include "delay/waker_table.h"
+#include "load/amplification.h"
+#include "progress/point_registry.h"
+#include "target/region_registry.h"
+#include "target/selection.h"
+#include "thread/thread_registry.h"
+
+namespace coz {
+
+struct SharedState {
+  GlobalDelay global_delay;
+  SelectionCell selection;
+  Amplification amplification;
+  WakerTable wakers;
+  PendingCharges pending;
+  PointRegistry points;
+  RegionRegistry regions;
+  ThreadRegistry threads;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_THREAD_SHARED_STATE_H

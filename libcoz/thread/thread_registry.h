@@ -1,0 +1,81 @@
+// The slots of all profiled threads. Lock-free; any thread; nothing allocates.
+#ifndef LIBCOZ_THREAD_THREAD_REGISTRY_H
+#define LIBCOZ_THREAD_THREAD_REGISTRY_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "thread/thread_state.h"
+
+namespace coz {
+
+class ThreadRegistry {
+ public:
+  static constexpr std::uint32_t kSlots = 16384;
+
+  // A slot for the calling thread, or nullptr when all are taken: the thread then runs unprofiled.
+  ThreadState* claim(int tid) noexcept {
+    const std::uint32_t start = hint_.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < kSlots; ++i) {
+      const std::uint32_t slot = (start + i) % kSlots;
+      int free = 0;
+      if (!slots_[slot].tid.compare_exchange_strong(free, kClaimed, std::memory_order_acquire)) {
+        continue;
+      }
+      hint_.store((slot + 1) % kLowSlots, std::memory_order_relaxed);
+      raise_high_water(slot + 1);
+      ThreadState& thread = slots_[slot];
+      thread.slot = slot;
+      thread.busy.store(false, std::memory_order_relaxed);
+      thread.blocked.store(false, std::memory_order_relaxed);
+      thread.in_handler.store(false, std::memory_order_relaxed);
+      thread.deferred.store(0, std::memory_order_relaxed);
+      thread.spreader.clear();
+      thread.spread_target = kNoTarget;
+      thread.regions.clear();
+      thread.event = -1;
+      thread.next_tick = 0;
+      threads_seen_.fetch_add(1, std::memory_order_relaxed);
+      thread.tid.store(tid, std::memory_order_release);
+      return &thread;
+    }
+    return nullptr;
+  }
+
+  void release(ThreadState& thread) noexcept { thread.tid.store(0, std::memory_order_release); }
+
+  // Calls visit(ThreadState&) for each thread that is registered now.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    const std::uint32_t end = high_water_.load(std::memory_order_acquire);
+    for (std::uint32_t slot = 0; slot < end; ++slot) {
+      if (slots_[slot].tid.load(std::memory_order_acquire) > 0) visit(slots_[slot]);
+    }
+  }
+
+  std::uint64_t threads_seen() const noexcept {
+    return threads_seen_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr int kClaimed = -1;
+  // Searching starts low, so that for_each has few slots to pass where threads come and go.
+  static constexpr std::uint32_t kLowSlots = 256;
+
+  void raise_high_water(std::uint32_t value) noexcept {
+    std::uint32_t seen = high_water_.load(std::memory_order_relaxed);
+    while (seen < value && !high_water_.compare_exchange_weak(
+                               seen, value, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+  }
+
+  std::array<ThreadState, kSlots> slots_{};
+  std::atomic<std::uint32_t> hint_{0};
+  std::atomic<std::uint32_t> high_water_{0};
+  std::atomic<std::uint64_t> threads_seen_{0};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_THREAD_THREAD_REGISTRY_H

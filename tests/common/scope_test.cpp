@@ -1,0 +1,70 @@
+#include "common/scope.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+using coz::SourceScope;
+using coz::wildcard_match;
+
+TEST_CASE("% matches any run of characters", "[scope]") {
+  CHECK(wildcard_match("%", ""));
+  CHECK(wildcard_match("%", "/a/b.c"));
+  CHECK(wildcard_match("/src/%", "/src/a/b.c"));
+  CHECK(wildcard_match("/src/%.c", "/src/a.c/b.c"));
+  CHECK(wildcard_match("%a%b%", "xxaxxbxx"));
+  CHECK(wildcard_match("a%%b", "ab"));
+  CHECK_FALSE(wildcard_match("/src/%.c", "/src/a.cpp"));
+  CHECK_FALSE(wildcard_match("/src", "/src/a.c"));
+  CHECK_FALSE(wildcard_match("%aab", "aaba"));
+  CHECK_FALSE(wildcard_match("", "a"));
+  CHECK(wildcard_match("", ""));
+  // Exponential in a matcher that tries every wildcard again.
+  CHECK_FALSE(wildcard_match("%a%a%a%a%a%a%a%a%a%a%b", std::string(2000, 'a')));
+}
+
+TEST_CASE("the default scope is the user's own code", "[scope]") {
+  const SourceScope scope;
+  CHECK(scope.is_default());
+  for (const char* path :
+       {"/home/me/a.c", "/usr/src/app/main.cpp", "/opt/include/mine.h", "/a.rs"}) {
+    INFO(path);
+    CHECK(scope.contains(path));
+  }
+  for (const char* path :
+       {"/usr/include/stdio.h", "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h",
+        "/usr/lib64/x.h", "/usr/local/include/c++/13/vector", "/opt/gcc/include/c++/14/bits/x.h",
+        "/rustc/0123/library/core/src/iter.rs", "/rust/deps/object-0.37.3/src/pod.rs",
+        "/home/me/.cargo/registry/src/x/lib.rs", "/home/me/.rustup/toolchains/x/lib.rs", "src/a.c",
+        "./nptl/pthread.c", "<built-in>", "/work/<artificial>", "", "/usr/include/coz.h",
+        "/home/me/include/coz.h"}) {
+    INFO(path);
+    CHECK_FALSE(scope.contains(path));
+  }
+  CHECK_FALSE(scope.contains(nullptr));
+}
+
+TEST_CASE("patterns replace the default", "[scope]") {
+  const SourceScope scope("/src/%.c\n\n/usr/include/mylib/%\n");
+  CHECK_FALSE(scope.is_default());
+  CHECK(scope.contains("/src/deep/a.c"));
+  CHECK(scope.contains("/usr/include/mylib/x.h"));
+  CHECK_FALSE(scope.contains("/home/a.c"));
+}
+
+TEST_CASE("a pattern that is not anchored begins at any component", "[scope]") {
+  const SourceScope scope(std::vector<std::string_view>{"src/%.c"});
+  CHECK(scope.contains("/home/me/src/a.c"));
+  CHECK(scope.contains("src/a.c"));
+  CHECK_FALSE(scope.contains("/home/me/mysrc/a.c"));
+  CHECK(SourceScope("main.c").contains("/x/main.c"));
+  CHECK_FALSE(SourceScope("main.c").contains("/x/domain.c"));
+}
+
+TEST_CASE("the profiler's header is never in scope", "[scope]") {
+  const SourceScope everything("%");
+  CHECK(everything.contains("/usr/include/stdio.h"));
+  CHECK_FALSE(everything.contains("/usr/include/coz.h"));
+  CHECK_FALSE(everything.contains("coz.h"));
+  CHECK(everything.contains("/src/mycoz.h"));
+}

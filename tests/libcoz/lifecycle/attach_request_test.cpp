@@ -1,0 +1,24 @@
+#include "lifecycle/attach_request.h"
+
+#include <catch2/catch.hpp>
+
+using coz::claim_process;
+using coz::names_executable;
+
+TEST_CASE("a pattern names an executable by its path, or by its name alone") {
+  CHECK(names_executable("/usr/bin/prog", "/usr/bin/prog"));
+  CHECK(names_executable("prog", "/usr/bin/prog"));
+  CHECK(names_executable("other\n\npr%\n", "/usr/bin/prog"));
+  CHECK(names_executable("%/bin/prog", "/usr/bin/prog"));
+  CHECK_FALSE(names_executable("bin/prog", "/usr/bin/prog"));
+  CHECK_FALSE(names_executable("pro", "/usr/bin/prog"));
+  CHECK_FALSE(names_executable("", "/usr/bin/prog"));
+}
+
+TEST_CASE("who is not asked for does not ask, and nobody waits for a coz run that is gone") {
+  CHECK_FALSE(claim_process(nullptr));
+  CHECK_FALSE(claim_process(""));
+  CHECK_FALSE(claim_process("/nonexistent/claims"));
+  CHECK_FALSE(claim_process("/nonexistent/claims\nnot-this-program"));
+  CHECK_FALSE(claim_process("/nonexistent/claims\n%"));
+}

@@ -1,0 +1,22 @@
+#include "lifecycle/config.h"
+
+#include <catch2/catch.hpp>
+
+using coz::parse_fixed_targets;
+using coz::parse_speedups;
+
+TEST_CASE("chosen targets are read, one a line") {
+  CHECK(parse_fixed_targets("").empty());
+  const auto targets = parse_fixed_targets("line\t/src/a b.c:3\nregion\tpart two\n\nfunction\n");
+  REQUIRE(targets.size() == 2);
+  CHECK(targets[0].kind == "line");
+  CHECK(targets[0].name == "/src/a b.c:3");
+  CHECK(targets[1].kind == "region");
+  CHECK(targets[1].name == "part two");
+}
+
+TEST_CASE("chosen speedups are read, and what is none is left out") {
+  CHECK(parse_speedups("").empty());
+  CHECK(parse_speedups("25,50,100") == std::vector<int>{25, 50, 100});
+  CHECK(parse_speedups("0,25,25,x,-5,101,99999999999,7x,") == std::vector<int>{25});
+}

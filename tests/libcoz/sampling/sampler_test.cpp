@@ -1,0 +1,79 @@
+#include "sampling/sampler.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "target/call_paths.h"
+#include "target/region_registry.h"
+
+using coz::Place;
+
+namespace {
+
+constexpr std::uint32_t kLine = 3;
+constexpr std::uint32_t kTarget = coz::RegionRegistry::kMostRegions + kLine;
+
+std::size_t find_the_line(const coz::Modules&, void*, std::span<Place> out) noexcept {
+  out[0] = {kLine, 0};
+  return 1;
+}
+
+std::size_t find_no_caller(const coz::Modules&, std::span<Place>) noexcept { return 0; }
+
+coz::Nanoseconds simulated_now() noexcept { return coz::kSecond; }
+coz::Nanoseconds never_sleeps(coz::Nanoseconds deadline) noexcept { return deadline; }
+
+struct World {
+  World() {
+    REQUIRE(histogram.reserve(kTarget + 1));
+    selection.select(kTarget, coz::kMillisecond);
+  }
+
+  void sample(bool is_late) {
+    coz::ThreadDelays delays(thread, environment);
+    sampler.sample(nullptr, is_late, thread, delays);
+  }
+
+  coz::Modules modules;
+  coz::CallPaths paths;
+  std::unique_ptr<coz::RegionRegistry> regions = std::make_unique<coz::RegionRegistry>();
+  coz::Targets targets{modules, paths, *regions, coz::Granularity::kLine};
+  coz::Histogram histogram;
+  coz::SpeedProbe probe;
+  coz::HandlerTime handler_time;
+  coz::SelectionCell selection;
+  coz::SamplingPauses pauses;
+  coz::Sampler sampler{modules,          targets, {histogram, probe, handler_time},
+                       selection,        pauses,  {find_the_line, find_no_caller},
+                       coz::kMillisecond};
+  coz::GlobalDelay global;
+  std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
+  coz::PendingCharges pending;
+  coz::DelayEnvironment environment{global,       *wakers,           pending,
+                                    selection,    coz::kMillisecond, simulated_now,
+                                    never_sleeps, coz::kMillisecond};
+  coz::ThreadState thread;
+};
+
+}  // namespace
+
+TEST_CASE("a sample counts for the line in which the thread is, and charges it") {
+  World world;
+  world.sample(false);
+  CHECK(world.histogram.total() == 1);
+  CHECK(world.histogram.in_scope() == 1);
+  CHECK(world.histogram.of(kTarget) == 1);
+  CHECK(world.thread.spread_target == kTarget);
+}
+
+TEST_CASE("a sample that comes late, or in a pause, is none of the line where the thread is now") {
+  World world;
+  const bool is_late = GENERATE(true, false);
+  world.thread.pausing.store(!is_late);
+  world.sample(is_late);
+  CHECK(world.histogram.total() == 1);
+  CHECK(world.histogram.in_scope() == 0);
+  CHECK(world.histogram.of(kTarget) == 0);
+  CHECK(world.thread.clock.local() == 0);
+  CHECK(world.thread.spread_target == coz::kNoTarget);
+}
