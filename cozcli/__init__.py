@@ -4,4 +4,4 @@ The packages follow the data: `launch` starts a program under the runtime librar
 what the runtime wrote, `analysis` estimates effects from it, `reports` renders the result.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
