@@ -1,4 +1,4 @@
-// Spreads what a sample stands for over the next runs of the same stretch of code.
+// Spreads what a sample stands for over the next runs of the same code segment.
 //
 // A sample in the selected line says that the thread has been there for a whole period P, in all
 // that it ran since the last one. Charged at once, d = speedup·P is a lump: where threads meet
@@ -6,15 +6,15 @@
 // thread gains beyond the time for which the others let it run ahead is lost in waiting. A line
 // that is really faster gains a little each time (docs/decisions/charge_smoothing.md).
 //
-// So what a thread runs is cut into *stretches*, from one call that can block or wake to the next,
-// told apart by the place of the call with which they begin. A hit fills the bucket of its stretch
-// with P. While the thread runs through that stretch, now and later, the bucket empties: by the
-// share t/(τ + t) in each time t. In the mean exactly what was sampled is charged, whatever τ is
-// and however the clock is disturbed. Stretches that mostly last for several periods need no
-// spreading: their buckets empty at once.
+// So what a thread runs is cut into *code segments*, from one call that can block or wake to the
+// next, told apart by the place of the call with which they begin. A hit fills the bucket of its
+// code segment with P. While the thread runs through that code segment, now and later, the bucket
+// empties: by the share t/(τ + t) in each time t. In the mean exactly what was sampled is charged,
+// whatever τ is and however the clock is disturbed. Code segments that mostly last for several
+// periods need no spreading: their buckets empty at once.
 //
-// Of stretches of a few hundred nanoseconds only one in k is looked at, and counts k times: reading
-// the clock at each would take longer than they do.
+// Of code segments of a few hundred nanoseconds only one in k is looked at, and counts k times:
+// reading the clock at each would take longer than they do.
 //
 // Owned by one thread. Its signal handler and its wrappers take turns (ThreadState::busy); only
 // `begin` and `is_idle` may be interrupted by the handler. Time is handed in. Nothing allocates,
@@ -32,7 +32,7 @@
 namespace coz {
 
 // What a bucket of `line_time` loses in a time t is line_time · t/(scale + t).
-struct Emptying {
+struct Decay {
   Nanoseconds since = 0;
   Nanoseconds line_time = 0;
   Nanoseconds scale = 0;
@@ -44,13 +44,14 @@ struct Emptying {
   }
 };
 
-class HitSpreader {
+class ChargeSmoother {
  public:
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
-  // Stretches of kSamplesOfLong in the mean are long until they come to less than kSamplesOfShort:
-  // to change often is worse than either. So is one that has come to kSamplesOfOne.
-  // In whole numbers: a floating-point mean would end among the subnormal ones, which are slow.
+  // Code segments of kSamplesOfLong in the mean are long until they come to less than
+  // kSamplesOfShort: to change often is worse than either. So is one that has come to
+  // kSamplesOfOne. In whole numbers: a floating-point mean would end among the subnormal ones,
+  // which are slow.
   static constexpr std::int32_t kOneSample = 4096;
   static constexpr std::int32_t kSamplesOfLong = 2 * kOneSample;
   static constexpr std::int32_t kSamplesOfShort = 1 * kOneSample;
@@ -65,7 +66,7 @@ class HitSpreader {
       if (ended.samples < kSamplesOfShort) ended.is_long = false;
     }
     current_ = index_of(site);
-    // What another stretch left there goes to this one: a full table loses no time.
+    // What another code segment left there goes to this one: a full table loses no time.
     Bucket& bucket = buckets_[current_];
     bucket.site = site;
     samples_ = 0;
@@ -77,16 +78,16 @@ class HitSpreader {
       --bucket.skip;
     }
   }
-  // Nothing is to be charged for the stretch at hand, or it is not looked at.
+  // Nothing is to be charged for the code segment at hand, or it is not looked at.
   bool is_idle() const noexcept { return buckets_[current_].line_time == 0 || !is_observed_; }
 
-  // From now on time counts for the stretch at hand.
+  // From now on time counts for the code segment at hand.
   void resume(Nanoseconds now) noexcept { since_ = now; }
 
   // A sample, in the selected line or not.
-  void sample(bool is_hit, Nanoseconds period, Nanoseconds now) noexcept {
+  void sample(bool is_in_target, Nanoseconds period, Nanoseconds now) noexcept {
     samples_ = std::min(samples_ + 1, kSamplesCounted);
-    if (!is_hit) return;
+    if (!is_in_target) return;
     if (is_idle()) since_ = now;
     if (!is_observed_) {
       // It may become long.
@@ -97,7 +98,7 @@ class HitSpreader {
   }
 
   // How the bucket at hand empties, if the thread goes on.
-  Emptying emptying(Nanoseconds period) const noexcept {
+  Decay decay(Nanoseconds period) const noexcept {
     const Bucket& bucket = buckets_[current_];
     return {since_, bucket.line_time, std::clamp(bucket.ran, period, kScalePeriods * period)};
   }
@@ -106,20 +107,20 @@ class HitSpreader {
   Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
     Bucket& bucket = buckets_[current_];
     const Nanoseconds ran = std::max<Nanoseconds>(0, now - since_);
-    Emptying whole = emptying(period);
+    Decay whole = decay(period);
     whole.since = now - ran * weight_;
     Nanoseconds part = whole.by(now);
     const bool is_long = bucket.is_long || samples_ >= kSamplesOfOne;
-    if (is_long || bucket.line_time - part < kLeast) part = bucket.line_time;
+    if (is_long || bucket.line_time - part < kMinLeft) part = bucket.line_time;
     bucket.line_time -= part;
     // A new bucket empties fast at first, so that it soon charges as much as it gets.
     bucket.ran = std::min(bucket.ran + ran * weight_, kScalePeriods * period);
     ran_ += ran;
     const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(ran_, 1);
-    bucket.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMostSkipped));
+    bucket.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMaxSkipped));
     bucket.skip = static_cast<std::uint16_t>(bucket.every - 1);
     since_ = now;
-    weight_ = 1;  // should the stretch go on
+    weight_ = 1;  // should the code segment go on
     return part;
   }
 
@@ -141,19 +142,19 @@ class HitSpreader {
 
  private:
   static constexpr std::size_t kBucketBits = 5;
-  static constexpr Nanoseconds kLeast = 2 * kMicrosecond;
-  // In the time of a stretch: as short as the shortest pause, so that nothing is lost.
+  static constexpr Nanoseconds kMinLeft = 2 * kMicrosecond;
+  // In the time of a code segment: as short as the shortest pause, so that nothing is lost.
   static constexpr Nanoseconds kLookEvery = 20 * kMicrosecond;
-  static constexpr Nanoseconds kMostSkipped = 500;
+  static constexpr Nanoseconds kMaxSkipped = 500;
   static constexpr std::int32_t kSamplesCounted = 1000;
-  static constexpr std::int32_t kMeanOver = 16;  // stretches
+  static constexpr std::int32_t kMeanOver = 16;  // code segments
   struct Bucket {
     std::uintptr_t site = 0;
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;       // while it was not empty, up to the scale
-    std::int32_t samples = 0;  // of a stretch, in the mean over the last ones; of kOneSample
+    std::int32_t samples = 0;  // of a code segment, in the mean over the last ones; of kOneSample
     bool is_long = false;
-    std::uint16_t every = 1;  // of so many stretches one is looked at,
+    std::uint16_t every = 1;  // of so many code segments one is looked at,
     std::uint16_t skip = 0;   // the next one after these
   };
   static std::uint32_t index_of(std::uintptr_t site) noexcept {
@@ -162,7 +163,7 @@ class HitSpreader {
 
   std::array<Bucket, std::size_t{1} << kBucketBits> buckets_{};
   std::uint32_t current_ = 0;
-  std::int32_t samples_ = 0;  // in the stretch at hand
+  std::int32_t samples_ = 0;  // in the code segment at hand
   Nanoseconds ran_ = 0;       // likewise, as far as it has been discharged
   Nanoseconds weight_ = 1;    // for how many it stands
   bool is_observed_ = true;

@@ -93,14 +93,14 @@ class ThreadClock {
   //
   // A thread cannot have served more than it was blocked for, in all its waits together: a sample
   // charges at once what accrued over a period, during which a thread may have waited many times,
-  // each time for less than d. So time waited without need of credit is saved, up to `most_saved`,
+  // each time for less than d. So time waited without need of credit is saved, up to `max_saved`,
   // and spent when a wait is too short for the credit it earns (docs/decisions/saved_wait.md).
   void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
-              Nanoseconds global, Nanoseconds most_saved) noexcept {
+              Nanoseconds global, Nanoseconds max_saved) noexcept {
     const Nanoseconds waited = saved_wait_ + (now - before.since);
     const Nanoseconds earned = std::min(waker_local.value_or(global), global) - before.local;
     const Nanoseconds credit = std::min(earned, waited);
-    saved_wait_ = std::min(waited - std::max<Nanoseconds>(credit, 0), most_saved);
+    saved_wait_ = std::min(waited - std::max<Nanoseconds>(credit, 0), max_saved);
     set_local(before.local + credit);
   }
 
@@ -128,11 +128,11 @@ constexpr Nanoseconds served_at_last(Release one, Release other) noexcept {
 }
 
 // Below this a pause would mostly measure the cost of sleeping.
-inline constexpr Nanoseconds kLeastPause = 20 * kMicrosecond;
+inline constexpr Nanoseconds kMinPause = 20 * kMicrosecond;
 
 // How much wait a thread may save, in sampling periods. More would let what it waited in one window
 // count in another.
-inline constexpr int kMostSavedPeriods = 5;
+inline constexpr int kMaxSavedPeriods = 5;
 
 }  // namespace coz
 

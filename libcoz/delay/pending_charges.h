@@ -1,7 +1,7 @@
 // What threads that run the selected line are about to be charged, so that others need not wait for
-// the end of a stretch to learn of it.
+// the end of a code segment to learn of it.
 //
-// A thread is charged when its stretch of code ends (hit_spreader.h), mostly as it comes to a lock.
+// A thread is charged when its code segment ends (charge_smoother.h), mostly as it comes to a lock.
 // If the others heard of it only then, they would pay for it in whatever they do at that moment, in
 // a critical section more often than not. So a thread publishes how its bucket empties, and whoever
 // has to pay adds what has accrued by now: G grows as evenly as the line is run.
@@ -27,15 +27,15 @@ class PendingCharges {
  public:
   // The thread of `slot` has served `local` and goes on to run `target`.
   void publish(std::uint32_t slot, std::uint32_t target, Nanoseconds local,
-               const Emptying& emptying) noexcept {
+               const Decay& decay) noexcept {
     const std::uint32_t index = slot % kEntries;
     Entry& entry = entries_[index];
     if (!is_owned(entry, slot, target)) return;
-    entry.scale.store(emptying.scale, std::memory_order_relaxed);
+    entry.scale.store(decay.scale, std::memory_order_relaxed);
     // In this order: who reads `line_time` and then `local` sees a `since` at least as new.
-    entry.since.store(emptying.since, std::memory_order_relaxed);
+    entry.since.store(decay.since, std::memory_order_relaxed);
     entry.local.store(local, std::memory_order_release);
-    entry.line_time.store(emptying.line_time, std::memory_order_release);
+    entry.line_time.store(decay.line_time, std::memory_order_release);
     const std::uint32_t bit = 1U << index;
     if ((used_.load(std::memory_order_relaxed) & bit) == 0) {
       used_.fetch_or(bit, std::memory_order_release);
@@ -75,15 +75,15 @@ class PendingCharges {
     Nanoseconds time = 0;
     for (std::uint32_t left = used_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
       const Entry& entry = entries_[static_cast<std::size_t>(std::countr_zero(left))];
-      Emptying emptying;
-      emptying.line_time = entry.line_time.load(std::memory_order_acquire);
-      if (emptying.line_time == 0) continue;
+      Decay decay;
+      decay.line_time = entry.line_time.load(std::memory_order_acquire);
+      if (decay.line_time == 0) continue;
       if (entry.target.load(std::memory_order_relaxed) != selection.target) continue;
       const Nanoseconds local = entry.local.load(std::memory_order_acquire);
-      emptying.since = entry.since.load(std::memory_order_relaxed);
-      emptying.scale = entry.scale.load(std::memory_order_relaxed);
+      decay.since = entry.since.load(std::memory_order_relaxed);
+      decay.scale = entry.scale.load(std::memory_order_relaxed);
       if (time == 0) time = now();
-      most = std::max(most, local + selection.delay_for(emptying.by(time), period));
+      most = std::max(most, local + selection.delay_for(decay.by(time), period));
     }
     return most;
   }

@@ -4,9 +4,10 @@
 // real call's. The wrappers of libc (interpose/) and the model in tests/oracle both go through
 // here, so that a rule is tried in the model before it meets a program.
 //
-// `who_woke` says what a result means: WokenBy::kThread when another thread of the program made the
-// call return, kStranger when the clock or the world outside did, kNobody when it did not block. It
-// runs right after the call, so that errno is still the call's; nothing here changes errno.
+// `wake_source_of` says what a result means: WakeSource::kThread when another thread of the program
+// made the call return, kExternal when the clock or the world outside did, kNone when it did not
+// block. It runs right after the call, so that errno is still the call's; nothing here changes
+// errno.
 #ifndef LIBCOZ_DELAY_RULES_H
 #define LIBCOZ_DELAY_RULES_H
 
@@ -17,11 +18,11 @@
 namespace coz::rules {
 
 // Waiting until another thread of the program does something to the object.
-template <typename Call, typename WhoWoke>
-auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WhoWoke who_woke) {
+template <typename Call, typename WakeSourceOf>
+auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf wake_source_of) {
   const bool accounted = delays.before_blocking();
   const auto result = call();
-  if (accounted) delays.after_blocking(who_woke(result), object);
+  if (accounted) delays.after_blocking(wake_source_of(result), object);
   return result;
 }
 
@@ -29,12 +30,12 @@ auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WhoWoke who_wo
 // thread. `attempt` takes it without blocking; unless `is_busy` says of its result that another has
 // it, that is the result, and nobody was waited for. What the thread owes it pays before it tries,
 // since a pause with the lock held holds all others up.
-template <typename Attempt, typename IsBusy, typename Call, typename WhoWoke>
+template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
 auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
-             Call call, WhoWoke who_woke) {
+             Call call, WakeSourceOf wake_source_of) {
   delays.settle();
   const auto tried = attempt();
-  if (is_busy(tried)) return wait(delays, object, call, who_woke);
+  if (is_busy(tried)) return wait(delays, object, call, wake_source_of);
   delays.go_on();
   return tried;
 }
@@ -89,47 +90,47 @@ struct Condition {
 
 // Waiting for a condition releases its mutex, and returning takes it again: both may be what the
 // thread waited for. `call` takes by how much later than asked for it is to time out, and
-// `timed_out` says when it was to, should it have done so (kStranger).
-template <typename IsWaitedFor, typename Call, typename WhoWoke, typename TimedOut>
+// `timed_out` says when it was to, should it have done so (kExternal).
+template <typename IsWaitedFor, typename Call, typename WakeSourceOf, typename TimedOut>
 auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
-                        WhoWoke who_woke, TimedOut timed_out) {
+                        WakeSourceOf wake_source_of, TimedOut timed_out) {
   delays.settle();
   delays.record(waits.mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
   const bool accounted = delays.before_blocking();
   auto result = call(Nanoseconds{0});
   if (!accounted) return result;
-  WokenBy woken_by = who_woke(result);
-  if (woken_by == WokenBy::kStranger) {
+  WakeSource wake_source = wake_source_of(result);
+  if (wake_source == WakeSource::kExternal) {
     const Nanoseconds deadline = timed_out();
     ThreadDelays::Prolongation longer{0, deadline};
     do {
       longer = delays.prolong_wait(longer.until, longer.by, waits.mutex);
       if (longer.by == 0) break;
       result = call(longer.until - deadline);
-      woken_by = who_woke(result);
-    } while (woken_by == WokenBy::kStranger);
+      wake_source = wake_source_of(result);
+    } while (wake_source == WakeSource::kExternal);
   }
-  if (woken_by == WokenBy::kThread) {
+  if (wake_source == WakeSource::kThread) {
     delays.after_condition(waits.condition, waits.mutex);
   } else {
-    delays.after_blocking(woken_by, kNoObject);
+    delays.after_blocking(wake_source, kNoObject);
   }
   return result;
 }
 
 // Meeting at a barrier: whoever comes may be the one for whom the others wait.
-template <typename Call, typename WhoWoke>
-auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WhoWoke who_woke) {
+template <typename Call, typename WakeSourceOf>
+auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WakeSourceOf wake_source_of) {
   delays.settle();
   delays.record(barrier);
-  return wait(delays, barrier, call, who_woke);
+  return wait(delays, barrier, call, wake_source_of);
 }
 
 // Waiting for the clock, a file, a socket, another process: time that no line of the program could
 // make shorter, so nothing is credited.
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {
-  return wait(delays, kNoObject, call, [](const auto&) { return WokenBy::kStranger; });
+  return wait(delays, kNoObject, call, [](const auto&) { return WakeSource::kExternal; });
 }
 
 }  // namespace coz::rules

@@ -4,7 +4,7 @@ namespace coz {
 namespace {
 
 // Bytes. The kernel saves more than this (1 KB and up) on the stack before it calls a handler.
-constexpr std::uintptr_t kLeastSignalFrame = 512;
+constexpr std::uintptr_t kMinSignalFrame = 512;
 
 std::uintptr_t frame() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -33,19 +33,19 @@ class ThreadDelays::Turn {
 
 void ThreadDelays::sampled(std::uint32_t target) noexcept {
   const Selection selection = environment_.selection.get();
-  const bool is_hit = selection.epoch != 0 && selection.target == target;
+  const bool is_in_target = selection.epoch != 0 && selection.target == target;
   if (thread_.busy.load(std::memory_order_relaxed) ||
       thread_.blocked.load(std::memory_order_relaxed)) {
-    if (is_hit) thread_.deferred.fetch_add(selection.delay, std::memory_order_relaxed);
+    if (is_in_target) thread_.deferred.fetch_add(selection.delay, std::memory_order_relaxed);
     return;
   }
   const Turn turn(thread_);
-  if (is_hit && thread_.spread_target != target) {
-    thread_.spreader.clear();
-    thread_.spread_target = target;
+  if (is_in_target && thread_.smoothed_target != target) {
+    thread_.smoother.clear();
+    thread_.smoothed_target = target;
   }
   // Also with a delay of 0: a bucket is as full in a baseline as under a speedup.
-  thread_.spreader.sample(is_hit, environment_.period, is_hit ? environment_.now() : 0);
+  thread_.smoother.sample(is_in_target, environment_.period, is_in_target ? environment_.now() : 0);
   discharge();
   pay_until_settled();
   resume_in_turn();
@@ -55,7 +55,7 @@ bool ThreadDelays::is_interrupting() const noexcept {
   if (thread_.busy.load(std::memory_order_relaxed)) return true;
   if (!thread_.blocked.load(std::memory_order_relaxed)) return false;
   // A handler may have left the call for good, by longjmp: then no signal frame lies below it.
-  if (frame() + kLeastSignalFrame < thread_.blocked_frame) return true;
+  if (frame() + kMinSignalFrame < thread_.blocked_frame) return true;
   thread_.blocked.store(false, std::memory_order_relaxed);
   return false;
 }
@@ -65,8 +65,9 @@ void ThreadDelays::settle_in_turn() noexcept {
   const Turn turn(thread_);
   drain();
   pay_until_settled();
-  // The pause was no run of the stretch, should it be charged once more before the call blocks.
-  if (!thread_.spreader.is_idle()) thread_.spreader.resume(environment_.now());
+  // The pause was no run of the code segment, should it be charged once more before the call
+  // blocks.
+  if (!thread_.smoother.is_idle()) thread_.smoother.resume(environment_.now());
 }
 
 bool ThreadDelays::before_blocking() noexcept {
@@ -79,13 +80,13 @@ bool ThreadDelays::before_blocking() noexcept {
   return true;
 }
 
-void ThreadDelays::after_blocking(WokenBy woken_by, std::uintptr_t object) noexcept {
+void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept {
   const Turn turn(thread_);
-  if (woken_by == WokenBy::kThread) {
+  if (wake_source == WakeSource::kThread) {
     const auto waker = find_other(object);
     credit(thread_.blocked_at, waker ? std::optional(waker->local) : std::nullopt);
   }
-  end_wait(woken_by != WokenBy::kNobody);
+  end_wait(wake_source != WakeSource::kNone);
 }
 
 // The last signal may have come before the wait, or have no record: then nothing is known of what
@@ -121,7 +122,7 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
   if (holder && holder->at > wait.since) {
     credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}));
   }
-  const Nanoseconds due = thread_.clock.pause_due(global_now(), kLeastPause);
+  const Nanoseconds due = thread_.clock.pause_due(global_now(), kMinPause);
   thread_.blocked_at = thread_.clock.block(environment_.now());
   return {due, thread_.blocked_at.since + due};
 }
@@ -135,14 +136,14 @@ std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object)
 void ThreadDelays::credit(const ThreadClock::Blocked& wait,
                           std::optional<Nanoseconds> served) noexcept {
   thread_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
-                       environment_.most_saved_wait);
+                       environment_.max_saved_wait);
 }
 
 void ThreadDelays::end_wait(bool pays) noexcept {
   thread_.blocked.store(false, std::memory_order_relaxed);
   drain_deferred();
   if (pays) pay_until_settled();
-  thread_.spreader.begin(site_);
+  thread_.smoother.begin(site_);
   resume_in_turn();
 }
 
@@ -182,8 +183,8 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
     const Turn turn(thread_);
     drain();
     const Selection selection = environment_.selection.get();
-    const Nanoseconds left = thread_.spreader.discharge_all();
-    if (selection.epoch != 0 && selection.target == thread_.spread_target) {
+    const Nanoseconds left = thread_.smoother.discharge_all();
+    if (selection.epoch != 0 && selection.target == thread_.smoothed_target) {
       thread_.clock.charge(selection.delay_for(left, environment_.period), environment_.global);
     }
     environment_.pending.give_up(thread_.slot);
@@ -194,17 +195,17 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
 Nanoseconds ThreadDelays::effective_now() const noexcept {
   const Nanoseconds time = environment_.now();
   Nanoseconds delay = thread_.clock.local() + thread_.deferred.load(std::memory_order_relaxed);
-  if (!thread_.spreader.is_idle()) {
+  if (!thread_.smoother.is_idle()) {
     const Selection selection = environment_.selection.get();
-    if (selection.target == thread_.spread_target) {
-      const Emptying emptying = thread_.spreader.emptying(environment_.period);
-      delay += selection.delay_for(emptying.by(time), environment_.period);
+    if (selection.target == thread_.smoothed_target) {
+      const Decay decay = thread_.smoother.decay(environment_.period);
+      delay += selection.delay_for(decay.by(time), environment_.period);
     }
   }
   return time - delay;
 }
 
-Nanoseconds ThreadDelays::most_pending() const noexcept {
+Nanoseconds ThreadDelays::max_pending() const noexcept {
   const Selection selection = environment_.selection.get();
   if (selection.epoch == 0) return 0;
   return environment_.pending.most(selection, environment_.period, environment_.now);
@@ -216,22 +217,22 @@ void ThreadDelays::resume() noexcept {
 }
 
 void ThreadDelays::resume_in_turn() noexcept {
-  if (thread_.spreader.is_idle()) return;
-  thread_.spreader.resume(environment_.now());
-  environment_.pending.publish(thread_.slot, thread_.spread_target, thread_.clock.local(),
-                               thread_.spreader.emptying(environment_.period));
+  if (thread_.smoother.is_idle()) return;
+  thread_.smoother.resume(environment_.now());
+  environment_.pending.publish(thread_.slot, thread_.smoothed_target, thread_.clock.local(),
+                               thread_.smoother.decay(environment_.period));
 }
 
 void ThreadDelays::discharge() noexcept {
-  if (thread_.spreader.is_idle()) return;
+  if (thread_.smoother.is_idle()) return;
   environment_.pending.withdraw(thread_.slot);
   const Selection selection = environment_.selection.get();
   if (selection.epoch == 0) return;  // between two windows
-  if (selection.target != thread_.spread_target) {
-    thread_.spreader.clear();
+  if (selection.target != thread_.smoothed_target) {
+    thread_.smoother.clear();
     return;
   }
-  const Nanoseconds part = thread_.spreader.discharge(environment_.period, environment_.now());
+  const Nanoseconds part = thread_.smoother.discharge(environment_.period, environment_.now());
   thread_.clock.charge(selection.delay_for(part, environment_.period), environment_.global);
 }
 
@@ -251,7 +252,7 @@ void ThreadDelays::pay_until_settled() noexcept {
   // G may grow while the thread sleeps.
   for (;;) {
     const Nanoseconds global = global_now();
-    const Nanoseconds due = thread_.clock.pause_due(global, kLeastPause);
+    const Nanoseconds due = thread_.clock.pause_due(global, kMinPause);
     // What a thread has served, G has come to, though nobody has been charged it yet.
     environment_.global.raise_to(due == 0 ? thread_.clock.local() : global);
     if (due == 0) return;

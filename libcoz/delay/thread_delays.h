@@ -14,7 +14,7 @@
 // Which calls do which is in rules.h. A call may come from a signal handler of the program's that
 // interrupts another (sem_post is allowed there): it is then recorded, and changes nothing else.
 //
-// Each call ends a stretch of code and begins the next (hit_spreader.h); `site` tells them apart.
+// Each call ends a code segment and begins the next (charge_smoother.h); `site` tells them apart.
 #ifndef LIBCOZ_DELAY_THREAD_DELAYS_H
 #define LIBCOZ_DELAY_THREAD_DELAYS_H
 
@@ -40,13 +40,13 @@ struct DelayEnvironment {
   Nanoseconds period;
   Nanoseconds (*now)() noexcept;
   Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
-  Nanoseconds most_saved_wait;
+  Nanoseconds max_saved_wait;
 };
 
-enum class WokenBy {
+enum class WakeSource {
   kThread,    // a thread of the program: credit
-  kStranger,  // I/O, a time-out, another process: no credit
-  kNobody,    // the call did not block
+  kExternal,  // I/O, a time-out, another process: no credit
+  kNone,      // the call did not block
 };
 
 // No object: nobody can have released it.
@@ -95,21 +95,21 @@ class ThreadDelays {
     go_on();
   }
 
-  // A call that did not block is over: another stretch begins. The other functions do it
+  // A call that did not block is over: another code segment begins. The other functions do it
   // themselves.
   void go_on() noexcept {
     if (thread_.busy.load(std::memory_order_relaxed) ||
         thread_.blocked.load(std::memory_order_relaxed)) {
       return;
     }
-    thread_.spreader.begin(site_);
-    if (!thread_.spreader.is_idle()) resume();
+    thread_.smoother.begin(site_);
+    if (!thread_.smoother.is_idle()) resume();
   }
 
   // False in a signal handler that has interrupted another call: don't call after_blocking then.
   bool before_blocking() noexcept;
   // `object`: what the waker has released, if a thread woke this one.
-  void after_blocking(WokenBy woken_by, std::uintptr_t object) noexcept;
+  void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
   // The same for a thread that was signalled, and then waited for `mutex`, perhaps.
   void after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept;
   // In the midst of a wait for a condition: nobody signalled, and the clock ended it at
@@ -147,15 +147,15 @@ class ThreadDelays {
   bool is_settled() const noexcept {
     return !thread_.busy.load(std::memory_order_relaxed) &&
            !thread_.blocked.load(std::memory_order_relaxed) &&
-           thread_.deferred.load(std::memory_order_relaxed) == 0 && thread_.spreader.is_idle() &&
+           thread_.deferred.load(std::memory_order_relaxed) == 0 && thread_.smoother.is_idle() &&
            thread_.clock.local() >= global_now();
   }
   // G, with what has accrued to threads that run the line.
   Nanoseconds global_now() const noexcept {
     const Nanoseconds global = environment_.global.get();
-    return environment_.pending.is_empty() ? global : std::max(global, most_pending());
+    return environment_.pending.is_empty() ? global : std::max(global, max_pending());
   }
-  Nanoseconds most_pending() const noexcept;
+  Nanoseconds max_pending() const noexcept;
   std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
   void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
   void end_wait(bool pays) noexcept;

@@ -7,7 +7,7 @@ namespace coz {
 CoreWaits read_core_waits(ThreadRegistry& registry) {
   CoreWaits waits;
   registry.for_each([&](const ThreadState& thread) {
-    if (waits.threads.size() == CoreWaits::kMostThreads) return;
+    if (waits.threads.size() == CoreWaits::kMaxThreads) return;
     const int tid = thread.tid.load(std::memory_order_acquire);
     if (tid <= 0) return;
     if (const auto time = read_thread_time(tid)) waits.threads.push_back({tid, *time});
@@ -17,8 +17,8 @@ CoreWaits read_core_waits(ThreadRegistry& registry) {
 }
 
 std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to) {
-  constexpr Nanoseconds kLeastPart = 10;
-  const bool all_known = from.threads.size() < CoreWaits::kMostThreads;
+  constexpr Nanoseconds kMinPart = 10;
+  const bool all_known = from.threads.size() < CoreWaits::kMaxThreads;
   Nanoseconds ran = 0, waited = 0;
   for (const CoreWaits::Thread& thread : to.threads) {
     const auto before =
@@ -33,7 +33,7 @@ std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWa
     waited += thread.time.waited - start.waited;
   }
   const Nanoseconds processor_time = to.processor_time - from.processor_time;
-  if (ran <= 0 || ran < processor_time / kLeastPart) return std::nullopt;
+  if (ran <= 0 || ran < processor_time / kMinPart) return std::nullopt;
   const double scale = static_cast<double>(processor_time) / static_cast<double>(ran);
   return static_cast<Nanoseconds>(static_cast<double>(waited) * std::max(scale, 1.0));
 }

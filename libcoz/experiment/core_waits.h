@@ -22,7 +22,7 @@ struct CoreWaits {
     ThreadTime time;
   };
   // Reading one thread takes 2 to 4 µs; more than these would not change the picture.
-  static constexpr std::size_t kMostThreads = 64;
+  static constexpr std::size_t kMaxThreads = 64;
 
   std::vector<Thread> threads;
   Nanoseconds processor_time = 0;  // of all threads of the program, ended ones too

@@ -246,8 +246,8 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.start = opening.time - start_;
   record.duration = time - opening.time;
   record.delay = delay - opening.global_delay;
-  record.target_samples = target == kNoTarget ? 0 : histogram_.of(target);
-  record.hits = record.target_samples - opening.target_samples;
+  record.target_samples_so_far = target == kNoTarget ? 0 : histogram_.of(target);
+  record.target_samples = record.target_samples_so_far - opening.target_samples;
   record.samples = histogram_.total() - opening.samples;
   record.probe_time = mean_probe_time(opening.probes, speed_probe_.get());
   record.run_time = time - start_ - delay - unsampled_;

@@ -70,7 +70,7 @@ class Experimenter {
   // When sampling has been started or not: returns when the thread has taken them.
   void hand_over_descriptors() noexcept {
     handed_over_.stop();
-    taken_.sleep_for(kLongestTaking);
+    taken_.sleep_for(kMaxTakingTime);
   }
   // Until stop(), or the time at which profiling is to end: run() may have had nothing to do.
   void wait_for_stop() noexcept {
@@ -151,7 +151,7 @@ class Experimenter {
   WindowLength window_;
   WindowMeter meter_;
   LoadControl load_;
-  static constexpr Nanoseconds kLongestTaking = kSecond;
+  static constexpr Nanoseconds kMaxTakingTime = kSecond;
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows

@@ -24,7 +24,7 @@ std::vector<LineCount> Experimenter::counts() const {
 
 std::vector<CallerCount> Experimenter::callers() const {
   std::vector<CallerCount> callers;
-  for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
+  for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = choice_.paths.get(id);
     // Functions without lines share the place that their lines would have.
     if (!path || !choice_.modules.is_line(path->place.line)) continue;

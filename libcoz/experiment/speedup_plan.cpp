@@ -7,9 +7,9 @@ namespace coz {
 namespace {
 
 // A block of fewer windows with a treatment would say little by itself.
-constexpr std::size_t kLeastTreated = 4;
+constexpr std::size_t kMinTreated = 4;
 // Windows with a treatment for each baseline, at most.
-constexpr std::size_t kMostInPart = 3;
+constexpr std::size_t kMaxInPart = 3;
 
 std::vector<int> treatments(std::optional<int> fixed, std::vector<int> chosen) {
   if (fixed) return *fixed == 0 ? std::vector<int>() : std::vector<int>{*fixed};
@@ -21,8 +21,7 @@ std::vector<int> treatments(std::optional<int> fixed, std::vector<int> chosen) {
 std::vector<std::size_t> part_sizes(std::size_t treated, std::size_t treatments, Random& random) {
   // One treatment is best compared with as many baselines.
   const std::size_t parts =
-      treatments == 1 ? treated
-                      : std::max<std::size_t>(2, (treated + kMostInPart - 1) / kMostInPart);
+      treatments == 1 ? treated : std::max<std::size_t>(2, (treated + kMaxInPart - 1) / kMaxInPart);
   std::vector<std::size_t> sizes(parts, treated / parts);
   for (std::size_t i = 0; i < treated % parts; ++i) ++sizes[i];
   random.shuffle(sizes);
@@ -38,7 +37,7 @@ std::vector<int> SpeedupPlan::next_block(Random& random) const {
   if (treatments_.empty()) return std::vector<int>(kWindowsPerBlock, 0);
   // Round by round, so that where a treatment comes more than once, all parts have it.
   std::vector<int> treated;
-  while (treated.size() < kLeastTreated) {
+  while (treated.size() < kMinTreated) {
     std::vector<int> round = treatments_;
     random.shuffle(round);
     treated.insert(treated.end(), round.begin(), round.end());

@@ -11,7 +11,7 @@ namespace {
 // random.
 constexpr double kAhead = 2;
 // A target that has had its share, or more, keeps this part of its chance.
-constexpr double kLeast = 0.05;
+constexpr double kMinShare = 0.05;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ double TargetSelector::chance(const TargetSamples& target, double all) const {
   const double lacks = share * (static_cast<double>(draws_) + kAhead) - had;
   // A target that turns up late is owed much, but must not keep the others waiting until it is
   // paid.
-  return std::clamp(lacks, kLeast * share, kAhead);
+  return std::clamp(lacks, kMinShare * share, kAhead);
 }
 
 }  // namespace coz

@@ -17,15 +17,15 @@ void WindowLength::observe(std::span<const double> visits, Nanoseconds measured)
     slowest_alive = slowest_alive > 0 ? std::min(slowest_alive, count) : count;
   }
   if (fastest <= 0) {
-    length_ = std::min(2 * length_, kMost);
+    length_ = std::min(2 * length_, kMaxLength);
     return;
   }
   const double per_visit = static_cast<double>(measured) * kVisitsWanted;
   const auto for_fastest = static_cast<Nanoseconds>(per_visit / fastest);
   const auto for_slowest = static_cast<Nanoseconds>(per_visit / slowest_alive);
-  const Nanoseconds wanted = std::max(for_fastest, std::min(for_slowest, kMostForSlow));
+  const Nanoseconds wanted = std::max(for_fastest, std::min(for_slowest, kMaxForSlow));
   // One odd window must not swing the length: half the way at a time.
-  length_ = std::clamp((length_ + wanted) / 2, kLeast, kMost);
+  length_ = std::clamp((length_ + wanted) / 2, kMinLength, kMaxLength);
 }
 
 }  // namespace coz

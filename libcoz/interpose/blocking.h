@@ -36,21 +36,21 @@ inline bool is_waited_for(const void* mutex) noexcept {
 inline bool is_busy(int error) { return error == EBUSY; }
 
 // For calls that return an error number: a time-out is nobody's doing, an error did not block.
-inline WokenBy woken_by_error_number(int error) {
-  if (error == 0 || error == EOWNERDEAD) return WokenBy::kThread;
-  return error == ETIMEDOUT ? WokenBy::kStranger : WokenBy::kNobody;
+inline WakeSource wake_source_of_error_number(int error) {
+  if (error == 0 || error == EOWNERDEAD) return WakeSource::kThread;
+  return error == ETIMEDOUT ? WakeSource::kExternal : WakeSource::kNone;
 }
 
 // For C11's, which return thrd_...
-inline WokenBy woken_by_c11(int result) {
-  if (result == thrd_success) return WokenBy::kThread;
-  return result == thrd_timedout ? WokenBy::kStranger : WokenBy::kNobody;
+inline WakeSource wake_source_of_c11(int result) {
+  if (result == thrd_success) return WakeSource::kThread;
+  return result == thrd_timedout ? WakeSource::kExternal : WakeSource::kNone;
 }
 
 // For calls that return -1 and set errno.
-inline WokenBy woken_by_errno(long result) {
-  if (result >= 0) return WokenBy::kThread;
-  return errno == ETIMEDOUT || errno == EINTR ? WokenBy::kStranger : WokenBy::kNobody;
+inline WakeSource wake_source_of_errno(long result) {
+  if (result >= 0) return WakeSource::kThread;
+  return errno == ETIMEDOUT || errno == EINTR ? WakeSource::kExternal : WakeSource::kNone;
 }
 
 // Sleeping calls end with EINTR when a handler ran, ours as well as the program's; a program must

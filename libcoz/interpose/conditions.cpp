@@ -12,7 +12,7 @@ namespace {
 
 using coz::key;
 using coz::Nanoseconds;
-using coz::WokenBy;
+using coz::WakeSource;
 
 // When a deadline was that has passed, of CLOCK_REALTIME or of CLOCK_MONOTONIC: which of the two is
 // the condition's secret, but no machine has run for as long as it is since 1970.
@@ -43,28 +43,28 @@ class Deadline {
   timespec later_;
 };
 
-template <typename Wait, typename WhoWoke>
-COZ_WRAPPER_PART int wait_for_condition(coz::rules::Condition waits, Wait wait, WhoWoke who_woke,
-                                        const timespec* deadline) {
+template <typename Wait, typename WakeSourceOf>
+COZ_WRAPPER_PART int wait_for_condition(coz::rules::Condition waits, Wait wait,
+                                        WakeSourceOf wake_source_of, const timespec* deadline) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return wait(Nanoseconds{0});
   return coz::rules::wait_for_condition(
       *delays, waits,
       [=] { return coz::is_waited_for(reinterpret_cast<const void*>(waits.mutex)); }, wait,
-      who_woke, [=] { return time_of(deadline); });
+      wake_source_of, [=] { return time_of(deadline); });
 }
 
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_posix(pthread_cond_t* condition, pthread_mutex_t* mutex, Wait wait,
                                     const timespec* deadline = nullptr) {
-  return wait_for_condition({key(condition), key(mutex)}, wait, coz::woken_by_error_number,
+  return wait_for_condition({key(condition), key(mutex)}, wait, coz::wake_source_of_error_number,
                             deadline);
 }
 
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_c11(cnd_t* condition, mtx_t* mutex, Wait wait,
                                   const timespec* deadline = nullptr) {
-  return wait_for_condition({key(condition), key(mutex)}, wait, coz::woken_by_c11, deadline);
+  return wait_for_condition({key(condition), key(mutex)}, wait, coz::wake_source_of_c11, deadline);
 }
 
 template <typename Signal>
@@ -140,5 +140,5 @@ COZ_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   // The last to arrive opens the barrier: nobody woke it.
   return coz::rules::meet(
       *delays, key(barrier), [=] { return COZ_REAL(pthread_barrier_wait)(barrier); },
-      [](int result) { return result == 0 ? WokenBy::kThread : WokenBy::kNobody; });
+      [](int result) { return result == 0 ? WakeSource::kThread : WakeSource::kNone; });
 }

@@ -16,7 +16,7 @@
 
 namespace {
 
-using coz::WokenBy;
+using coz::WakeSource;
 
 struct Futex {
   long address, operation, value, timeout, second, value3;
@@ -26,9 +26,9 @@ struct Futex {
   }
 };
 
-WokenBy who_woke(long result) {
-  if (result >= 0) return WokenBy::kThread;
-  return errno == EAGAIN ? WokenBy::kNobody : WokenBy::kStranger;
+WakeSource wake_source_of(long result) {
+  if (result >= 0) return WakeSource::kThread;
+  return errno == EAGAIN ? WakeSource::kNone : WakeSource::kExternal;
 }
 
 // FUTEX_WAIT has a relative time-out, the others an absolute one.
@@ -73,7 +73,7 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
     case FUTEX_WAIT_BITSET:
     case FUTEX_LOCK_PI:
     case FUTEX_WAIT_REQUEUE_PI:
-      return coz::rules::wait(*delays, object, [&] { return wait(futex); }, who_woke);
+      return coz::rules::wait(*delays, object, [&] { return wait(futex); }, wake_source_of);
     case FUTEX_WAKE_OP:
       delays->before_waking(static_cast<std::uintptr_t>(second));
       [[fallthrough]];

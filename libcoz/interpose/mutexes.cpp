@@ -18,7 +18,7 @@ COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
   if (!delays) return lock();
   return coz::rules::acquire(
       *delays, key(mutex), [=] { return COZ_REAL(pthread_mutex_trylock)(mutex); }, coz::is_busy,
-      lock, coz::woken_by_error_number);
+      lock, coz::wake_source_of_error_number);
 }
 
 template <typename Unlock>
@@ -35,7 +35,7 @@ COZ_WRAPPER_PART int lock_c11(mtx_t* mutex, Lock lock) {
   if (!delays) return lock();
   return coz::rules::acquire(
       *delays, key(mutex), [=] { return COZ_REAL(mtx_trylock)(mutex); },
-      [](int result) { return result == thrd_busy; }, lock, coz::woken_by_c11);
+      [](int result) { return result == thrd_busy; }, lock, coz::wake_source_of_c11);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ COZ_WRAPPER_PART int take(pthread_rwlock_t* lock, Attempt attempt, Lock call) {
   auto delays = coz::Runtime::current_delays();
   if (!delays) return call();
   return coz::rules::acquire(*delays, key(lock), attempt, coz::is_busy, call,
-                             coz::woken_by_error_number);
+                             coz::wake_source_of_error_number);
 }
 
 template <typename Lock>

@@ -25,7 +25,7 @@ COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait) {
         errno = saved;
         return true;
       },
-      [=] { return coz::past_samples(wait, coz::is_interrupted); }, coz::woken_by_errno);
+      [=] { return coz::past_samples(wait, coz::is_interrupted); }, coz::wake_source_of_errno);
 }
 
 }  // namespace

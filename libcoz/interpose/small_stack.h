@@ -30,8 +30,8 @@ class SmallStack {
     if (pthread_attr_getstack(given, &memory, &size) != 0) return;
     // libc counts back from the end of the memory, which is 0 where it is to find some itself.
     if (reinterpret_cast<std::uintptr_t>(memory) + size != 0) {
-      is_too_small_ = size < kLeastOfPrograms;
-      if (is_too_small_) tell();
+      is_too_small_ = size < kMinProgramStack;
+      if (is_too_small_) warn_once();
       return;
     }
     if (pthread_attr_getstacksize(given, &size) != 0 || size >= kSmall) return;
@@ -52,15 +52,15 @@ class SmallStack {
   // Programs that choose such stacks may have measured what they need.
   static constexpr std::size_t kSmall = 256 * 1024;
   static constexpr std::size_t kRoom = 64 * 1024;
-  static constexpr std::size_t kLeastOfPrograms = 32 * 1024;
+  static constexpr std::size_t kMinProgramStack = 32 * 1024;
 
-  static void tell() noexcept {
-    static std::atomic<bool> told{false};
-    if (told.exchange(true)) return;
+  static void warn_once() noexcept {
+    static std::atomic<bool> warned{false};
+    if (warned.exchange(true)) return;
     message(
         "a thread has less than %zu KB of the program's own memory as its stack: it and others "
         "like it run unprofiled",
-        kLeastOfPrograms / 1024);
+        kMinProgramStack / 1024);
   }
 
   const pthread_attr_t* used_;

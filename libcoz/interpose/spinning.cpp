@@ -25,11 +25,11 @@ class Relax {
       asm volatile("");
 #endif
     }
-    times_ = std::min(2 * times_, kMost);
+    times_ = std::min(2 * times_, kMaxTimes);
   }
 
  private:
-  static constexpr int kMost = 32;
+  static constexpr int kMaxTimes = 32;
   int times_ = 1;
 };
 
@@ -49,7 +49,7 @@ COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
                              [=] { return COZ_REAL(pthread_spin_unlock)(lock); });
 }
 
-// No end of a stretch of code: a loop may call it a thousand times in a wait.
+// No end of a code segment: a loop may call it a thousand times in a wait.
 COZ_EXPORT int sched_yield() noexcept {
   if (auto delays = coz::Runtime::current_delays()) delays->settle();
   return COZ_REAL(sched_yield)();

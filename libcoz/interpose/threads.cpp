@@ -65,7 +65,8 @@ COZ_WRAPPER_PART int join_thread(pthread_t thread, void** result, Join join) {
   pthread_testcancel();
   return rules::acquire(
       *delays, static_cast<std::uintptr_t>(thread),
-      [=] { return pthread_tryjoin_np(thread, result); }, is_busy, join, woken_by_error_number);
+      [=] { return pthread_tryjoin_np(thread, result); }, is_busy, join,
+      wake_source_of_error_number);
 }
 
 static_assert(thrd_success == 0);

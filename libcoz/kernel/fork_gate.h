@@ -18,7 +18,7 @@ namespace coz {
 class ForkGate {
  public:
   // On a busy machine the thread may be put aside within.
-  static constexpr Nanoseconds kLongestWait = 100 * kMillisecond;
+  static constexpr Nanoseconds kMaxWait = 100 * kMillisecond;
 
   // One thread; false while the program forks: try again later.
   bool enter() noexcept {
@@ -32,7 +32,7 @@ class ForkGate {
   // Any thread.
   void before_fork() noexcept {
     forks_.fetch_add(1);
-    const Nanoseconds give_up = now() + kLongestWait;
+    const Nanoseconds give_up = now() + kMaxWait;
     while (inside_.load() && now() < give_up) pause_until(now() + 20 * kMicrosecond);
   }
   void after_fork() noexcept { forks_.fetch_sub(1); }

@@ -36,7 +36,7 @@ void find_build_id(std::uintptr_t begin, std::size_t size, ListedObject& out) no
     at += padded(note.n_namesz);
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
         std::memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0 &&
-        note.n_descsz <= BuildId::kMost) {
+        note.n_descsz <= BuildId::kMaxBytes) {
       out.build_id.size = note.n_descsz;
       std::memcpy(out.build_id.bytes.data(), reinterpret_cast<const void*>(begin + at),
                   note.n_descsz);

@@ -27,9 +27,9 @@ struct LoadedObject {
 bool find_loaded_object(std::uintptr_t address, LoadedObject& out) noexcept;
 
 struct BuildId {
-  static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kMaxBytes = 32;
 
-  std::array<std::uint8_t, kMost> bytes{};
+  std::array<std::uint8_t, kMaxBytes> bytes{};
   std::uint32_t size = 0;
 
   std::span<const std::uint8_t> get() const noexcept { return std::span(bytes).first(size); }

@@ -42,7 +42,7 @@ bool may_be_virtual() noexcept {
 
 std::optional<MachineTime> parse_machine_time(const char* text, long ticks_per_second) noexcept {
   constexpr char kStart[] = "cpu ";
-  constexpr int kMostDigits = 15;  // so that the product below can't overflow
+  constexpr int kMaxDigits = 15;  // so that the product below can't overflow
   if (ticks_per_second <= 0 || ticks_per_second > kSecond / 1000) return std::nullopt;
   if (std::strncmp(text, kStart, sizeof kStart - 1) != 0) return std::nullopt;
   text += sizeof kStart - 1;
@@ -51,7 +51,7 @@ std::optional<MachineTime> parse_machine_time(const char* text, long ticks_per_s
     while (*text == ' ') ++text;
     int digits = 0;
     for (; *text >= '0' && *text <= '9'; ++text) {
-      if (++digits > kMostDigits) return std::nullopt;
+      if (++digits > kMaxDigits) return std::nullopt;
       column = column * 10 + (*text - '0');
     }
     if (digits == 0) return std::nullopt;

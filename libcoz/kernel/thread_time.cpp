@@ -15,11 +15,11 @@ namespace {
 
 // A number of at most 18 digits, so that it can't overflow, and the blank or line end behind it.
 const char* parse_time(const char* text, Nanoseconds& out) noexcept {
-  constexpr int kMostDigits = 18;
+  constexpr int kMaxDigits = 18;
   int digits = 0;
   out = 0;
   for (; *text >= '0' && *text <= '9'; ++text) {
-    if (++digits > kMostDigits) return nullptr;
+    if (++digits > kMaxDigits) return nullptr;
     out = out * 10 + (*text - '0');
   }
   return digits > 0 && (*text == ' ' || *text == '\n') ? text + 1 : nullptr;

@@ -89,10 +89,10 @@ std::string_view own_executable(std::array<char, PATH_MAX>& room) noexcept {
                      : std::string_view(room.data(), static_cast<std::size_t>(length));
 }
 
-std::optional<Claim> claim_for(std::string_view executable, std::string_view path) {
+std::optional<AttachRequest> claim_for(std::string_view executable, std::string_view path) {
   const int socket = connect_to(path);
   if (socket < 0) return std::nullopt;
-  Claim claim{ask(socket, executable), socket};
+  AttachRequest claim{ask(socket, executable), socket};
   if (!claim.variables.empty()) return claim;
   raw_syscall(SYS_close, socket);
   return std::nullopt;
@@ -100,13 +100,13 @@ std::optional<Claim> claim_for(std::string_view executable, std::string_view pat
 
 }  // namespace
 
-std::optional<Claim> claim_at(std::string_view path) {
+std::optional<AttachRequest> request_attach_at(std::string_view path) {
   std::array<char, PATH_MAX> room;
   const std::string_view self = own_executable(room);
   return self.empty() ? std::nullopt : claim_for(self, path);
 }
 
-std::optional<Claim> claim_process(const char* claims) {
+std::optional<AttachRequest> request_attach(const char* claims) {
   if (claims == nullptr) return std::nullopt;
   const std::string_view all = claims;
   const std::string_view path = all.substr(0, all.find('\n'));

@@ -14,17 +14,17 @@
 
 namespace coz {
 
-struct Claim {
+struct AttachRequest {
   std::string variables;  // NAME=VALUE, each followed by a NUL
   int socket = -1;        // to `coz run`; close-on-exec, the caller's
 };
 
 // At the socket with that path, for this process whatever its executable. nullopt: `coz run` says
 // no, or is not there.
-std::optional<Claim> claim_at(std::string_view path);
+std::optional<AttachRequest> request_attach_at(std::string_view path);
 
 // Of COZ_CLAIMS. nullopt: it is not there, or is not about this executable, or `coz run` says no.
-std::optional<Claim> claim_process(const char* claims);
+std::optional<AttachRequest> request_attach(const char* claims);
 
 // One pattern a line. A pattern matches the whole path, or, if it has no slash, its last component.
 bool names_executable(std::string_view patterns, std::string_view path) noexcept;

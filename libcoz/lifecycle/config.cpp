@@ -15,7 +15,7 @@ namespace coz {
 namespace {
 
 // A day. Longer ones are no times, and could not be added to one.
-constexpr std::uint64_t kLongestTime = 86'400'000'000'000;
+constexpr std::uint64_t kMaxTime = 86'400'000'000'000;
 
 // The COZ_* variables: of the environment, or, in a process that `coz run` was asked about, of its
 // answer.
@@ -141,10 +141,10 @@ Config read(const Variables& variables) {
   if (const auto period = variables.number("COZ_PERIOD"); period && *period > 0) {
     config.period = static_cast<Nanoseconds>(*period);
   }
-  if (const auto warmup = variables.number("COZ_WARMUP"); warmup && *warmup <= kLongestTime) {
+  if (const auto warmup = variables.number("COZ_WARMUP"); warmup && *warmup <= kMaxTime) {
     config.warmup = static_cast<Nanoseconds>(*warmup);
   }
-  if (const auto end = variables.number("COZ_STOP_AFTER"); end && *end <= kLongestTime) {
+  if (const auto end = variables.number("COZ_STOP_AFTER"); end && *end <= kMaxTime) {
     config.stop_after = static_cast<Nanoseconds>(*end);
   }
   config.sampling = sampling_mode(variables.text("COZ_SAMPLING"));
@@ -155,7 +155,7 @@ Config read(const Variables& variables) {
 
 }  // namespace
 
-Config Config::from_claim(const Claim& claim) {
+Config Config::from_attach_answer(const AttachRequest& claim) {
   Config config = read(Variables(claim.variables));
   if (config.table_socket) {
     config.table_socket = claim.socket;
@@ -167,9 +167,9 @@ Config Config::from_claim(const Claim& claim) {
 
 std::optional<Config> Config::from_environment() {
   if (is_process_to_profile()) return read(Variables());
-  const auto claim = claim_process(getenv("COZ_CLAIMS"));
+  const auto claim = request_attach(getenv("COZ_CLAIMS"));
   if (!claim) return std::nullopt;
-  return from_claim(*claim);
+  return from_attach_answer(*claim);
 }
 
 std::optional<Forked> Forked::from_environment() {

@@ -40,7 +40,7 @@ struct Config {
   std::uint64_t seed = 0;
 
   // In a process that `coz run` was asked about, of its answer. Takes the claim's socket.
-  static Config from_claim(const Claim& claim);
+  static Config from_attach_answer(const AttachRequest& claim);
 
   // nullopt when this process is not the one to be profiled. May ask `coz run` and wait for its
   // answer (lifecycle/attach_request.h).

@@ -78,7 +78,7 @@ COZ_EXPORT void _coz_pre_block() {
 
 COZ_EXPORT void _coz_post_block(int skip_delays) {
   if (auto delays = coz::Runtime::current_delays()) {
-    delays->after_blocking(skip_delays != 0 ? coz::WokenBy::kThread : coz::WokenBy::kStranger,
+    delays->after_blocking(skip_delays != 0 ? coz::WakeSource::kThread : coz::WakeSource::kExternal,
                            coz::kNoObject);
   }
 }

@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint32_t kLaterTargets = 1U << 24;
 
 // Seconds for the last records; they take milliseconds.
-constexpr time_t kLongestEnd = 10;
+constexpr time_t kMaxEndTime = 10;
 
 int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
@@ -69,12 +69,12 @@ Runtime::Runtime(Config config, SharedState& shared)
       shared_(shared),
       delay_environment_{
           shared.global_delay, shared.wakers, shared.pending, shared.selection,
-          config_.period,      now,           pause_until,    kMostSavedPeriods * config_.period},
+          config_.period,      now,           pause_until,    kMaxSavedPeriods * config_.period},
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, config_.granularity),
       samples_(shared.threads, config_.period),
       sampler_(modules_, targets_, {histogram_, speed_probe_, handler_time_}, shared.selection,
-               samples_.pauses(), {find_places, find_callers}, config_.period),
+               samples_.pauses(), {find_frames, find_calling_frames}, config_.period),
       experimenter_(config_, shared, {targets_, call_paths_, modules_},
                     {samples_, histogram_, speed_probe_, handler_time_}, counters_, log_) {
   process_ = getpid();
@@ -190,7 +190,7 @@ void* Runtime::run_experiments(void* self) {
   runtime.experimenter_.wait_for_stop();
   const bool is_early = runtime.leave_program();
   runtime.experimenter_.finish();
-  if (is_early) runtime.take_out();
+  if (is_early) runtime.detach();
   return nullptr;
 }
 
@@ -245,7 +245,7 @@ void Runtime::end() {
 void Runtime::join_experiments() {
   timespec limit = {};
   clock_gettime(CLOCK_MONOTONIC, &limit);
-  limit.tv_sec += kLongestEnd;
+  limit.tv_sec += kMaxEndTime;
   COZ_REAL(pthread_clockjoin_np)(experiments_thread_, nullptr, CLOCK_MONOTONIC, &limit);
 }
 
@@ -263,7 +263,7 @@ bool Runtime::leave_program() {
 }
 
 // Threads that are in the middle of a wrapper or of a pause still use our state, which stays.
-void Runtime::take_out() {
+void Runtime::detach() {
   counters_.stop();
   if (!breakpoints_.disarm()) {
     message(
@@ -280,10 +280,10 @@ void Runtime::end_samples_of_thread() noexcept {
 }
 
 void Runtime::thread_begins(Nanoseconds inherited, SignalBits blocked) noexcept {
-  static_assert(withheld::kMostThreads >= ThreadRegistry::kSlots);
+  static_assert(withheld::kMaxThreads >= ThreadRegistry::kSlots);
   ThreadState* thread = shared_.threads.claim(current_tid());
   if (thread == nullptr) {
-    if (!told_unsampled_.exchange(true)) {
+    if (!warned_unsampled_.exchange(true)) {
       message("more than %u threads at once: the further ones run unprofiled",
               ThreadRegistry::kSlots);
     }
@@ -296,7 +296,7 @@ void Runtime::thread_begins(Nanoseconds inherited, SignalBits blocked) noexcept 
   pthread_setspecific(thread_end_key_, thread);
   thread_state_ = thread;
   withheld::begin(thread->slot, our_signals(), blocked);
-  if (!samples_.start_thread(*thread) && !told_unsampled_.exchange(true)) {
+  if (!samples_.start_thread(*thread) && !warned_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
         "limit with: ulimit -n 65536",

@@ -101,7 +101,7 @@ class Runtime {
   void end();
   void join_experiments();
   bool leave_program();
-  void take_out();
+  void detach();
   bool reserve_memory();
   void watch_modules();
   RunRecord describe_run() const;
@@ -147,7 +147,7 @@ class Runtime {
   Experimenter experimenter_;
   pthread_t experiments_thread_{};
   pthread_key_t thread_end_key_{};
-  std::atomic<bool> told_unsampled_{false};
+  std::atomic<bool> warned_unsampled_{false};
   static std::atomic<int> process_;
 };
 

@@ -14,7 +14,7 @@
 namespace coz {
 namespace {
 
-constexpr int kMostFrames = 256;
+constexpr int kMaxFrames = 256;
 
 bool is_pipe(const Forked& forked) noexcept {
   struct stat status{};
@@ -26,7 +26,7 @@ bool is_pipe(const Forked& forked) noexcept {
 // programs of one thread, for which fork() does not take malloc's locks.
 [[gnu::noinline]] bool is_in_signal_handler() noexcept {
   StackWalk walk(current_registers(), true);
-  for (int frame = 0; frame < kMostFrames && walk.step(); ++frame) {
+  for (int frame = 0; frame < kMaxFrames && walk.step(); ++frame) {
     if (walk.is_interrupted()) return true;
   }
   return false;
@@ -62,9 +62,9 @@ void Runtime::forked() noexcept {
   waiting_ = nullptr;
   const int saved = errno;
   if (!is_in_signal_handler()) {
-    if (const auto claim = claim_at(waiting.forked.claims)) {
+    if (const auto claim = request_attach_at(waiting.forked.claims)) {
       waiting.shared.points.forget_visits();
-      start_with(Config::from_claim(*claim), waiting.shared);
+      start_with(Config::from_attach_answer(*claim), waiting.shared);
     }
   }
   // Not before: without it, nobody who may still ask is left. The program may have closed it.

@@ -58,7 +58,7 @@ class ArrivalClock {
       arrival.computed = std::max<Nanoseconds>(0, ran - ran_);
     }
     ran_ = ran;
-    owed_ = std::min(delay + owed_ - arrival.charge, kMostOwed * delay);
+    owed_ = std::min(delay + owed_ - arrival.charge, kMaxOwed * delay);
     last_ = time - arrival.charge;
     none_yet_ = false;
     return arrival;
@@ -66,7 +66,7 @@ class ArrivalClock {
 
  private:
   // In arrivals. More would carry a lull's charges far into the next rush.
-  static constexpr Nanoseconds kMostOwed = 16;
+  static constexpr Nanoseconds kMaxOwed = 16;
 
   Nanoseconds last_ = 0;  // effective time of the last arrival, charged
   Nanoseconds owed_ = 0;

@@ -17,9 +17,9 @@ constexpr std::array kEnough = {Enough{1 * kSecond, 200}, Enough{5 * kSecond, 20
 
 // From so many arrivals on, so much of the amplification may have been lost.
 constexpr std::uint64_t kArrivalsToJudge = 100;
-constexpr double kMostLost = 0.2;
+constexpr double kMaxLost = 0.2;
 
-void tell(const LoadLevel& level, const ArrivalRate& rate, Nanoseconds delay) {
+void announce(const LoadLevel& level, const ArrivalRate& rate, Nanoseconds delay) {
   const auto interval = static_cast<double>(rate.interval);
   const double milliseconds = interval / static_cast<double>(kMillisecond);
   if (delay == 0 && level.means == LoadLevel::Means::kRate) {
@@ -69,7 +69,7 @@ std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effec
   amplification_.set_delay(delay_);
   unamplified_ = counts;
   measuring_ = false;
-  tell(*level_, *rate, record.arrival_speedup);
+  announce(*level_, *rate, record.arrival_speedup);
   return record;
 }
 
@@ -84,7 +84,7 @@ bool LoadControl::gives_up() {
   const ArrivalCounts seen = amplification_.counts().since(unamplified_);
   if (seen.arrivals < kArrivalsToJudge) return false;
   const double asked = static_cast<double>(seen.arrivals) * static_cast<double>(delay_);
-  if (1 - static_cast<double>(seen.charged) / asked < kMostLost) return false;
+  if (1 - static_cast<double>(seen.charged) / asked < kMaxLost) return false;
   given_up_ = amplification_.counts();
   amplification_.set_delay(0);
   message(

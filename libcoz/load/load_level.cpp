@@ -8,9 +8,9 @@ namespace coz {
 namespace {
 
 // An interval's mean from fewer says little.
-constexpr std::uint64_t kLeastIntervals = 3;
+constexpr std::uint64_t kMinIntervals = 3;
 // 292 years, in ns, do not fit a double's way back.
-constexpr double kMostDelay = 9e18;
+constexpr double kMaxDelay = 9e18;
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
@@ -22,7 +22,7 @@ std::optional<double> number(std::string_view text) {
 }  // namespace
 
 std::optional<ArrivalRate> ArrivalRate::from(const ArrivalCounts& counts, Nanoseconds elapsed) {
-  if (counts.intervals < kLeastIntervals || elapsed <= 0) return std::nullopt;
+  if (counts.intervals < kMinIntervals || elapsed <= 0) return std::nullopt;
   ArrivalRate rate;
   rate.interval = counts.between / static_cast<Nanoseconds>(counts.intervals);
   rate.per_second = static_cast<double>(counts.arrivals) * static_cast<double>(kSecond) /
@@ -37,7 +37,7 @@ Nanoseconds LoadLevel::delay(const ArrivalRate& rate) const noexcept {
   if (means == Means::kRate) {
     delay = value > 0 ? interval * std::max(0.0, 1 - rate.per_second / value) : 0;
   }
-  return static_cast<Nanoseconds>(std::min(std::round(delay), kMostDelay));
+  return static_cast<Nanoseconds>(std::min(std::round(delay), kMaxDelay));
 }
 
 std::optional<LoadLevel> LoadLevel::parse(std::string_view speedup, std::string_view rate) {
@@ -53,7 +53,7 @@ std::optional<LoadLevel> LoadLevel::parse(std::string_view speedup, std::string_
     return LoadLevel{Means::kShare, *value / 100};
   }
   const auto value = number(speedup);
-  if (!value || *value > kMostDelay) return std::nullopt;
+  if (!value || *value > kMaxDelay) return std::nullopt;
   return LoadLevel{Means::kDelay, *value};
 }
 

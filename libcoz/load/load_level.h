@@ -13,7 +13,7 @@
 
 namespace coz {
 
-// How often requests arrived during a stretch of effective time.
+// How often requests arrived during a code segment of effective time.
 struct ArrivalRate {
   Nanoseconds interval = 0;  // between two arrivals in one thread, on average, without charges
   double per_second = 0;     // in all threads, with them

@@ -145,9 +145,9 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("duration", record.duration);
   json.field("effective_duration", record.duration - record.delay);
   json.field("delay", record.delay);
-  json.field("hits", record.hits);
+  json.field("hits", record.target_samples);
   json.field("samples", record.samples);
-  json.field("line_samples", record.target_samples);
+  json.field("line_samples", record.target_samples_so_far);
   json.field("run_time", record.run_time);
   if (record.probe_time > 0) json.field("probe_time", record.probe_time);
   if (record.processor_time) json.field("processor_time", *record.processor_time);

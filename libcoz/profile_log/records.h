@@ -82,11 +82,11 @@ struct ExperimentRecord {
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
   Nanoseconds delay = 0;
-  std::uint64_t hits = 0;
+  std::uint64_t target_samples = 0;  // in the window
   std::uint64_t samples = 0;
-  std::uint64_t target_samples = 0;
-  Nanoseconds run_time = 0;  // effective, in which samples were taken
-  double probe_time = 0;     // ns; 0: unknown
+  std::uint64_t target_samples_so_far = 0;  // since the start of the run
+  Nanoseconds run_time = 0;                 // effective, in which samples were taken
+  double probe_time = 0;                    // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
   std::optional<MachineTime> machine;  // what it came to in the window

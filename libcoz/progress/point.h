@@ -114,7 +114,7 @@ struct alignas(64) Point {
     VisitTimes times;  // kBegin and kEnd
   };
 
-  static constexpr std::size_t kMostName = 256;
+  static constexpr std::size_t kMaxName = 256;
   static constexpr std::uint32_t kShares = 16;
 
   Counter counter;
@@ -124,7 +124,7 @@ struct alignas(64) Point {
   // Its visits may be arrivals that are sped up (load/amplification.h). Set as it is added.
   bool may_amplify = false;
   PointKind kind = PointKind::kThroughput;
-  char name[kMostName] = {};
+  char name[kMaxName] = {};
   std::array<Share, kShares> shares{};
 
   // No less than what was counted before the call, no more than what was after it.

@@ -25,7 +25,7 @@ Point* PointRegistry::find(PointKind kind, const char* name) noexcept {
   const std::uint32_t size = this->size();
   for (std::uint32_t i = 0; i < size; ++i) {
     Point& point = points_[i];
-    if (point.kind == kind && std::strncmp(point.name, name, Point::kMostName - 1) == 0) {
+    if (point.kind == kind && std::strncmp(point.name, name, Point::kMaxName - 1) == 0) {
       return &point;
     }
   }
@@ -37,10 +37,10 @@ Point* PointRegistry::find_or_add(PointKind kind, const char* name) noexcept {
   }
   Point* point = find(kind, name);
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
-  if (point == nullptr && size < kMostPoints) {
+  if (point == nullptr && size < kMaxPoints) {
     point = &points_[size];
     point->kind = kind;
-    std::strncpy(point->name, name, Point::kMostName - 1);
+    std::strncpy(point->name, name, Point::kMaxName - 1);
     point->may_amplify = amplifies_ && may_arrive(kind);
     if (kind == PointKind::kArrival) has_arrival_point_.store(true, std::memory_order_relaxed);
     size_.store(size + 1, std::memory_order_release);

@@ -16,9 +16,9 @@ namespace coz {
 
 class PointRegistry {
  public:
-  static constexpr std::uint32_t kMostPoints = 512;
+  static constexpr std::uint32_t kMaxPoints = 512;
 
-  // nullptr when the registry is full. A longer name is cut at Point::kMostName − 1 bytes.
+  // nullptr when the registry is full. A longer name is cut at Point::kMaxName − 1 bytes.
   Point* find_or_add(PointKind kind, const char* name) noexcept;
   Point* find(PointKind kind, const char* name) noexcept;
 
@@ -39,7 +39,7 @@ class PointRegistry {
   Point& operator[](std::uint32_t index) noexcept { return points_[index]; }
 
  private:
-  std::array<Point, kMostPoints> points_{};
+  std::array<Point, kMaxPoints> points_{};
   std::atomic<std::uint32_t> size_{0};
   std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> has_arrival_point_{false};

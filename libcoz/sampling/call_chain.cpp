@@ -7,11 +7,12 @@ namespace coz {
 namespace {
 
 // Deep recursion in a library ends somewhere; beyond this a sample counts as out of scope.
-constexpr int kMostFrames = 64;
+constexpr int kMaxFrames = 64;
 
-std::size_t find_along(StackWalk walk, const Modules& modules, std::span<Place> out) noexcept {
+std::size_t find_along(StackWalk walk, const Modules& modules,
+                       std::span<SourceFrame> out) noexcept {
   std::size_t found = 0;
-  for (int frame = 0; frame < kMostFrames; ++frame) {
+  for (int frame = 0; frame < kMaxFrames; ++frame) {
     found += modules.find(walk.address(), out.subspan(found));
     if (found == out.size() || !walk.step()) break;
   }
@@ -20,11 +21,13 @@ std::size_t find_along(StackWalk walk, const Modules& modules, std::span<Place> 
 
 }  // namespace
 
-std::size_t find_places(const Modules& modules, void* context, std::span<Place> out) noexcept {
+std::size_t find_frames(const Modules& modules, void* context,
+                        std::span<SourceFrame> out) noexcept {
   return find_along(StackWalk(interrupted_registers(context), true), modules, out);
 }
 
-[[gnu::noinline]] std::size_t find_callers(const Modules& modules, std::span<Place> out) noexcept {
+[[gnu::noinline]] std::size_t find_calling_frames(const Modules& modules,
+                                                  std::span<SourceFrame> out) noexcept {
   return find_along(StackWalk(current_registers(), true), modules, out);
 }
 

@@ -15,10 +15,10 @@ namespace coz {
 
 // The places, innermost first, as many as `out` has room for; returns their number. `context` is
 // the handler's ucontext_t. Signal-safe.
-std::size_t find_places(const Modules& modules, void* context, std::span<Place> out) noexcept;
+std::size_t find_frames(const Modules& modules, void* context, std::span<SourceFrame> out) noexcept;
 
 // The same around the caller of this function, which is not in a signal handler.
-std::size_t find_callers(const Modules& modules, std::span<Place> out) noexcept;
+std::size_t find_calling_frames(const Modules& modules, std::span<SourceFrame> out) noexcept;
 
 }  // namespace coz
 

@@ -9,7 +9,7 @@ namespace coz {
 
 Histogram::~Histogram() {
   if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * room_);
-  if (seen_ != nullptr) munmap(seen_, sizeof(*seen_) * kMostSeen);
+  if (seen_ != nullptr) munmap(seen_, sizeof(*seen_) * kMaxSeen);
 }
 
 bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later) noexcept {
@@ -21,7 +21,7 @@ bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later) noexcep
     room_ = usable;
     cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * room_));
   }
-  seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMostSeen));
+  seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMaxSeen));
   target_count_.store(target_count, std::memory_order_release);
   return cells_ != nullptr && seen_ != nullptr;
 }
@@ -38,7 +38,7 @@ void Histogram::count(std::uint32_t target, std::uint32_t function) noexcept {
   if (cells_[target].samples.fetch_add(1, std::memory_order_relaxed) > 0) return;
   cells_[target].function.store(function, std::memory_order_relaxed);
   const std::uint32_t index = seen_count_.fetch_add(1, std::memory_order_relaxed);
-  if (index < kMostSeen) seen_[index].store(target + 1, std::memory_order_release);
+  if (index < kMaxSeen) seen_[index].store(target + 1, std::memory_order_release);
 }
 
 std::uint32_t Histogram::of(std::uint32_t target) const noexcept {
@@ -50,7 +50,7 @@ std::uint32_t Histogram::function_of(std::uint32_t target) const noexcept {
 }
 
 std::uint32_t Histogram::seen_count() const noexcept {
-  return std::min(seen_count_.load(std::memory_order_relaxed), kMostSeen);
+  return std::min(seen_count_.load(std::memory_order_relaxed), kMaxSeen);
 }
 
 std::uint32_t Histogram::seen(std::uint32_t index) const noexcept {

@@ -13,7 +13,7 @@ namespace coz {
 class Histogram {
  public:
   // Targets that can be told apart; samples of further ones are counted in the totals only.
-  static constexpr std::uint32_t kMostSeen = 1U << 16;
+  static constexpr std::uint32_t kMaxSeen = 1U << 16;
 
   Histogram() = default;
   Histogram(const Histogram&) = delete;

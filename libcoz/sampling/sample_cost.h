@@ -18,10 +18,10 @@ namespace coz {
 class HandlerTime {
  public:
   // Longer than any handler works: it was itself interrupted.
-  static constexpr Nanoseconds kLongest = 20 * kMicrosecond;
+  static constexpr Nanoseconds kMaxTime = 20 * kMicrosecond;
 
   void add(Nanoseconds time) noexcept {
-    if (time > kLongest) return;
+    if (time > kMaxTime) return;
     nanoseconds_.fetch_add(static_cast<std::uint64_t>(time), std::memory_order_relaxed);
     samples_.fetch_add(1, std::memory_order_relaxed);
   }

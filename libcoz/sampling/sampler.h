@@ -23,11 +23,12 @@
 namespace coz {
 
 // Where a thread is: the places in scope (by inline and call chain), innermost first.
-struct FindPlaces {
+struct FindFrames {
   // From an interrupted context.
-  std::size_t (*interrupted)(const Modules& modules, void* context, std::span<Place> out) noexcept;
+  std::size_t (*interrupted)(const Modules& modules, void* context,
+                             std::span<SourceFrame> out) noexcept;
   // From the calls that led here.
-  std::size_t (*calling)(const Modules& modules, std::span<Place> out) noexcept;
+  std::size_t (*calling)(const Modules& modules, std::span<SourceFrame> out) noexcept;
 };
 
 class Sampler {
@@ -39,13 +40,13 @@ class Sampler {
   };
 
   Sampler(const Modules& modules, Targets& targets, Counts counts, const SelectionCell& selection,
-          const SamplingPauses& pauses, FindPlaces find_places, Nanoseconds period) noexcept
+          const SamplingPauses& pauses, FindFrames find_frames, Nanoseconds period) noexcept
       : modules_(modules),
         targets_(targets),
         counts_(counts),
         selection_(selection),
         pauses_(pauses),
-        find_places_(find_places),
+        find_frames_(find_frames),
         period_(period) {}
 
   // `is_late`: the thread went on before it got the signal, so that the context tells nothing.
@@ -60,9 +61,9 @@ class Sampler {
     }
     // Whose caller it was is for the report: some of the samples tell.
     const bool with_caller = targets_.wants_caller() || thread.samples % kCallerEvery == 0;
-    std::array<Place, 2> places;
+    std::array<SourceFrame, 2> places;
     const std::size_t found =
-        find_places_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));
+        find_frames_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));
     counts_.handler_time.add(now() - start);
     take(std::span(places).first(found), with_caller, thread, delays);
   }
@@ -75,9 +76,9 @@ class Sampler {
     if (begins_anew(thread)) return;
     const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
     if (fell == 0) return;
-    std::array<Place, 2> places;
+    std::array<SourceFrame, 2> places;
     thread.in_handler.store(true, std::memory_order_relaxed);  // what the unwinder calls is ours
-    const std::size_t found = find_places_.calling(modules_, places);
+    const std::size_t found = find_frames_.calling(modules_, places);
     thread.in_handler.store(false, std::memory_order_relaxed);
     for (Nanoseconds i = 0; i < fell; ++i) {
       take(std::span(places).first(found), true, thread, delays);
@@ -98,7 +99,7 @@ class Sampler {
     Point* point;
   };
 
-  void take(std::span<const Place> places, bool with_caller, ThreadState& thread,
+  void take(std::span<const SourceFrame> places, bool with_caller, ThreadState& thread,
             ThreadDelays& delays) noexcept {
     if (!places.empty() && !sampled_points_.empty()) visit_points(places[0].line, thread, delays);
     const std::uint32_t target = targets_.of(places, with_caller);
@@ -153,7 +154,7 @@ class Sampler {
   Counts counts_;
   const SelectionCell& selection_;
   const SamplingPauses& pauses_;
-  FindPlaces find_places_;
+  FindFrames find_frames_;
   Nanoseconds period_;
   bool drops_kernel_time_ = false;
   std::vector<SampledPoint> sampled_points_;

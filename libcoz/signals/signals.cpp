@@ -9,7 +9,7 @@
 
 namespace {
 
-using coz::WokenBy;
+using coz::WakeSource;
 
 // Threads that wait for a signal are found by its number: no object lives at so low an address.
 std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
@@ -23,7 +23,7 @@ COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
   const int came = wait();
   if (!accounted) return came;
   const bool from_here = came > 0 && info != nullptr && info->si_pid == getpid();
-  delays->after_blocking(from_here ? WokenBy::kThread : WokenBy::kStranger, key(came));
+  delays->after_blocking(from_here ? WakeSource::kThread : WakeSource::kExternal, key(came));
   return came;
 }
 

@@ -60,7 +60,7 @@ struct Thread {
   PendingSignals pending;  // by the lock
 };
 
-std::array<Thread, kMostThreads> threads{};
+std::array<Thread, kMaxThreads> threads{};
 std::atomic<std::uint32_t> slots_used{0};
 // Of those that take no part, and block nothing here; of those that take none any more, and block
 // what they may not block in the kernel; and of threads of our own, which block all.

@@ -48,7 +48,7 @@ class PendingSignals {
 namespace withheld {
 
 // Threads of higher slots take no part.
-inline constexpr std::size_t kMostThreads = 16384;
+inline constexpr std::size_t kMaxThreads = 16384;
 
 // A thread that begins, or becomes profiled, in a slot that no other has: what it blocks of `ours`
 // in the kernel is blocked here from now on, and not in the kernel; so is `blocked`. Again the

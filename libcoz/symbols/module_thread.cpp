@@ -26,7 +26,7 @@ namespace coz {
 namespace {
 
 constexpr Nanoseconds kInterval = 20 * kMillisecond;
-constexpr Nanoseconds kLongestStart = kSecond;
+constexpr Nanoseconds kMaxStartTime = kSecond;
 
 std::optional<std::uint64_t> socket_inode(int descriptor) {
   struct stat status{};
@@ -141,7 +141,7 @@ bool ModuleThread::start(int socket, const SourceScope& scope, MakeRoom make_roo
     return false;
   }
   pthread_detach(thread);
-  if (ready_.sleep_for(kLongestStart)) shares_descriptors_.store(true);  // late: leave it open
+  if (ready_.sleep_for(kMaxStartTime)) shares_descriptors_.store(true);  // late: leave it open
   if (!shares_descriptors_.load()) close(socket_);
   return true;
 }

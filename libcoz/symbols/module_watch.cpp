@@ -35,9 +35,9 @@ void ModuleWatch::look() {
     if (file.path.empty() || modules_.was_there_at_start(file.listed.object)) continue;
     if (modules_.knows(file.listed)) continue;
     const Module* module = module_of(file);
-    if (module == nullptr || modules_.add_image(*module, file.listed) || told_full_) continue;
-    told_full_ = true;
-    world_.say("more than " + std::to_string(Modules::kMostImages) +
+    if (module == nullptr || modules_.add_image(*module, file.listed) || warned_full_) continue;
+    warned_full_ = true;
+    world_.say("more than " + std::to_string(Modules::kMaxImages) +
                " libraries have been loaded: further ones are not profiled");
   }
 }

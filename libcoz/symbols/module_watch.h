@@ -59,7 +59,7 @@ class ModuleWatch {
   ModuleWorld& world_;
   std::unordered_map<std::string, const Module*> decided_;  // nullptr: not profiled
   bool launcher_is_gone_ = false;
-  bool told_full_ = false;
+  bool warned_full_ = false;
 };
 
 }  // namespace coz

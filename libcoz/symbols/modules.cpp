@@ -20,7 +20,7 @@ namespace coz {
 namespace {
 
 // Of a chain of frames; further ones are of no interest to anyone.
-constexpr std::size_t kMostPlaces = 4;
+constexpr std::size_t kMaxPlaces = 4;
 
 struct Wanted {
   const char* binary;
@@ -120,8 +120,8 @@ Modules::~Modules() {
     delete module;
     module = next;
   }
-  if (images_ != nullptr) munmap(images_, sizeof(Image) * kMostImages);
-  if (keys_ != nullptr) munmap(keys_, sizeof(*keys_) * kMostImages);
+  if (images_ != nullptr) munmap(images_, sizeof(Image) * kMaxImages);
+  if (keys_ != nullptr) munmap(keys_, sizeof(*keys_) * kMaxImages);
 }
 
 void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,
@@ -148,8 +148,8 @@ void Modules::load(std::string_view list, const SourceScope& scope, Lineless lin
 }
 
 bool Modules::reserve() noexcept {
-  images_ = static_cast<Image*>(map_zeroed(sizeof(Image) * kMostImages));
-  keys_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*keys_) * kMostImages));
+  images_ = static_cast<Image*>(map_zeroed(sizeof(Image) * kMaxImages));
+  keys_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*keys_) * kMaxImages));
   return images_ != nullptr && keys_ != nullptr;
 }
 
@@ -180,7 +180,7 @@ bool Modules::add_image(const Module& module, const ListedObject& listed) noexce
          (images_[index].module != &module || !is_same(images_[index].listed, listed))) {
     ++index;
   }
-  if (index == kMostImages) return false;
+  if (index == kMaxImages) return false;
   if (index == count) new (&images_[index]) Image{listed, &module};
   keys_[index].store(key_of(listed), std::memory_order_release);
   if (index == count) image_count_.store(count + 1, std::memory_order_release);
@@ -216,7 +216,7 @@ bool Modules::was_there_at_start(const LoadedObject& object) const noexcept {
   });
 }
 
-std::size_t Modules::find(std::uintptr_t address, std::span<Place> out) const noexcept {
+std::size_t Modules::find(std::uintptr_t address, std::span<SourceFrame> out) const noexcept {
   // The loader never unloads what it has loaded at the start.
   for (const StartLoad& load : start_loads_) {
     if (address < load.loading.begin || address >= load.loading.end) continue;
@@ -243,8 +243,8 @@ const Modules::Image* Modules::image_of(const LoadedObject& object) const noexce
 }
 
 std::size_t Modules::find_in(const Module& module, std::uint64_t address,
-                             std::span<Place> out) const noexcept {
-  std::array<LineLocation, kMostPlaces> found;
+                             std::span<SourceFrame> out) const noexcept {
+  std::array<LineLocation, kMaxPlaces> found;
   const std::size_t count = module.table.frames_in_scope(
       address - module.table.base_address(), module.file_in_scope,
       std::span(found).first(std::min(out.size(), found.size())), lineless_);

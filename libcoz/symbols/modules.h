@@ -42,7 +42,7 @@ struct Module {
 
 // Global ids; the function, of which the line was executed as part (perhaps inlined), may be
 // kNoFunction.
-struct Place {
+struct SourceFrame {
   std::uint32_t line = 0;
   std::uint32_t function = kNoFunction;
 };
@@ -62,7 +62,7 @@ void remember_loadings();
 class Modules {
  public:
   // Files that are loaded after the start; without build id, files and addresses.
-  static constexpr std::uint32_t kMostImages = 4096;
+  static constexpr std::uint32_t kMaxImages = 4096;
 
   using FindObject = bool (*)(std::uintptr_t address, LoadedObject& out) noexcept;
 
@@ -86,7 +86,7 @@ class Modules {
 
   Module& add(LineTable table, const SourceScope& scope);
 
-  // The object was loaded from the module's file, and is there. False if kMostImages are known
+  // The object was loaded from the module's file, and is there. False if kMaxImages are known
   // already.
   bool add_image(const Module& module, const ListedObject& listed) noexcept;
 
@@ -103,7 +103,7 @@ class Modules {
 
   // The places in scope of the code at `address` by the inline chain, innermost first, as many as
   // `out` has room for; returns their number.
-  std::size_t find(std::uintptr_t address, std::span<Place> out) const noexcept;
+  std::size_t find(std::uintptr_t address, std::span<SourceFrame> out) const noexcept;
 
   std::uint32_t line_count() const noexcept { return line_count_.load(std::memory_order_acquire); }
   std::uint32_t function_count() const noexcept {
@@ -140,7 +140,7 @@ class Modules {
 
   const Image* image_of(const LoadedObject& object) const noexcept;
   std::size_t find_in(const Module& module, std::uint64_t address,
-                      std::span<Place> out) const noexcept;
+                      std::span<SourceFrame> out) const noexcept;
   const Module* first() const noexcept { return first_.load(std::memory_order_acquire); }
   const Module* module_of_line(std::uint32_t line) const noexcept;
   const Module* module_of_function(std::uint32_t function) const noexcept;

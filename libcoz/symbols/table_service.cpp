@@ -16,7 +16,7 @@ namespace coz {
 namespace {
 
 // Longer than any path, so that no packet is cut.
-constexpr std::size_t kLongestPacket = 1U << 15;
+constexpr std::size_t kMaxPacket = 1U << 15;
 constexpr Nanoseconds kLookEvery = 100 * kMillisecond;
 
 TableAnswer gone() {
@@ -58,7 +58,7 @@ TableAnswer TableService::ask(const std::string& binary) {
 
 TableAnswer TableService::await_answer() {
   const Nanoseconds give_up = now() + patience_;
-  std::array<char, kLongestPacket> packet;
+  std::array<char, kMaxPacket> packet;
   for (;;) {
     // In parts: if the program closes the descriptor meanwhile, nothing ends the wait.
     const Nanoseconds left = std::clamp<Nanoseconds>(give_up - now(), 0, kLookEvery);

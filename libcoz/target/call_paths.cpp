@@ -5,10 +5,10 @@
 namespace coz {
 namespace {
 
-constexpr std::uint32_t kMostProbes = 128;
+constexpr std::uint32_t kMaxProbes = 128;
 
 // Never 0, which marks a free entry.
-std::uint64_t key_of(const Place& place, const Place* caller) noexcept {
+std::uint64_t key_of(const SourceFrame& place, const SourceFrame* caller) noexcept {
   const std::uint64_t outer = caller == nullptr ? 0 : std::uint64_t{caller->line} + 1;
   return ((std::uint64_t{place.line} + 1) << 32) | outer;
 }
@@ -16,20 +16,21 @@ std::uint64_t key_of(const Place& place, const Place* caller) noexcept {
 }  // namespace
 
 CallPaths::~CallPaths() {
-  if (entries_ != nullptr) munmap(entries_, sizeof(Entry) * kMost);
+  if (entries_ != nullptr) munmap(entries_, sizeof(Entry) * kMaxPaths);
 }
 
 bool CallPaths::reserve() noexcept {
-  entries_ = static_cast<Entry*>(map_zeroed(sizeof(Entry) * kMost));
+  entries_ = static_cast<Entry*>(map_zeroed(sizeof(Entry) * kMaxPaths));
   return entries_ != nullptr;
 }
 
-std::optional<std::uint32_t> CallPaths::count(const Place& place, const Place* caller) noexcept {
+std::optional<std::uint32_t> CallPaths::count(const SourceFrame& place,
+                                              const SourceFrame* caller) noexcept {
   if (entries_ == nullptr) return std::nullopt;
   const std::uint64_t key = key_of(place, caller);
   auto index = static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15U) >> 49);
-  static_assert(kMost == 1U << (64 - 49));
-  for (std::uint32_t probe = 0; probe < kMostProbes; ++probe, index = (index + 1) % kMost) {
+  static_assert(kMaxPaths == 1U << (64 - 49));
+  for (std::uint32_t probe = 0; probe < kMaxProbes; ++probe, index = (index + 1) % kMaxPaths) {
     Entry& entry = entries_[index];
     std::uint64_t seen = entry.key.load(std::memory_order_acquire);
     // Whoever loses the race finds the winner's key in `seen`.
@@ -54,7 +55,7 @@ std::optional<std::uint32_t> CallPaths::count(const Place& place, const Place* c
 }
 
 std::optional<CallPath> CallPaths::get(std::uint32_t path) const noexcept {
-  if (entries_ == nullptr || path >= kMost) return std::nullopt;
+  if (entries_ == nullptr || path >= kMaxPaths) return std::nullopt;
   const Entry& entry = entries_[path];
   const std::uint64_t samples = entry.samples.load(std::memory_order_acquire);
   if (samples == 0) return std::nullopt;

@@ -16,14 +16,14 @@
 namespace coz {
 
 struct CallPath {
-  Place place;
-  std::optional<Place> caller;  // none: what calls it is out of scope
+  SourceFrame place;
+  std::optional<SourceFrame> caller;  // none: what calls it is out of scope
   std::uint64_t samples = 0;
 };
 
 class CallPaths {
  public:
-  static constexpr std::uint32_t kMost = 1U << 15;
+  static constexpr std::uint32_t kMaxPaths = 1U << 15;
 
   CallPaths() = default;
   CallPaths(const CallPaths&) = delete;
@@ -33,9 +33,9 @@ class CallPaths {
   // Before any sample. False if there is no memory.
   bool reserve() noexcept;
 
-  // Counts a sample and returns the path's number, below kMost; nullopt when the table is full.
+  // Counts a sample and returns the path's number, below kMaxPaths; nullopt when the table is full.
   // Signal-safe.
-  std::optional<std::uint32_t> count(const Place& place, const Place* caller) noexcept;
+  std::optional<std::uint32_t> count(const SourceFrame& place, const SourceFrame* caller) noexcept;
 
   // nullopt where no path has this number.
   std::optional<CallPath> get(std::uint32_t path) const noexcept;

@@ -5,7 +5,7 @@
 namespace coz {
 
 std::optional<std::uint32_t> RegionRegistry::find(std::string_view name) const noexcept {
-  name = name.substr(0, kMostName - 1);
+  name = name.substr(0, kMaxName - 1);
   const std::uint32_t size = this->size();
   for (std::uint32_t region = 0; region < size; ++region) {
     if (name == this->name(region)) return region;
@@ -18,8 +18,8 @@ std::optional<std::uint32_t> RegionRegistry::find_or_add(std::string_view name) 
   }
   std::optional<std::uint32_t> region = find(name);
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
-  if (!region && size < kMostRegions) {
-    name = name.substr(0, kMostName - 1);
+  if (!region && size < kMaxRegions) {
+    name = name.substr(0, kMaxName - 1);
     std::copy(name.begin(), name.end(), names_[size].begin());  // zeros stand behind it
     size_.store(size + 1, std::memory_order_release);
     region = size;

@@ -1,4 +1,4 @@
-// Regions: stretches of the program that it marks itself (COZ_REGION_BEGIN, COZ_REGION_END), by
+// Regions: code segments of the program that it marks itself (COZ_REGION_BEGIN, COZ_REGION_END), by
 // name.
 //
 // find_or_add() may be called by any thread, not in a signal handler, and takes a lock for a few
@@ -17,8 +17,8 @@ namespace coz {
 
 class RegionRegistry {
  public:
-  static constexpr std::uint32_t kMostRegions = 256;
-  static constexpr std::size_t kMostName = 128;  // with the NUL; longer names are cut
+  static constexpr std::uint32_t kMaxRegions = 256;
+  static constexpr std::size_t kMaxName = 128;  // with the NUL; longer names are cut
 
   // nullopt when the registry is full.
   std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept;
@@ -32,7 +32,7 @@ class RegionRegistry {
   const char* name(std::uint32_t region) const noexcept { return names_[region].data(); }
 
  private:
-  std::array<std::array<char, kMostName>, kMostRegions> names_{};
+  std::array<std::array<char, kMaxName>, kMaxRegions> names_{};
   std::atomic<std::uint32_t> size_{0};
   std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
 };

@@ -5,7 +5,7 @@
 namespace coz {
 namespace {
 
-constexpr std::uint32_t kFirst = RegionRegistry::kMostRegions;
+constexpr std::uint32_t kFirst = RegionRegistry::kMaxRegions;
 
 }  // namespace
 
@@ -14,14 +14,14 @@ std::uint32_t Targets::count(std::uint32_t lines, std::uint32_t functions) const
     case Granularity::kFunction:
       return kFirst + functions;
     case Granularity::kCallpath:
-      return kFirst + CallPaths::kMost;
+      return kFirst + CallPaths::kMaxPaths;
     case Granularity::kLine:
       break;
   }
   return kFirst + lines;
 }
 
-std::uint32_t Targets::of(std::span<const Place> places, bool with_caller) noexcept {
+std::uint32_t Targets::of(std::span<const SourceFrame> places, bool with_caller) noexcept {
   if (places.empty()) return kNoTarget;
   std::optional<std::uint32_t> path;
   if (with_caller) path = paths_.count(places[0], places.size() > 1 ? &places[1] : nullptr);
@@ -69,7 +69,7 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
 
 std::string location_of(const TargetName& name) {
   if (name.kind != "region") return name.name;
-  return "region " + name.name.substr(0, RegionRegistry::kMostName - 1);
+  return "region " + name.name.substr(0, RegionRegistry::kMaxName - 1);
 }
 
 std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
@@ -90,7 +90,7 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
 std::optional<std::uint32_t> Targets::find_path(std::uint32_t line) const {
   std::optional<std::uint32_t> most;
   std::uint64_t samples = 0;
-  for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
+  for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = paths_.get(id);
     if (path && path->place.line == line && path->samples > samples) {
       most = kFirst + id;

@@ -1,7 +1,7 @@
 // What an experiment speeds up, by number: a *target* is a line, a function or a line under one
 // caller, as --granularity says, or a region that the program marks.
 //
-//   0 … kMostRegions − 1   regions
+//   0 … kMaxRegions − 1   regions
 //   from there on          lines or functions by their global ids, or call paths
 //
 // of() is for signal handlers, of any thread; the rest may allocate, and is for one thread.
@@ -65,7 +65,7 @@ class Targets {
 
   // What a sample in these places (innermost first) counts for; kNoTarget if for nothing. Counts
   // the call path where the caller's place is there, or known to be out of scope.
-  std::uint32_t of(std::span<const Place> places, bool with_caller) noexcept;
+  std::uint32_t of(std::span<const SourceFrame> places, bool with_caller) noexcept;
 
   static std::uint32_t of_region(std::uint32_t region) noexcept { return region; }
 

@@ -25,7 +25,7 @@ namespace coz {
 class KernelSamples {
  public:
   // More at once are not time in the kernel, but a thread that blocked the signal.
-  static constexpr Nanoseconds kMost = 100;
+  static constexpr Nanoseconds kMaxAtOnce = 100;
   // How long after a call the period may seem to have ended that ended in it.
   static constexpr Nanoseconds kTolerance = 50 * kMicrosecond;
 
@@ -46,7 +46,7 @@ class KernelSamples {
     next_ += late < 0 || late > period / 2 ? late : late / kSlowly;
     next_ += period;
     not_before_ = 0;
-    return std::min(missed, kMost);
+    return std::min(missed, kMaxAtOnce);
   }
 
   // Can the period have ended by now? If so, ask at_return().
@@ -67,7 +67,7 @@ class KernelSamples {
       next_ += in_call * period;
     }
     not_before_ = now + std::max<Nanoseconds>(next_ - processor_time, 0);
-    return std::min(in_call, kMost);
+    return std::min(in_call, kMaxAtOnce);
   }
 
  private:

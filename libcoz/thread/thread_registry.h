@@ -31,8 +31,8 @@ class ThreadRegistry {
       thread.blocked.store(false, std::memory_order_relaxed);
       thread.in_handler.store(false, std::memory_order_relaxed);
       thread.deferred.store(0, std::memory_order_relaxed);
-      thread.spreader.clear();
-      thread.spread_target = kNoTarget;
+      thread.smoother.clear();
+      thread.smoothed_target = kNoTarget;
       thread.regions.clear();
       thread.event = -1;
       thread.next_tick = 0;

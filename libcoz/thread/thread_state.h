@@ -21,9 +21,9 @@ namespace coz {
 
 struct alignas(64) ThreadState {
   ThreadClock clock;
-  HitSpreader spreader;
+  ChargeSmoother smoother;
   ArrivalClock arrivals;
-  std::uint32_t spread_target = kNoTarget;  // the target whose hits are being spread
+  std::uint32_t smoothed_target = kNoTarget;  // the target whose hits are being spread
   OpenRegions regions;
   KernelSamples kernel;
   std::uint32_t pauses_seen = 0;  // sampling/sampling_pauses.h

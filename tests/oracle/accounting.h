@@ -15,12 +15,12 @@
 namespace oracle {
 
 using coz::Nanoseconds;
-using coz::WokenBy;
+using coz::WakeSource;
 
 class Accounting {
  public:
   // A call that may block, as it really is; says who made it return.
-  using Call = FunctionRef<WokenBy>;
+  using Call = FunctionRef<WakeSource>;
 
   Accounting() = default;
   Accounting(const Accounting&) = delete;
@@ -40,7 +40,7 @@ class Accounting {
   virtual void signal_condition(std::uintptr_t condition, FunctionRef<void> call) = 0;
   // `call` takes by how much later it is to time out; `timed_out`: when, should it say that a
   // stranger made it return.
-  using LongerCall = FunctionRef<WokenBy, Nanoseconds>;
+  using LongerCall = FunctionRef<WakeSource, Nanoseconds>;
   virtual void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for,
                                   LongerCall call, FunctionRef<Nanoseconds> timed_out) = 0;
   virtual void meet(std::uintptr_t barrier, Call call) = 0;

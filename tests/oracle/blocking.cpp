@@ -32,15 +32,15 @@ bool Mutex::try_take() noexcept {
   return true;
 }
 
-WokenBy Mutex::take(Thread& thread) {
-  if (try_take()) return WokenBy::kThread;  // pthread_mutex_lock can't tell either
+WakeSource Mutex::take(Thread& thread) {
+  if (try_take()) return WakeSource::kThread;  // pthread_mutex_lock can't tell either
   do {
     may_be_waited_for_ = true;
     waiting_.push_back(&thread);
     thread.block();
   } while (order_ == Order::kBarging && !try_take());
   may_be_waited_for_ = true;
-  return WokenBy::kThread;
+  return WakeSource::kThread;
 }
 
 void Mutex::give_back() {
@@ -57,7 +57,7 @@ void Mutex::give_back() {
     thread.block();
     mutex.take(thread);
     mutex.may_be_waited_for_ = true;
-    return WokenBy::kThread;
+    return WakeSource::kThread;
   };
   thread.accounting().wait_for_condition(
       {address_, mutex.address_}, [&] { return mutex.may_be_waited_for_; }, call,
@@ -72,7 +72,7 @@ void Mutex::give_back() {
     thread.sleep_until(deadline + later);
     mutex.take(thread);
     mutex.may_be_waited_for_ = true;
-    return WokenBy::kStranger;
+    return WakeSource::kExternal;
   };
   thread.accounting().wait_for_condition(
       {address_, mutex.address_}, [&] { return mutex.may_be_waited_for_; }, call,
@@ -98,11 +98,11 @@ void Mutex::give_back() {
   thread.accounting().meet(address_, [&] {
     if (waiting_.size() + 1 == threads_) {
       while (!waiting_.empty()) take_first(waiting_)->wake_up();
-      return WokenBy::kNobody;
+      return WakeSource::kNone;
     }
     waiting_.push_back(&thread);
     thread.block();
-    return WokenBy::kThread;
+    return WakeSource::kThread;
   });
 }
 
@@ -114,10 +114,10 @@ void Mutex::give_back() {
     return true;
   };
   const auto call = [&] {
-    if (attempt()) return WokenBy::kThread;
+    if (attempt()) return WakeSource::kThread;
     waiting_.push_back(&thread);
     thread.block();
-    return WokenBy::kThread;
+    return WakeSource::kThread;
   };
   thread.accounting().acquire(address_, attempt, call);
 }
@@ -148,10 +148,10 @@ void RwLock::take(bool writes) noexcept {
     return true;
   };
   const auto call = [&] {
-    if (attempt()) return WokenBy::kThread;
+    if (attempt()) return WakeSource::kThread;
     waiting_.push_back({&thread, writes});
     thread.block();
-    return WokenBy::kThread;
+    return WakeSource::kThread;
   };
   thread.accounting().acquire(address_, attempt, call);
 }

@@ -26,7 +26,7 @@ class Mutex {
   friend class Condition;
 
   bool try_take() noexcept;
-  WokenBy take(Thread& thread);
+  WakeSource take(Thread& thread);
   void give_back();
 
   std::uintptr_t address_;

@@ -28,9 +28,9 @@ class CozAccounting final : public Accounting {
     coz::rules::acquire(
         delays_, object, [&] { return attempt() ? Taken::kAtOnce : Taken::kNot; },
         [](Taken taken) { return taken == Taken::kNot; },
-        [&] { return call() == WokenBy::kThread ? Taken::kFromThread : Taken::kUnasked; },
+        [&] { return call() == WakeSource::kThread ? Taken::kFromThread : Taken::kUnasked; },
         [](Taken taken) {
-          return taken == Taken::kFromThread ? WokenBy::kThread : WokenBy::kNobody;
+          return taken == Taken::kFromThread ? WakeSource::kThread : WakeSource::kNone;
         });
   }
   void release(std::uintptr_t object, FunctionRef<void> call) override {
@@ -63,7 +63,7 @@ class CozAccounting final : public Accounting {
   // Like the return values of a real lock call.
   enum class Taken { kAtOnce, kNot, kFromThread, kUnasked };
 
-  static WokenBy as_said(WokenBy woken_by) noexcept { return woken_by; }
+  static WakeSource as_said(WakeSource wake_source) noexcept { return wake_source; }
 
   coz::ThreadState state_;
   coz::ThreadDelays delays_;
@@ -74,7 +74,7 @@ class CozProfiler final : public Profiler {
   // `speedup`: of the line whose samples have a delay.
   CozProfiler(Clock clock, Nanoseconds period, double speedup) noexcept
       : environment_{global_, wakers_,   pending_,          selection_,
-                     period,  clock.now, clock.sleep_until, coz::kMostSavedPeriods * period} {
+                     period,  clock.now, clock.sleep_until, coz::kMaxSavedPeriods * period} {
     selection_.select(kSelected, static_cast<Nanoseconds>(speedup * static_cast<double>(period)));
   }
 

@@ -10,7 +10,7 @@ namespace oracle {
 namespace {
 
 constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
-constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMaxLines = 8;
 
 // The profiler is given functions without an argument for the world.
 World* running = nullptr;
@@ -24,7 +24,7 @@ Thread::Thread(World& world, std::uint32_t slot)
       accounting_(world.profiler_->profile_thread(slot)),
       pauses_(world.settings_.seed * 1000003 + slot * 1009 + 1),
       periods_(world.settings_.seed * 1000003 + slot * 1009 + 2) {
-  for (std::uint64_t stream = 0; stream <= kMostLines; ++stream) {
+  for (std::uint64_t stream = 0; stream <= kMaxLines; ++stream) {
     times_.emplace_back(world.settings_.seed * 1000003 + slot * 1009 + 3 + stream);
   }
   // Threads are not sampled in step.

@@ -123,7 +123,9 @@ TEST_CASE("oracle: over all workloads the mean error is below one point") {
   CHECK(oracle::errors(all).mean <= 0.65);
 }
 
-TEST_CASE("oracle: the period hardly matters, since hits are spread over many stretches") {
+TEST_CASE(
+    "oracle: the period hardly matters, since samples in the target are spread over many code "
+    "segments") {
   const Workload& phases = workload("barrier, two phases");
   Settings settings = by_default();
   settings.period *= 2;

@@ -15,7 +15,7 @@ using coz::ThreadClock;
 namespace {
 
 constexpr Nanoseconds kDelay = 100 * kMicrosecond;
-constexpr Nanoseconds kMostSaved = 5 * kMillisecond;
+constexpr Nanoseconds kMaxSaved = 5 * kMillisecond;
 
 ThreadClock::Blocked blocked_at(Nanoseconds local, Nanoseconds since) { return {local, since}; }
 
@@ -23,7 +23,7 @@ Nanoseconds credited(Nanoseconds local, Nanoseconds blocked_for, std::optional<N
                      Nanoseconds global) {
   ThreadClock clock;
   clock.start_at(local);
-  clock.credit(blocked_at(local, 1000), 1000 + blocked_for, waker, global, kMostSaved);
+  clock.credit(blocked_at(local, 1000), 1000 + blocked_for, waker, global, kMaxSaved);
   return clock.local();
 }
 
@@ -107,9 +107,9 @@ TEST_CASE("what a thread overslept serves later pauses first") {
 
 TEST_CASE("a pause of at most the threshold stays owed until it has grown") {
   ThreadClock clock;
-  CHECK(clock.pause_due(coz::kLeastPause, coz::kLeastPause) == 0);
+  CHECK(clock.pause_due(coz::kMinPause, coz::kMinPause) == 0);
   CHECK(clock.local() == 0);
-  CHECK(clock.pause_due(coz::kLeastPause + 1, coz::kLeastPause) == coz::kLeastPause + 1);
+  CHECK(clock.pause_due(coz::kMinPause + 1, coz::kMinPause) == coz::kMinPause + 1);
 }
 
 TEST_CASE("a pause that was cut short serves only what was slept") {
@@ -172,39 +172,39 @@ TEST_CASE("credit: a woken thread takes over what its waker had served") {
 
 TEST_CASE("credit: what a wait leaves over is saved, and spent once") {
   ThreadClock clock;
-  clock.credit(blocked_at(0, 1000), 2000, 0, 0, kMostSaved);  // 1000 waited, nothing earned
-  clock.credit(blocked_at(0, 3000), 3100, 700, 700, kMostSaved);
+  clock.credit(blocked_at(0, 1000), 2000, 0, 0, kMaxSaved);  // 1000 waited, nothing earned
+  clock.credit(blocked_at(0, 3000), 3100, 700, 700, kMaxSaved);
   CHECK(clock.local() == 700);  // 100 of this wait, 600 saved
-  clock.credit(blocked_at(700, 4000), 4100, 2000, 2000, kMostSaved);
+  clock.credit(blocked_at(700, 4000), 4100, 2000, 2000, kMaxSaved);
   CHECK(clock.local() == 700 + 100 + 400);  // and the rest of it
-  clock.credit(blocked_at(1200, 5000), 5100, 2000, 2000, kMostSaved);
+  clock.credit(blocked_at(1200, 5000), 5100, 2000, 2000, kMaxSaved);
   CHECK(clock.local() == 1300);
 }
 
 TEST_CASE("credit: no more wait is saved than allowed, and a new thread has none") {
   ThreadClock clock;
-  clock.credit(blocked_at(0, 0), kMillisecond * 1000, 0, 0, kMostSaved);
-  clock.credit(blocked_at(0, 0), 0, 100 * kMillisecond, 100 * kMillisecond, kMostSaved);
-  CHECK(clock.local() == kMostSaved);
-  clock.credit(blocked_at(0, 0), kMillisecond * 1000, 0, 0, kMostSaved);
+  clock.credit(blocked_at(0, 0), kMillisecond * 1000, 0, 0, kMaxSaved);
+  clock.credit(blocked_at(0, 0), 0, 100 * kMillisecond, 100 * kMillisecond, kMaxSaved);
+  CHECK(clock.local() == kMaxSaved);
+  clock.credit(blocked_at(0, 0), kMillisecond * 1000, 0, 0, kMaxSaved);
   clock.start_at(0);
-  clock.credit(blocked_at(0, 0), 100, kMillisecond, kMillisecond, kMostSaved);
+  clock.credit(blocked_at(0, 0), 100, kMillisecond, kMillisecond, kMaxSaved);
   CHECK(clock.local() == 100);
 }
 
 TEST_CASE("credit: a waker that had served less takes nothing from what is saved") {
   ThreadClock clock;
-  clock.credit(blocked_at(0, 0), 1000, 0, 0, kMostSaved);
-  clock.credit(blocked_at(500, 2000), 2000, 200, 2000, kMostSaved);
+  clock.credit(blocked_at(0, 0), 1000, 0, 0, kMaxSaved);
+  clock.credit(blocked_at(500, 2000), 2000, 200, 2000, kMaxSaved);
   CHECK(clock.local() == 200);
-  clock.credit(blocked_at(200, 3000), 3000, 1200, 2000, kMostSaved);
+  clock.credit(blocked_at(200, 3000), 3000, 1200, 2000, kMaxSaved);
   CHECK(clock.local() == 1200);
 }
 
 TEST_CASE("credit leaves what was overslept alone") {
   ThreadClock clock;
   clock.paused(0, 500);
-  clock.credit(blocked_at(0, 0), 1000, 300, 2000, kMostSaved);
+  clock.credit(blocked_at(0, 0), 1000, 300, 2000, kMaxSaved);
   CHECK(clock.excess() == 500);
   CHECK(clock.pause_due(2000, 0) == 1200);
 }
@@ -268,7 +268,7 @@ TEST_CASE("settled: own samples·d + pauses + credits = G, in every thread") {
         }
         const bool recorded = random.below(3) > 0;
         thread.clock.credit(before, thread.time, recorded ? std::optional(served) : std::nullopt,
-                            global.get(), kMostSaved);
+                            global.get(), kMaxSaved);
         thread.credits += thread.clock.local() - before.local;
         thread.pay(global, random);
         break;

@@ -13,7 +13,7 @@ using coz::kMicrosecond;
 using coz::kMillisecond;
 using coz::Nanoseconds;
 using coz::ThreadDelays;
-using coz::WokenBy;
+using coz::WakeSource;
 
 inline Nanoseconds clock_now;
 inline Nanoseconds slept;
@@ -34,7 +34,7 @@ inline Nanoseconds simulated_sleep_until(Nanoseconds deadline) noexcept {
 
 inline constexpr Nanoseconds kDelay = 100 * kMicrosecond;
 inline constexpr Nanoseconds kPeriod = kDelay;
-inline constexpr Nanoseconds kMostSaved = 5 * kMillisecond;
+inline constexpr Nanoseconds kMaxSaved = 5 * kMillisecond;
 inline constexpr std::uint32_t kLine = 11;
 inline constexpr std::uintptr_t kMutex = 0x1000;
 inline constexpr std::uintptr_t kCondition = 0x2000;
@@ -55,15 +55,14 @@ struct World {
   coz::PendingCharges pending;
   coz::SelectionCell selection;
   coz::DelayEnvironment environment{
-      global,    *wakers, pending, selection, period, simulated_now, simulated_sleep_until,
-      kMostSaved};
+      global, *wakers, pending, selection, period, simulated_now, simulated_sleep_until, kMaxSaved};
 };
 
-// A thread in a stretch of code that has lasted for several samples: hits are charged at once.
+// A thread in a code segment that has lasted for several samples: hits are charged at once.
 struct Thread {
   Thread(World& world, std::uint32_t slot) : delays(state, world.environment) {
     state.slot = slot;
-    for (int i = 0; i < 10; ++i) state.spreader.sample(false, kPeriod, 0);
+    for (int i = 0; i < 10; ++i) state.smoother.sample(false, kPeriod, 0);
   }
   Nanoseconds local() const { return state.clock.local(); }
 

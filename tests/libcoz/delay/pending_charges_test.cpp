@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-using coz::Emptying;
+using coz::Decay;
 using coz::kMillisecond;
 using coz::Nanoseconds;
 using coz::PendingCharges;
@@ -31,7 +31,7 @@ TEST_CASE("nothing is pending at first, and the clock is not read") {
 
 TEST_CASE("what has accrued to a thread comes on top of what it has served") {
   PendingCharges pending;
-  pending.publish(3, kLine, 7000, Emptying{.since = 100, .line_time = 800, .scale = 300});
+  pending.publish(3, kLine, 7000, Decay{.since = 100, .line_time = 800, .scale = 300});
   CHECK_FALSE(pending.is_empty());
   CHECK(most(pending, 100) == 7000);
   CHECK(most(pending, 400) == 7000 + 400 / 2);
@@ -43,26 +43,26 @@ TEST_CASE("what has accrued to a thread comes on top of what it has served") {
 
 TEST_CASE("of several threads the one that is ahead counts") {
   PendingCharges pending;
-  pending.publish(1, kLine, 7000, Emptying{0, 800, 300});
-  pending.publish(2, kLine, 7150, Emptying{0, 100, 300});
+  pending.publish(1, kLine, 7000, Decay{0, 800, 300});
+  pending.publish(2, kLine, 7150, Decay{0, 100, 300});
   CHECK(most(pending, 0) == 7150);
   CHECK(most(pending, 300) == 7200);
 }
 
 TEST_CASE("an entry has one owner, and goes to another with a new line or when the thread ends") {
   PendingCharges pending;
-  pending.publish(1, kLine, 1000, Emptying{0, 800, 300});
-  pending.publish(9, kLine, 9000, Emptying{0, 800, 300});  // the same entry
+  pending.publish(1, kLine, 1000, Decay{0, 800, 300});
+  pending.publish(9, kLine, 9000, Decay{0, 800, 300});  // the same entry
   CHECK(most(pending, 0) == 1000);
   pending.withdraw(9);
   CHECK(most(pending, 0) == 1000);
   SECTION("the thread ends") {
     pending.give_up(1);
-    pending.publish(9, kLine, 9000, Emptying{0, 800, 300});
+    pending.publish(9, kLine, 9000, Decay{0, 800, 300});
     CHECK(most(pending, 0) == 9000);
   }
   SECTION("another line is selected") {
-    pending.publish(9, kLine + 1, 9000, Emptying{0, 800, 300});
+    pending.publish(9, kLine + 1, 9000, Decay{0, 800, 300});
     CHECK(most(pending, 0) == 0);
     CHECK(most(pending, 0, {kLine + 1, kPeriod, 2}) == 9000);
   }

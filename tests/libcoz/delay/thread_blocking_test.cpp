@@ -38,7 +38,7 @@ TEST_CASE("a thread woken by a thread takes over the waker's delays, then pays w
   world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, kMutex);
+  waits.delays.after_blocking(WakeSource::kThread, kMutex);
   CHECK_FALSE(waits.state.blocked);
   CHECK(slept == 3 * kDelay);
   CHECK(waits.local() == 7 * kDelay);
@@ -51,7 +51,7 @@ TEST_CASE("a thread is not credited more than it was blocked for") {
   world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(4 * kDelay);
   clock_now += kDelay;
-  waits.delays.after_blocking(WokenBy::kThread, kMutex);
+  waits.delays.after_blocking(WakeSource::kThread, kMutex);
   CHECK(slept == 3 * kDelay);
 }
 
@@ -63,14 +63,14 @@ TEST_CASE("waits that needed no credit are saved for one that is too short") {
     waits.delays.before_blocking();
     world.wakers->record_without_time(kMutex, 0, 2);
     clock_now += kDelay / 10;
-    waits.delays.after_blocking(WokenBy::kThread, kMutex);
+    waits.delays.after_blocking(WakeSource::kThread, kMutex);
   }
   // Then the holder of the lock is sampled in it, during a wait as short as the others.
   waits.delays.before_blocking();
   world.wakers->record_without_time(kMutex, kDelay, 2);
   world.global.raise_to(kDelay);
   clock_now += kDelay / 10;
-  waits.delays.after_blocking(WokenBy::kThread, kMutex);
+  waits.delays.after_blocking(WakeSource::kThread, kMutex);
   CHECK(sleeps == 0);
   CHECK(waits.local() == kDelay);
 }
@@ -131,9 +131,9 @@ TEST_CASE("each of a crowd that a signal wakes has served what passed until the 
         thread.delays, {kCondition, kMutex}, yes,
         [&](Nanoseconds) {
           meanwhile();
-          return WokenBy::kThread;
+          return WakeSource::kThread;
         },
-        [](WokenBy woken_by) { return woken_by; }, [] { return clock_now; });
+        [](WakeSource wake_source) { return wake_source; }, [] { return clock_now; });
   };
   const bool waits_again = GENERATE(true, false);
   second.delays.before_blocking();
@@ -207,29 +207,29 @@ TEST_CASE("who times out pays by waiting on, not with the mutex held") {
   const Nanoseconds deadline = clock_now + 10 * kDelay;
   const bool is_signalled = GENERATE(true, false);
   std::vector<Nanoseconds> asked;
-  const WokenBy woken_by = coz::rules::wait_for_condition(
+  const WakeSource wake_source = coz::rules::wait_for_condition(
       waits.delays, {kCondition, kMutex}, no,
       [&](Nanoseconds later) {
         asked.push_back(later);
         if (asked.size() == 2 && is_signalled) {
           clock_now += kDelay;
           world.wakers->record(kCondition, {3 * kDelay, 2, clock_now});
-          return WokenBy::kThread;
+          return WakeSource::kThread;
         }
         clock_now = deadline + later;
         if (asked.size() == 1) world.global.raise_to(4 * kDelay);
         if (asked.size() == 2) world.global.raise_to(5 * kDelay);
-        return WokenBy::kStranger;
+        return WakeSource::kExternal;
       },
-      [](WokenBy result) { return result; }, [&] { return deadline; });
+      [](WakeSource result) { return result; }, [&] { return deadline; });
   if (is_signalled) {
-    CHECK(woken_by == WokenBy::kThread);
+    CHECK(wake_source == WakeSource::kThread);
     CHECK(asked == std::vector<Nanoseconds>{0, 3 * kDelay});
     // Of the two delays that it takes over from who signalled, it has waited through one.
     CHECK(slept == 2 * kDelay);
     CHECK(waits.local() == 4 * kDelay);
   } else {
-    CHECK(woken_by == WokenBy::kStranger);
+    CHECK(wake_source == WakeSource::kExternal);
     CHECK(asked == std::vector<Nanoseconds>{0, 3 * kDelay, 4 * kDelay});
     CHECK(slept == 0);
     CHECK(waits.local() == 5 * kDelay);
@@ -249,9 +249,9 @@ TEST_CASE("where waiting on does not last, the rest is paid by a pause") {
       [&](Nanoseconds) {
         world.global.raise_to(7 * kDelay);
         if (++calls == 2) clock_now += kDelay;
-        return WokenBy::kStranger;
+        return WakeSource::kExternal;
       },
-      [](WokenBy result) { return result; }, [] { return Nanoseconds{0}; });
+      [](WakeSource result) { return result; }, [] { return Nanoseconds{0}; });
   CHECK(calls == 2);
   CHECK(slept == 2 * kDelay);
   CHECK(waits.local() == 7 * kDelay);
@@ -294,7 +294,7 @@ TEST_CASE("without a record of the waker, what G had reached is credited") {
   waits.delays.before_blocking();
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, kMutex);
+  waits.delays.after_blocking(WakeSource::kThread, kMutex);
   CHECK(sleeps == 0);
   CHECK(waits.local() == 7 * kDelay);
 }
@@ -307,7 +307,7 @@ TEST_CASE("samples taken while blocked are booked on top of the credit") {
   world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(4 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kThread, kMutex);
+  waits.delays.after_blocking(WakeSource::kThread, kMutex);
   CHECK(waits.local() == 5 * kDelay);
   CHECK(world.global.get() == 5 * kDelay);
   CHECK(sleeps == 0);
@@ -320,7 +320,7 @@ TEST_CASE("woken by I/O, a time-out or a stranger, a thread pays everything") {
   world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  waits.delays.after_blocking(WokenBy::kStranger, kMutex);
+  waits.delays.after_blocking(WakeSource::kExternal, kMutex);
   CHECK(slept == 7 * kDelay);
   CHECK(waits.local() == 7 * kDelay);
 }
@@ -333,7 +333,7 @@ TEST_CASE("a call that did not block earns no credit and costs no pause") {
   world.wakers->record_without_time(kMutex, 4 * kDelay, 2);
   world.global.raise_to(7 * kDelay);
   clock_now += 10 * kMillisecond;
-  tries.delays.after_blocking(WokenBy::kNobody, kMutex);
+  tries.delays.after_blocking(WakeSource::kNone, kMutex);
   CHECK(sleeps == 0);
   CHECK(tries.local() == kDelay);
   CHECK(tries.state.deferred == 0);

@@ -16,7 +16,7 @@ using coz::kMillisecond;
 using coz::Nanoseconds;
 using coz::ThreadDelays;
 using coz::ThreadState;
-using coz::WokenBy;
+using coz::WakeSource;
 
 namespace {
 
@@ -53,15 +53,15 @@ std::uintptr_t object_of(std::size_t thread) { return 0x1000 + 64 * thread; }
 // What one thread does in a round; returns the hits it was charged for.
 int go_round(std::size_t self, int round, ThreadDelays& delays) {
   const std::size_t other = (self + 1 + static_cast<std::size_t>(round) % 3) % kThreads;
-  const bool is_hit = (static_cast<std::size_t>(round) + self) % 3 == 0;
-  delays.sampled(is_hit ? kLine : coz::kNoTarget);
+  const bool is_in_target = (static_cast<std::size_t>(round) + self) % 3 == 0;
+  delays.sampled(is_in_target ? kLine : coz::kNoTarget);
   delays.before_waking(object_of(self));
   switch (round % 5) {
     case 0:
-      if (delays.before_blocking()) delays.after_blocking(WokenBy::kThread, object_of(other));
+      if (delays.before_blocking()) delays.after_blocking(WakeSource::kThread, object_of(other));
       break;
     case 1:
-      if (delays.before_blocking()) delays.after_blocking(WokenBy::kStranger, coz::kNoObject);
+      if (delays.before_blocking()) delays.after_blocking(WakeSource::kExternal, coz::kNoObject);
       break;
     case 2:
       if (delays.before_blocking()) {
@@ -74,7 +74,7 @@ int go_round(std::size_t self, int round, ThreadDelays& delays) {
     default:
       delays.publish();
   }
-  return is_hit ? 1 : 0;
+  return is_in_target ? 1 : 0;
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ TEST_CASE("threads that charge and pay at the same time settle at one global del
   for (ThreadState* state : states) ThreadDelays(*state, world->environment).catch_up();
   for (ThreadState* state : states) {
     CHECK(state->clock.local() <= world->global.get());
-    CHECK(state->clock.local() >= world->global.get() - coz::kLeastPause);
+    CHECK(state->clock.local() >= world->global.get() - coz::kMinPause);
     CHECK(state->deferred == 0);
     CHECK_FALSE(state->busy);
     CHECK_FALSE(state->blocked);

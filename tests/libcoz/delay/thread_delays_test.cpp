@@ -119,7 +119,7 @@ TEST_CASE("taking a lock: what is owed is paid before it is tried for, not while
   const auto take = [&] {
     coz::rules::acquire(
         a.delays, kMutex, [&] { return free; }, [](bool has_it) { return !has_it; },
-        [&] { return ++calls > 0; }, [](bool) { return WokenBy::kThread; });
+        [&] { return ++calls > 0; }, [](bool) { return WakeSource::kThread; });
   };
   take();
   CHECK(slept == 5 * kDelay);
@@ -194,7 +194,7 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   World world;
   coz::ThreadState state;
   const coz::DelayEnvironment real{world.global, *world.wakers, world.pending,    world.selection,
-                                   kPeriod,      coz::now,      coz::pause_until, kMostSaved};
+                                   kPeriod,      coz::now,      coz::pause_until, kMaxSaved};
   ThreadDelays delays(state, real);
   errno = ENOTTY;
   world.global.raise_to(50 * kMicrosecond);
@@ -203,12 +203,12 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   delays.before_waking(kMutex);
   delays.before_blocking();
   world.global.raise_to(150 * kMicrosecond);
-  delays.after_blocking(WokenBy::kStranger, coz::kNoObject);
+  delays.after_blocking(WakeSource::kExternal, coz::kNoObject);
   delays.publish();
   delays.catch_up();
   CHECK(errno == ENOTTY);
   // What was overslept may leave a rest that is too short to be slept.
-  CHECK(state.clock.local() >= 150 * kMicrosecond - coz::kLeastPause);
+  CHECK(state.clock.local() >= 150 * kMicrosecond - coz::kMinPause);
   CHECK(state.clock.local() <= 150 * kMicrosecond + kDelay);
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
     }
     line.delays.before_waking(kMutex);
     line.delays.before_blocking();
-    rest.delays.after_blocking(WokenBy::kThread, kMutex);
+    rest.delays.after_blocking(WakeSource::kThread, kMutex);
     // ... and 3 ms elsewhere, in the other thread.
     for (int sample = 0; sample < 12; ++sample) {
       clock_now += period;
@@ -237,7 +237,7 @@ TEST_CASE("two threads in turn take as long, in effective time, as if the line w
     }
     rest.delays.before_waking(kCondition);
     rest.delays.before_blocking();
-    line.delays.after_blocking(WokenBy::kThread, kCondition);
+    line.delays.after_blocking(WakeSource::kThread, kCondition);
   }
   const Nanoseconds expected =
       kRounds * (2 * kMillisecond * (100 - speedup) / 100 + 3 * kMillisecond);

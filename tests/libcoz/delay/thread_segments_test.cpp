@@ -1,4 +1,4 @@
-// Samples that are charged bit by bit over stretches of code, and arrivals.
+// Samples that are charged bit by bit over code segments of code, and arrivals.
 #include <catch2/catch.hpp>
 
 #include "tests/libcoz/delay/delays_world.h"
@@ -7,7 +7,7 @@ using namespace delays_world;
 
 namespace {
 
-// A thread that takes turns with others: at each call another stretch begins.
+// A thread that takes turns with others: at each call another code segment begins.
 struct BusyThread {
   BusyThread(World& world, std::uint32_t slot) : delays(state, world.environment) {
     state.slot = slot;
@@ -24,12 +24,13 @@ struct BusyThread {
   ThreadDelays delays;
 };
 
-constexpr std::uintptr_t kInside = 0x401000;   // a stretch with the line begins after this call
+constexpr std::uintptr_t kInside = 0x401000;  // a code segment with the line begins after this call
 constexpr std::uintptr_t kOutside = 0x402000;  // and one without after this
 
 }  // namespace
 
-TEST_CASE("short stretches: what a sample stands for is charged over many of them, and no other") {
+TEST_CASE(
+    "short code segments: what a sample stands for is charged over many of them, and no other") {
   constexpr Nanoseconds kLong = 1 * kMillisecond;
   World world(kLong / 2, kLong);
   BusyThread a(world, 1);
@@ -72,10 +73,10 @@ TEST_CASE("buckets fill in baselines too, so that a speedup starts with what it 
   const Nanoseconds before = a.local();
   run(1);
   CHECK(a.local() == before);
-  CHECK(a.state.spreader.is_idle());
+  CHECK(a.state.smoother.is_idle());
 }
 
-TEST_CASE("others pay for a stretch while it runs, and its end brings no more") {
+TEST_CASE("others pay for a code segment while it runs, and its end brings no more") {
   constexpr Nanoseconds kLong = 1 * kMillisecond;
   World world(kLong / 2, kLong);
   BusyThread a(world, 1);
@@ -97,7 +98,7 @@ TEST_CASE("others pay for a stretch while it runs, and its end brings no more") 
   CHECK(a.local() >= b.local());
 }
 
-TEST_CASE("effective time of a thread in the line does not wait for the end of the stretch") {
+TEST_CASE("effective time of a thread in the line does not wait for the end of the code segment") {
   constexpr Nanoseconds kLong = 1 * kMillisecond;
   World world(kLong, kLong);
   BusyThread a(world, 1);
@@ -120,7 +121,7 @@ TEST_CASE("a thread that ends is charged all that its samples stand for") {
   a.delays.sampled(kLine);
   a.delays.before_ending(kMutex);
   CHECK(a.local() == Approx(2.0 * kLong / 2).margin(2));
-  CHECK(a.state.spreader.is_idle());
+  CHECK(a.state.smoother.is_idle());
   REQUIRE(world.wakers->find(kMutex));
   CHECK(world.wakers->find(kMutex)->local == a.local());
 }

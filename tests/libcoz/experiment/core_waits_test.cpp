@@ -31,7 +31,7 @@ TEST_CASE("a thread number that was used again counts as a new thread") {
 
 TEST_CASE("beyond the most that are read, threads stand for the others") {
   CoreWaits from, to;
-  for (int tid = 1; tid <= static_cast<int>(CoreWaits::kMostThreads); ++tid) {
+  for (int tid = 1; tid <= static_cast<int>(CoreWaits::kMaxThreads); ++tid) {
     from.threads.push_back({tid, {0, 0}});
     to.threads.push_back({tid + 1, {10, 1}});  // one ended, another took its place in the list
   }

@@ -25,15 +25,15 @@ Nanoseconds settle(WindowLength& window, std::initializer_list<double> visits_pe
 
 }  // namespace
 
-TEST_CASE("windows begin short") { CHECK(WindowLength().get() == WindowLength::kLeast); }
+TEST_CASE("windows begin short") { CHECK(WindowLength().get() == WindowLength::kMinLength); }
 
 TEST_CASE("without visits windows double, up to a bound") {
   WindowLength window;
   window.observe(std::vector<double>{0, 0}, window.get());
-  CHECK(window.get() == 2 * WindowLength::kLeast);
+  CHECK(window.get() == 2 * WindowLength::kMinLength);
   window.observe({}, window.get());
-  CHECK(window.get() == 4 * WindowLength::kLeast);
-  CHECK(settle(window, {}) == WindowLength::kMost);
+  CHECK(window.get() == 4 * WindowLength::kMinLength);
+  CHECK(settle(window, {}) == WindowLength::kMaxLength);
 }
 
 TEST_CASE("a window settles where its point is visited as often as wanted") {
@@ -44,7 +44,7 @@ TEST_CASE("a window settles where its point is visited as often as wanted") {
 TEST_CASE("a busy point needs no more than the shortest window") {
   WindowLength window;
   settle(window, {});
-  CHECK(settle(window, {100000}) == WindowLength::kLeast);
+  CHECK(settle(window, {100000}) == WindowLength::kMinLength);
 }
 
 TEST_CASE("an idle point asks for nothing") {
@@ -62,7 +62,7 @@ TEST_CASE("the slower of two points is waited for, within the cap") {
 TEST_CASE("where even the fastest point is slow, windows grow for it, up to a bound") {
   WindowLength window;
   CHECK(settle(window, {4, 0.1}) == Approx(1.5 * kSecond).epsilon(0.01));
-  CHECK(settle(window, {0.2}) == WindowLength::kMost);
+  CHECK(settle(window, {0.2}) == WindowLength::kMaxLength);
 }
 
 TEST_CASE("one odd window moves the length half the way only") {
@@ -76,7 +76,7 @@ TEST_CASE("one odd window moves the length half the way only") {
 
 TEST_CASE("settling is a part of the window, within bounds") {
   WindowLength window;
-  CHECK(window.settling() == WindowLength::kLeast / 4);
+  CHECK(window.settling() == WindowLength::kMinLength / 4);
   settle(window, {5});
   CHECK(window.settling() == window.get() / 4);
   settle(window, {});

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-using coz::claim_process;
 using coz::names_executable;
+using coz::request_attach;
 
 TEST_CASE("a pattern names an executable by its path, or by its name alone") {
   CHECK(names_executable("/usr/bin/prog", "/usr/bin/prog"));
@@ -16,9 +16,9 @@ TEST_CASE("a pattern names an executable by its path, or by its name alone") {
 }
 
 TEST_CASE("who is not asked for does not ask, and nobody waits for a coz run that is gone") {
-  CHECK_FALSE(claim_process(nullptr));
-  CHECK_FALSE(claim_process(""));
-  CHECK_FALSE(claim_process("/nonexistent/claims"));
-  CHECK_FALSE(claim_process("/nonexistent/claims\nnot-this-program"));
-  CHECK_FALSE(claim_process("/nonexistent/claims\n%"));
+  CHECK_FALSE(request_attach(nullptr));
+  CHECK_FALSE(request_attach(""));
+  CHECK_FALSE(request_attach("/nonexistent/claims"));
+  CHECK_FALSE(request_attach("/nonexistent/claims\nnot-this-program"));
+  CHECK_FALSE(request_attach("/nonexistent/claims\n%"));
 }

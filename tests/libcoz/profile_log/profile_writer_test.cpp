@@ -92,10 +92,10 @@ ExperimentRecord experiment_record() {
   experiment.start = 1000;
   experiment.duration = 500;
   experiment.delay = 120;
-  experiment.hits = 7;
+  experiment.target_samples = 7;
   experiment.probe_time = 310.25;
   experiment.samples = 90;
-  experiment.target_samples = 33;
+  experiment.target_samples_so_far = 33;
   experiment.run_time = 1380;
   return experiment;
 }

@@ -169,7 +169,7 @@ TEST_CASE("a point is found by its kind and name, and added once") {
 
 TEST_CASE("long names are cut, and those that differ only beyond the cut are one point") {
   const auto registry = make_registry();
-  const std::string longest(Point::kMostName - 1, 'x');
+  const std::string longest(Point::kMaxName - 1, 'x');
   Point* point = registry->find_or_add(PointKind::kThroughput, (longest + "tail").c_str());
   REQUIRE(point != nullptr);
   CHECK(std::string(point->name) == longest);
@@ -179,12 +179,12 @@ TEST_CASE("long names are cut, and those that differ only beyond the cut are one
 
 TEST_CASE("a full registry still finds what it has, and adds no more") {
   const auto registry = make_registry();
-  for (std::uint32_t i = 0; i < PointRegistry::kMostPoints; ++i) {
+  for (std::uint32_t i = 0; i < PointRegistry::kMaxPoints; ++i) {
     REQUIRE(registry->find_or_add(PointKind::kThroughput, std::to_string(i).c_str()) != nullptr);
   }
   CHECK(registry->find_or_add(PointKind::kThroughput, "one more") == nullptr);
   CHECK(registry->find_or_add(PointKind::kThroughput, "0") == &(*registry)[0]);
-  CHECK(registry->size() == PointRegistry::kMostPoints);
+  CHECK(registry->size() == PointRegistry::kMaxPoints);
 }
 
 TEST_CASE("threads that add the same points agree on them", "[threads]") {

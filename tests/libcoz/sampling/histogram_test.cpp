@@ -87,11 +87,11 @@ TEST_CASE("a histogram without targets, or without memory yet, still counts tota
 
 TEST_CASE("targets beyond the list are counted, though not listed") {
   Histogram histogram;
-  const std::uint32_t targets = Histogram::kMostSeen + 100;
+  const std::uint32_t targets = Histogram::kMaxSeen + 100;
   REQUIRE(histogram.reserve(targets));
   for (std::uint32_t target = 0; target < targets; ++target) take(histogram, target, 1);
-  CHECK(histogram.seen_count() == Histogram::kMostSeen);
-  CHECK(histogram.seen(Histogram::kMostSeen - 1) == Histogram::kMostSeen - 1);
+  CHECK(histogram.seen_count() == Histogram::kMaxSeen);
+  CHECK(histogram.seen(Histogram::kMaxSeen - 1) == Histogram::kMaxSeen - 1);
   CHECK(histogram.of(targets - 1) == 1);
   CHECK(histogram.total() == targets);
 }

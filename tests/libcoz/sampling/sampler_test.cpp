@@ -6,19 +6,19 @@
 #include "target/call_paths.h"
 #include "target/region_registry.h"
 
-using coz::Place;
+using coz::SourceFrame;
 
 namespace {
 
 constexpr std::uint32_t kLine = 3;
-constexpr std::uint32_t kTarget = coz::RegionRegistry::kMostRegions + kLine;
+constexpr std::uint32_t kTarget = coz::RegionRegistry::kMaxRegions + kLine;
 
-std::size_t find_the_line(const coz::Modules&, void*, std::span<Place> out) noexcept {
+std::size_t find_the_line(const coz::Modules&, void*, std::span<SourceFrame> out) noexcept {
   out[0] = {kLine, 0};
   return 1;
 }
 
-std::size_t find_no_caller(const coz::Modules&, std::span<Place>) noexcept { return 0; }
+std::size_t find_no_caller(const coz::Modules&, std::span<SourceFrame>) noexcept { return 0; }
 
 coz::Nanoseconds simulated_now() noexcept { return coz::kSecond; }
 coz::Nanoseconds never_sleeps(coz::Nanoseconds deadline) noexcept { return deadline; }
@@ -63,7 +63,7 @@ TEST_CASE("a sample counts for the line in which the thread is, and charges it")
   CHECK(world.histogram.total() == 1);
   CHECK(world.histogram.in_scope() == 1);
   CHECK(world.histogram.of(kTarget) == 1);
-  CHECK(world.thread.spread_target == kTarget);
+  CHECK(world.thread.smoothed_target == kTarget);
 }
 
 TEST_CASE("a sample that comes late, or in a pause, is none of the line where the thread is now") {
@@ -75,5 +75,5 @@ TEST_CASE("a sample that comes late, or in a pause, is none of the line where th
   CHECK(world.histogram.in_scope() == 0);
   CHECK(world.histogram.of(kTarget) == 0);
   CHECK(world.thread.clock.local() == 0);
-  CHECK(world.thread.spread_target == coz::kNoTarget);
+  CHECK(world.thread.smoothed_target == coz::kNoTarget);
 }

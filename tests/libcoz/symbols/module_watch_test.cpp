@@ -9,7 +9,7 @@ using coz::LoadedFile;
 using coz::Modules;
 using coz::ModuleWatch;
 using coz::ModuleWorld;
-using coz::Place;
+using coz::SourceFrame;
 using coz::SourceScope;
 using coz::TableAnswer;
 
@@ -50,7 +50,7 @@ struct Watched {
   Watched() { REQUIRE(modules.reserve()); }
 
   std::string at(std::size_t place) const {
-    Place found;
+    SourceFrame found;
     if (modules.find(memory.address(place) + kOuter, {&found, 1}) == 0) return "";
     return modules.location(found.line);
   }

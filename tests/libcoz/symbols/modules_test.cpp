@@ -11,7 +11,7 @@
 using coz::ListedObject;
 using coz::Module;
 using coz::Modules;
-using coz::Place;
+using coz::SourceFrame;
 using coz::SourceScope;
 
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uintptr_t kOuter = 0x10;
 
 std::string blame(const Modules& modules, std::uintptr_t address) {
-  Place place;
+  SourceFrame place;
   return modules.find(address, {&place, 1}) == 0 ? "" : modules.location(place.line);
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("a module that comes later is found, and has ids of its own", "[module
   CHECK(list.at(0).empty());
   REQUIRE(list.modules.add_image(second, list.memory.put(0, 1)));
   CHECK(list.at(0) == "/src/a.c:10");
-  Place place;
+  SourceFrame place;
   REQUIRE(list.modules.find(list.memory.address(0) + kOuter, {&place, 1}) == 1);
   CHECK(place.line >= second.first_line);
   CHECK(std::string(list.modules.function_name(place.function)) == "outer");
@@ -96,7 +96,7 @@ TEST_CASE("without a build id it is found where it was seen, until it is gone", 
 TEST_CASE("the list of images ends somewhere", "[modules]") {
   List list;
   Module& module = list.add();
-  for (std::uint32_t i = 0; i < Modules::kMostImages; ++i) {
+  for (std::uint32_t i = 0; i < Modules::kMaxImages; ++i) {
     ListedObject listed;
     listed.object = {0x10000 + 0x1000 * std::uintptr_t{i}, 0x11000 + 0x1000 * std::uintptr_t{i}, 0};
     REQUIRE(list.modules.add_image(module, listed));

@@ -6,14 +6,14 @@
 #include <vector>
 
 using coz::CallPaths;
-using coz::Place;
+using coz::SourceFrame;
 
 TEST_CASE("a call path is a line with its caller") {
   CallPaths paths;
   REQUIRE(paths.reserve());
-  const Place line{10, 1};
-  const Place one{20, 2};
-  const Place other{30, 3};
+  const SourceFrame line{10, 1};
+  const SourceFrame one{20, 2};
+  const SourceFrame other{30, 3};
   const auto by_one = paths.count(line, &one);
   const auto by_other = paths.count(line, &other);
   const auto by_none = paths.count(line, nullptr);
@@ -36,7 +36,7 @@ TEST_CASE("a call path is a line with its caller") {
 TEST_CASE("line 0 and caller 0 are lines like others") {
   CallPaths paths;
   REQUIRE(paths.reserve());
-  const Place zero{0, coz::kNoFunction};
+  const SourceFrame zero{0, coz::kNoFunction};
   const auto with = paths.count(zero, &zero);
   const auto without = paths.count(zero, nullptr);
   REQUIRE((with && without));
@@ -48,7 +48,7 @@ TEST_CASE("line 0 and caller 0 are lines like others") {
 TEST_CASE("a line in another function is another path") {
   CallPaths paths;
   REQUIRE(paths.reserve());
-  const Place caller{20, 2};
+  const SourceFrame caller{20, 2};
   const auto one = paths.count({10, 1}, &caller);
   const auto other = paths.count({10, 5}, &caller);
   REQUIRE((one && other));
@@ -63,14 +63,14 @@ TEST_CASE("numbers that no path has are nothing") {
   CHECK_FALSE(paths.count({1, 1}, nullptr));  // no memory yet
   REQUIRE(paths.reserve());
   CHECK_FALSE(paths.get(3));
-  CHECK_FALSE(paths.get(CallPaths::kMost));
+  CHECK_FALSE(paths.get(CallPaths::kMaxPaths));
 }
 
 TEST_CASE("a table full of call paths counts what it knows, and no more") {
   CallPaths paths;
   REQUIRE(paths.reserve());
   std::uint32_t refused = 0;
-  for (std::uint32_t line = 0; line < CallPaths::kMost + 1000; ++line) {
+  for (std::uint32_t line = 0; line < CallPaths::kMaxPaths + 1000; ++line) {
     if (!paths.count({line, 0}, nullptr)) ++refused;
   }
   CHECK(refused >= 1000);
@@ -86,7 +86,7 @@ TEST_CASE("call paths are counted by several threads", "[threads]") {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
       for (std::uint32_t line = 0; line < kLines; ++line) {
-        const Place caller{line + 1, line};
+        const SourceFrame caller{line + 1, line};
         paths.count({line, line}, &caller);
       }
     });
@@ -95,7 +95,7 @@ TEST_CASE("call paths are counted by several threads", "[threads]") {
   // A path may have two numbers, if two threads made it at once; together they have all samples.
   std::vector<std::uint64_t> samples(kLines);
   int wrong = 0;
-  for (std::uint32_t id = 0; id < CallPaths::kMost; ++id) {
+  for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = paths.get(id);
     if (!path) continue;
     samples.at(path->place.line) += path->samples;
