@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "breakpoint_costs.h"
-#include "build.h"
 #include "common/json.h"
-#include "places.h"
-#include "process_limits.h"
-#include "queries.h"
-#include "sampling_modes.h"
+#include "linetable/cache/build_table.h"
+#include "linetable/machine/breakpoint_costs.h"
+#include "linetable/machine/process_limits.h"
+#include "linetable/machine/sampling_modes.h"
+#include "linetable/query/location_query.h"
+#include "linetable/query/table_queries.h"
 
 #ifndef COZ_VERSION
 #define COZ_VERSION "development"
@@ -112,14 +112,14 @@ int run_build(const Arguments& arguments) {
   return finish(kCacheFailed);
 }
 
-int run_places(const Arguments& arguments) {
-  PlaceQuery query;
+int run_locations(const Arguments& arguments) {
+  LocationQuery query;
   query.binary = arguments.build.binary;
   query.debug_dirs = arguments.build.debug_dirs;
   query.names = arguments.places;
-  std::vector<PlaceAnswer> answers;
+  std::vector<LocationAnswer> answers;
   std::string error;
-  if (find_places(query, answers, error)) {
+  if (find_locations(query, answers, error)) {
     print_line(to_json(answers));
     return finish(kOk);
   }
@@ -159,7 +159,7 @@ constexpr option kScopeOptions[] = {
     {"function", required_argument, nullptr, 'f'},
     {},
 };
-constexpr option kPlacesOptions[] = {
+constexpr option kLocationsOptions[] = {
     {"debug-dir", required_argument, nullptr, 'd'},
     {"place", required_argument, nullptr, 'p'},
     {},
@@ -252,11 +252,11 @@ int run(int argc, char** argv) {
     return finish(kOk);
   }
   if (command == "places") {
-    if (!parse_options(argc, argv, kPlacesOptions, arguments)) return kUsage;
+    if (!parse_options(argc, argv, kLocationsOptions, arguments)) return kUsage;
     if (argc - optind != 1) return usage("places wants one BINARY");
     if (arguments.places.empty()) return usage("places wants --place");
     arguments.build.binary = argv[optind];
-    return run_limited(arguments, run_places);
+    return run_limited(arguments, run_locations);
   }
   if (command != "scope" && command != "lines") {
     return usage("there is no command " + std::string(command));

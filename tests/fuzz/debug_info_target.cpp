@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "build.h"
+#include "linetable/cache/build_table.h"
 #include "common/line_table.h"
-#include "debug_info.h"
-#include "places.h"
-#include "symbols.h"
-#include "table_builder.h"
+#include "linetable/dwarf/debug_info.h"
+#include "linetable/query/location_query.h"
+#include "linetable/symbols/symbol_functions.h"
+#include "linetable/table/table_builder.h"
 #include "tests/fuzz/target.h"
 
 namespace {
@@ -49,12 +49,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       if (!table.empty()) check_table(table);
     }
   }
-  PlaceQuery query;
+  LocationQuery query;
   query.binary = path;
   query.debug_dirs.clear();
   query.names = {"main", "main.c:5", "main.c:%", "%"};
-  std::vector<PlaceAnswer> answers;
+  std::vector<LocationAnswer> answers;
   std::string error;
-  if (find_places(query, answers, error)) static_cast<void>(to_json(answers));
+  if (find_locations(query, answers, error)) static_cast<void>(to_json(answers));
   return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "common/line_table.h"
 #include "common/line_table_format.h"
-#include "queries.h"
+#include "linetable/query/table_queries.h"
 #include "tests/fuzz/target.h"
 
 namespace {

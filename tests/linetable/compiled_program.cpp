@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "source_path.h"
+#include "linetable/dwarf/source_path.h"
 #include "tests/linetable/temporary_folder.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "table_builder.h"
+#include "linetable/table/table_builder.h"
 
 inline constexpr std::uint64_t kSampleBase = 0x400000;
 inline constexpr std::array<std::uint8_t, 4> kSampleBuildId = {0xab, 0x12, 0xcd, 0x34};

@@ -1,0 +1,204 @@
+#include "linetable/cache/table_cache.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <tuple>
+
+#include "common/line_table_format.h"
+
+namespace coz::linetable {
+namespace {
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// mkdir -p. XDG asks for folders that only their user may enter.
+bool make_folders(const std::string& dir) {
+  for (std::size_t slash = dir.find('/', 1);; slash = dir.find('/', slash + 1)) {
+    const std::string part = dir.substr(0, slash);
+    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
+      // A parent that may not be written to, but exists, is as good (EROFS, EACCES).
+      struct stat status{};
+      if (stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+    }
+    if (slash == std::string::npos) return true;
+  }
+}
+
+bool is_private_file(int fd) {
+  struct stat status{};
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Whether `group` is one that a distribution makes for each user: only we are in it. A user of whom
+// nobody knows (a container's) has none.
+bool is_private_group(gid_t group) {
+  const passwd* const user = getpwuid(geteuid());
+  if (user == nullptr || user->pw_gid != group) return false;
+  const std::string name = user->pw_name;
+  const ::group* const members = getgrgid(group);
+  if (members == nullptr) return false;
+  for (char** member = members->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  bool alone = true;
+  setpwent();
+  while (const passwd* const other = getpwent()) {
+    alone = alone && (other->pw_gid != group || other->pw_uid == geteuid());
+  }
+  endpwent();
+  return alone;
+}
+
+// Whether somebody else can put a table of theirs in the place of ours, which the profiled program
+// maps, or cut one short under it: why, and what to do about it, or nullptr.
+const char* unsafe_folder(int fd) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0) return std::strerror(errno);
+  if (status.st_uid != geteuid() && status.st_uid != 0) {
+    return "it belongs to another user (set XDG_CACHE_HOME to a folder of your own)";
+  }
+  if ((status.st_mode & S_ISVTX) != 0) return nullptr;
+  const bool by_group = (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid);
+  if ((status.st_mode & S_IWOTH) == 0 && !by_group) return nullptr;
+  return "others may change what is in it (take their right to write away: chmod go-w)";
+}
+
+bool earlier(timespec a, timespec b) {
+  return std::tie(a.tv_sec, a.tv_nsec) < std::tie(b.tv_sec, b.tv_nsec);
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string unique_suffix() {
+  std::uint64_t random = 0;
+  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) random = 0;
+  char text[64];
+  std::snprintf(text, sizeof(text), ".%d.%016llx.tmp", static_cast<int>(getpid()),
+                static_cast<unsigned long long>(random));
+  return text;
+}
+
+std::uint64_t identity_hash(const ElfFile& binary) {
+  const struct stat& status = binary.status();
+  std::string identity = binary.path() + '\0';
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_dev),
+        static_cast<std::uint64_t>(status.st_ino),
+        static_cast<std::uint64_t>(status.st_mtim.tv_sec),
+        static_cast<std::uint64_t>(status.st_mtim.tv_nsec)}) {
+    identity.append(reinterpret_cast<const char*>(&part), sizeof(part));
+  }
+  return fnv1a(identity.data(), identity.size());
+}
+
+}  // namespace
+
+std::string default_cache_dir() {
+  // The XDG standard says that a relative path is to be ignored.
+  const std::string xdg = environment("XDG_CACHE_HOME");
+  if (xdg.starts_with('/')) return xdg + "/coz";
+  const std::string home = environment("HOME");
+  return home.starts_with('/') ? home + "/.cache/coz" : "";
+}
+
+std::string table_name(const ElfFile& binary, bool functions) {
+  char hash[32];
+  std::snprintf(hash, sizeof(hash), "file-%016llx",
+                static_cast<unsigned long long>(identity_hash(binary)));
+  const bool by_file = functions || binary.build_id().empty();
+  const std::string key = by_file ? hash : to_hex(binary.build_id());
+  return key + (functions ? "-functions" : "") + "-v" + std::to_string(kLineTableVersion) +
+         ".coztable";
+}
+
+timespec last_change(const ElfFile& file) {
+  const struct stat& status = file.status();
+  return std::max(status.st_mtim, status.st_ctim, earlier);
+}
+
+timespec file_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return now;
+}
+
+TableCache::~TableCache() {
+  if (fd_ >= 0) close(fd_);
+}
+
+const char* TableCache::open(const std::string& dir) {
+  if (dir.empty() || !make_folders(dir)) return std::strerror(errno == 0 ? ENOENT : errno);
+  fd_ = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd_ < 0) return std::strerror(errno);
+  if (const char* unsafe = unsafe_folder(fd_)) return unsafe;
+  // The runtime may run in another folder than the helper, so paths have to be absolute.
+  char* real = realpath(dir.c_str(), nullptr);
+  if (real == nullptr) return std::strerror(errno);
+  dir_ = real;
+  std::free(real);
+  return nullptr;
+}
+
+std::optional<LineTable> TableCache::find(const std::string& name, const ElfFile& binary,
+                                          timespec younger_than) const {
+  const int fd = openat(fd_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return std::nullopt;
+  LineTable table;
+  struct stat status{};
+  const bool usable = is_private_file(fd) && fstat(fd, &status) == 0 &&
+                      earlier(younger_than, status.st_mtim) &&
+                      LineTable::open_descriptor(fd, table) == nullptr;
+  close(fd);
+  if (!usable || table.base_address() != binary.base_address()) return std::nullopt;
+  const auto id = table.build_id();
+  const std::size_t size = std::min<std::size_t>(binary.build_id().size(), kMaxBuildIdSize);
+  if (!std::equal(id.begin(), id.end(), binary.build_id().begin(),
+                  binary.build_id().begin() + static_cast<std::ptrdiff_t>(size))) {
+    return std::nullopt;
+  }
+  return table;
+}
+
+const char* TableCache::store(const std::string& name, std::string_view bytes,
+                              timespec made_from) const {
+  const std::string temporary = "." + name + unique_suffix();
+  const int fd =
+      openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return std::strerror(errno);
+  // The table is as old as what was read, not as its last byte: a binary that was replaced in the
+  // meantime has to look younger.
+  const timespec times[2] = {made_from, made_from};
+  const bool written = write_all(fd, bytes) && futimens(fd, times) == 0;
+  const int write_error = errno;
+  if (close(fd) == 0 && written && renameat(fd_, temporary.c_str(), fd_, name.c_str()) == 0) {
+    return nullptr;
+  }
+  const int error = written ? errno : write_error;
+  unlinkat(fd_, temporary.c_str(), 0);
+  return std::strerror(error);
+}
+
+}  // namespace coz::linetable

@@ -1,0 +1,63 @@
+// The folder of finished line tables.
+//
+// Several helpers may use it at once: a table is written under a name of its own and appears under
+// its final name complete, by rename. Nothing found there is trusted: a table that is damaged, was
+// written by another user or for another build, or is older than its binary, is built anew.
+#ifndef LINETABLE_CACHE_TABLE_CACHE_H
+#define LINETABLE_CACHE_TABLE_CACHE_H
+
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/line_table.h"
+#include "linetable/elf/elf_file.h"
+
+namespace coz::linetable {
+
+// $XDG_CACHE_HOME/coz, or ~/.cache/coz; empty when neither is known.
+[[nodiscard]] std::string default_cache_dir();
+
+// The file name of the table of `binary`: its build-id, or without one, a hash of what tells
+// its file from others (path, size, times, inode). The latter also for a table with functions that
+// are known by symbols alone: strip takes symbols away and leaves the build-id.
+[[nodiscard]] std::string table_name(const ElfFile& binary, bool functions);
+
+// When the contents or the name of a file last changed. A build-id can be fixed by hand, so a
+// table is good only if it is younger than what it was made from.
+[[nodiscard]] timespec last_change(const ElfFile& file);
+
+// The time by the clock that stamps files. To be asked before a binary is read.
+[[nodiscard]] timespec file_clock();
+
+class TableCache {
+ public:
+  TableCache() = default;
+  ~TableCache();
+  TableCache(const TableCache&) = delete;
+  TableCache& operator=(const TableCache&) = delete;
+
+  // Opens the folder, making it (for this user only) and its parents if need be. Returns nullptr,
+  // or what went wrong.
+  [[nodiscard]] const char* open(const std::string& dir);
+
+  // The table called `name`, if it is good for `binary` and younger than `younger_than`.
+  [[nodiscard]] std::optional<LineTable> find(const std::string& name, const ElfFile& binary,
+                                              timespec younger_than) const;
+
+  // Writes the table called `name`, made from files as they were at the time `made_from`. Returns
+  // nullptr, or what went wrong.
+  [[nodiscard]] const char* store(const std::string& name, std::string_view bytes,
+                                  timespec made_from) const;
+
+  [[nodiscard]] std::string path_of(const std::string& name) const { return dir_ + "/" + name; }
+
+ private:
+  std::string dir_;
+  int fd_ = -1;
+};
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_CACHE_TABLE_CACHE_H

@@ -1,0 +1,46 @@
+// The file table of one compilation unit: from the unit's file numbers to the builder's file ids.
+//
+// A file number means nothing outside its unit, and units count differently (from 1 up to DWARF 4,
+// from 0 in DWARF 5). libdw hides the latter: its tables take the number as it stands.
+#ifndef LINETABLE_DWARF_UNIT_FILES_H
+#define LINETABLE_DWARF_UNIT_FILES_H
+
+#include <elfutils/libdw.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "linetable/table/table_builder.h"
+
+namespace coz::linetable {
+
+inline constexpr std::uint32_t kNoFile = 0xffffffffU;
+
+class UnitFiles {
+ public:
+  // For a unit without a file table every number is unknown.
+  UnitFiles(Dwarf_Die& unit, TableBuilder& builder);
+
+  // The builder's id for the unit's file `number`, or kNoFile.
+  [[nodiscard]] std::uint32_t id(std::size_t number) {
+    if (number >= ids_.size()) return kNoFile;
+    if (ids_[number] == kUnread) ids_[number] = read(number);
+    return ids_[number];
+  }
+
+ private:
+  static constexpr std::uint32_t kUnread = 0xfffffffeU;
+
+  [[nodiscard]] std::uint32_t read(std::size_t number);
+
+  TableBuilder& builder_;
+  Dwarf_Files* files_ = nullptr;
+  std::string_view compilation_dir_;
+  std::vector<std::uint32_t> ids_;
+};
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_DWARF_UNIT_FILES_H

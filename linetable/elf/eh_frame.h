@@ -1,0 +1,25 @@
+// The extents of code that .eh_frame has entries for: one for each function, or piece of one.
+#ifndef LINETABLE_ELF_EH_FRAME_H
+#define LINETABLE_ELF_EH_FRAME_H
+
+#include <vector>
+
+#include "linetable/symbols/symbol_ranges.h"
+
+struct Elf;
+
+namespace coz::linetable {
+
+struct EhFrame {
+  std::vector<CodeExtent> functions;
+  std::vector<CodeExtent> signal_frames;      // the code that handlers of signals return to
+  std::vector<CodeExtent> with_landing_pads;  // of `functions`, those with an exception table
+};
+
+// In no particular order. What is damaged, or encoded in a way that compilers do not use for code,
+// is left out. The file must be of 64 bits.
+[[nodiscard]] EhFrame read_eh_frame(Elf* elf);
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_ELF_EH_FRAME_H

@@ -1,0 +1,78 @@
+// An ELF file on disk: what identifies it and where its code lies.
+#ifndef LINETABLE_ELF_ELF_FILE_H
+#define LINETABLE_ELF_ELF_FILE_H
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct Elf;
+
+namespace coz::linetable {
+
+struct DebugLink {
+  std::string name;
+  std::uint32_t crc = 0;
+};
+
+class ElfFile {
+ public:
+  ElfFile() = default;
+  ~ElfFile();
+  ElfFile(ElfFile&& other) noexcept;
+  ElfFile& operator=(ElfFile&& other) noexcept;
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  // Returns nullptr, or what is wrong with the file.
+  [[nodiscard]] const char* open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const struct ::stat& status() const { return status_; }
+  [[nodiscard]] int descriptor() const { return fd_; }
+  [[nodiscard]] Elf* elf() const { return elf_; }
+  [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
+  [[nodiscard]] const std::optional<DebugLink>& debug_link() const { return debug_link_; }
+
+  // An executable or a shared library; not an object file, nor a file of shared debug information.
+  [[nodiscard]] bool is_loadable() const { return is_loadable_; }
+
+  // The lowest address at which the file is loaded, in its own address space.
+  [[nodiscard]] std::uint64_t base_address() const { return base_address_; }
+
+  // Whether code is loaded at `address`. Functions that the linker removed keep their debug
+  // information, with an address (0, 1, -1) that is none of the program's.
+  [[nodiscard]] bool is_code(std::uint64_t address) const;
+
+  // Whether the file itself holds DWARF (and is not only a name for a file that does).
+  [[nodiscard]] bool has_debug_info() const;
+
+ private:
+  struct Extent {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
+  void read_notes();
+  void read_segments();
+  void read_code_sections();
+
+  std::string path_;
+  struct ::stat status_{};
+  int fd_ = -1;
+  Elf* elf_ = nullptr;
+  std::vector<std::uint8_t> build_id_;
+  std::optional<DebugLink> debug_link_;
+  std::uint64_t base_address_ = 0;
+  bool is_loadable_ = false;
+  std::vector<Extent> code_;
+};
+
+[[nodiscard]] std::string to_hex(const std::vector<std::uint8_t>& bytes);
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_ELF_ELF_FILE_H

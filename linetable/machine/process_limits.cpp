@@ -1,0 +1,90 @@
+#include "linetable/machine/process_limits.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "common/json.h"
+
+namespace coz::linetable {
+namespace {
+
+// 222 MB of debug information, 3.2 million rows, take under a second and 281 MB here; the largest
+// that are built today are twenty times that.
+constexpr rlim_t kMaxProcessorSeconds = 300;
+constexpr unsigned kMaxSeconds = 600;
+constexpr rlim_t kMemory = rlim_t{4} << 30;
+constexpr rlim_t kMemoryPerByte = 16;
+
+// Made before they are needed: a signal handler cannot make them, nor can who has no memory.
+struct Answers {
+  std::string time_is_up;
+  std::string out_of_memory;
+};
+
+Answers& answers() {
+  static Answers made;
+  return made;
+}
+
+[[noreturn]] void end_with(const std::string& answer) noexcept {
+  // Nobody may be there to read it; the status says the same.
+  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, answer.data(), answer.size());
+  _exit(kLimitReached);
+}
+
+std::string limit_answer(const std::string& message) {
+  JsonWriter json;
+  json.begin_object().field("error", "limit").field("message", message).end_object();
+  return json.text() + "\n";
+}
+
+std::string memory_refused(const std::string& binary) {
+  struct rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  const std::string amount = limit.rlim_cur == RLIM_INFINITY
+                                 ? ""
+                                 : " than " + std::to_string(limit.rlim_cur >> 20) + " MB";
+  return limit_answer("reading " + binary + " takes more memory" + amount +
+                      (amount.empty() ? " than there is" : "") +
+                      ": its debug information is damaged, or memory is limited (ulimit -v)");
+}
+
+extern "C" void time_is_up(int) { end_with(answers().time_is_up); }
+
+void lower(int resource, rlim_t limit) {
+  struct rlimit now{};
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0 || now.rlim_cur <= limit)
+    return;
+  now.rlim_cur = limit;
+  // One that cannot be set was not there before either.
+  static_cast<void>(setrlimit(static_cast<__rlimit_resource>(resource), &now));
+}
+
+}  // namespace
+
+void limit_process(const std::string& binary, bool may_wait) {
+  answers().time_is_up =
+      limit_answer("reading " + binary +
+                   " takes too long: its debug information is damaged, or names a file "
+                   "that is none");
+  struct sigaction action{};
+  action.sa_handler = time_is_up;
+  sigaction(SIGXCPU, &action, nullptr);
+  sigaction(SIGALRM, &action, nullptr);
+  lower(RLIMIT_CPU, kMaxProcessorSeconds);
+  if (!may_wait) alarm(kMaxSeconds);
+  struct stat status{};
+  const rlim_t size = stat(binary.c_str(), &status) == 0 && S_ISREG(status.st_mode)
+                          ? static_cast<rlim_t>(status.st_size)
+                          : 0;
+  lower(RLIMIT_AS, kMemory + kMemoryPerByte * size);
+  answers().out_of_memory = memory_refused(binary);
+}
+
+extern "C" void end_out_of_memory() { end_with(answers().out_of_memory); }
+
+}  // namespace coz::linetable

@@ -1,0 +1,59 @@
+#include "linetable/plan/code_bytes.h"
+
+#include <gelf.h>
+
+#include <algorithm>
+
+namespace coz::linetable {
+namespace {
+
+std::optional<std::uint64_t> target_of(const Instruction& instruction, std::uint64_t address) {
+  using Kind = Instruction::Kind;
+  if (instruction.kind != Kind::kJump && instruction.kind != Kind::kCondition &&
+      instruction.kind != Kind::kCount) {
+    return std::nullopt;
+  }
+  return address + instruction.length +
+         static_cast<std::uint64_t>(std::int64_t{instruction.relative});
+}
+
+}  // namespace
+
+std::span<const std::uint8_t> CodeBytes::at(std::uint64_t address, std::size_t size) const {
+  std::size_t file_size = 0;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(elf_rawfile(file_.elf(), &file_size));
+  std::size_t count = 0;
+  if (bytes == nullptr || elf_getphdrnum(file_.elf(), &count) != 0) return {};
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(file_.elf(), static_cast<int>(i), &segment) == nullptr) continue;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz) continue;
+    const std::uint64_t into = address - segment.p_vaddr;
+    const std::uint64_t offset = segment.p_offset + into;
+    if (offset >= file_size) return {};
+    return {bytes + offset, static_cast<std::size_t>(std::min<std::uint64_t>(
+                                {size, segment.p_filesz - into, file_size - offset}))};
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> CodeBytes::jump_target(std::uint64_t address) const {
+  const auto instruction = instruction_at(address);
+  return instruction ? target_of(*instruction, address) : std::nullopt;
+}
+
+bool CodeBytes::has_jump_to(std::uint64_t target, std::uint64_t begin, std::uint64_t end) const {
+  std::span<const std::uint8_t> bytes = at(begin, end > begin ? end - begin : 0);
+  std::uint64_t address = begin;
+  while (!bytes.empty()) {
+    const auto instruction = decode(bytes);
+    if (!instruction) return false;
+    if (target_of(*instruction, address) == target) return true;
+    address += instruction->length;
+    bytes = bytes.subspan(instruction->length);
+  }
+  return false;
+}
+
+}  // namespace coz::linetable

@@ -1,0 +1,40 @@
+// The code of a file, by address: what breakpoints would replace.
+#ifndef LINETABLE_PLAN_CODE_BYTES_H
+#define LINETABLE_PLAN_CODE_BYTES_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "linetable/elf/elf_file.h"
+#include "patch/instruction.h"
+
+namespace coz::linetable {
+
+class CodeBytes {
+ public:
+  // `file` must outlive it.
+  explicit CodeBytes(const ElfFile& file) : file_(file) {}
+
+  // From `address` on, at most `size` bytes; fewer where the segment ends, none where none begins.
+  [[nodiscard]] std::span<const std::uint8_t> at(std::uint64_t address, std::size_t size) const;
+
+  [[nodiscard]] std::optional<Instruction> instruction_at(std::uint64_t address) const {
+    return decode(at(address, kLongestInstruction));
+  }
+
+  // Where the instruction at `address` jumps to, if it is a jump (under whatever condition).
+  [[nodiscard]] std::optional<std::uint64_t> jump_target(std::uint64_t address) const;
+
+  // Whether some instruction from `begin` to `end` jumps to `target`. Calls are no jumps. Looks no
+  // further than the first instruction that is not known.
+  [[nodiscard]] bool has_jump_to(std::uint64_t target, std::uint64_t begin,
+                                 std::uint64_t end) const;
+
+ private:
+  const ElfFile& file_;
+};
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_PLAN_CODE_BYTES_H

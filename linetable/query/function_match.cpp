@@ -1,0 +1,108 @@
+#include "linetable/query/function_match.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <vector>
+
+#include "common/line_table.h"
+
+namespace coz::linetable {
+namespace {
+
+constexpr std::size_t kNone = std::string_view::npos;
+
+// Where the bracket that `name` ends in was opened; kNone if it ends in none, or in an odd one.
+std::size_t opening_of_last(std::string_view name, char open, char close) {
+  if (!name.ends_with(close)) return kNone;
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += name[i] == close ? 1 : name[i] == open ? -1 : 0;
+    if (depth == 0) return i;
+  }
+  return kNone;
+}
+
+std::string_view without_parameters(std::string_view name) {
+  // What may follow them: qualifiers, and marks of the compiler's.
+  std::string_view rest = name.substr(0, name.find(" [clone "));
+  for (const std::string_view qualifier : {"&&", "&", " volatile", " const"}) {
+    if (rest.ends_with(qualifier)) rest.remove_suffix(qualifier.size());
+    while (rest.ends_with(' ')) rest.remove_suffix(1);
+  }
+  const std::size_t begin = opening_of_last(rest, '(', ')');
+  // "operator()" and "(anonymous namespace)" are no parameters.
+  const bool has_parameters = begin != kNone && begin > 0 &&
+                              !rest.substr(0, begin).ends_with("operator") &&
+                              rest.substr(begin) != "(anonymous namespace)";
+  return has_parameters ? rest.substr(0, begin) : name;
+}
+
+// Operators are named with spaces and brackets of their own.
+bool is_operator(std::string_view name) { return name.find("operator") != kNone; }
+
+std::string_view without_return_type(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    const char c = name[i];
+    depth += c == ')' || c == '>' || c == '}' ? 1 : c == '(' || c == '<' || c == '{' ? -1 : 0;
+    if (c == ' ' && depth == 0) return name.substr(i + 1);
+  }
+  return name;
+}
+
+bool names(std::string_view wanted, std::string_view name) {
+  if (name == wanted) return true;
+  return name.size() > wanted.size() + 2 && name.ends_with(wanted) &&
+         name.substr(0, name.size() - wanted.size()).ends_with("::");
+}
+
+}  // namespace
+
+std::string_view bare_function_name(std::string_view name) {
+  std::string_view bare = without_parameters(name);
+  if (is_operator(bare)) return bare;
+  const std::size_t arguments = opening_of_last(bare, '<', '>');
+  if (arguments != kNone && arguments > 0) bare = bare.substr(0, arguments);
+  return without_return_type(bare);
+}
+
+bool matches_function(std::string_view wanted, std::string_view name, std::string_view path) {
+  if (wanted.empty() || name.empty()) return false;
+  const std::string_view bare = bare_function_name(name);
+  if (wanted == name || wanted == without_parameters(name) || names(wanted, bare)) return true;
+  for (const std::string_view form : {name, bare}) {
+    if (!wanted.ends_with(form)) continue;
+    std::string_view file = wanted.substr(0, wanted.size() - form.size());
+    if (!file.ends_with(':') || file.ends_with("::")) continue;
+    file.remove_suffix(1);
+    if (path_ends_with(path, file)) return true;
+  }
+  return false;
+}
+
+unsigned name_distance(std::string_view wanted, std::string_view name) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  const auto contains = [&](std::string_view whole, std::string_view part) {
+    return !part.empty() &&
+           std::search(whole.begin(), whole.end(), part.begin(), part.end(), same) != whole.end();
+  };
+  if (contains(name, wanted) || contains(wanted, name)) return 0;
+  // Levenshtein's, row by row.
+  std::vector<unsigned> row(name.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<unsigned>(j);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    unsigned diagonal = row[0]++;
+    for (std::size_t j = 0; j < name.size(); ++j) {
+      const unsigned changed = diagonal + (same(wanted[i], name[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[name.size()];
+}
+
+}  // namespace coz::linetable

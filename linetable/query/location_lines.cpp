@@ -1,0 +1,244 @@
+#include "linetable/query/location_lines.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "linetable/dwarf/dwarf_handle.h"
+#include "linetable/dwarf/entries.h"
+#include "linetable/dwarf/scopes.h"
+#include "linetable/dwarf/source_path.h"
+
+namespace coz::linetable {
+namespace {
+
+constexpr std::size_t kMaxNearest = 6;
+
+// The first statement of each run of rows.
+std::vector<LineRow> statements_of(const std::vector<LineRow>& rows) {
+  std::vector<LineRow> found;
+  bool has_one = false;
+  for (const LineRow& row : rows) {
+    if (!row.follows) has_one = false;
+    if (!has_one && row.is_statement) {
+      found.push_back(row);
+      has_one = true;
+    }
+  }
+  return found;
+}
+
+// Where a pass begins: the first statement, but in the cold part only if there is no other. An
+// optimised line may have no statement left that is its own; then its first row.
+const LineRow& anchor_of(const std::vector<LineRow>& rows, const std::vector<LineRow>& statements) {
+  const auto is_before = [](const LineRow& a, const LineRow& b) {
+    return std::tuple(a.is_aside, a.address) < std::tuple(b.is_aside, b.address);
+  };
+  const auto row = std::min_element(rows.begin(), rows.end(), is_before);
+  const auto statement = std::min_element(statements.begin(), statements.end(), is_before);
+  const bool has_statement =
+      statement != statements.end() && (!statement->is_aside || row->is_aside);
+  return has_statement ? *statement : *row;
+}
+
+std::vector<std::uint64_t> choose_in_scope(const std::vector<LineRow>& rows,
+                                           const CodeBytes& code) {
+  std::vector<LineRow> found = statements_of(rows);
+  const LineRow anchor = anchor_of(rows, found);
+  if (!anchor.is_statement) return {anchor.address};
+  // Copies of the same statement; without columns they can't be told from its other parts.
+  std::erase_if(found, [&](const LineRow& row) {
+    return row.address != anchor.address && (row.column == 0 || row.column != anchor.column);
+  });
+  // Before a loop whose test stands at its end, there is a jump to the test: not a pass by itself.
+  std::set<std::uint64_t> chosen;
+  for (const LineRow& row : found) chosen.insert(row.address);
+  for (const LineRow& row : found) {
+    const auto target = code.jump_target(row.address);
+    if (target && *target != row.address && chosen.contains(*target)) chosen.erase(row.address);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> choose_rows(std::vector<LineRow> rows, const CodeBytes& code) {
+  std::stable_sort(rows.begin(), rows.end(), [](const LineRow& a, const LineRow& b) {
+    return std::pair(a.scope, a.address) < std::pair(b.scope, b.address);
+  });
+  std::vector<std::uint64_t> chosen;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end = std::find_if(begin, rows.end(),
+                                  [&](const LineRow& row) { return row.scope != begin->scope; });
+    const std::vector<std::uint64_t> some = choose_in_scope({begin, end}, code);
+    chosen.insert(chosen.end(), some.begin(), some.end());
+    begin = end;
+  }
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+// What the rows at one address come to, as far as the wanted line goes.
+struct LocationLines::Raw {
+  std::uint64_t address = 0;
+  const std::string* path = nullptr;  // of the file if it is one that may be meant
+  std::uint32_t line = 0;             // of the last row, which is the one that counts
+  bool is_statement = false;          // a statement of the wanted line begins
+  int column = 0;
+  bool is_end = false;
+};
+
+LocationLines::LocationLines(const Location& wanted, const CodeSpace& space, const CodeBytes& code)
+    : wanted_(wanted),
+      pattern_(std::vector<std::string_view>{wanted_.path}),
+      space_(space),
+      code_(code) {}
+
+std::string LocationLines::path_of(Dwarf_Die& unit, Dwarf_Files* files, std::size_t number) const {
+  const char* path = dwarf_filesrc(files, number, nullptr, nullptr);
+  if (path == nullptr || *path == '\0' || std::string_view(path) == "???") return {};
+  Dwarf_Attribute attribute;
+  const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+  const bool is_whole = *path == '/' || folder == nullptr;
+  std::string whole = normalise_source_path(is_whole ? std::string_view() : folder, path);
+  return pattern_.contains(whole.c_str()) ? whole : std::string();
+}
+
+void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
+  Dwarf_Lines* lines = nullptr;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  std::size_t file_count = 0;
+  if (!read_rows(unit, lines, count)) return;
+  if (!read_files(unit, files, file_count)) return;
+  // A file may have several numbers.
+  std::set<std::string> paths;
+  std::vector<const std::string*> path_of_number(file_count, nullptr);
+  for (std::size_t i = 0; i < file_count; ++i) {
+    std::string path = path_of(unit, files, i);
+    if (!path.empty()) path_of_number[i] = &*paths.insert(std::move(path)).first;
+  }
+  if (paths.empty()) return;
+
+  std::vector<Raw> raw;
+  for (std::size_t i = 0; i < count; ++i) {
+    Dwarf_Line* row = dwarf_onesrcline(lines, i);
+    Raw next;
+    bool is_statement = false;
+    int line = 0;
+    std::size_t number = 0;
+    Dwarf_Files* table = nullptr;
+    if (dwarf_lineaddr(row, &next.address) != 0) continue;
+    dwarf_lineendsequence(row, &next.is_end);
+    dwarf_linebeginstatement(row, &is_statement);
+    if (!next.is_end && dwarf_lineno(row, &line) == 0 && line > 0 &&
+        dwarf_line_file(row, &table, &number) == 0 && number < path_of_number.size()) {
+      next.path = path_of_number[number];
+      next.line = static_cast<std::uint32_t>(line);
+    }
+    const bool is_same_place =
+        !raw.empty() && raw.back().address == next.address && !raw.back().is_end && !next.is_end;
+    if (next.path != nullptr && next.line == wanted_.line && is_statement) {
+      next.is_statement = true;
+      dwarf_linecol(row, &next.column);
+    } else if (is_same_place && next.path == raw.back().path && next.line == raw.back().line) {
+      next.is_statement = raw.back().is_statement;
+      next.column = raw.back().column;
+    }
+    if (is_same_place) raw.pop_back();
+    raw.push_back(next);
+  }
+  for (const std::string& path : paths) add_rows(path, raw, functions);
+  add_calls(path_of_number, functions);
+}
+
+// A line whose code was all inlined from elsewhere has no row. Samples are its own all the same
+// (inlines.h), and its passes begin where the inlined function is entered.
+void LocationLines::add_calls(const std::vector<const std::string*>& path_of_number,
+                              Dwarf_Die& functions) {
+  for_each_scope(functions, std::nullopt, [&](Dwarf_Die& call, Dwarf_Die& function) {
+    if (dwarf_tag(&call) != DW_TAG_inlined_subroutine) return;
+    if (number_of(call, DW_AT_call_line) != wanted_.line) return;
+    const std::uint64_t number = number_of(call, DW_AT_call_file);
+    const auto address = entry_of(call);
+    if (number >= path_of_number.size() || path_of_number[number] == nullptr || !address) return;
+    if (!space_.is_code(*address)) return;
+    LineRow found;
+    found.address = *address;
+    found.scope = dwarf_dieoffset(&function) + 1;
+    found.is_statement = true;
+    found.column = static_cast<int>(number_of(call, DW_AT_call_column));
+    File& file = files_[*path_of_number[number]];
+    if (file.function.empty()) file.function = name_of(function).whole;
+    file.calls.push_back(found);
+  });
+}
+
+void LocationLines::add_rows(const std::string& path, const std::vector<Raw>& raw,
+                             Dwarf_Die& functions) {
+  File& file = files_[path];
+  bool follows = false;
+  std::uint64_t last_scope = 0;
+  for (const Raw& row : raw) {
+    const bool is_here = row.path == &path && !row.is_end && space_.is_code(row.address);
+    if (!is_here || row.line != wanted_.line) {
+      follows = false;
+      if (!is_here) continue;
+      if (row.line < wanted_.line) file.above = std::max(file.above, row.line);
+      if (row.line > wanted_.line && (file.below == 0 || row.line < file.below)) {
+        file.below = row.line;
+      }
+      continue;
+    }
+    LineRow found;
+    found.address = row.address;
+    found.is_statement = row.is_statement;
+    found.column = row.column;
+    std::string name;
+    for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
+      found.scope = dwarf_dieoffset(&scope) + 1;
+      name = name_of(scope).whole;
+      const auto entry = entry_of(function);
+      for (const Extent& extent : extents_of(function)) {
+        if (extent.contains(row.address)) found.is_aside = entry && !extent.contains(*entry);
+      }
+    });
+    found.follows = follows && found.scope == last_scope;
+    last_scope = found.scope;
+    follows = true;
+    if (file.function.empty()) file.function = name;
+    file.rows.push_back(found);
+  }
+}
+
+void LocationLines::finish(LocationAnswer& answer) {
+  for (auto& [path, file] : files_) {
+    if (file.rows.empty()) file.rows = std::move(file.calls);
+  }
+  const auto exact = files_.find(wanted_.path);
+  const bool only_exact = exact != files_.end() && !exact->second.rows.empty();
+  for (auto& [path, file] : files_) {
+    if (only_exact && path != wanted_.path) continue;
+    if (file.rows.empty()) {
+      for (const std::uint32_t line : {file.above, file.below}) {
+        if (line != 0) answer.nearest.push_back(path + ":" + std::to_string(line));
+      }
+      continue;
+    }
+    FoundLocation place{path + ":" + std::to_string(wanted_.line), file.function, {}};
+    for (const std::uint64_t address : choose_rows(file.rows, code_)) {
+      place.addresses.push_back({address, {}, {}, {}});
+    }
+    answer.places.push_back(std::move(place));
+  }
+  if (!answer.places.empty()) answer.nearest.clear();
+  answer.nearest.resize(std::min(answer.nearest.size(), kMaxNearest));
+}
+
+}  // namespace coz::linetable

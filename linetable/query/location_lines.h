@@ -1,0 +1,67 @@
+// Where lines begin (location_query.h): the rows of all units in, the addresses out.
+#ifndef LINETABLE_QUERY_LOCATION_LINES_H
+#define LINETABLE_QUERY_LOCATION_LINES_H
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "linetable/elf/code_space.h"
+#include "linetable/plan/code_bytes.h"
+#include "linetable/query/location_query.h"
+#include "linetable/query/table_queries.h"
+
+#include "common/scope.h"
+
+namespace coz::linetable {
+
+// A row that the line begins or goes on with.
+struct LineRow {
+  std::uint64_t address = 0;
+  std::uint64_t scope = 0;    // which copy of which function it is in
+  bool is_aside = false;      // in a part of the function that the compiler has set apart as cold
+  bool follows = false;       // directly on a row of the same line and scope
+  bool is_statement = false;  // a statement begins
+  int column = 0;
+};
+
+// Of the rows of one line, those to count. By address.
+[[nodiscard]] std::vector<std::uint64_t> choose_rows(std::vector<LineRow> rows,
+                                                     const CodeBytes& code);
+
+class LocationLines {
+ public:
+  LocationLines(const Location& wanted, const CodeSpace& space, const CodeBytes& code);
+
+  // `functions` has the unit's functions: the unit itself, or its part in a split file.
+  void read(Dwarf_Die& unit, Dwarf_Die& functions);
+
+  void finish(LocationAnswer& answer);
+
+ private:
+  struct File {
+    std::vector<LineRow> rows;
+    std::vector<LineRow> calls;  // inlined ones that the line makes
+    std::string function;
+    std::uint32_t above = 0;  // the nearest lines with code; 0: none
+    std::uint32_t below = 0;
+  };
+  struct Raw;
+
+  std::string path_of(Dwarf_Die& unit, Dwarf_Files* files, std::size_t number) const;
+  void add_calls(const std::vector<const std::string*>& path_of_number, Dwarf_Die& functions);
+  void add_rows(const std::string& path, const std::vector<Raw>& raw, Dwarf_Die& functions);
+
+  Location wanted_;
+  SourceScope pattern_;
+  const CodeSpace& space_;
+  const CodeBytes& code_;
+  std::map<std::string, File> files_;
+};
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_QUERY_LOCATION_LINES_H

@@ -1,0 +1,126 @@
+#include "linetable/query/location_query.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "common/json.h"
+#include "linetable/dwarf/dwarf_handle.h"
+#include "linetable/plan/jump_check.h"
+#include "linetable/query/location_functions.h"
+#include "linetable/query/location_lines.h"
+
+namespace coz::linetable {
+namespace {
+
+// For each, all code of the file is looked at.
+constexpr std::size_t kMaxJumps = 16;
+
+// One name, and what is found for it.
+using Search = std::variant<LocationLines, LocationFunctions>;
+
+void read_units(Dwarf* dwarf, std::vector<Search>& searches) {
+  Dwarf_CU* cursor = nullptr;
+  Dwarf_Die unit{};
+  Dwarf_Die split{};  // with -gsplit-dwarf, the part of the unit that is in a .dwo file
+  while (dwarf_get_units(dwarf, cursor, &cursor, nullptr, nullptr, &unit, &split) == 0) {
+    const int tag = dwarf_tag(&unit);
+    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
+    Dwarf_Die& functions = split.addr != nullptr ? split : unit;
+    for (Search& search : searches) {
+      if (auto* lines = std::get_if<LocationLines>(&search)) {
+        lines->read(unit, functions);
+      } else {
+        std::get<LocationFunctions>(search).read(unit, functions);
+      }
+    }
+  }
+}
+
+void check_instructions(LocationAnswer& answer, const CodeBytes& code, JumpCheck& jumps) {
+  for (FoundLocation& place : answer.places) {
+    for (LocationAddress& address : place.addresses) {
+      const auto instruction = code.instruction_at(address.address);
+      if (!instruction || instruction->kind == Instruction::Kind::kUnmovable) {
+        address.no_instruction = "the instruction there cannot be executed elsewhere";
+      }
+      address.no_jump = place.addresses.size() <= kMaxJumps
+                            ? jumps.problem_at(address.address)
+                            : "it stands in too many places for all to be looked at";
+    }
+  }
+}
+
+}  // namespace
+
+bool find_locations(const LocationQuery& query, std::vector<LocationAnswer>& answers,
+                    std::string& error) {
+  ElfFile binary;
+  if (const char* problem = binary.open(query.binary)) {
+    error = query.binary + " " + problem;
+    return false;
+  }
+  std::optional<ElfFile> separate;
+  std::vector<std::string> warnings;
+  if (!binary.has_debug_info()) {
+    separate = find_separate_debug_file(binary, query.debug_dirs, warnings);
+  }
+  const ElfFile& debug_file = separate ? *separate : binary;
+  const DwarfHandle dwarf = open_dwarf(debug_file.elf());
+
+  const CodeSpace space(binary);
+  const CodeBytes code(binary);
+  FunctionSymbols symbols;
+  symbols.read(binary);
+  if (separate) symbols.read(debug_file);
+  std::vector<Search> searches;
+  searches.reserve(query.names.size());
+  for (const std::string& name : query.names) {
+    if (const auto line = parse_location(name)) {
+      searches.emplace_back(std::in_place_type<LocationLines>, *line, space, code);
+    } else {
+      searches.emplace_back(std::in_place_type<LocationFunctions>, name, space, code, symbols);
+    }
+  }
+  if (dwarf != nullptr) read_units(dwarf.get(), searches);
+  JumpCheck jumps(binary, debug_file, code);
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    LocationAnswer answer;
+    answer.name = query.names[i];
+    answer.is_line = std::holds_alternative<LocationLines>(searches[i]);
+    std::visit([&](auto& search) { search.finish(answer); }, searches[i]);
+    check_instructions(answer, code, jumps);
+    answers.push_back(std::move(answer));
+  }
+  return true;
+}
+
+std::string to_json(const std::vector<LocationAnswer>& answers) {
+  JsonWriter json;
+  json.begin_object().key("names").begin_array();
+  for (const LocationAnswer& answer : answers) {
+    json.begin_object().field("name", answer.name).field("is_line", answer.is_line);
+    json.key("places").begin_array();
+    for (const FoundLocation& place : answer.places) {
+      json.begin_object().field("location", place.location).field("function", place.function);
+      json.key("addresses").begin_array();
+      for (const LocationAddress& address : place.addresses) {
+        json.begin_object().field("address", address.address);
+        json.field("no_instruction", address.no_instruction);
+        json.field("no_breakpoint", address.no_breakpoint);
+        json.field("no_jump", address.no_jump).end_object();
+      }
+      json.end_array().end_object();
+    }
+    json.end_array().key("nearest").begin_array();
+    for (const std::string& name : answer.nearest) json.value(name);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.text();
+}
+
+}  // namespace coz::linetable

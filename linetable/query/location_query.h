@@ -1,0 +1,60 @@
+// `coz-linetable places`: where breakpoints have to stand so that one pass through a line, or one
+// entry of a function, is one hit.
+//
+// Reads the debug information itself, not the line table, which has forgotten what is asked here:
+// columns, which rows begin a statement, and which copy of a function code belongs to.
+//
+// A line, in each copy of the function that it is in (inlined or not): the lowest address at which
+// a statement of it begins; and, where the compiler has made several copies of that statement
+// (it begins in the same column), those too. Rows that follow one another directly are one pass.
+// A function: its entry, in each body (clones made for constants, for example) and where it is
+// inlined; not the parts that are split off, which are entered from within.
+#ifndef LINETABLE_QUERY_LOCATION_QUERY_H
+#define LINETABLE_QUERY_LOCATION_QUERY_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "linetable/elf/debug_file.h"
+
+namespace coz::linetable {
+
+struct LocationQuery {
+  std::string binary;
+  std::vector<std::string> debug_dirs{kSystemDebugDir};
+  std::vector<std::string> names;  // FILE:LINE, FUNCTION or FILE:FUNCTION; % for any text
+};
+
+struct LocationAddress {
+  std::uint64_t address = 0;  // in the file's own address space
+  // Why a breakpoint instruction, or any breakpoint, cannot stand there; empty if it can.
+  std::string no_instruction;
+  std::string no_breakpoint;
+  std::string no_jump;  // the same for a jump of ours (jump_check.h)
+};
+
+// One thing that a name stands for.
+struct FoundLocation {
+  std::string location;  // path:line, or path:function
+  std::string function;
+  std::vector<LocationAddress> addresses;
+};
+
+struct LocationAnswer {
+  std::string name;
+  bool is_line = false;
+  std::vector<FoundLocation> places;
+  std::vector<std::string> nearest;  // when there are none
+};
+
+// Returns false, with `error`, when the binary cannot be read.
+[[nodiscard]] bool find_locations(const LocationQuery& query, std::vector<LocationAnswer>& answers,
+                                  std::string& error);
+
+// The object that the command prints.
+[[nodiscard]] std::string to_json(const std::vector<LocationAnswer>& answers);
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_QUERY_LOCATION_QUERY_H

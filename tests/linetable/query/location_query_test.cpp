@@ -1,0 +1,314 @@
+#include "linetable/query/location_query.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "linetable/machine/breakpoint_costs.h"
+#include "linetable/query/location_functions.h"
+#include "linetable/query/location_lines.h"
+#include "tests/linetable/compiled_program.h"
+#include "tests/linetable/temporary_folder.h"
+
+using namespace coz::linetable;
+
+namespace {
+
+std::vector<LocationAnswer> ask(const std::string& binary, const std::vector<std::string>& names) {
+  LocationQuery query;
+  query.binary = binary;
+  query.names = names;
+  std::vector<LocationAnswer> answers;
+  std::string error;
+  REQUIRE(find_locations(query, answers, error));
+  return answers;
+}
+
+// "passes.cc:LINE" of the line that ends in `// mark`.
+std::string line_with(const std::string& mark) {
+  std::ifstream source(programs_folder() + "/passes.cc");
+  int number = 0;
+  for (std::string line; std::getline(source, line);) {
+    ++number;
+    if (line.ends_with("// " + mark)) return "passes.cc:" + std::to_string(number);
+  }
+  FAIL(mark);
+  return {};
+}
+
+std::size_t addresses(const LocationAnswer& answer) {
+  return answer.places.size() == 1 ? answer.places[0].addresses.size() : 0;
+}
+
+}  // namespace
+
+TEST_CASE("lines and functions are found in a compiled program", "[linetable][places]") {
+  const TemporaryFolder folder;
+  for (const char* flags : {"-g -O0", "-g -O1", "-g -O2", "-g -O2 -no-pie", "-g -O2 -gdwarf-4"}) {
+    INFO(flags);
+    REQUIRE(compile_cpp(flags, "passes.cc", folder / "program"));
+    const auto answers =
+        ask(folder / "program", {line_with("BODY"), line_with("RARE"), "once", "shop::once",
+                                 "passes.cc:turn", "turn%", "inlined", line_with("INLINED")});
+    for (std::size_t i = 0; i < 6; ++i) {
+      INFO(answers[i].name);
+      CHECK(addresses(answers[i]) == 1);
+      CHECK(answers[i].nearest.empty());
+    }
+    CHECK(answers[0].is_line);
+    CHECK(answers[0].places[0].location.ends_with("/programs/" + line_with("BODY")));
+    CHECK(answers[0].places[0].function == "turn(int)");
+    CHECK(answers[2].places[0].function == "shop::once(int)");
+    CHECK(answers[2].places[0].addresses[0].address == answers[3].places[0].addresses[0].address);
+    CHECK(answers[4].places[0].addresses[0].address == answers[5].places[0].addresses[0].address);
+    // Where it is inlined, three times.
+    CHECK(addresses(answers[6]) == 3);
+    CHECK(addresses(answers[7]) == 3);
+    for (const LocationAnswer& answer : answers) {
+      for (const FoundLocation& place : answer.places) {
+        for (const LocationAddress& address : place.addresses) {
+          CHECK(address.no_instruction.empty());
+          CHECK(address.no_breakpoint.empty());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a line that only makes inlined calls is reached where they begin",
+          "[linetable][places]") {
+  const TemporaryFolder folder;
+  for (const char* flags : {"-g -O0", "-g -O1", "-g -O2", "-g -O2 -gdwarf-4"}) {
+    INFO(flags);
+    REQUIRE(compile_cpp(flags, "passes.cc", folder / "program"));
+    const auto answers = ask(folder / "program", {line_with("CALL")});
+    CHECK(addresses(answers[0]) == 1);
+    CHECK(answers[0].places[0].function == "rounds(int)");
+  }
+}
+
+TEST_CASE("what is not one place is told", "[linetable][places]") {
+  const TemporaryFolder folder;
+  REQUIRE(compile_cpp("-g -O1", "passes.cc", folder / "program"));
+  const auto answers = ask(folder / "program", {"pay", "shop::Till::pay(int)", "passes.cc:1",
+                                                "none.cc:1", "turm", "other.cc:turn", "shop::%"});
+  CHECK(answers[0].places.size() == 2);
+  CHECK(addresses(answers[1]) == 1);
+  CHECK(answers[2].places.empty());
+  CHECK(answers[2].nearest.size() == 1);
+  CHECK(answers[3].nearest.empty());
+  CHECK(answers[4].nearest == std::vector<std::string>{"turn(int)"});
+  CHECK(answers[5].places.empty());
+  CHECK(answers[6].places.size() >= 3);
+}
+
+TEST_CASE("a function that begins with its loop is not counted", "[linetable][places]") {
+  const TemporaryFolder folder;
+  REQUIRE(compile_cpp("-g -O2", "passes.cc", folder / "program"));
+  const auto answers = ask(folder / "program", {"wait_until"});
+  REQUIRE(answers[0].places.size() == 1);
+  bool some = false;
+  for (const LocationAddress& address : answers[0].places[0].addresses) {
+    some = some || !address.no_breakpoint.empty();
+  }
+  const std::string code = output_of("objdump -d --no-show-raw-insn " + (folder / "program"));
+  const std::size_t begin = code.find("<_Z10wait_untili>:");
+  const std::size_t end = code.find("\n\n", begin);
+  // If the compiler has made it so: some jump goes to its very beginning.
+  CHECK(some == (code.substr(begin, end - begin).find("<_Z10wait_untili>\n") != std::string::npos));
+}
+
+TEST_CASE("functions without debug information are known by their symbols", "[linetable][places]") {
+  const TemporaryFolder folder;
+  REQUIRE(compile_cpp("-O1", "passes.cc", folder / "program"));
+  const auto answers = ask(folder / "program", {"turn", "shop::Till::pay(double)", "pay"});
+  CHECK(addresses(answers[0]) == 1);
+  CHECK(answers[0].places[0].function == "turn(int)");
+  CHECK(addresses(answers[1]) == 1);
+  CHECK(answers[2].places.empty());  // a symbol has no class to be left out
+}
+
+TEST_CASE("names fit whole, bare or plain", "[linetable][places]") {
+  const FunctionName name{"ns::Queue<int>::push(int)", "push", "/src/q.h"};
+  CHECK(fit_of("ns::Queue<int>::push(int)", name) == Fit::kWhole);
+  CHECK(fit_of("%push(int)", name) == Fit::kWhole);
+  CHECK(fit_of("ns::Queue<int>::push", name) == Fit::kBare);
+  CHECK(fit_of("push", name) == Fit::kPlain);
+  CHECK(fit_of("pus", name) == Fit::kNone);
+  CHECK(fit_of("apply", {"void apply<long>(long)", "apply<long>", ""}) == Fit::kBare);
+  CHECK(fit_of("operator<", {"ns::operator<(int)", "operator<", ""}) == Fit::kPlain);
+  CHECK(without_clone_suffix("f.constprop.0") == "f");
+  CHECK(without_clone_suffix("f.isra.0.constprop.1") == "f");
+  CHECK(without_clone_suffix("f.part.0") == "f.part.0");
+}
+
+TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][places]") {
+  ElfFile self;
+  REQUIRE(self.open("/proc/self/exe") == nullptr);
+  const CodeBytes code(self);
+  using Rows = std::vector<LineRow>;
+  using Addresses = std::vector<std::uint64_t>;
+  const auto row = [](std::uint64_t address, int column, std::uint64_t scope = 1) {
+    return LineRow{address, scope, false, false, true, column};
+  };
+  // Parts of a statement, after other lines: only its beginning.
+  CHECK(choose_rows(Rows{row(1, 5), row(3, 9)}, code) == Addresses{1});
+  // Copies of it (an unrolled loop): each.
+  CHECK(choose_rows(Rows{row(1, 5), row(3, 9), row(7, 5), row(9, 9)}, code) == Addresses{1, 7});
+  // Without columns they cannot be told apart.
+  CHECK(choose_rows(Rows{row(1, 0), row(3, 0)}, code) == Addresses{1});
+  // In two copies of the function: in each.
+  CHECK(choose_rows(Rows{row(1, 5, 1), row(3, 9, 2)}, code) == Addresses{1, 3});
+  // What follows directly is the same pass.
+  Rows run = {row(1, 5), row(3, 5)};
+  run[1].follows = true;
+  CHECK(choose_rows(run, code) == Addresses{1});
+  // Rows that begin no statement don't count where one does.
+  Rows scheduled = {row(1, 5), row(3, 5), row(5, 5)};
+  scheduled[0].is_statement = scheduled[2].is_statement = false;
+  CHECK(choose_rows(scheduled, code) == Addresses{3});
+  scheduled[1].is_statement = false;
+  CHECK(choose_rows(scheduled, code) == Addresses{1});
+  // The main part comes before the cold one, wherever they lie.
+  Rows cold = {row(1, 9), row(3, 5)};
+  cold[0].is_aside = true;
+  CHECK(choose_rows(cold, code) == Addresses{3});
+  cold[1].is_statement = false;
+  CHECK(choose_rows(cold, code) == Addresses{3});
+  cold[1].is_aside = true;
+  CHECK(choose_rows(cold, code) == Addresses{1});
+  CHECK(choose_rows({}, code).empty());
+}
+
+#if defined(__x86_64__)
+TEST_CASE("jumps stand where nothing comes in between", "[linetable][places]") {
+  const TemporaryFolder folder;
+  const std::string source = folder / "jumps.s";
+  std::ofstream(source) << R"(
+  .globl main
+  .macro begin name
+  .p2align 6
+  .type \name, @function
+\name:
+  .endm
+  .macro end name
+  .size \name, .-\name
+  .endm
+  .text
+  begin main
+  xor %eax, %eax
+  ret
+  end main
+
+  begin alone
+  movq $7, %rax
+  ret
+  end alone
+
+  begin several
+  push %rbx
+  mov %rdi, %rbx
+  pop %rax
+  ret
+  end several
+
+  begin looped
+  push %rbx
+1: dec %rdi
+  jnz 1b
+  pop %rbx
+  ret
+  end looped
+
+  begin switched
+  push %rbx
+  mov %rdi, %rbx
+  jmp *%rsi
+  end switched
+
+  begin split
+  push %rbx
+  mov %rdi, %rbx
+  pop %rbx
+  ret
+  end split
+  .section .text.unlikely, "ax"
+  begin split.cold
+  jmp *%rax
+  end split.cold
+  .text
+
+  begin entered
+  push %rbx
+inner: mov %rdi, %rbx
+  pop %rbx
+  ret
+  end entered
+  begin enters
+  jmp inner
+  end enters
+
+  begin named
+  push %rbx
+inner2: mov %rdi, %rbx
+  pop %rbx
+  ret
+  end named
+  begin names
+  lea inner2(%rip), %rax
+  ret
+  end names
+
+  begin short
+  xor %eax, %eax
+  ret
+  end short
+
+  begin guarded
+  .cfi_startproc
+  .cfi_personality 0x9b, person
+  .cfi_lsda 0x1b, table
+  push %rbx
+  mov %rdi, %rbx
+  pop %rbx
+  ret
+  .cfi_endproc
+  end guarded
+  .section .rodata
+table: .byte 0xff, 0xff, 1, 0
+  .data
+person: .quad main
+  .section .note.GNU-stack, "", @progbits
+)";
+  REQUIRE(shell("gcc -o " + (folder / "program") + " " + source));
+  const auto answers = ask(folder / "program", {"alone", "several", "looped", "switched", "split",
+                                                "entered", "named", "short", "guarded"});
+  const std::vector<std::string> expected = {"",
+                                             "",
+                                             "jumped into",
+                                             "jump table",
+                                             "jump table",
+                                             "jumped into",
+                                             "jumped into",
+                                             "cannot be executed elsewhere",
+                                             "exceptions"};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    INFO(answers[i].name);
+    REQUIRE(addresses(answers[i]) == 1);
+    const std::string& problem = answers[i].places[0].addresses[0].no_jump;
+    CHECK(problem.empty() == expected[i].empty());
+    CHECK(problem.find(expected[i]) != std::string::npos);
+  }
+}
+#endif
+
+TEST_CASE("the machine's breakpoints are measured", "[linetable][places]") {
+  const BreakpointCosts costs = measure_breakpoints();
+  CHECK((costs.hardware_free > 0) == costs.hardware_error.empty());
+  if (costs.hardware_free > 0) CHECK(costs.hardware_visit > 0);
+#if defined(__x86_64__)
+  CHECK(costs.has_instruction);
+  CHECK(costs.instruction_visit > 0);
+#endif
+}

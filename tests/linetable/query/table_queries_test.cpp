@@ -1,0 +1,99 @@
+#include "linetable/query/table_queries.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/linetable/sample_table.h"
+#include "tests/linetable/temporary_folder.h"
+
+using namespace coz::linetable;
+using coz::LineTable;
+using coz::SourceScope;
+
+namespace {
+
+LineTable sample() {
+  const TemporaryFolder folder;
+  write_whole(folder / "table", sample_table());
+  LineTable table;
+  REQUIRE(LineTable::open((folder / "table").c_str(), table) == nullptr);
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("FILE:LINE is told from what it is not", "[linetable][queries]") {
+  const auto location = parse_location("./src/a.c:10");
+  REQUIRE(location);
+  CHECK(location->path == "src/a.c");
+  CHECK(location->line == 10);
+  CHECK(parse_location("/a:b.c:3")->path == "/a:b.c");
+  for (const char* bad : {"a.c", "a.c:", ":3", "a.c:0", "a.c:-1", "a.c:3x", "a.c:99999999999"}) {
+    INFO(bad);
+    CHECK_FALSE(parse_location(bad));
+  }
+}
+
+TEST_CASE("the scope of a table is described", "[linetable][queries]") {
+  const LineTable table = sample();
+  CHECK(describe_scope(table, SourceScope(), {}) ==
+        R"({"lines":4,"functions":2,"files":["/src/a.c","/src/b.h"],)"
+        R"("all_files":["/src/a.c","/src/b.h","/usr/include/c.h"],"chosen":[]})");
+  CHECK(describe_scope(table, SourceScope("c.h"), {})
+            .starts_with(R"({"lines":1,"functions":1,"files":["/usr/include/c.h"],)"));
+}
+
+TEST_CASE("a line is found, or its neighbours are", "[linetable][queries]") {
+  const LineTable table = sample();
+  const auto answer = [&](const char* line) {
+    Choices choices;
+    choices.lines.push_back({line, parse_location(line).value()});
+    const std::string text = describe_scope(table, SourceScope(), choices);
+    return text.substr(text.find("\"found\":"));
+  };
+  CHECK(
+      answer("a.c:10") ==
+      R"("found":[{"location":"/src/a.c:10","function":"outer","in_scope":true}],"nearest":[]}]})");
+  CHECK(answer("c.h:7").starts_with(
+      R"("found":[{"location":"/usr/include/c.h:7","function":"other","in_scope":false}],)"));
+  CHECK(answer("a.c:500") == R"("found":[],"nearest":["/src/a.c:12"]}]})");
+  CHECK(answer("b.h:1") == R"("found":[],"nearest":["/src/b.h:5"]}]})");
+  CHECK(answer("none.c:1") == R"("found":[],"nearest":[]}]})");
+}
+
+TEST_CASE("several lines and functions are looked for at once", "[linetable][queries]") {
+  Choices choices;
+  choices.lines.push_back({"./a.c:12", parse_location("./a.c:12").value()});
+  choices.functions = {"inner", "a.c:outer", "other", "Oter", "nothing_like_it"};
+  const std::string text = describe_scope(sample(), SourceScope(), choices);
+  CHECK(text.substr(text.find("\"chosen\":")) ==
+        R"("chosen":[{"kind":"line","wanted":"./a.c:12","found":[{"location":"/src/a.c:12",)"
+        R"("function":"outer","in_scope":true}],"nearest":[]},)"
+        R"({"kind":"function","wanted":"inner","found":[{"location":"/src/b.h:inner",)"
+        R"("function":"inner","in_scope":true}],"nearest":[]},)"
+        R"({"kind":"function","wanted":"a.c:outer","found":[{"location":"/src/a.c:outer",)"
+        R"("function":"outer","in_scope":true}],"nearest":[]},)"
+        R"({"kind":"function","wanted":"other","found":[{"location":"/usr/include/c.h:other",)"
+        R"("function":"other","in_scope":false}],"nearest":[]},)"
+        R"({"kind":"function","wanted":"Oter","found":[],"nearest":["outer","other","inner"]},)"
+        R"({"kind":"function","wanted":"nothing_like_it","found":[],"nearest":[]}]})");
+}
+
+TEST_CASE("the lines in scope are listed in order", "[linetable][queries]") {
+  std::vector<std::string> printed;
+  const auto print = [&](const std::string& line) { printed.push_back(line); };
+  list_lines(sample(), SourceScope(), false, print);
+  CHECK(printed == std::vector<std::string>{
+                       R"({"location":"/src/a.c:10","function":"outer"})",
+                       R"({"location":"/src/a.c:11","function":"outer"})",
+                       R"({"location":"/src/a.c:12","function":"outer"})",
+                       R"({"location":"/src/b.h:5","function":"inner"})",
+                   });
+  printed.clear();
+  list_lines(sample(), SourceScope(), true, print);
+  CHECK(printed == std::vector<std::string>{
+                       R"({"location":"/src/a.c:outer","function":"outer"})",
+                       R"({"location":"/src/b.h:inner","function":"inner"})",
+                   });
+}
