@@ -111,7 +111,7 @@ $(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP)
 	  mv -f $@.$$$$ $@
 
 # --- coz-linetable: an ordinary program
-HELPER_FLAGS   := $(COMMON) -Ilinetable -DCOZ_VERSION='"$(VERSION)"'
+HELPER_FLAGS   := $(COMMON) -DCOZ_VERSION='"$(VERSION)"'
 HELPER_OBJECTS := $(HELPER_SOURCES:%.cpp=$(BUILD)/obj/helper/%.o)
 
 $(HELPER_OBJECTS): $(BUILD)/obj/helper/%.o: %.cpp Makefile
@@ -251,7 +251,7 @@ bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: progra
 CATCH3      := $(wildcard /usr/include/catch2/catch_all.hpp /usr/local/include/catch2/catch_all.hpp)
 CATCH_FLAGS := $(if $(CATCH3),-isystem tests/compat_catch3)
 CATCH_LIBS  := $(if $(CATCH3),-lCatch2Main -lCatch2)
-TEST_FLAGS  := $(COMMON) -Ilinetable $(CATCH_FLAGS)
+TEST_FLAGS  := $(COMMON) $(CATCH_FLAGS)
 
 # What takes Catch2's header compiled beforehand, a third of the time of most tests: all but what has its main().
 WITH_CATCH  := $(filter-out tests/libcoz/main.cpp,$(TEST_SOURCES))
@@ -341,7 +341,7 @@ sanitize: $(BUILD)/tests/unit_tests_asan $(BUILD)/tests/unit_tests_tsan ## run t
 ## whose coverage finds more; else, as in `make test`, by a small driver of our own, built with gcc.
 
 FUZZ_SECONDS  ?= 600
-FUZZ_COMMON   := $(filter-out -MMD -MP,$(COMMON)) -Ilinetable -O1 -g -Wno-maybe-uninitialized
+FUZZ_COMMON   := $(filter-out -MMD -MP,$(COMMON)) -O1 -g -Wno-maybe-uninitialized
 FUZZ_CHECKS   := -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined
 FUZZ_SOURCES  := $(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(addprefix libcoz/unwind/,expression.cpp frame_description.cpp \
                    frame_rules.cpp checked_memory.cpp)
@@ -408,13 +408,13 @@ $(AARCH64)/include/.copied:
 foreign-helper: $(HELPER_OBJECTS)
 # Without what reads debug information.
 FOREIGN_SOURCES := $(filter-out $(TAKES_OVER),$(LIBCOZ_SOURCES)) \
-                   $(filter tests/libcoz/% tests/common/%,$(TEST_SOURCES)) linetable/table_builder.cpp linetable/table_file.cpp \
-                   tests/linetable/compiled_program.cpp linetable/source_path.cpp
+                   $(filter tests/libcoz/% tests/common/%,$(TEST_SOURCES)) linetable/table/table_builder.cpp linetable/table/table_file.cpp \
+                   tests/linetable/compiled_program.cpp linetable/dwarf/source_path.cpp
 FOREIGN_OBJECTS := $(FOREIGN_SOURCES:%.cpp=$(BUILD)/obj/foreign/%.o)
 $(FOREIGN_OBJECTS): $(BUILD)/obj/foreign/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(COMMON) -Ilinetable $(CXXFLAGS) -O1 -g0 -c $< -o $@
+	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) -O1 -g0 -c $< -o $@
 $(BUILD)/tests/foreign_tests: $(FOREIGN_OBJECTS)
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
@@ -435,7 +435,7 @@ TIDY_STAMPS  := $(TIDY_SOURCES:%=$(BUILD)/tidy/%.ok)
 $(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
 	@mkdir -p $(@D)
 	@echo "clang-tidy $<"
-	@$(BIN)/clang-tidy --quiet $< -- -std=c++20 -Ilibcoz -I. -Iinclude -Ilinetable -Wall -Wextra -Wno-deprecated-declarations \
+	@$(BIN)/clang-tidy --quiet $< -- -std=c++20 -Ilibcoz -I. -Iinclude -Wall -Wextra -Wno-deprecated-declarations \
 	  -Wfunction-effects -Xclang -analyzer-config -Xclang max-nodes=30000 \
 	  2>$@.log || { cat $@.log >&2; exit 1; }
 	@touch $@

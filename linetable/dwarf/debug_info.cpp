@@ -63,10 +63,6 @@ class RowReader {
   [[nodiscard]] std::size_t rows_with_lines() const { return rows_with_lines_; }
 
  private:
-  struct Extent {
-    Dwarf_Addr begin;
-    Dwarf_Addr end;
-  };
   struct Row {
     Dwarf_Addr address = 0;
     std::uint32_t file = kNoFile;
@@ -74,9 +70,9 @@ class RowReader {
   };
 
   bool has_removed_code(Dwarf_Lines* lines, std::size_t count) const;
-  std::vector<Extent> kept_code(Dwarf_Die& unit) const;
+  std::vector<CodeExtent> kept_code(Dwarf_Die& unit) const;
   void add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& files);
-  void add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<Extent>& kept,
+  void add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<CodeExtent>& kept,
                 UnitFiles& files);
   void add_row(Dwarf_Line* row, Dwarf_Addr address, UnitFiles& files);
   void flush_row();
@@ -122,16 +118,17 @@ bool RowReader::has_removed_code(Dwarf_Lines* lines, std::size_t count) const {
 }
 
 // What of the unit's code the linker kept.
-std::vector<RowReader::Extent> RowReader::kept_code(Dwarf_Die& unit) const {
-  std::vector<Extent> kept;
+std::vector<CodeExtent> RowReader::kept_code(Dwarf_Die& unit) const {
+  std::vector<CodeExtent> kept;
   Dwarf_Addr base = 0;
-  Extent extent{};
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
   std::ptrdiff_t offset = 0;
-  while ((offset = dwarf_ranges(&unit, offset, &base, &extent.begin, &extent.end)) > 0) {
-    if (code_.is_code(extent.begin)) kept.push_back(extent);
+  while ((offset = dwarf_ranges(&unit, offset, &base, &begin, &end)) > 0) {
+    if (code_.is_code(begin)) kept.push_back({begin, end});
   }
   std::sort(kept.begin(), kept.end(),
-            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+            [](const CodeExtent& a, const CodeExtent& b) { return a.begin < b.begin; });
   return kept;
 }
 
@@ -158,10 +155,10 @@ void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& 
 
 // In libdw's sorted rows a removed sequence, which seems to begin at 0, may be mixed up with code
 // that was kept. Then the unit's own ranges say which rows, and which ends, are real.
-void RowReader::add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<Extent>& kept,
+void RowReader::add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<CodeExtent>& kept,
                          UnitFiles& files) {
   std::size_t i = 0;
-  for (const Extent& extent : kept) {
+  for (const CodeExtent& extent : kept) {
     for (; i < count; ++i) {
       Dwarf_Line* row = dwarf_onesrcline(lines, i);
       Dwarf_Addr address = 0;

@@ -39,8 +39,4 @@ std::uint32_t FunctionNames::demangled(const char* linkage_name) {
   return known->second;
 }
 
-std::uint32_t FunctionNames::id_of_symbol(const std::string& symbol) {
-  return builder_.add_function(demangler_(symbol.c_str()));
-}
-
 }  // namespace coz::linetable

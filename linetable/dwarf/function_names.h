@@ -22,9 +22,6 @@ class FunctionNames {
   // The builder's id of the name of a subprogram or inlined subroutine, kNoFunction without one.
   [[nodiscard]] std::uint32_t id(Dwarf_Die& function);
 
-  // That of the function that a symbol names.
-  [[nodiscard]] std::uint32_t id_of_symbol(const std::string& symbol);
-
  private:
   [[nodiscard]] std::uint32_t read(Dwarf_Die& function);
   [[nodiscard]] std::uint32_t demangled(const char* linkage_name);

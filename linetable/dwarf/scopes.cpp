@@ -59,10 +59,10 @@ class Walk {
 
 }  // namespace
 
-std::vector<Extent> extents_of(Dwarf_Die& entry) {
-  std::vector<Extent> extents;
+std::vector<CodeExtent> extents_of(Dwarf_Die& entry) {
+  std::vector<CodeExtent> extents;
   Dwarf_Addr base = 0;
-  Extent extent;
+  CodeExtent extent;
   std::ptrdiff_t offset = 0;
   while ((offset = dwarf_ranges(&entry, offset, &base, &extent.begin, &extent.end)) > 0) {
     if (extent.begin < extent.end) extents.push_back(extent);
@@ -73,7 +73,7 @@ std::vector<Extent> extents_of(Dwarf_Die& entry) {
 std::optional<std::uint64_t> entry_of(Dwarf_Die& entry) {
   Dwarf_Addr address = 0;
   if (dwarf_entrypc(&entry, &address) == 0) return address;
-  const std::vector<Extent> extents = extents_of(entry);
+  const std::vector<CodeExtent> extents = extents_of(entry);
   if (extents.empty()) return std::nullopt;
   return extents.front().begin;
 }

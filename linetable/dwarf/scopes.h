@@ -11,17 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "linetable/elf/code_extent.h"
+
 namespace coz::linetable {
 
-struct Extent {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  [[nodiscard]] bool contains(std::uint64_t address) const {
-    return begin <= address && address < end;
-  }
-};
-
-[[nodiscard]] std::vector<Extent> extents_of(Dwarf_Die& entry);
+[[nodiscard]] std::vector<CodeExtent> extents_of(Dwarf_Die& entry);
 
 // Where a function or an inlined call is entered.
 [[nodiscard]] std::optional<std::uint64_t> entry_of(Dwarf_Die& entry);

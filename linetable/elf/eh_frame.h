@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "linetable/symbols/symbol_ranges.h"
+#include "linetable/elf/code_extent.h"
 
 struct Elf;
 

@@ -69,7 +69,7 @@ void ElfFile::read_segments() {
 // Sections say more exactly than segments what is code: with older linkers the first executable
 // segment begins at address 0, with the ELF header, where removed functions seem to lie.
 void ElfFile::read_code_sections() {
-  std::vector<Extent> sections;
+  std::vector<CodeExtent> sections;
   for (Elf_Scn* section = elf_nextscn(elf_, nullptr); section != nullptr;
        section = elf_nextscn(elf_, section)) {
     GElf_Shdr header;
@@ -93,7 +93,7 @@ void ElfFile::read_notes() {
 }
 
 bool ElfFile::is_code(std::uint64_t address) const {
-  return std::any_of(code_.begin(), code_.end(), [address](const Extent& extent) {
+  return std::any_of(code_.begin(), code_.end(), [address](const CodeExtent& extent) {
     return extent.begin <= address && address < extent.end;
   });
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "linetable/elf/code_extent.h"
+
 struct Elf;
 
 namespace coz::linetable {
@@ -51,11 +53,6 @@ class ElfFile {
   [[nodiscard]] bool has_debug_info() const;
 
  private:
-  struct Extent {
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-
   void read_notes();
   void read_segments();
   void read_code_sections();
@@ -68,7 +65,7 @@ class ElfFile {
   std::optional<DebugLink> debug_link_;
   std::uint64_t base_address_ = 0;
   bool is_loadable_ = false;
-  std::vector<Extent> code_;
+  std::vector<CodeExtent> code_;
 };
 
 [[nodiscard]] std::string to_hex(const std::vector<std::uint8_t>& bytes);

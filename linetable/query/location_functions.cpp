@@ -44,7 +44,7 @@ struct Statement {
 
 // Whether the statement that begins at `entry` begins in another of `extents` too: the loop around
 // an inlined call may have been unrolled.
-bool has_copies(Dwarf_Die& unit, const std::vector<Extent>& extents, std::uint64_t entry) {
+bool has_copies(Dwarf_Die& unit, const std::vector<CodeExtent>& extents, std::uint64_t entry) {
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
   if (extents.size() < 2 || !read_rows(unit, lines, count)) return false;
@@ -60,7 +60,7 @@ bool has_copies(Dwarf_Die& unit, const std::vector<Extent>& extents, std::uint64
     dwarf_lineno(row, &statement.line);
     dwarf_linecol(row, &statement.column);
     if (address == entry) at_entry.push_back(statement);
-    for (const Extent& extent : extents) {
+    for (const CodeExtent& extent : extents) {
       if (extent.contains(address) && !extent.contains(entry)) {
         elsewhere.emplace_back(address, statement);
       }
@@ -144,8 +144,8 @@ LocationFunctions::Function& LocationFunctions::function_of(Dwarf_Die& scope) {
 
 const char* LocationFunctions::problem_with(Dwarf_Die& unit, Dwarf_Die& scope,
                                             std::uint64_t entry) const {
-  const std::vector<Extent> extents = extents_of(scope);
-  for (const Extent& extent : extents) {
+  const std::vector<CodeExtent> extents = extents_of(scope);
+  for (const CodeExtent& extent : extents) {
     if (code_.has_jump_to(entry, extent.begin, extent.end)) {
       return "the function's beginning is also the head of a loop, whose turns would be counted";
     }

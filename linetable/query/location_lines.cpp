@@ -205,7 +205,7 @@ void LocationLines::add_rows(const std::string& path, const std::vector<Raw>& ra
       found.scope = dwarf_dieoffset(&scope) + 1;
       name = name_of(scope).whole;
       const auto entry = entry_of(function);
-      for (const Extent& extent : extents_of(function)) {
+      for (const CodeExtent& extent : extents_of(function)) {
         if (extent.contains(row.address)) found.is_aside = entry && !extent.contains(*entry);
       }
     });

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "linetable/dwarf/function_names.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/elf/eh_frame.h"
+#include "linetable/symbols/demangle.h"
 #include "linetable/symbols/symbol_ranges.h"
 
 namespace coz::linetable {
@@ -132,7 +132,7 @@ std::size_t add_symbol_functions(const ElfFile& binary, const ElfFile& debug_fil
         [&](const CodeExtent& e) { return e.begin <= symbol.begin && symbol.begin < e.end; });
   });
   const CodeSpace code(binary);
-  FunctionNames names(builder);
+  Demangler demangler;
   const std::uint32_t line = builder.add_line(builder.add_file(binary.path()), 0);
   std::size_t added = 0;
   for (const FunctionRange& range :
@@ -141,7 +141,7 @@ std::size_t add_symbol_functions(const ElfFile& binary, const ElfFile& debug_fil
     const std::uint32_t function =
         range.name.empty()
             ? builder.add_function(name_by_offset(binary.path(), code.relative(range.function)))
-            : names.id_of_symbol(std::string(without_variant(range.name)));
+            : builder.add_function(demangler(std::string(without_variant(range.name)).c_str()));
     builder.add_symbol(code.relative(range.code.begin), code.relative(range.code.end), function,
                        line);
     ++added;

@@ -21,12 +21,9 @@
 #include <string_view>
 #include <vector>
 
-namespace coz::linetable {
+#include "linetable/elf/code_extent.h"
 
-struct CodeExtent {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
+namespace coz::linetable {
 
 struct Symbol {
   // In each, better ones come first.

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "linetable/cache/build_table.h"
 #include "common/line_table.h"
+#include "line/line_table.h"
+#include "linetable/cache/build_table.h"
 #include "linetable/dwarf/debug_info.h"
 #include "linetable/query/location_query.h"
 #include "linetable/symbols/symbol_functions.h"
