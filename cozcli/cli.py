@@ -13,8 +13,15 @@ from cozcli import __version__
 from cozcli.errors import CozError
 from cozcli.messages import printable
 
-#: Modules of cozcli.commands, in the order of `coz --help`. A new command is one module and one entry here.
-COMMANDS = ("run", "doctor", "amp", "report", "plot", "view", "diff", "merge", "lines")
+#: Modules of the commands, in the order of `coz --help`. A new command is one module and one entry here.
+COMMANDS = {
+    "run": "cozcli.commands.run",
+    "doctor": "cozcli.commands.doctor",
+    "amp": "cozcli.load.command",
+    **{name: f"cozcli.commands.{name}" for name in ("report", "plot", "view", "diff", "merge", "lines")},
+}
+#: Commands after whose options a program may stand, with arguments that are not for us.
+_WITH_PROGRAM = ("run", "lines", "doctor", "amp")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\
@@ -37,9 +44,9 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"coz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    for command, module in COMMANDS.items():
         if only in (None, command):
-            import_module(f"cozcli.commands.{command}").register(subparsers)
+            import_module(module).register(subparsers)
     return parser
 
 
@@ -48,10 +55,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     known = arguments and arguments[0] in COMMANDS
     parser = build_parser(arguments[0] if known else None)
     options, unknown = parser.parse_known_args(arguments)
-    if arguments[:1] == ["amp"]:
-        # The rest is for `coz run`, which each run of the sweep is.
-        amp = import_module("cozcli.commands.amp")
-        options.run_options = amp.accept_run_options([*unknown], options.parser)
+    if "accept_others" in options:
+        options.accept_others(options, unknown)  # they are for another command
     elif unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return options
@@ -63,7 +68,7 @@ def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     Returns:
         What is coz's, and the program with its arguments (empty without a separator).
     """
-    if arguments[:1] in (["run"], ["lines"], ["doctor"], ["amp"]):
+    if arguments and arguments[0] in _WITH_PROGRAM:
         for index, argument in enumerate(arguments):
             if argument in _SEPARATORS:
                 return list(arguments[:index]), list(arguments[index + 1 :])

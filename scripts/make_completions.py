@@ -17,7 +17,7 @@ import shtab
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from cozcli.cli import build_parser
-from cozcli.commands import amp
+from cozcli.load import command as amp
 
 #: Metavars of what is a file. FILE:LINE is not among them: no shell knows which lines a file has.
 FILES = {"FILE", "PROFILE", "PROGRAM", "A", "B", "LIST"}

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cozcli import messages
-from cozcli.analysis import curve, ranking
+from cozcli.analysis import curve, messages, ranking
 from cozcli.analysis.callers import Surroundings, surroundings_of_lines
 from cozcli.analysis.effect import Comparison, arrange, effects, log_ratios, ratio_sums
 from cozcli.analysis.grouping import THROUGHPUT, Floats, Series, Window, make_series, usable_windows
@@ -33,6 +32,7 @@ from cozcli.analysis.scalability import false_levels, find_limit, measure_scalab
 from cozcli.analysis.simultaneous import Candidate, judge
 from cozcli.analysis.speed import correct_for_speed, responses_of_points, slow_machine
 from cozcli.errors import CozError, Problem
+from cozcli.load import messages as load_messages
 from cozcli.profile.diagnosis import explain_no_experiments
 from cozcli.profile.profile import Profile, Run
 
@@ -66,14 +66,14 @@ def analyse(profile: Profile, selection: Selection | None = None) -> Analysis:
     if profile.experiments == 0:
         raise CozError(explain_no_experiments(profile.runs, profile.rejected))
     false = false_levels(profile.runs)
-    warnings = [messages.false_load(level, lost) for level, lost in sorted(false.items())]
+    warnings = [load_messages.false_load(level, lost) for level, lost in sorted(false.items())]
     scalability = measure_scalability(profile.runs)
     limit = find_limit(profile.runs)
     if limit is not None:
-        warnings.append(messages.load_limited(limit))
+        warnings.append(load_messages.load_limited(limit))
     estimated: list[LineResult] = []
     costs: dict[PointKey, Overhead] = {}
-    failure = CozError(messages.no_load_reached()) if false else None
+    failure = CozError(load_messages.no_load_reached()) if false else None
     for level, runs in _by_level(profile.runs).items():
         if level in false:
             continue

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from cozcli import messages
+from cozcli.analysis import messages
 from cozcli.analysis.intervals import LEVEL
 from cozcli.analysis.locations import common_directory, shorten
 from cozcli.analysis.ranking import discoveries, impact, matches_line

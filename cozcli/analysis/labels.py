@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cozcli import messages
+from cozcli.analysis import messages
 from cozcli.analysis.cores import ENOUGH_SAMPLES, MUCH_WAITING, realised_speedup, waiting_share
 from cozcli.analysis.grouping import LATENCY, THROUGHPUT, Window
 from cozcli.analysis.load import load_labels

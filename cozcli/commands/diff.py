@@ -44,13 +44,14 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.compare import baseline_periods, choose, compare
     from cozcli.reports import diff_reports
+    from cozcli.reports.diff_words import Sides
 
     names = (options.before, options.after)
     profiles = [load_profile([name]) for name in names]
     before, after = (analyse(profile) for profile in profiles)
     periods = [baseline_periods(profile.runs) for profile in profiles]
     wanted = {result.point for result in (*before.results, *after.results)}
-    sides = diff_reports.Sides(
+    sides = Sides(
         names,
         (before, after),
         {name: (a, periods[1][name]) for name, a in periods[0].items() if name in periods[1].keys() & wanted},

@@ -9,9 +9,9 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 
+from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
-from cozcli.launch import messages
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import Scope, build_tables
 from cozcli.launch.preflight import check_program, find_program

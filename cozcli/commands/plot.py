@@ -8,9 +8,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from cozcli import messages
+from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
+from cozcli.messages import cannot_write, printable
 from cozcli.output_file import replacing, resolve
 from cozcli.profile.profile import Profile, load_profile
 
@@ -62,7 +63,7 @@ def execute(options: argparse.Namespace) -> int:
     if output.suffix.lower() not in SUFFIXES:
         raise CozError(messages.unknown_picture_format(options.output))
     if output.is_dir():
-        raise CozError(messages.cannot_write(options.output, "it is a directory"))
+        raise CozError(cannot_write(options.output, "it is a directory"))
     shared.require_packages("numpy", "matplotlib")
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
@@ -84,8 +85,8 @@ def execute(options: argparse.Namespace) -> int:
             write_figure(replace(analysis, results=shown), temporary, left_out, theme_named(options.theme))
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(messages.cannot_write(options.output, reason)) from None
-    print(messages.printable(str(output)), flush=True)
+        raise CozError(cannot_write(options.output, reason)) from None
+    print(printable(str(output)), flush=True)
     if len(shown) < len(analysis.results):
         print(f"coz: {messages.curves_left_out(len(shown), len(analysis.results))}", file=sys.stderr)
     shared.print_warnings(analysis.warnings)

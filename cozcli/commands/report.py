@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cozcli import messages
 from cozcli.analysis.condition import EXAMPLE, Condition, parse_condition
+from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.messages import printable
 from cozcli.profile.profile import load_profile

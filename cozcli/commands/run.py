@@ -8,26 +8,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cozcli.commands import values
-from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive, print_warnings
+from cozcli.commands.options import print_warnings
+from cozcli.commands.run_options import add_options
 from cozcli.errors import CozError
-from cozcli.launch import claim_messages, load, messages
-from cozcli.launch.aftermath import (
-    append_ending,
-    costly_points,
-    describe,
-    killed_at_breakpoint,
-    never_sampled,
-)
-from cozcli.launch.environment import Settings, random_seed
+from cozcli.extensions import extensions
+from cozcli.launch.addition import Addition
+from cozcli.launch.ending import Ending
+from cozcli.launch.environment import random_seed
 from cozcli.launch.fixed_targets import FixedTarget
-from cozcli.launch.load import Load, describe_load
+from cozcli.launch.messages import about_attach, about_run
 from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
 from cozcli.launch.preparation import Preparation
-from cozcli.launch.program import Ending, end_like, run_program
-from cozcli.launch.repetition import Goal, Series
+from cozcli.launch.profiled_process import (
+    ChildProcess,
+    ForkedProcess,
+    LaunchedProcess,
+    ProfiledProcess,
+    child_patterns,
+)
+from cozcli.launch.program import end_like, run_program
 from cozcli.launch.runtime_library import find_installation
-from cozcli.launch.target import Child, ForkedChild, Itself, Target, child_patterns
+from cozcli.launch.series import Goal, Series
 from cozcli.messages import printable
 
 if TYPE_CHECKING:
@@ -47,202 +48,22 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "starts is profiled if -b names it: coz run -b server --- make bench.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default=DEFAULT_PROFILE,
-        help="profile to write, or to add this run to (default: %(default)s)",
-    )
-    add_scope_options(parser, ("line", "function", "callpath"))
-    _add_choices(parser)
-    parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
-    parser.add_argument(
-        "--period",
-        metavar="TIME",
-        type=values.period,
-        help="time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in "
-        "nanoseconds (default: 1ms)",
-    )
-    parser.add_argument("--seed", metavar="N", type=values.seed, help="repeat the random choices of a run")
-    parser.add_argument(
-        "--sampling",
-        choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
-        default="auto",
-        help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
-    )
-    parser.add_argument(
-        "--warmup",
-        metavar="TIME",
-        type=values.time,
-        default=0.0,
-        help="make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)",
-    )
-    parser.add_argument(
-        "--stop-after",
-        metavar="TIME",
-        type=values.time,
-        default=0.0,
-        help="end the profiling after this time: 60s, 5m; the program goes on without samples or delays",
-    )
-    parser.add_argument(
-        "--forked",
-        metavar="N",
-        type=positive,
-        help="profile not the program itself but a child that it forks (N is 1), or a child of a child (2): "
-        "daemons, workers; one at a time, waiting for its end",
-    )
-    _add_display(parser)
-    _add_repetition(parser)
-    _add_points(parser)
-    load.add_options(parser)
+    add_options(parser)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.set_defaults(execute=execute, parser=parser)
-
-
-def _add_choices(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--fixed-line",
-        metavar="FILE:LINE",
-        action="append",
-        default=[],
-        type=values.line_place,
-        help="select this line only; repeatable",
-    )
-    parser.add_argument(
-        "--fixed-lines",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); "
-        "repeatable",
-    )
-    parser.add_argument(
-        "--fixed-function",
-        metavar="NAME",
-        action="append",
-        default=[],
-        type=values.one_name,
-        help="with --granularity function: select this function only; repeatable",
-    )
-    parser.add_argument(
-        "--fixed-region",
-        metavar="NAME",
-        action="append",
-        default=[],
-        type=values.one_name,
-        help="select this region (COZ_REGION_BEGIN) only; repeatable",
-    )
-    speedups = parser.add_mutually_exclusive_group()
-    speedups.add_argument(
-        "--fixed-speedup",
-        metavar="N",
-        type=values.percent,
-        help="use this speedup only, in per cent (0 to 100)",
-    )
-    speedups.add_argument(
-        "--speedups",
-        metavar="N,N,...",
-        type=values.speedups,
-        default=(),
-        help="use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them",
-    )
-
-
-def _add_display(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--live",
-        choices=("auto", "on", "off"),
-        default="auto",
-        help="show how far it is, in the last row of the terminal; auto: if standard error is one; on: "
-        "otherwise a line every 30 seconds (default: %(default)s)",
-    )
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="say nothing but warnings and errors; no --live"
-    )
-
-
-def _add_repetition(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "running short programs again",
-        "All runs go into the same profile. What is given is looked at between runs: none is ended but by "
-        "--end-after, and after one that fails or is interrupted there is no other. Whichever "
-        "comes first ends the series.",
-    )
-    group.add_argument("--repeat", metavar="N", type=positive, help="run the program N times")
-    group.add_argument(
-        "--duration",
-        metavar="TIME",
-        type=values.time,
-        help="run the program again until TIME has passed: 90s, 5m, 1h",
-    )
-    group.add_argument(
-        "--end-after",
-        metavar="TIME",
-        type=values.time,
-        help="send the program SIGTERM after TIME, for servers and others that do not end by themselves",
-    )
-    group.add_argument(
-        "--until",
-        metavar="POINTS",
-        type=values.precision,
-        help="run the program again until the slopes of the three leading lines are certain to so many "
-        "points, as 2%%",
-    )
-
-
-def _add_points(parser: argparse.ArgumentParser) -> None:
-    points = parser.add_argument_group(
-        "progress points without marks in the source",
-        "A place is FILE:LINE, a function, or FILE:FUNCTION, with % for any text; it must be one place. "
-        "All but --progress-by may be repeated.",
-    )
-    points.add_argument(
-        "--progress",
-        metavar="PLACE",
-        action="append",
-        default=[],
-        type=values.one_name,
-        help="a visit each time the line is reached, or the function is entered",
-    )
-    points.add_argument(
-        "--progress-sampled",
-        metavar="FILE:LINE",
-        action="append",
-        default=[],
-        type=values.line_place,
-        help="a visit for each sample in the line: for places that are passed too often to be counted",
-    )
-    points.add_argument(
-        "--latency",
-        metavar="BEGIN,END",
-        action="append",
-        default=[],
-        type=values.place_pair,
-        help="the time from one place to the other, which may be in another thread",
-    )
-    points.add_argument(
-        "--progress-by",
-        choices=("auto", "jump", "hardware", "breakpoint"),
-        default="auto",
-        help="what counts visits: jumps written into the program's code, where that is possible; the "
-        "processor's breakpoints, of which there are four; or breakpoint instructions written into the code "
-        "(default: %(default)s)",
-    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
-        raise CozError(messages.no_program(options.words))
-    wanted_load = Load(options.arrival_speedup or "", options.arrival_rate or "")
+        raise CozError(about_run.no_program(options.words))
     if options.stop_after and options.end_to_end:
-        raise CozError(messages.stop_after_end_to_end())
-    load.check(wanted_load, end_to_end=options.end_to_end, sampling=options.sampling)
+        raise CozError(about_run.stop_after_end_to_end())
+    additions: list[Addition] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
     names = child_patterns(program, options.binary_scope)
     if names and options.forked:
-        raise CozError(claim_messages.forked_and_named(names))
+        raise CozError(about_attach.forked_and_named(names))
     elf = None if names else check_program(program)
     if not names:
         refuse_sanitized(program)
@@ -250,33 +71,38 @@ def execute(options: argparse.Namespace) -> int:
     output = open_output(options.output)
     try:
         seed = random_seed() if options.seed is None else options.seed
-        preparation = Preparation(options, installation.library, installation.helper, output.path, seed)
-        target: Target
+        preparation = Preparation(
+            options, installation.library, installation.helper, output.path, seed, additions
+        )
+        process: ProfiledProcess
+        name, warn = options.program[0], print_warnings
         if elf is None:
-            target = Child(preparation, names, options.program[0], seed, output.path)
+            process = ChildProcess(preparation, names, name, seed, output.path, warn)
         elif options.forked:
-            target = ForkedChild(
-                preparation, options.program[0], program, elf.interpreter, seed, output.path, options.forked
+            process = ForkedProcess(
+                preparation, name, program, elf.interpreter, seed, output.path, options.forked, warn
             )
         else:
-            target = Itself(preparation, options.program[0], program, elf.interpreter)
+            process = LaunchedProcess(preparation, name, program, elf.interpreter, warn)
         series = Series(Goal(options.repeat, options.duration, options.until), output.path)
-        print_warnings(target.warnings())
+        print_warnings(process.warnings())
         if output.appends and not options.quiet:
-            _say(messages.appending(options.output))
-        return _run(Launch(program, options.program, target, options.end_after), series, output, options)
+            _say(about_run.appending(options.output))
+        launch = Launch(program, options.program, process, options.end_after, additions)
+        return _run(launch, series, output, options)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
         raise
 
 
 class Launch(NamedTuple):
-    """What is to be run, as often as it may be, and what of it is to be profiled."""
+    """What is to be run, as often as it may be, and which process is to be profiled."""
 
     program: Path
     arguments: Sequence[str]
-    target: Target
+    process: ProfiledProcess
     end_after: float | None
+    additions: Sequence[Addition]
 
 
 def _run(launch: Launch, series: Series, output: Output, options: argparse.Namespace) -> int:
@@ -290,50 +116,63 @@ def _run(launch: Launch, series: Series, output: Output, options: argparse.Names
             if text and not options.quiet:
                 _say(text)
     finally:
+        series.close()
         if live is not None:
             live.finish()
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
         _say_outcome(launch, output, beginning, options)
     except OSError as error:
-        _say(messages.profile_incomplete(options.output, error.strerror or str(error)))
+        _say(about_run.profile_incomplete(options.output, error.strerror or str(error)))
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
 
 
 def _say_outcome(launch: Launch, output: Output, beginning: int, options: argparse.Namespace) -> None:
-    settings = launch.target.settings
+    settings = launch.process.settings
     if settings is None:
-        print_warnings(launch.target.explain())
+        print_warnings(launch.process.explain())
         return
-    outcome = describe(output.path, beginning, options.output)
+    # These are needed only now: the program did not wait for them.
+    from cozcli.launch import run_summary
+    from cozcli.profile.tail import read_tail
+
+    tail = read_tail(output.path, beginning)
+    outcome = run_summary.describe(output.path, beginning, tail, options.output)
     if isinstance(outcome, str):
         if not options.quiet:
             _say(outcome)
         located = [target for target in settings.fixed if _is_location(target)]
-        print_warnings(never_sampled(output.path, beginning, located))
+        print_warnings(run_summary.never_sampled(tail, located))
     else:
-        print_warnings([messages.with_doctor(outcome, launch.target.name)])
-    print_warnings(launch.target.explain())
-    print_warnings(costly_points(output.path, beginning, settings.points))
-    print_warnings(killed_at_breakpoint(output.path, beginning))
-    if not options.quiet:
-        _say_load(output.path, beginning, settings)
+        print_warnings([about_run.with_doctor(outcome, launch.process.name)])
+    print_warnings(launch.process.explain())
+    print_warnings(run_summary.costly_points(tail, settings.points))
+    print_warnings(run_summary.killed_at_breakpoint(tail))
+    if options.quiet:
+        return
+    for told in [told for addition in launch.additions for told in addition.describe(tail, settings.points)]:
+        if isinstance(told, str):
+            _say(told)
+        else:
+            print_warnings([told])
 
 
 def _run_once(launch: Launch, number: int, live: Live | None, output: Output, name: str) -> Ending:
     """One of several runs; they differ in their random choices only."""
-    target = launch.target
-    service, environment = target.begin(number)
+    process = launch.process
+    service, environment = process.begin(number)
     beginning = output.path.stat().st_size
     ending = run_program(launch.program, launch.arguments, environment, service, live, launch.end_after)
+    from cozcli.launch.run_summary import append_ending  # for which the program did not wait
+
     try:
-        if target.is_launched:
+        if process.is_launched:
             append_ending(output.path, beginning, ending)
-        print_warnings(target.end())
+        print_warnings(process.end())
     except OSError as error:
-        _say(messages.profile_incomplete(name, error.strerror or str(error)))
+        _say(about_run.profile_incomplete(name, error.strerror or str(error)))
     return ending
 
 
@@ -343,19 +182,13 @@ def _make_live(series: Series, profile: Path, beginning: int, options: argparse.
     on_terminal = StatusRow.is_possible()
     if options.quiet or options.live == "off" or (options.live == "auto" and not on_terminal):
         return None
-    from cozcli.launch.live import Analyst, Live, Tail  # which most runs need not wait for
+    from cozcli.launch.leading_lines import Analyst  # which most runs need not wait for
+    from cozcli.launch.live import Leading, Live
+    from cozcli.profile.tail import ProfileTail
 
     row = StatusRow() if on_terminal else None
-    return Live(Tail(profile, beginning), Analyst(profile), series.describe, row)
-
-
-def _say_load(profile: Path, beginning: int, settings: Settings) -> None:
-    placed = [point.name for point in settings.points if point.kind == "arrival"]
-    for told in describe_load(profile, beginning, settings.load, placed):
-        if isinstance(told, str):
-            _say(told)
-        else:
-            print_warnings([told])
+    leading = Leading(Analyst(profile, is_idle=True))
+    return Live(ProfileTail(profile, beginning), leading, series.describe, row)
 
 
 def _is_location(target: FixedTarget) -> bool:

@@ -6,13 +6,14 @@ import argparse
 import re
 
 from cozcli.launch.fixed_targets import is_line
-from cozcli.launch.load import NANOSECONDS
 from cozcli.launch.points import split_pair
 
+#: What times on the command line may be given in; without a unit they are nanoseconds.
+NANOSECONDS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
-SHORTEST_PERIOD, LONGEST_PERIOD = 100_000, 100_000_000
+MIN_PERIOD, MAX_PERIOD = 100_000, 100_000_000
 #: In seconds: for --warmup and --duration.
-LONGEST_TIME = 86_400
+MAX_TIME = 86_400
 
 
 def line_place(text: str) -> str:
@@ -62,7 +63,7 @@ def period(text: str) -> int:
     """A sampling period, in nanoseconds."""
     match = re.fullmatch(r"([0-9]{1,12})\s*(ns|us|µs|ms|s|)", text)
     period = int(match[1]) * NANOSECONDS[match[2]] if match else 0
-    if not SHORTEST_PERIOD <= period <= LONGEST_PERIOD:
+    if not MIN_PERIOD <= period <= MAX_PERIOD:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a time from 100us to 100ms (a bare number is in nanoseconds)"
         )
@@ -74,7 +75,7 @@ def time(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*(ms|s|m|min|h|)", text)
     units = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
     seconds = float(match[1]) * units[match[2]] if match else 0.0
-    if not 0 < seconds <= LONGEST_TIME:
+    if not 0 < seconds <= MAX_TIME:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time up to a day, as in 90s, 5m or 1h")
     return seconds
 

@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cozcli import messages, page_messages
+from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
+from cozcli.messages import cannot_write, printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
@@ -74,22 +75,22 @@ def execute(options: argparse.Namespace) -> int:
     try:
         page = render_page(profiles, sources)
     except OSError as error:
-        raise CozError(page_messages.template_missing(error.strerror or str(error))) from None
+        raise CozError(messages.template_missing(error.strerror or str(error))) from None
     output = Path(options.output)
     try:
         write_page(page, output, options.force)
     except NotOurPageError:
-        raise CozError(page_messages.not_our_page(options.output)) from None
+        raise CozError(messages.not_our_page(options.output)) from None
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(messages.cannot_write(options.output, reason)) from None
-    print(messages.printable(str(output)), flush=True)
+        raise CozError(cannot_write(options.output, reason)) from None
+    print(printable(str(output)), flush=True)
     for profile in profiles:
         shared.print_warnings(profile.analysis.warnings)
     if len(page) > LARGE:
-        shared.print_warnings([page_messages.page_large(len(page))])
+        shared.print_warnings([messages.page_large(len(page))])
     if not options.no_open and _has_display() and not _open(output):
-        shared.print_warnings([page_messages.not_opened(options.output)])
+        shared.print_warnings([messages.not_opened(options.output)])
     return 0
 
 

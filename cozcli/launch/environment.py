@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cozcli import __version__
 from cozcli.errors import CozError
-from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
-from cozcli.launch.load import Load
-from cozcli.launch.points import PlacedPoint
+from cozcli.launch.messages import about_targets
+from cozcli.launch.points import LocationPoint
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
@@ -44,7 +44,7 @@ VARIABLES = (
 )
 
 #: The kernel takes no more than 128 KiB for a variable, with its name and a NUL.
-_LONGEST_VALUE = (128 << 10) - 100
+_MAX_VALUE = (128 << 10) - 100
 
 
 class Settings(NamedTuple):
@@ -66,10 +66,11 @@ class Settings(NamedTuple):
     period: int | None = None
     sampling: str = "auto"
     granularity: str = "line"
-    points: Sequence[PlacedPoint] = ()
+    points: Sequence[LocationPoint] = ()
     warmup: int = 0
     stop_after: int = 0
-    load: Load = Load()
+    #: Of extensions (addition.py).
+    variables: Mapping[str, str] = MappingProxyType({})
 
 
 def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -109,8 +110,8 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
         environment["COZ_SOURCE_SCOPE"] = "\n".join(settings.source_scope)
     if settings.fixed:
         targets = "\n".join(f"{target.kind}\t{target.name}" for target in settings.fixed)
-        if len(os.fsencode(targets)) > _LONGEST_VALUE:
-            raise CozError(messages.too_many_fixed(len(settings.fixed)))
+        if len(os.fsencode(targets)) > _MAX_VALUE:
+            raise CozError(about_targets.too_many_fixed(len(settings.fixed)))
         environment["COZ_FIXED_TARGETS"] = targets
     if settings.points:
         environment["COZ_POINTS"] = "\n".join(point.encode() for point in settings.points)
@@ -125,12 +126,9 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
         environment["COZ_WARMUP"] = str(settings.warmup)
     if settings.stop_after:
         environment["COZ_STOP_AFTER"] = str(settings.stop_after)
-    if settings.load.speedup:
-        environment["COZ_ARRIVAL_SPEEDUP"] = settings.load.speedup
-    if settings.load.rate:
-        environment["COZ_ARRIVAL_RATE"] = settings.load.rate
     if settings.period is not None:
         environment["COZ_PERIOD"] = str(settings.period)
+    environment.update(settings.variables)
     return environment
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
-from cozcli.launch import load_messages, messages, point_messages
 from cozcli.launch.helper import ask_helper, failure
 from cozcli.launch.line_tables import LineTables
+from cozcli.launch.messages import about_points, about_scope
 
 AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
 #: What a visit by a jump takes, in ns, and one whose time is taken (docs/decisions/progress_points.md).
@@ -51,7 +51,7 @@ class Spot(NamedTuple):
     no_jump: str
 
 
-class PlacedPoint(NamedTuple):
+class LocationPoint(NamedTuple):
     """A line of COZ_POINTS."""
 
     kind: str
@@ -95,7 +95,7 @@ def split_pair(text: str) -> tuple[str, str] | None:
     return (begin, end) if begin and end else None
 
 
-def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list[PlacedPoint]:
+def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list[LocationPoint]:
     """Find every name, and choose what counts its visits.
 
     Raises:
@@ -117,7 +117,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
             takes_charges = wanted.amplified and group[0][0] != "throughput"
             by = chooser.choose([spot for _, spot, _ in group], takes_charges)
             points += [
-                PlacedPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by, kind))
+                LocationPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by, kind))
                 for kind, spot, label in group
             ]
     return _unique(points)
@@ -142,25 +142,25 @@ class Chooser:
         fixed = [spot for spot in spots if spot.no_instruction]
         movable = self._costs.has_instruction and not fixed
         if takes_charges and self._by == HARDWARE:
-            raise CozError(load_messages.arrival_by_hardware(spots[0].name))
+            raise CozError(about_points.arrival_by_hardware(spots[0].name))
         if self._by in (AUTO, JUMP):
             kept = [spot for spot in spots if spot.no_jump]
             if self._costs.has_instruction and not kept:
                 return JUMP
             if self._by == JUMP and self._costs.has_instruction:
-                raise CozError(point_messages.no_jump(kept[0].name, kept[0].no_jump))
+                raise CozError(about_points.no_jump(kept[0].name, kept[0].no_jump))
         by_instruction = takes_charges or self._by in (BREAKPOINT, JUMP)
         if by_instruction or (self._by == AUTO and movable and not (fits and self._is_cheap())):
             if not self._costs.has_instruction:
-                raise CozError(point_messages.no_breakpoint_instruction(os.uname().machine))
+                raise CozError(about_points.no_breakpoint_instruction(os.uname().machine))
             if fixed:
-                raise CozError(point_messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+                raise CozError(about_points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             return BREAKPOINT
         if not fits:
             if self._by == AUTO and fixed:
-                raise CozError(point_messages.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+                raise CozError(about_points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             raise CozError(
-                point_messages.no_hardware_breakpoint(
+                about_points.no_hardware_breakpoint(
                     spots[0].name, needed, self._free, self._costs.hardware_error, self._by == AUTO
                 )
             )
@@ -194,12 +194,12 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
     for binary, answer in answers:
         places = answer["places"]
         if len(places) > 1:
-            raise CozError(point_messages.point_ambiguous(name, [place["location"] for place in places]))
+            raise CozError(about_points.point_ambiguous(name, [place["location"] for place in places]))
         if places:
             addresses = places[0]["addresses"]
             for address in addresses:
                 if address["no_breakpoint"]:
-                    raise CozError(point_messages.point_unusable(name, address["no_breakpoint"]))
+                    raise CozError(about_points.point_unusable(name, address["no_breakpoint"]))
             return Spot(
                 name=name,
                 is_line=answer["is_line"],
@@ -212,21 +212,21 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
             )
     nearest = list(dict.fromkeys(near for _, answer in answers for near in answer["nearest"]))
     is_line = any(answer["is_line"] for _, answer in answers)
-    raise CozError(point_messages.point_not_found(name, is_line, nearest, tables.source_files()[1]))
+    raise CozError(about_points.point_not_found(name, is_line, nearest, tables.source_files()[1]))
 
 
-def _sampled(spot: Spot, tables: LineTables) -> PlacedPoint:
+def _sampled(spot: Spot, tables: LineTables) -> LocationPoint:
     if not spot.is_line:
-        raise CozError(point_messages.sampled_wants_line(spot.name))
+        raise CozError(about_points.sampled_wants_line(spot.name))
     if spot.location.rpartition(":")[0] not in tables.source_files()[0]:
-        raise CozError(point_messages.sampled_out_of_scope(spot.location))
-    return PlacedPoint("throughput", SAMPLES, "", (), spot.location)
+        raise CozError(about_points.sampled_out_of_scope(spot.location))
+    return LocationPoint("throughput", SAMPLES, "", (), spot.location)
 
 
 def _costs(helper: Path) -> Costs:
     status, answer = ask_helper(helper, ["breakpoints"])
     if status != 0:
-        raise CozError(messages.helper_failed(str(helper), answer.get("message", f"status {status}")))
+        raise CozError(about_scope.helper_failed(str(helper), answer.get("message", f"status {status}")))
     hardware, instruction = answer["hardware"], answer["instruction"]
     return Costs(
         hardware["free"],
@@ -241,7 +241,7 @@ def _label(spot: Spot) -> str:
     return spot.location if spot.is_line else spot.function
 
 
-def _unique(points: Iterable[PlacedPoint]) -> list[PlacedPoint]:
+def _unique(points: Iterable[LocationPoint]) -> list[LocationPoint]:
     """Each once, however often it was asked for; names that would run together are told apart."""
     unique = list(dict.fromkeys(points))
     for index, point in enumerate(unique):

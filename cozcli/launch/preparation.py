@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
-from cozcli.launch import messages, point_messages
+from cozcli.launch.addition import Addition
 from cozcli.launch.environment import Settings
-from cozcli.launch.fixed_targets import FixedTarget, Wanted, read_fixed_lines
+from cozcli.launch.fixed_lines import read_fixed_lines
+from cozcli.launch.fixed_targets import FixedTarget, Wanted
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
-from cozcli.launch.load import Load
+from cozcli.launch.messages import about_points, about_scope, about_targets
 from cozcli.launch.points import WantedPoints, place_points
 from cozcli.launch.table_service import Later, TableService
 
@@ -38,7 +39,13 @@ class Preparation:
     """
 
     def __init__(
-        self, options: argparse.Namespace, library: Path, helper: Path, output: Path, seed: int
+        self,
+        options: argparse.Namespace,
+        library: Path,
+        helper: Path,
+        output: Path,
+        seed: int,
+        additions: Sequence[Addition] = (),
     ) -> None:
         """Read what the options name.
 
@@ -46,7 +53,7 @@ class Preparation:
             CozError: they contradict each other, or a file of lines is no good.
         """
         self.library = library
-        self.load = Load(options.arrival_speedup or "", options.arrival_rate or "")
+        self.additions = additions
         self.scope = Scope(options.source_scope, options.binary_scope, options.granularity)
         self._options = options
         self._helper = helper
@@ -58,11 +65,11 @@ class Preparation:
             options.progress_sampled,
             options.latency,
             options.progress_by,
-            options.arrival,
-            self.load.is_on,
+            [name for addition in additions for name in addition.arrivals],
+            any(addition.charges_arrivals for addition in additions),
         )
         if self._points.sampled and options.sampling == "off":
-            raise CozError(point_messages.sampled_without_samples())
+            raise CozError(about_points.sampled_without_samples())
 
     def prepare(self, program: Path, interpreter: str) -> Prepared:
         """Read the program's lines, and find in them what was named.
@@ -94,7 +101,7 @@ class Preparation:
             points=place_points(self._helper, tables, self._points),
             warmup=round(options.warmup * 1e9),
             stop_after=round(options.stop_after * 1e9),
-            load=self.load,
+            variables={k: v for addition in self.additions for k, v in addition.variables.items()},
         )
         return Prepared(settings, tables)
 
@@ -108,7 +115,7 @@ class Preparation:
         try:
             return TableService(tables.helper, later, warn, connection)
         except OSError as error:
-            warn([messages.table_socket_failed(error.strerror or str(error))])
+            warn([about_scope.table_socket_failed(error.strerror or str(error))])
             return None
 
 
@@ -120,9 +127,9 @@ def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:
     """
     if scope.functions and (options.fixed_line or options.fixed_lines):
         option = "--fixed-line" if options.fixed_line else "--fixed-lines"
-        raise CozError(messages.fixed_needs_granularity(option, scope.granularity))
+        raise CozError(about_targets.fixed_needs_granularity(option, scope.granularity))
     if options.fixed_function and not scope.functions:
-        raise CozError(messages.fixed_needs_granularity("--fixed-function", scope.granularity))
+        raise CozError(about_targets.fixed_needs_granularity("--fixed-function", scope.granularity))
     wanted = [Wanted("line", text) for text in options.fixed_line]
     for name in options.fixed_lines:
         wanted += read_fixed_lines(name)

@@ -12,13 +12,13 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
-from cozcli.launch import program_messages
+from cozcli.launch.ending import Ending
+from cozcli.launch.messages import about_program
 
 if TYPE_CHECKING:
-    from cozcli.launch.live import Live
     from cozcli.status_row import StatusRow
 
 #: Signals sent to the launcher that are meant for the program.
@@ -51,22 +51,18 @@ class Service(Protocol):
         """It has ended."""
 
 
-class Ending(NamedTuple):
-    """How the program ended: by a status, or (`signal` above 0) by a signal.
-
-    `interrupted`: somebody wanted it to end, by Ctrl-C or a signal to us, however it took that. `on_time`: it
-    ended by the SIGTERM that we sent it when its time was over (or after it).
-    """
-
-    status: int = 0
-    signal: int = 0
-    interrupted: bool = False
-    on_time: bool = False
+class Display(Protocol):
+    """Shows how far the program is while it runs, in a thread of its own."""
 
     @property
-    def ended_as_asked(self) -> bool:
-        """Was the end that of --end-after? A crash on the way is none."""
-        return self.on_time and not self.interrupted and self.signal in (0, signal.SIGTERM)
+    def row(self) -> StatusRow | None:
+        """The row of the terminal that it draws in, if there is one."""
+
+    def start(self) -> None:
+        """The program has been started."""
+
+    def close(self) -> None:
+        """It has ended."""
 
 
 def run_program(
@@ -74,7 +70,7 @@ def run_program(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     service: Service | None = None,
-    live: Live | None = None,
+    live: Display | None = None,
     end_after: float | None = None,
 ) -> Ending:
     """Run a program in this terminal and process group, and wait for its end.
@@ -128,7 +124,7 @@ def run_program(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if reason:
         text = os.strerror(int(reason))
-        raise CozError(program_messages.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
+        raise CozError(about_program.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
     return ending
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cozcli.profile.fields import LARGEST, Fields, RecordError
+from cozcli.profile.fields import MAX_NUMBER, Fields, RecordError
 from cozcli.profile.parsing import check_speedup
 from cozcli.profile.records import (
     ExperimentRecord,
@@ -158,7 +158,7 @@ class ClassicAssembler:
         duration = fields.positive("duration")
         speedup = check_speedup(fields.real("speedup", 1.0))
         hits = fields.natural("selected_samples", 0)
-        delay = min(round(hits * speedup * SAMPLE_PERIOD), LARGEST)
+        delay = min(round(hits * speedup * SAMPLE_PERIOD), MAX_NUMBER)
         self._experiment = ExperimentRecord(
             location=fields.text("selected"),
             speedup=speedup,

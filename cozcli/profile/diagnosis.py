@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.profile import diagnosis_messages as messages
+from cozcli.profile import messages
 from cozcli.profile.profile import Run
 from cozcli.profile.records import RunRecord
 

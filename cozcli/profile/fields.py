@@ -1,16 +1,31 @@
-"""Checked access to the fields of a JSON object that something else has written."""
+"""JSON objects that something else has written: decoding a line, and checked access to its fields."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 
 #: 292 years of nanoseconds: no honest time or count is larger (an unsigned underflow is).
-LARGEST = 2**63 - 1
+MAX_NUMBER = 2**63 - 1
 
 
 class RecordError(ValueError):
     """A record of a known type whose contents cannot be true."""
+
+
+def decode_object(text: str | bytes) -> dict[str, object] | None:
+    """The JSON object of one line; None if it is anything else, or nested too deeply."""
+    try:
+        values = json.loads(text, parse_constant=_keep_name)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _keep_name(name: str) -> object:
+    """NaN and Infinity are not JSON; kept as text, each field's own check refuses them."""
+    return name
 
 
 class Fields:
@@ -24,18 +39,18 @@ class Fields:
         return key in self._values
 
     def natural(self, key: str, default: int | None = None) -> int:
-        """An integer from 0 to `LARGEST`; floats without a fraction are taken as integers."""
+        """An integer from 0 to `MAX_NUMBER`; floats without a fraction are taken as integers."""
         value = self._get(key, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise RecordError(f"{key!r} is not a whole number")
-        if not 0 <= value <= LARGEST:
+        if not 0 <= value <= MAX_NUMBER:
             raise RecordError(f"{key!r} is out of range")
         return value
 
     def positive(self, key: str) -> int:
-        """An integer from 1 to `LARGEST`."""
+        """An integer from 1 to `MAX_NUMBER`."""
         value = self.natural(key)
         if value == 0:
             raise RecordError(f"{key!r} is zero")

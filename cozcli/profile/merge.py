@@ -8,9 +8,10 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cozcli import messages
 from cozcli.errors import CozError, Problem
+from cozcli.messages import cannot_write
 from cozcli.output_file import replacing, resolve
+from cozcli.profile import messages
 from cozcli.profile.profile import Profile, load_profile
 from cozcli.profile.reader import ReadProblems, is_classic_line, looks_like_profile, read_records
 from cozcli.profile.records import ExperimentRecord, RunRecord
@@ -45,7 +46,7 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
             os.fsync(stream.fileno())
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(messages.cannot_write(output, reason)) from None
+        raise CozError(cannot_write(output, reason)) from None
     return profile, profile.warnings
 
 
@@ -97,13 +98,13 @@ def _check_output(target: Path, name: str) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise CozError(messages.cannot_write(name, error.strerror or str(error))) from None
+        raise CozError(cannot_write(name, error.strerror or str(error))) from None
     if stat.S_ISDIR(mode) or not stat.S_ISREG(mode):
-        raise CozError(messages.cannot_write(name, "it is not an ordinary file"))
+        raise CozError(cannot_write(name, "it is not an ordinary file"))
     try:
         with target.open("rb") as stream:
             head = stream.read(_HEAD)
     except OSError as error:
-        raise CozError(messages.cannot_write(name, error.strerror or str(error))) from None
+        raise CozError(cannot_write(name, error.strerror or str(error))) from None
     if head and not looks_like_profile(head):
         raise CozError(messages.merge_over_other_file(name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cozcli.profile.fields import LARGEST, Fields, RecordError
+from cozcli.profile.fields import MAX_NUMBER, Fields, RecordError
 from cozcli.profile.records import (
     VERSION,
     ArrivalPoint,
@@ -19,7 +19,7 @@ from cozcli.profile.records import (
     LatencyPoint,
     LineCount,
     LoadRecord,
-    PlacedPoint,
+    LocationPoint,
     Point,
     PointCount,
     Record,
@@ -30,7 +30,7 @@ from cozcli.profile.records import (
 )
 
 #: Nanoseconds; the runtime's probe of the machine's speed takes less than one microsecond.
-LONGEST_PROBE = 1e9
+MAX_PROBE_TIME = 1e9
 FORMAT = "coz-profile"
 
 
@@ -88,7 +88,7 @@ def _run(fields: Fields) -> RunRecord:
         fixed=fields.texts("fixed"),
         speedups=tuple(check_speedup(speedup) for speedup in fields.reals("speedups", 1.0)),
         points=tuple(
-            PlacedPoint(point.text("name"), point.text("kind", ""), point.text("by", ""))
+            LocationPoint(point.text("name"), point.text("kind", ""), point.text("by", ""))
             for point in fields.objects("points")
         ),
         arrival_speedup=fields.natural("arrival_speedup") if fields.has("arrival_speedup") else None,
@@ -104,7 +104,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         speedup=check_speedup(fields.real("speedup", 1.0)),
         block=fields.natural("block", 0),
         start=fields.natural("start", 0),
-        duration=fields.natural("duration", min(effective + delay, LARGEST)),
+        duration=fields.natural("duration", min(effective + delay, MAX_NUMBER)),
         effective_duration=effective,
         delay=delay,
         hits=fields.natural("hits", 0),
@@ -149,7 +149,7 @@ def _arrivals(fields: Fields) -> Arrivals | None:
 def _probe_time(fields: Fields) -> float:
     """0, unknown, where it is missing or cannot be true: the window is good without it."""
     try:
-        return fields.real("probe_time", LONGEST_PROBE) if fields.has("probe_time") else 0.0
+        return fields.real("probe_time", MAX_PROBE_TIME) if fields.has("probe_time") else 0.0
     except RecordError:
         return 0.0
 
@@ -224,6 +224,7 @@ def _samples(fields: Fields) -> SamplesRecord:
                 point.text("name"),
                 point.text("kind"),
                 point.natural("arrivals" if point.has("arrivals") else "visits"),
+                point.natural("departures", 0),
             )
             for point in fields.objects("points")
         ),
@@ -231,4 +232,5 @@ def _samples(fields: Fields) -> SamplesRecord:
         discarded=fields.counts("discarded"),
         threads=fields.natural("threads", 0),
         final=fields.flag("final"),
+        arrivals=_arrivals(fields),
     )

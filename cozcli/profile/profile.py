@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cozcli import messages
 from cozcli.errors import CozError, Problem
+from cozcli.profile import messages
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.profile.records import (
     VERSION,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cozcli.profile.classic import ClassicAssembler, is_classic, parse_tab_line
-from cozcli.profile.fields import RecordError
+from cozcli.profile.fields import RecordError, decode_object
 from cozcli.profile.parsing import parse_record
 from cozcli.profile.records import Record
 
@@ -76,13 +75,5 @@ def is_classic_line(raw: bytes) -> bool:
 def _parse_line(text: str) -> dict[str, object] | None:
     if not text.startswith("{"):
         return parse_tab_line(text)
-    try:
-        values = json.loads(text, parse_constant=_reject_constant)
-    except (ValueError, RecursionError):
-        return None
-    return values if isinstance(values, dict) and isinstance(values.get("type"), str) else None
-
-
-def _reject_constant(name: str) -> object:
-    """NaN and Infinity are not JSON; kept as text, each field's own check refuses them."""
-    return name
+    values = decode_object(text)
+    return values if values is not None and isinstance(values.get("type"), str) else None

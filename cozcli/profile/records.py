@@ -1,18 +1,19 @@
 """The records of a profile (docs/profile_format.md), as typed values; parsing.py makes them of JSON.
 
-Times are nanoseconds, speedups fractions.
+Times are nanoseconds, speedups fractions. They are named tuples, since `coz run` reads its own profile and
+must not wait for the import of dataclasses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ThroughputPoint:
+class ThroughputPoint(NamedTuple):
     """`visits` intervals between visits took `elapsed` of effective time together.
 
     `half_visits` and `half_elapsed` are the part in the first half of the window; 0 where it was not divided.
@@ -25,8 +26,7 @@ class ThroughputPoint:
     half_elapsed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LatencyPoint:
+class LatencyPoint(NamedTuple):
     """Over `elapsed`, `in_progress` transactions were open on average."""
 
     name: str
@@ -36,8 +36,7 @@ class LatencyPoint:
     in_progress: float
 
 
-@dataclass(frozen=True, slots=True)
-class ArrivalPoint:
+class ArrivalPoint(NamedTuple):
     """A COZ_ARRIVAL point: `visits` intervals between arrivals took `elapsed` of effective time together."""
 
     name: str
@@ -48,8 +47,7 @@ class ArrivalPoint:
 Point = ThroughputPoint | LatencyPoint | ArrivalPoint
 
 
-@dataclass(frozen=True, slots=True)
-class Arrivals:
+class Arrivals(NamedTuple):
     """What became of arrivals where load is amplified; each was to be sped up by `speedup` ns.
 
     `charged`: ns by which all together were. `intervals` of them had one before them in their thread,
@@ -58,7 +56,7 @@ class Arrivals:
     """
 
     speedup: int
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]
     clipped: int = 0
     charged: int = 0
     intervals: int = 0
@@ -66,8 +64,7 @@ class Arrivals:
     computed: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedPoint:
+class LocationPoint(NamedTuple):
     """A progress point that the command line asked for, and what counted its visits.
 
     `by` is "hardware", "jump", "breakpoint" or "samples"; "none" when nothing could.
@@ -78,8 +75,7 @@ class PlacedPoint:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(NamedTuple):
     """The start of a run. `classic` marks runs of the classic tool, of which only `time` is known.
 
     `fixed_speedup` is the only speedup besides 0 that was to be tried, if there was to be only one;
@@ -103,7 +99,7 @@ class RunRecord:
     granularity: str = "line"
     fixed: tuple[str, ...] = ()
     speedups: tuple[float, ...] = ()
-    points: tuple[PlacedPoint, ...] = ()
+    points: tuple[LocationPoint, ...] = ()
     arrival_speedup: int | None = None
 
     @property
@@ -114,8 +110,7 @@ class RunRecord:
         return frozenset(self.speedups) or None
 
 
-@dataclass(frozen=True, slots=True)
-class ExperimentRecord:
+class ExperimentRecord(NamedTuple):
     """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
     `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy` and `machine_stolen` are -1,
@@ -145,8 +140,7 @@ class ExperimentRecord:
     arrivals: Arrivals | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceRecord:
+class ReferenceRecord(NamedTuple):
     """A window without speedup and samples. `sample_cost`: of a sample elsewhere, ns; 0 if unknown."""
 
     effective_duration: int
@@ -159,8 +153,7 @@ class ReferenceRecord:
     arrivals: Arrivals | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRecord:
+class LoadRecord(NamedTuple):
     """How often requests arrived (every `interval` ns in a thread), measured before load was amplified."""
 
     arrival_speedup: int
@@ -168,37 +161,34 @@ class LoadRecord:
     rate: float
 
 
-@dataclass(frozen=True, slots=True)
-class LineCount:
+class LineCount(NamedTuple):
     """Samples in one line (or other target) since the start of the run."""
 
     location: str
     function: str
-    count: int
+    count: int  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
-class CallerCount:
+class CallerCount(NamedTuple):
     """Samples in a line as part of one function and for one caller, which is empty where out of scope."""
 
     location: str
     function: str
     caller: str
     caller_function: str
-    count: int
+    count: int  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
-class PointCount:
-    """Visits (for latency points: arrivals) since the start of the run."""
+class PointCount(NamedTuple):
+    """Visits (for latency points: arrivals; their `departures` beside them) since the start of the run."""
 
     name: str
     kind: str
     visits: int
+    departures: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SamplesRecord:
+class SamplesRecord(NamedTuple):
     """Totals since the start of the run; `total` is -1 where the format does not say. `regions`: entered."""
 
     run_time: int
@@ -210,14 +200,13 @@ class SamplesRecord:
     regions: tuple[str, ...] = ()
     points: tuple[PointCount, ...] = ()
     experiments: int = 0
-    discarded: Mapping[str, int] = field(default_factory=dict)
+    discarded: Mapping[str, int] = MappingProxyType({})
     threads: int = 0
     final: bool = False
     arrivals: Arrivals | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExitRecord:
+class ExitRecord(NamedTuple):
     """How the program ended: by `status`, or by `signal` (else -1)."""
 
     status: int = -1

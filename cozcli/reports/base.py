@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Protocol
@@ -43,6 +44,11 @@ def percent(fraction: float) -> str:
     """`+12.3 %`; very large slow-downs without decimals."""
     value = 100 * fraction
     return f"{value:+.1f}" if abs(value) < 1000 else f"{value:+,.0f}"
+
+
+def rounded(value: float) -> float | None:
+    """Six significant digits: more is noise, and would differ between machines' libraries."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
 def describe_marks(result: LineResult) -> list[str]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference, Estimate
-from cozcli.analysis.result import Analysis, LineResult
-from cozcli.messages import count, printable
-from cozcli.reports.base import common_directory, percent, short_function, shorten
+from cozcli.analysis.result import LineResult
+from cozcli.messages import printable
+from cozcli.reports.base import percent, short_function
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
+from cozcli.reports.diff_words import (
+    CERTAIN,
+    Sides,
+    alone,
+    common_prefix,
+    headline,
+    location_name,
+    point_name,
+)
 
 FORMAT, VERSION = "coz-diff", 1
-#: Follows a change that is more than chance, even when the number of lines is allowed for.
-CERTAIN = "*"
-MOST_ALONE = 10
 COLUMNS = (
     *("status", "location_before", "location_after", "function", "point", "kind", "moved", "certain"),
     *(f"slope_{part}" for part in ("before", "after", "change", "change_low", "change_high")),
@@ -39,15 +43,6 @@ PERIODS = (
     "Periods are of baselines under the profiler. Compare them only if both profiles were made on one "
     "machine under the same load; effects are relative to each profile's own period."
 )
-
-
-@dataclass(frozen=True)
-class Sides:
-    """What a comparison is of. `periods`: of each throughput point, in nanoseconds, A and B."""
-
-    names: tuple[str, str]
-    analyses: tuple[Analysis, Analysis]
-    periods: Mapping[str, tuple[float, float]]
 
 
 def render_json(comparison: Comparison, sides: Sides) -> str:
@@ -73,8 +68,8 @@ def render_csv(comparison: Comparison) -> str:
     """A row for each line and point; `status`: both, before or after."""
     rows = [_csv_change(change) for change in comparison.changes]
     empty: list[Cell] = [None] * (len(COLUMNS) - COLUMNS.index("slope_before"))
-    for status, alone in (("before", comparison.only_before), ("after", comparison.only_after)):
-        for result in alone:
+    for status, found in (("before", comparison.only_before), ("after", comparison.only_after)):
+        for result in found:
             places: list[Cell] = [result.location, None] if status == "before" else [None, result.location]
             slope = [result.slope, None] if status == "before" else [None, result.slope]
             rows.append(
@@ -95,7 +90,7 @@ def render_csv(comparison: Comparison) -> str:
 
 def render_markdown(comparison: Comparison, sides: Sides) -> str:
     """Header, table, and what is in one profile only."""
-    prefix = _prefix(comparison)
+    prefix = common_prefix(comparison)
     names = (
         "Line",
         "Function",
@@ -107,7 +102,7 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
     )
     rows = [
         (
-            place(change, prefix),
+            location_name(change, prefix),
             short_function(change.after.function) or "-",
             point_name(change.after),
             *(_arrow(change.effects.get(s)) for s in COMPARED),
@@ -129,7 +124,7 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    from cozcli.reports.diff_table import make_table
+    from cozcli.reports.diff_table import make_table  # which needs rich
 
     stream = io.StringIO()
     terminal = width is not None
@@ -145,7 +140,7 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     def say(line: str, style: str = "") -> None:
         console.print(Text(printable(line), style=style), soft_wrap=not terminal)
 
-    prefix = _prefix(comparison)
+    prefix = common_prefix(comparison)
     first, *others = headline(comparison, sides)
     for line in others:
         say(line)
@@ -168,71 +163,6 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def headline(comparison: Comparison, sides: Sides) -> list[str]:
-    """What came out in a sentence, then the two profiles and their periods."""
-    certain = [change for change in comparison.changes if change.certain]
-    if certain:
-        change = certain[0]
-        name, slope = short_function(change.after.function), change.slope
-        where = place(change, _prefix(comparison)) + (f" ({name})" if name else "")
-        first = (
-            f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
-            f"{point_name(change.after)}, slope {slope.before.value:+.2f} → "
-            f"{slope.after.value:+.2f}: it {_meaning(slope)}."
-        )
-    elif comparison.changes:
-        first = f"No certain change in {count(len(comparison.changes), 'line')} that both profiles have."
-    else:
-        first = "The profiles have no line and progress point in common."
-    lines = [first]
-    for letter, name, analysis in zip("AB", sides.names, sides.analyses, strict=True):
-        lines.append(f"{letter}: {name}, {count(analysis.experiments, 'experiment')}")
-    for point, (a, b) in sides.periods.items():
-        lines.append(f"Period of {point}: {_time(a)} → {_time(b)} ({100 * (b / a - 1):+.1f} %)")
-    return lines
-
-
-def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
-    """What only one of the profiles has."""
-    lines = []
-    for letter, found in zip("AB", (comparison.only_before, comparison.only_after), strict=True):
-        if found:
-            lines.append(f"Only in {letter}:")
-            lines += [
-                f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {result.slope:+.2f}"
-                + ("*" if result.significant else "")
-                for result in found[:MOST_ALONE]
-            ]
-            if len(found) > MOST_ALONE:
-                lines.append(f"  and {len(found) - MOST_ALONE} more that matter less")
-    return lines
-
-
-def _meaning(slope: Difference) -> str:
-    a, b = slope.before.value, slope.after.value
-    if a < 0 and b < 0:
-        return "does more harm when it is faster" if b < a else "does less harm when it is faster"
-    return "matters more" if b > a else "matters less"
-
-
-def place(change: Change, prefix: str) -> str:
-    """Where the line is now, and, if it moved, which number it had."""
-    after = shorten(change.after.location, prefix)
-    if not change.moved:
-        return after
-    return f"{after} (was {change.before.location.rpartition(':')[2]})"
-
-
-def point_name(result: LineResult) -> str:
-    """The progress point, and whether its latency is meant."""
-    return result.point if result.kind == "throughput" else f"{result.point} (latency)"
-
-
-def _prefix(comparison: Comparison) -> str:
-    results: Sequence[LineResult] = [change.after for change in comparison.changes]
-    return common_directory([r.location for r in (*results, *comparison.only_before, *comparison.only_after)])
-
-
 def _arrow(found: Difference | None) -> str:
     if found is None:
         return "-"
@@ -244,13 +174,6 @@ def _slope_change(change: Change) -> str:
     found = change.slope.change
     mark = CERTAIN if change.certain else ""
     return f"{found.value:+.2f}{mark} [{found.low:+.2f}, {found.high:+.2f}]"
-
-
-def _time(nanoseconds: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
 
 
 def _json_change(change: Change) -> dict[str, Any]:

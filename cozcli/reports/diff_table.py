@@ -9,7 +9,7 @@ from rich.text import Text
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference
 from cozcli.messages import printable
 from cozcli.reports.base import percent, short_function
-from cozcli.reports.diff_reports import CERTAIN, place, point_name
+from cozcli.reports.diff_words import CERTAIN, location_name, point_name
 
 #: Columns of a terminal from which on effects, their intervals, and the function are shown.
 WITH_EFFECTS, WITH_INTERVALS, WITH_FUNCTION = 100, 130, 150
@@ -29,7 +29,7 @@ def make_table(comparison: Comparison, prefix: str, width: int | None) -> Table:
     table.add_column("Slope", justify="right", no_wrap=True)
     table.add_column("Change (95 %)", justify="right", no_wrap=True)
     for change in comparison.changes:
-        row = [Text(printable(place(change, prefix)), style="bold")]
+        row = [Text(printable(location_name(change, prefix)), style="bold")]
         if room >= WITH_FUNCTION:
             row.append(Text(printable(short_function(change.after.function)) or "-"))
         row.append(Text(printable(point_name(change.after))))

@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
-from cozcli import messages
 from cozcli.analysis.grouping import LATENCY, THROUGHPUT
 from cozcli.analysis.ranking import by_slope
 from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
 from cozcli.errors import CozError
 from cozcli.messages import printable
+from cozcli.reports import messages
 from cozcli.reports.base import (
     SIGNIFICANT,
     common_directory,
@@ -34,7 +34,7 @@ from cozcli.reports.base import (
     shorten,
 )
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
-from cozcli.reports.load_figure import draw_load, has_levels
+from cozcli.reports.part import parts_of
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -66,15 +66,15 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme
         CozError: there is no curve at all.
         OSError: the file cannot be written.
     """
-    if not analysis.results and not has_levels(analysis):
-        raise CozError(messages.nothing_to_draw())
     results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
     results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
     with matplotlib.rc_context(theme.style()):
-        if has_levels(analysis):
-            # What load does is the question then; the curves at each load are in the report.
-            draw_load(analysis, theme).savefig(path, dpi=DPI, metadata=_undated(path))
+        others = [figure for part in parts_of(analysis) if (figure := part.draw(theme)) is not None]
+        if others:
+            others[0].savefig(path, dpi=DPI, metadata=_undated(path))
             return
+        if not results:
+            raise CozError(messages.nothing_to_draw())
         if path.suffix.lower() != ".pdf":
             figure = draw_page(analysis, results, results, left_out, theme)
             figure.savefig(path, dpi=DPI, metadata=_undated(path))

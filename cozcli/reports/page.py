@@ -19,7 +19,7 @@ from cozcli import __version__
 from cozcli.analysis.result import Analysis
 from cozcli.output_file import replacing, resolve
 from cozcli.reports.json_report import JsonReport
-from cozcli.reports.load_text import describe_saturation, load_name
+from cozcli.reports.part import merged, parts_of
 
 FORMAT, VERSION = "coz-page", 2
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
@@ -108,24 +108,8 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
         "left_out": profile.left_out,
         **{key: report[key] for key in ("experiments", "runs", "warnings", "overheads")},
         "results": [_result(result) for result in report["results"]],
-        "scaling": _scaling(profile.analysis, report.get("scalability", [])),
-        "shifts": report.get("shifts", []),
+        **merged(part.page() for part in parts_of(profile.analysis)),
     }
-
-
-def _scaling(analysis: Analysis, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each point's levels, with the names that tables give them, and where it flattens, in words."""
-    return [
-        {
-            **document,
-            "summary": describe_saturation(result),
-            "levels": [
-                {**level, "name": load_name(analysis, level["arrival_speedup"])}
-                for level in document["levels"]
-            ],
-        }
-        for result, document in zip(analysis.scalability, documents, strict=True)
-    ]
 
 
 def _result(result: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
@@ -27,7 +28,7 @@ from cozcli.reports.base import (
     short_point,
     shorten,
 )
-from cozcli.reports.load_text import load_name, scalability_tables, shift_lines
+from cozcli.reports.part import ReportPart, parts_of
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import summarize
 
@@ -76,7 +77,8 @@ class TextReport:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         for line in describe_points(analysis, prefix) + describe_overheads(analysis, prefix):
             console.print(Text(printable(line)), soft_wrap=True)
-        for shown in scalability_tables(analysis, prefix):
+        parts = parts_of(analysis)
+        for shown in [shown for part in parts for shown in part.tables(prefix)]:
             console.print(shown, soft_wrap=isinstance(shown, Text) and not terminal)
         if not analysis.results:
             return _finished(stream.getvalue(), terminal)
@@ -87,10 +89,10 @@ class TextReport:
             lambda result: short_point(analysis, result.point, prefix),
         ):
             console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
-        console.print(_table(analysis, prefix, self._width))
+        console.print(_table(analysis, parts, prefix, self._width))
         for excerpt in excerpts(analysis) if self._source else []:
             _print_source(console, excerpt, prefix)
-        for line in shift_lines(analysis, prefix):
+        for line in [line for part in parts for line in part.footnotes(prefix)]:
             console.print(Text(line), soft_wrap=not terminal)
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
@@ -103,7 +105,7 @@ def _finished(text: str, terminal: bool) -> str:
     return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
+def _table(analysis: Analysis, parts: Sequence[ReportPart], prefix: str, width: int | None) -> Table:
     """The table; a terminal of few columns gets fewer details, so that marks are never cut off."""
     terminal = width is not None
     room = UNLIMITED if width is None else width
@@ -116,9 +118,9 @@ def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
         cut = (14 if room < WITH_SLOPE_INTERVAL else 30) if terminal else None
         table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=cut)
     table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
-    loaded = any(result.arrival_speedup for result in analysis.results)
-    if loaded:
-        table.add_column("Load", justify="right", no_wrap=True)
+    extra = {part: heading for part in parts if (heading := part.column())}
+    for heading in extra.values():
+        table.add_column(heading, justify="right", no_wrap=True)
     for speedup in SHOWN:
         table.add_column(f"at {speedup:.0%}", justify="right", no_wrap=True)
     slope = "Slope (95 %)" if room >= WITH_SLOPE_INTERVAL else "Slope"
@@ -128,13 +130,13 @@ def _table(analysis: Analysis, prefix: str, width: int | None) -> Table:
     table.add_column("Marks", overflow="fold", no_wrap=not terminal, min_width=len(CONTENTION))
     for result in analysis.results:
         point = short_point(analysis, result.point, prefix)
-        load = load_name(analysis, result.arrival_speedup) if loaded else None
-        table.add_row(*_row(result, point, prefix, latency, room, load))
+        cells = [part.cell(result) for part in extra]
+        table.add_row(*_row(result, point, prefix, latency, room, cells))
     return table
 
 
 def _row(
-    result: LineResult, point: str, prefix: str, latency: bool, room: int, load: str | None
+    result: LineResult, point: str, prefix: str, latency: bool, room: int, cells: Sequence[str]
 ) -> list[Text]:
     if latency and result.kind != "throughput":
         point += " (latency)"
@@ -142,8 +144,7 @@ def _row(
     if room >= WITH_FUNCTION:
         row.append(Text(printable(short_function(result.function)) or "-"))
     row.append(Text(printable(point)))
-    if load is not None:
-        row.append(Text(load))
+    row += [Text(cell) for cell in cells]
     row += [_effect(result, speedup, room >= WITH_INTERVALS) for speedup in SHOWN]
     row.append(_slope(result, room >= WITH_SLOPE_INTERVAL))
     if room >= WITH_INTERVALS:

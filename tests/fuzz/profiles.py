@@ -34,13 +34,16 @@ from cozcli.analysis.analyse import analyse  # noqa: E402
 from cozcli.analysis.compare import baseline_periods, choose, compare  # noqa: E402
 from cozcli.analysis.ranking import most_telling  # noqa: E402
 from cozcli.analysis.result import Analysis  # noqa: E402
-from cozcli.commands.amp import Sweep  # noqa: E402
 from cozcli.commands.plot import default_min_points  # noqa: E402
 from cozcli.errors import CozError  # noqa: E402
-from cozcli.launch import aftermath  # noqa: E402
-from cozcli.launch.load import Load, describe_load  # noqa: E402
+from cozcli.launch import run_summary  # noqa: E402
+from cozcli.launch.fixed_targets import FixedTarget  # noqa: E402
+from cozcli.launch.points import LocationPoint  # noqa: E402
+from cozcli.load.command import Sweep  # noqa: E402
+from cozcli.load.run import Load  # noqa: E402
 from cozcli.profile.merge import merge  # noqa: E402
 from cozcli.profile.profile import Profile, load_profile  # noqa: E402
+from cozcli.profile.tail import read_tail  # noqa: E402
 from cozcli.reports import diff_reports  # noqa: E402
 from cozcli.reports.annotate import AnnotateReport  # noqa: E402
 from cozcli.reports.figure import SUFFIXES, write_figure  # noqa: E402
@@ -58,6 +61,7 @@ REGRESSIONS = Path(__file__).parent / "regressions" / "profiles"
 FEW_REPLICATES = 60
 #: Of most profiles only so many lines are kept: what has few records goes through everything in no time.
 MOST_LINES = 60
+_POINT = LocationPoint("arrival", "breakpoint", "/b", (1,), "work", 2000.0)
 #: A number that none is, as one would be printed.
 NOT_A_NUMBER = re.compile(r"[±+\-\[, ](nan|inf)\b")
 #: Of so many inputs a picture is drawn, of one kind and with so many panels: they take seconds.
@@ -84,9 +88,12 @@ def use(raw: bytes, folder: Path, pictures: float) -> bool:
     path = folder / "fuzzed.coz"
     path.write_bytes(raw)
     # What `coz run` reads of it, when it looks at what a run left.
-    aftermath.describe(path, 0, "fuzzed.coz")
-    aftermath.never_sampled(path, 0, [])
-    describe_load(path, 0, Load("25%", ""), ["work"])
+    tail = read_tail(path)
+    run_summary.describe(path, 0, tail, "fuzzed.coz")
+    run_summary.never_sampled(tail, [FixedTarget("line", "/s/a.c:1")])
+    run_summary.costly_points(tail, [_POINT])
+    run_summary.killed_at_breakpoint(tail)
+    Load("25%").describe(tail, [_POINT])
     _sweep(path)
     with warnings.catch_warnings():
         # Of numpy, where a number became infinite or none: what is shown is checked below.

@@ -12,10 +12,10 @@ import pytest
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.scalability import COMPLETED, find_knee, measure_scalability
 from cozcli.errors import CozError
+from cozcli.load.figure import draw_load
 from cozcli.profile.profile import Profile, Run, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.json_report import JsonReport
-from cozcli.reports.load_figure import draw_load
 from cozcli.reports.text import TextReport
 
 MS = 1_000_000

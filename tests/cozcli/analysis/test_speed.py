@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from synthetic import Line, Model, to_bytes
 
-from cozcli import messages
+from cozcli.analysis import messages
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.grouping import make_series, usable_windows
 from cozcli.analysis.result import Analysis

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from cozcli.errors import CozError
-from cozcli.launch.aftermath import costly_points, killed_at_breakpoint
 from cozcli.launch.environment import Settings, make_environment
 from cozcli.launch.line_tables import LineTable, LineTables, Scope
 from cozcli.launch.points import (
@@ -19,12 +18,14 @@ from cozcli.launch.points import (
     JUMP,
     Chooser,
     Costs,
-    PlacedPoint,
+    LocationPoint,
     Spot,
     WantedPoints,
     place_points,
     split_pair,
 )
+from cozcli.launch.run_summary import costly_points, killed_at_breakpoint
+from cozcli.profile.tail import read_tail
 
 CHEAP = Costs(4, "", 1500.0, True, 2000.0)
 DEAR = Costs(4, "", 40_000.0, True, 7000.0)
@@ -169,7 +170,7 @@ def test_nothing_is_asked_without_names() -> None:
 
 
 def test_the_environment_has_the_points() -> None:
-    point = PlacedPoint("throughput", "hardware", "/bin/p", (4096, 17), "f")
+    point = LocationPoint("throughput", "hardware", "/bin/p", (4096, 17), "f")
     settings = Settings(Path("/l.so"), Path("/bin/p"), Path("/o"), (), 1, points=[point])
     assert make_environment(settings, {})["COZ_POINTS"] == "throughput\thardware\t/bin/p\t1000,11\tf"
     assert "COZ_POINTS" not in make_environment(settings._replace(points=()), {"COZ_POINTS": "old"})
@@ -177,14 +178,20 @@ def test_the_environment_has_the_points() -> None:
 
 def test_costly_points_are_told(tmp_path: Path) -> None:
     profile = tmp_path / "p.coz"
-    counts = [{"name": "f", "visits": 100_000}, {"name": "g", "visits": 10}]
-    record = {"type": "samples", "duration": 1_000_000_000, "points": counts}
+    counts = [
+        {"name": "f", "kind": "throughput", "visits": 100_000},
+        {"name": "g", "kind": "throughput", "visits": 10},
+        {"name": "h", "kind": "latency", "arrivals": 30_000, "departures": 20_000},
+    ]
+    times = {"run_time": 1_000_000_000, "duration": 1_000_000_000, "total": 1}
+    record = {"type": "samples", **times, "points": counts}
     profile.write_text(json.dumps(record, separators=(",", ":")) + '\n{"type":"samples","dur')
-    points = [PlacedPoint("throughput", "breakpoint", "/b", (1,), name, 2000.0) for name in "fg"]
-    (problem,) = costly_points(profile, 0, points)
-    assert problem.text.startswith("f was reached 100,000 times a second")
-    assert "20%" in problem.text
-    assert costly_points(profile, 0, []) == []
+    points = [LocationPoint("throughput", "breakpoint", "/b", (1,), name, 2000.0) for name in "fgh"]
+    throughput, latency = costly_points(read_tail(profile), points)
+    assert throughput.text.startswith("f was reached 100,000 times a second")
+    assert "20%" in throughput.text
+    assert latency.text.startswith("h was reached 50,000 times a second")
+    assert costly_points(read_tail(profile), []) == []
 
 
 @pytest.mark.parametrize(
@@ -197,7 +204,7 @@ def test_end_by_a_breakpoint_is_told(tmp_path: Path, by: str, signal: int, told:
     profile.write_text(
         earlier + json.dumps(run) + "\n" + json.dumps({"type": "exit", "signal": signal}) + "\n"
     )
-    found = killed_at_breakpoint(profile, len(earlier))
+    found = killed_at_breakpoint(read_tail(profile, len(earlier)))
     assert len(found) == told
     assert all("SIGTRAP" in problem.text and " f " in problem.text for problem in found)
-    assert killed_at_breakpoint(profile, profile.stat().st_size) == []
+    assert killed_at_breakpoint(read_tail(profile, profile.stat().st_size)) == []

@@ -1,4 +1,4 @@
-"""What `coz run` says of a program that it cannot profile, before it starts it."""
+"""Why a program cannot be profiled."""
 
 from __future__ import annotations
 
@@ -92,37 +92,6 @@ def privileged_binary(path: str) -> Problem:
         f"{path} is setuid, setgid or has file capabilities: the system does not load the profiler's "
         "library into it.",
         "profile a copy without them (cp makes one), as a user who may do what it does.",
-    )
-
-
-_AS_THEY_COME = "if you trust it, coz run -b '%/libNAME.so%' finds them as they are loaded"
-
-
-def unknown_loader(path: str, interpreter: str) -> Problem:
-    """Another loader than the system's is not run to list libraries: it may be any program."""
-    return Problem(
-        f"{path} names {interpreter} as its loader, which is not one of this system's: it is not run to list "
-        "the program's libraries, and those are not known before the start.",
-        f"{_AS_THEY_COME}; or link the program for the system's loader.",
-    )
-
-
-def loader_not_asked(path: str, broken: bool) -> Problem:
-    """The system's loader would run what the program names in its dynamic section."""
-    reason = (
-        "its dynamic section cannot be read"
-        if broken
-        else "it names an audit library (DT_AUDIT), which would be run by listing them"
-    )
-    return Problem(f"the libraries of {path} are not known before the start: {reason}.", f"{_AS_THEY_COME}.")
-
-
-def libraries_unknown(path: str, interpreter: str, reason: str) -> Problem:
-    """The loader gave no list."""
-    return Problem(
-        f"the libraries of {path} are not known before the start: {interpreter} did not list them "
-        f"({reason}).",
-        f"{_AS_THEY_COME}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What `coz run -b NAME` tells where the program to profile is one that the launched program starts."""
+"""Texts about profiling a process that the launched program starts."""
 
 from __future__ import annotations
 

@@ -1,40 +1,16 @@
-"""Scalability as text: a table for each point, where it flattens, and which lines change under load."""
+"""Load in words: where a program saturates, how a load is called, and which lines change under load."""
 
 from __future__ import annotations
 
-import math
-
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
 from cozcli.analysis.grouping import LATENCY
 from cozcli.analysis.result import Analysis
-from cozcli.analysis.scalability import COMPLETED, LoadPoint, Scalability
+from cozcli.analysis.scalability import Scalability
 from cozcli.analysis.shifts import find_shifts
-from cozcli.launch.load_messages import duration
-from cozcli.messages import printable
-from cozcli.reports.base import percent, short_function, short_point, shorten
+from cozcli.messages import duration, printable
+from cozcli.reports.base import short_function, short_point, shorten
 
 #: Lines whose importance changes, at most.
-MOST_SHIFTS = 8
-EXPLAINED = (
-    "Load: the part of the time between two requests that is taken away (at 50 % twice as many "
-    "come). Arrivals: of "
-    "requests, as the program then sees them. Speedup: how much less time a unit of work takes than "
-    "at base load, "
-    "with a 95 % interval."
-)
-
-
-def scalability_tables(analysis: Analysis, prefix: str) -> list[Table | Text]:
-    """What a report shows of load, above its lines; nothing where load was not amplified."""
-    shown: list[Table | Text] = []
-    for result in analysis.scalability:
-        shown += [Text(printable(_heading(analysis, result, prefix)), style="bold"), _table(result)]
-        shown.append(Text(describe_saturation(result)))
-        shown.append(Text(""))
-    return [*shown, Text(EXPLAINED), Text("")] if shown else []
+MAX_SHIFTS = 8
 
 
 def describe_saturation(result: Scalability) -> str:
@@ -74,10 +50,10 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
         return ["No line surely matters more or less under load; longer runs may tell.", ""]
     first = shifts[0]
     found = [
-        f"Slopes from load {_load(loads.get(first.base.arrival_speedup, 0.0))} to "
-        f"{_load(loads.get(first.loaded.arrival_speedup, 0.0))}:"
+        f"Slopes from load {percentage(loads.get(first.base.arrival_speedup, 0.0))} to "
+        f"{percentage(loads.get(first.loaded.arrival_speedup, 0.0))}:"
     ]
-    for shift in shifts[:MOST_SHIFTS]:
+    for shift in shifts[:MAX_SHIFTS]:
         name = shorten(shift.base.location, prefix)
         function = short_function(shift.base.function)
         found.append(
@@ -98,41 +74,11 @@ def load_name(analysis: Analysis, arrival_speedup: int) -> str:
     load = loads.get(arrival_speedup)
     if load is None:
         return duration(arrival_speedup)
-    name = _load(load)
-    alone = sum(_load(other) == name for other in loads.values()) == 1
+    name = percentage(load)
+    alone = sum(percentage(other) == name for other in loads.values()) == 1
     return name if alone else f"{name}, {duration(arrival_speedup)}"
 
 
-def _load(load: float) -> str:
+def percentage(load: float) -> str:
+    """A load; small ones with a decimal."""
     return f"{load:.0%}" if load == 0 or load >= 0.1 else f"{load:.1%}"
-
-
-def _heading(analysis: Analysis, result: Scalability, prefix: str) -> str:
-    kinds = {LATENCY: ", latency", COMPLETED: ", completed"}
-    return f"Under load: {short_point(analysis, result.point, prefix)}{kinds.get(result.kind, '')}"
-
-
-def _table(result: Scalability) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
-    value = "Latency" if result.kind == LATENCY else "Per second"
-    for name in ("Load", "Each earlier by", "Arrivals/s", value, "Speedup (95 %)", "Exp."):
-        table.add_column(name, justify="right", no_wrap=True)
-    for point in result.points:
-        table.add_row(*_row(result.kind, point))
-    return table
-
-
-def _row(kind: str, point: LoadPoint) -> list[str]:
-    half = (point.high - point.low) / 2
-    if kind == LATENCY:
-        value = f"{duration(point.period)} ±{half / point.period:.0%}"
-    else:
-        value = f"{1e9 / point.period:,.4g} ±{half / point.period:.1%}"
-    speedup = "-"
-    if not math.isnan(point.speedup):
-        interval = f" [{percent(point.speedup_low)}, {percent(point.speedup_high)}]"
-        speedup = percent(point.speedup) + ("" if point.arrival_speedup == 0 else interval)
-    earlier = duration(point.arrival_speedup) if point.arrival_speedup else "-"
-    rate = f"{point.arrival_rate:,.4g}"
-    load = f"{'*' if point.is_limited else ''}{_load(point.load)}"
-    return [load, earlier, rate, value, speedup, str(point.windows)]

@@ -16,7 +16,8 @@ from pathlib import Path
 from cozcli.commands import options as shared
 from cozcli.commands import run, values
 from cozcli.errors import CozError
-from cozcli.launch import load_messages, messages
+from cozcli.launch.messages import about_run
+from cozcli.load import messages
 from cozcli.profile.profile import load_profile
 from cozcli.status_row import StatusRow
 
@@ -26,7 +27,7 @@ DEFAULT_BUDGET = 600.0
 #: Half of each speedup's 95 % interval, in points: so tight, and the sweep ends.
 TIGHT = 2.0
 #: Rounds before intervals are believed.
-LEAST_ROUNDS = 2
+MIN_ROUNDS = 2
 #: Options of `coz run` that a sweep sets itself.
 OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
 
@@ -71,13 +72,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="experiment on lines as well, and show whose importance changes with load",
     )
     # What is left over goes to coz run, in its order: no word may be taken out of it here.
-    parser.set_defaults(execute=execute, parser=parser, words=[], run_options=[])
+    parser.set_defaults(
+        execute=execute, accept_others=accept_run_options, parser=parser, words=[], run_options=[]
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Sweep, then report what there is."""
     if not options.program:
-        raise CozError(messages.no_program(options.words))
+        raise CozError(about_run.no_program(options.words))
     shared.require_packages("numpy", "rich")
     Sweep(options.output, options.levels, options.budget, _command(options)).run()
     from cozcli.analysis.analyse import analyse
@@ -89,15 +92,16 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def accept_run_options(arguments: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def accept_run_options(options: argparse.Namespace, arguments: Sequence[str]) -> None:
     """See that what is left of the command line would do for `coz run`; an error ends the command."""
+    parser = options.parser
     for argument in arguments:
         if argument.partition("=")[0] in OWN:
             parser.error(f"{argument.partition('=')[0]} is chosen by the sweep; see --levels and --lines")
     checker = argparse.ArgumentParser(prog="coz amp", add_help=False, allow_abbrev=False, usage=parser.usage)
     run.register(checker.add_subparsers())
     checker.parse_args(["run", *arguments])
-    return list(arguments)
+    options.run_options = list(arguments)
 
 
 #: `python -m cozcli`, for a process that inherits a blocked SIGTSTP.
@@ -147,7 +151,7 @@ class Sweep:
         self._command = command
         self._start = time.monotonic()
         self._runs = 0
-        self._told: set[str] = set()
+        self._said: set[str] = set()
         self._row = StatusRow() if StatusRow.is_possible() else None
 
     def run(self) -> None:
@@ -171,7 +175,7 @@ class Sweep:
                         return
                     self._measure(level, round(interval * level / 100))
                 rounds += 1
-                if rounds >= LEAST_ROUNDS and self._is_tight():
+                if rounds >= MIN_ROUNDS and self._is_tight():
                     return
         except KeyboardInterrupt:
             print("coz: stopped; this is what was measured so far", file=sys.stderr)
@@ -192,14 +196,14 @@ class Sweep:
         )
         self._pass_on(done.stderr)
         if self._runs == 1 and not Path(self._profile).exists():
-            raise CozError(load_messages.sweep_cannot_start(), done.returncode or 2)
+            raise CozError(messages.sweep_cannot_start(), done.returncode or 2)
 
     def _pass_on(self, errors: str) -> None:
         """Warnings and errors, each once; what a run says of its success is not for here."""
         for line in errors.splitlines():
             wanted = line.startswith(("coz: warning:", "coz: error:", "coz: hint:", "coz run: error:"))
-            if wanted and line not in self._told:
-                self._told.add(line)
+            if wanted and line not in self._said:
+                self._said.add(line)
                 print(line, file=sys.stderr, flush=True)
 
     def _interval(self) -> float:
@@ -213,7 +217,7 @@ class Sweep:
         intervals = sum(arrivals.intervals for arrivals in records)
         between = sum(arrivals.between for arrivals in records)
         if not intervals or not between:
-            raise CozError(load_messages.sweep_without_arrivals(bool(records)))
+            raise CozError(messages.sweep_without_arrivals(bool(records)))
         return between / intervals
 
     def _is_tight(self) -> bool:

@@ -14,16 +14,16 @@ from cozcli.analysis.grouping import LATENCY
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.analysis.scalability import COMPLETED, Scalability
 from cozcli.analysis.shifts import find_shifts
+from cozcli.load.words import load_name
 from cozcli.messages import printable
 from cozcli.reports.base import common_directory, describe_runs, short_point, shorten
-from cozcli.reports.load_text import load_name
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Lines of which curves at several loads are drawn, at most.
-MOST_LINES = 6
+MAX_LINES = 6
 COLUMNS = 3
 MARK: Any = {"marker": "o", "markersize": 3.5, "linewidth": 1.4, "capsize": 2}
 
@@ -36,7 +36,7 @@ def has_levels(analysis: Analysis) -> bool:
 def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
     """One panel for each progress point, then one for each line that changes most between loads."""
     points = [result for result in analysis.scalability if len(result.points) > 1 and result.has_base]
-    shifts = find_shifts(analysis.results)[:MOST_LINES]
+    shifts = find_shifts(analysis.results)[:MAX_LINES]
     number = len(points) + len(shifts)
     columns = min(COLUMNS, number)
     rows = -(-number // columns)

@@ -1,4 +1,4 @@
-"""Why a run has brought no experiments, as `coz run` and `coz report` say it, each with its remedy."""
+"""Texts about reading and merging profiles, and about profiles without experiments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,127 @@ from collections.abc import Sequence
 
 from cozcli.errors import Problem
 from cozcli.messages import count, listed, seconds
+
+
+def profile_missing(path: str) -> Problem:
+    """No such file."""
+    return Problem(
+        f"there is no profile {path}, so there is nothing to show.",
+        "make one with: coz run --- ./program arguments   (or name the file you have)",
+    )
+
+
+def profile_is_directory(path: str) -> Problem:
+    """A directory instead of a file."""
+    return Problem(f"{path} is a directory, not a profile.", f"name the file, for example {path}/profile.coz")
+
+
+def profile_unreadable(path: str, reason: str) -> Problem:
+    """The system refused."""
+    return Problem(
+        f"{path} cannot be read ({reason}), so there is nothing to show.",
+        "check its permissions; a profile written by root may need sudo or chown.",
+    )
+
+
+def profile_empty(path: str) -> Problem:
+    """Zero bytes: the runtime never wrote its first record."""
+    return Problem(
+        f"{path} is empty: the profiler did not start in the program.",
+        "run it again with coz run; its last line says what went wrong.",
+    )
+
+
+def not_a_profile(path: str) -> Problem:
+    """No recognizable record."""
+    return Problem(
+        f"{path} is not a coz profile: not one line of it is a record of any format that coz reads.",
+        "name a file written by coz run -o FILE (default: profile.coz).",
+    )
+
+
+def lines_skipped(path: str, numbers: Sequence[int]) -> Problem:
+    """Garbage between the records."""
+    return Problem(
+        f"{path}: {count(len(numbers), 'line')} skipped that are not records "
+        f"(line {listed(numbers)}); the rest was used.",
+        "if two programs wrote to this file at once, profile them into files of their own.",
+    )
+
+
+def records_rejected(path: str, rejected: Sequence[tuple[int, str]]) -> Problem:
+    """Records with impossible values."""
+    shown = [f"{number}: {reason}" for number, reason in rejected]
+    return Problem(
+        f"{path}: {count(len(rejected), 'record')} left out for impossible values "
+        f"(line {listed(shown, 3)}); the rest was used."
+    )
+
+
+def last_line_truncated(path: str, number: int) -> Problem:
+    """The program was killed while it wrote."""
+    return Problem(
+        f"{path}: the last record (line {number}) is incomplete, as when a program is killed; "
+        "all before it was used."
+    )
+
+
+def newer_format(version: int) -> Problem:
+    """A later version of the tool wrote this."""
+    return Problem(
+        f"the profile has format version {version}, newer than this coz knows; what it does not know "
+        "is ignored.",
+        "use the version of coz that made it.",
+    )
+
+
+def several_programs(programs: Sequence[str]) -> Problem:
+    """Pooled runs of different programs."""
+    return Problem(
+        f"the runs are of different programs ({listed(programs)}); lines with the same name are "
+        "pooled as if they were one.",
+        "report them apart, by giving each its own -o FILE.",
+    )
+
+
+def several_builds(program: str) -> Problem:
+    """Pooled runs of different builds."""
+    return Problem(
+        f"the runs are of different builds of {program}; line numbers may have moved between them.",
+        "remove the old profile before profiling a new build.",
+    )
+
+
+def merge_into_input(output: str) -> Problem:
+    """The output is one of the inputs."""
+    return Problem(
+        f"{output} is one of the profiles to be merged, and would be replaced.", "name another file with -o."
+    )
+
+
+def merge_over_other_file(output: str) -> Problem:
+    """An existing file that is no profile."""
+    return Problem(
+        f"{output} exists and is not a coz profile, so it is not replaced.", "name another file with -o."
+    )
+
+
+def merged_twice(first: str, second: str) -> Problem:
+    """One file under two names, or named twice."""
+    return Problem(
+        f"{first} and {second} are the same file; its experiments would count twice, and intervals become "
+        "narrower than they are.",
+        "name each profile once.",
+    )
+
+
+def run_twice(first: str, second: str) -> Problem:
+    """A run that was copied or merged before."""
+    return Problem(
+        f"a run in {second} is also in {first}; its experiments would count twice, and intervals become "
+        "narrower than they are.",
+        "leave out one of the two, as when one was already merged from the other.",
+    )
 
 
 def runtime_not_started() -> Problem:

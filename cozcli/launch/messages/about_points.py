@@ -1,7 +1,4 @@
-"""What `coz run` tells a user about progress points without marks: why a place cannot be one.
-
-A part of `cozcli.launch.messages`: what happened, what follows, what to do.
-"""
+"""Why a location cannot be a progress point, and what counting there costs."""
 
 from __future__ import annotations
 
@@ -114,4 +111,14 @@ def sampled_without_samples() -> Problem:
     return Problem(
         "--progress-sampled counts samples, and with --sampling off there are none.",
         "leave --sampling off out, or count visits with --progress.",
+    )
+
+
+def arrival_by_hardware(name: str) -> Problem:
+    """--progress-by hardware with an arrival point that is to be sped up."""
+    return Problem(
+        f"{name} cannot be counted by hardware breakpoints: each arrival has to be sped up where it "
+        "happens, and "
+        "those only count.",
+        "leave --progress-by hardware out.",
     )

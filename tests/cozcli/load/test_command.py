@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cozcli.cli import main, parse
-from cozcli.commands import amp
 from cozcli.errors import CozError
+from cozcli.load import command as amp
 
 MS = 1_000_000
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
-from cozcli.launch import claim_messages, program_messages
 from cozcli.launch.descriptors import move_high
 from cozcli.launch.environment import preloaded, runtime_variables
+from cozcli.launch.messages import about_attach, about_program
 from cozcli.launch.preflight import check_program, refuse_sanitized
 from cozcli.launch.preparation import Preparation, Prepared, Warn
 from cozcli.launch.table_service import TableService
@@ -32,13 +32,13 @@ from cozcli.launch.table_service import TableService
 if TYPE_CHECKING:
     import socket
 
-_LONGEST_PACKET = 1 << 15
+_MAX_PACKET = 1 << 15
 _PATIENCE = 5.0
 #: Between two looks at whether the launched program has ended; everything else wakes the thread.
 _LOOK_EVERY_MS = 500
 
 
-class _Claimant(NamedTuple):
+class _Attached(NamedTuple):
     """The process that is profiled: a descriptor that tells its end, and what answers its questions."""
 
     process: int
@@ -46,7 +46,7 @@ class _Claimant(NamedTuple):
     service: TableService | None
 
 
-class Claims:
+class AttachRequests:
     """Answers processes below the launched one. To be closed; meant for one run of it."""
 
     #: Does a program's first process tell what was noticed about its lines?
@@ -75,7 +75,7 @@ class Claims:
         except OSError:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
-        self._current: _Claimant | None = None
+        self._current: _Attached | None = None
         self._identity: tuple[Path, int, int] | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -135,7 +135,7 @@ class Claims:
     def _answer(self, connection: socket.socket) -> bool:
         """Is the connection needed further?"""
         connection.settimeout(_PATIENCE)
-        kind, _, path = connection.recv(_LONGEST_PACKET).partition(b"\t")
+        kind, _, path = connection.recv(_MAX_PACKET).partition(b"\t")
         process = _peer(connection)
         if kind != b"claim" or not path.startswith(b"/") or process <= 0:
             return False
@@ -164,7 +164,7 @@ class Claims:
             answer += b"COZ_TABLE_SOCKET=0\0"
         self._close_broken_line()
         # Before it can know: whoever looks for it then finds it.
-        self._current = _Claimant(process, end, service)
+        self._current = _Attached(process, end, service)
         if not self._send(connection, answer, program):
             self._current = None
             os.close(end)
@@ -185,14 +185,14 @@ class Claims:
             connection.send(answer)
         except OSError as error:
             if error.errno == errno.EMSGSIZE:
-                self._fail(program, CozError(claim_messages.answer_too_long(len(answer))))
+                self._fail(program, CozError(about_attach.answer_too_long(len(answer))))
             return False
         return True
 
     def _fail(self, program: Path, error: CozError) -> None:
         if self.failure is None:
             self.failure = error
-            self._warn([claim_messages.not_profiled(str(program), error.problem)])
+            self._warn([about_attach.not_profiled(str(program), error.problem)])
 
     def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
         identity = _identity(program)
@@ -228,12 +228,12 @@ class Claims:
         if current.service is not None:
             with contextlib.suppress(OSError):
                 current.service.close()
-            self._tell_missed(current.service)
+            self._keep_missed(current.service)
 
-    def _tell_missed(self, service: TableService) -> None:
+    def _keep_missed(self, service: TableService) -> None:
         self._warn(service.missed())
 
-    def _has_left(self, current: _Claimant) -> bool:
+    def _has_left(self, current: _Attached) -> bool:
         """Has it become another program? One that is named asks again."""
         return False
 
@@ -243,9 +243,7 @@ def _identity(program: Path) -> tuple[Path, int, int]:
     try:
         status = program.stat()
     except OSError as error:
-        raise CozError(
-            program_messages.program_unreadable(str(program), error.strerror or str(error))
-        ) from None
+        raise CozError(about_program.program_unreadable(str(program), error.strerror or str(error))) from None
     return program, status.st_ino, status.st_mtime_ns
 
 
@@ -255,7 +253,7 @@ def _peer(connection: socket.socket) -> int:
     return process
 
 
-class ForkedClaims(Claims):
+class ForkedAttachRequests(AttachRequests):
     """The same for a child that the launched program forks, which may outlive it: a daemon, a worker."""
 
     _tells_warnings = False  # told before the start
@@ -324,10 +322,10 @@ class ForkedClaims(Claims):
     def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
         return self._answer_for(self._prepared)
 
-    def _tell_missed(self, service: TableService) -> None:
+    def _keep_missed(self, service: TableService) -> None:
         self._missed = service.missed()  # of the last: each child has its own
 
-    def _has_left(self, current: _Claimant) -> bool:
+    def _has_left(self, current: _Attached) -> bool:
         try:
             return not Path(f"/proc/{current.process}/exe").samefile(self._prepared.settings.program)
         except OSError:

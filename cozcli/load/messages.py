@@ -1,22 +1,11 @@
-"""What `coz run` and `coz amp` tell a user about load amplification.
-
-A part of `cozcli.launch.messages`: what happened, what follows, what to do.
-"""
+"""Texts of load amplification: of `coz run`, `coz amp` and reports."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import count, listed
-
-
-def duration(nanoseconds: float) -> str:
-    """A time of nanoseconds to seconds, to three digits."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.0f} ns"
+from cozcli.messages import count, duration, listed
 
 
 def amplified_without_samples() -> Problem:
@@ -37,16 +26,6 @@ def end_to_end_unmeasured(what: str) -> Problem:
         f"arrivals could be measured, as {what} needs.",
         "measure it in a run with --arrival-speedup 0 --fixed-speedup 0, whose report shows the time between "
         "arrivals; then name a time: --arrival-speedup 750us. Or let coz amp do both.",
-    )
-
-
-def arrival_by_hardware(name: str) -> Problem:
-    """--progress-by hardware with an arrival point that is to be sped up."""
-    return Problem(
-        f"{name} cannot be counted by hardware breakpoints: each arrival has to be sped up where it "
-        "happens, and "
-        "those only count.",
-        "leave --progress-by hardware out.",
     )
 
 
@@ -132,4 +111,43 @@ def sweep_without_arrivals(has_windows: bool) -> Problem:
         "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, "
         "or name the "
         "place: --arrival FILE:LINE",
+    )
+
+
+def false_load(arrival_speedup: int, lost: float) -> Problem:
+    """A load level that was asked for, but not reached."""
+    if lost >= 1:
+        return Problem(
+            f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so "
+            "that load was not "
+            "amplified.",
+            "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival "
+            "FILE:LINE",
+        )
+    return Problem(
+        f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be "
+        "done, because "
+        "requests follow each other in a thread too closely; the load was another.",
+        "use an --arrival-speedup well below the time between two requests; see docs/commands/amp.md.",
+    )
+
+
+def load_limited(limit: float) -> Problem:
+    """More was taken off than the threads that requests arrive in wait."""
+    busy = "waits for no more than" if limit > 0 else "hardly waits at all:"
+    return Problem(
+        f"the thread that requests arrive in {busy} {limit:.0%} of the time between two of them. At higher "
+        "loads, some of its computing was taken off as well: if it serves the requests, the program can "
+        "take no more than this load, and what is shown beyond is false; if it makes them, as a load "
+        "generator in the program does, it holds.",
+        "keep to lower loads, or mark arrivals in a thread that only receives or makes requests: "
+        "docs/commands/amp.md.",
+    )
+
+
+def no_load_reached() -> Problem:
+    """Load was to be amplified, and never was."""
+    return Problem(
+        "no load that was asked for was reached, and nothing else was measured; there is nothing to show.",
+        "coz run says, as it ends, how often requests arrive, and why load was not amplified.",
     )

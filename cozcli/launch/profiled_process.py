@@ -1,4 +1,4 @@
-"""What of a launched program is profiled: itself, or a program that it starts."""
+"""Which process is profiled: the launched one, or one below it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from cozcli.commands.options import print_warnings
 from cozcli.errors import CozError, Problem
-from cozcli.launch import claim_messages, program_messages
 from cozcli.launch.elf import read_elf
 from cozcli.launch.environment import Settings, make_environment
 from cozcli.launch.line_tables import executable_patterns
-from cozcli.launch.preparation import Preparation
+from cozcli.launch.messages import about_attach, about_program
+from cozcli.launch.preparation import Preparation, Warn
 from cozcli.launch.program import Service
 from cozcli.launch.table_service import TableService
 
 if TYPE_CHECKING:
-    from cozcli.launch.claims import Claims
+    from cozcli.launch.attach_requests import AttachRequests
 
 
 def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
@@ -31,14 +30,14 @@ def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
         elf = read_elf(program)
     except OSError as error:
         raise CozError(
-            program_messages.program_unreadable(str(program), error.strerror or str(error)), 126
+            about_program.program_unreadable(str(program), error.strerror or str(error)), 126
         ) from None
     # Scripts, and what is linked statically, have no libraries of their own to look at.
     return executable_patterns(program, elf.interpreter if elf else "", patterns)
 
 
-class Target(Protocol):
-    """One of the two below. Each run is between `begin` and `end`."""
+class ProfiledProcess(Protocol):
+    """One of the three below. Each run is between `begin` and `end`."""
 
     #: What is profiled, as the user may name it.
     name: str
@@ -64,13 +63,15 @@ class Target(Protocol):
         """After all runs."""
 
 
-class Itself:
+class LaunchedProcess:
     """The launched program is profiled."""
 
     is_launched = True
 
-    def __init__(self, preparation: Preparation, name: str, program: Path, interpreter: str) -> None:
-        """Read its lines. `name`: as it was typed.
+    def __init__(
+        self, preparation: Preparation, name: str, program: Path, interpreter: str, warn: Warn
+    ) -> None:
+        """Read its lines. `name`: as it was typed. `warn` tells the user, from any thread.
 
         Raises:
             CozError: nothing is in scope, or something that was named is not there.
@@ -78,6 +79,7 @@ class Itself:
         self.name = name
         self._preparation = preparation
         self._prepared = preparation.prepare(program, interpreter)
+        self._warn = warn
         self._service: TableService | None = None
 
     @property
@@ -92,7 +94,7 @@ class Itself:
     def begin(self, run: int) -> tuple[Service | None, Mapping[str, str]]:
         """Its environment, and what makes tables for it."""
         seed = (self.settings.seed + run) % 2**64
-        self._service = self._preparation.make_service(self._prepared.tables, print_warnings)
+        self._service = self._preparation.make_service(self._prepared.tables, self._warn)
         return self._service, make_environment(self.settings._replace(seed=seed), os.environ)
 
     def end(self) -> list[Problem]:
@@ -104,21 +106,28 @@ class Itself:
         return []
 
 
-class Child:
+class ChildProcess:
     """Programs that the launched one starts are profiled, one at a time."""
 
     is_launched = False
 
     def __init__(
-        self, preparation: Preparation, names: Sequence[str], launched: str, seed: int, output: Path
+        self,
+        preparation: Preparation,
+        names: Sequence[str],
+        launched: str,
+        seed: int,
+        output: Path,
+        warn: Warn,
     ) -> None:
-        """`names`: patterns of executables. `launched`: as it was typed."""
+        """`names`: patterns of executables. `launched`: as it was typed. `warn` tells the user."""
         self.name = launched
         self._preparation = preparation
         self._names = names
         self._seed = seed
         self._output = output
-        self._claims: Claims | None = None
+        self._warn = warn
+        self._requests: AttachRequests | None = None
         self._last: Settings | None = None
         self._profiled = 0
         self._beside = 0
@@ -136,24 +145,24 @@ class Child:
     def begin(self, run: int) -> tuple[Service | None, Mapping[str, str]]:
         """An environment that makes processes ask, and what answers them."""
         try:
-            self._claims = self._make_claims(self._seed + self._profiled)
+            self._requests = self._make_requests(self._seed + self._profiled)
         except OSError as error:
-            raise CozError(claim_messages.no_socket(error.strerror or str(error))) from None
-        return self._claims, self._claims.environment(os.environ)
+            raise CozError(about_attach.no_socket(error.strerror or str(error))) from None
+        return self._requests, self._requests.environment(os.environ)
 
-    def _make_claims(self, seed: int) -> Claims:
-        from cozcli.launch.claims import Claims  # which most runs need not wait for
+    def _make_requests(self, seed: int) -> AttachRequests:
+        from cozcli.launch.attach_requests import AttachRequests  # which most runs need not wait for
 
-        return Claims(self._preparation, self._names, self._output, print_warnings, seed)
+        return AttachRequests(self._preparation, self._names, self._output, self._warn, seed)
 
     def end(self) -> list[Problem]:
         """Count."""
-        if self._claims is not None:
-            self._profiled += self._claims.profiled
-            self._beside += self._claims.beside
-            self._failed = self._failed or self._claims.failure is not None
-            if self._claims.profiled and self._claims.last is not None:
-                self._last = self._claims.last.settings
+        if self._requests is not None:
+            self._profiled += self._requests.profiled
+            self._beside += self._requests.beside
+            self._failed = self._failed or self._requests.failure is not None
+            if self._requests.profiled and self._requests.last is not None:
+                self._last = self._requests.last.settings
                 self.name = str(self._last.program)
         return []
 
@@ -162,13 +171,13 @@ class Child:
         if not self._profiled:
             # Why one could not be was said when it was started.
             return [] if self._failed else [self._none()]
-        return [claim_messages.not_all(self._beside)] if self._beside else []
+        return [about_attach.not_all(self._beside)] if self._beside else []
 
     def _none(self) -> Problem:
-        return claim_messages.never_started(self._names, self.name)
+        return about_attach.never_started(self._names, self.name)
 
 
-class ForkedChild(Child):
+class ForkedProcess(ChildProcess):
     """A child that the launched program forks is profiled, one at a time, and it is not."""
 
     def __init__(
@@ -180,13 +189,14 @@ class ForkedChild(Child):
         seed: int,
         output: Path,
         generations: int,
+        warn: Warn,
     ) -> None:
         """Read the program's lines. `generations`: 1 for its children, 2 for theirs.
 
         Raises:
             CozError: nothing is in scope, or something that was named is not there.
         """
-        super().__init__(preparation, (), launched, seed, output)
+        super().__init__(preparation, (), launched, seed, output, warn)
         self._prepared = preparation.prepare(program, interpreter)
         self._generations = generations
 
@@ -194,10 +204,10 @@ class ForkedChild(Child):
         """What was noticed about its lines."""
         return self._prepared.tables.warnings
 
-    def _make_claims(self, seed: int) -> Claims:
-        from cozcli.launch.claims import ForkedClaims
+    def _make_requests(self, seed: int) -> AttachRequests:
+        from cozcli.launch.attach_requests import ForkedAttachRequests
 
-        return ForkedClaims(self._preparation, self._prepared, self._generations, print_warnings, seed)
+        return ForkedAttachRequests(self._preparation, self._prepared, self._generations, self._warn, seed)
 
     def end(self) -> list[Problem]:
         """The name stays as it was typed."""
@@ -207,4 +217,4 @@ class ForkedChild(Child):
         return problems
 
     def _none(self) -> Problem:
-        return claim_messages.never_forked(self.name, self._generations)
+        return about_attach.never_forked(self.name, self._generations)

@@ -11,7 +11,10 @@ import pytest
 
 from cozcli.analysis import scalability
 from cozcli.errors import CozError, Problem
-from cozcli.launch.load import MOST_SHORT, Load, arrival_rate, arrival_speedup, check, describe_load
+from cozcli.launch.points import LocationPoint
+from cozcli.load.arrivals import MAX_SHORT
+from cozcli.load.run import Load, arrival_rate, arrival_speedup
+from cozcli.profile.tail import read_tail
 
 
 @pytest.mark.parametrize(
@@ -45,16 +48,16 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
 @pytest.mark.parametrize("load", [Load(speedup="25%"), Load(rate="4000")])
 def test_a_whole_run_leaves_nothing_in_which_to_measure_the_rate(load: Load) -> None:
     with pytest.raises(CozError, match="no part of it is left") as refused:
-        check(load, end_to_end=True, sampling="auto")
+        load.check(end_to_end=True, sampling="auto")
     assert "--arrival-speedup 0" in refused.value.problem.hint
-    check(load, end_to_end=False, sampling="auto")
-    check(Load(speedup="750000"), end_to_end=True, sampling="auto")
+    load.check(end_to_end=False, sampling="auto")
+    Load(speedup="750000").check(end_to_end=True, sampling="auto")
 
 
 def test_without_samples_nothing_is_amplified() -> None:
     with pytest.raises(CozError, match="--sampling off"):
-        check(Load(speedup="1"), end_to_end=False, sampling="off")
-    check(Load(), end_to_end=False, sampling="off")
+        Load(speedup="1").check(end_to_end=False, sampling="off")
+    Load().check(end_to_end=False, sampling="off")
 
 
 def samples(count: int, charged: int, *points: dict[str, Any], speedup: int = 1_000_000) -> dict[str, Any]:
@@ -65,7 +68,15 @@ def samples(count: int, charged: int, *points: dict[str, Any], speedup: int = 1_
         "intervals": count,
         "between": count * 4_000_000,
     }
-    return {"type": "samples", "points": list(points), "arrival_speedup": speedup, "arrivals": arrivals}
+    return {
+        "type": "samples",
+        "run_time": 9,
+        "duration": 9,
+        "total": 1,
+        "points": list(points),
+        "arrival_speedup": speedup,
+        "arrivals": arrivals,
+    }
 
 
 def said(
@@ -73,7 +84,8 @@ def said(
 ) -> list[str]:
     profile = folder / "profile.coz"
     profile.write_text(json.dumps(record, separators=(",", ":")) + "\n")
-    told = describe_load(profile, 0, load or Load(speedup="1000000"), placed)
+    points = [LocationPoint("arrival", "breakpoint", "/b", (1,), name) for name in placed]
+    told = (load or Load(speedup="1000000")).describe(read_tail(profile), points)
     return [t.text if isinstance(t, Problem) else t for t in told]
 
 
@@ -101,7 +113,7 @@ def test_a_load_at_which_the_thread_waits_no_more_is_told(tmp_path: Path) -> Non
     reached, limited = said(tmp_path, record, Load(speedup="3000000"))
     assert "(load +75%)" in reached
     assert "no more than 25% of the time between two" in limited
-    assert MOST_SHORT == scalability.MOST_SHORT
+    assert MAX_SHORT == scalability.MOST_SHORT
     record["arrivals"]["computed"] = 1000 * 500_000
     assert len(said(tmp_path, record, Load(speedup="3000000"))) == 1
 

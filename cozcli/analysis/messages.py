@@ -1,0 +1,121 @@
+"""Texts about what an analysis left out, doubts, or did not find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+from cozcli.messages import count, listed, printable
+
+
+def no_baseline(locations: Sequence[str]) -> Problem:
+    """Lines that were never measured at speedup 0."""
+    return Problem(
+        f"{count(len(locations), 'line')} left out for want of a baseline (speedup 0): {listed(locations)}.",
+        "run longer, or run the same experiment once more with --fixed-speedup 0 into the same profile.",
+    )
+
+
+def clipped_windows(number: int, total: int) -> Problem:
+    """Windows in which a delay could not be applied in full."""
+    return Problem(
+        f"{number:,} of {count(total, 'experiment')} left out: their delays could not be applied in full.",
+    )
+
+
+def unsettled_windows(number: int, total: int) -> Problem:
+    """Windows which closed with delays still owed."""
+    return Problem(
+        f"in {number:,} of {count(total, 'experiment')} a thread still owed delays when it closed; they are "
+        "used, but the effects may be off.",
+        "threads that sleep or wait for input for long cause this; a longer run helps little.",
+    )
+
+
+def slow_machine(slow: int, total: int, withheld: int = 0) -> Problem:
+    """Many windows were measured while something else slowed the processors.
+
+    withheld: in how many of them a hypervisor gave the processors to somebody else.
+    """
+    text = (
+        f"in {slow:,} of {count(total, 'experiment')} the machine was over 10 % slower than at its best; the "
+        "effects are corrected for it, and such experiments count less."
+    )
+    if withheld:
+        return Problem(
+            text,
+            f"in {withheld:,} the hypervisor gave the processors to other guests of the host: run at another "
+            "time, or on a machine whose processors are its own; the intervals are narrower then.",
+        )
+    return Problem(
+        text,
+        "other programs, other guests of the same host, or threads of the program itself that share one core "
+        "(hyper-threading) cause this; where they do not, the intervals are narrower.",
+    )
+
+
+def limited_by_load(point: str, certain: bool) -> Problem:
+    """Visits keep their pace whatever is delayed."""
+    text = f"visits to {printable(point)!r} came at the same pace per second, however much was delayed"
+    if certain:
+        return Problem(
+            f"{text}: something outside the program sets it, and the effects shown there are not real.",
+            "let the client send its next request when it has an answer, or send more than can be served; "
+            "or look at latency points.",
+        )
+    return Problem(
+        f"{text}, and the program waited part of the time: perhaps something outside sets the pace.",
+        "where it waits for a client or a timer, the effects shown there are not real; where for a device "
+        "that it has given work, they are.",
+    )
+
+
+def too_few_cores(share: float) -> Problem:
+    """Threads were runnable, but waited for a processor."""
+    return Problem(
+        f"threads waited for a processor for {share:.0%} of the time that they had one; effects may "
+        "be off by tens of points.",
+        "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
+    )
+
+
+def rare_samples(realised: float) -> Problem:
+    """The timer came less often than the period says."""
+    return Problem(
+        f"the timer took {realised:.0%} of the samples that it should have: lines were sped up by that part "
+        "only of what is shown, and effects are larger than they seem.",
+        "allow perf events, which come as planned: sysctl kernel.perf_event_paranoid=2; or use a longer "
+        "--period.",
+    )
+
+
+def standing_windows(number: int) -> Problem:
+    """At a speedup near 100 % of a line that runs all the time, nothing else of the program moves."""
+    return Problem(
+        f"{count(number, 'window')} without a visit, since the selected line ran all the time, and its "
+        "delays stopped all other threads; they do not count.",
+        "such a line cannot be measured at 100 %; smaller speedups tell.",
+    )
+
+
+def nothing_estimated(experiments: int) -> Problem:
+    """Experiments, but not one line with a baseline and a speedup."""
+    return Problem(
+        f"{count(experiments, 'experiment')}, but no line has both a baseline (speedup 0) and a speedup "
+        "with visits to a progress point, so no effect can be computed.",
+        "run longer; the same -o adds to the profile.",
+    )
+
+
+def nothing_matches(what: str, pattern: str, known: Sequence[str]) -> Problem:
+    """A filter that leaves nothing."""
+    return Problem(f"no {what} of the profile matches {pattern!r}.", f"it has: {listed(known, 8)}")
+
+
+def too_few_points(min_points: int, best: int, lines: int) -> Problem:
+    """The --min-points filter leaves nothing."""
+    return Problem(
+        f"none of {count(lines, 'line')} has {count(min_points, 'different speedup')} or more "
+        f"(the best has {best}).",
+        f"see what there is with --min-points {max(best, 1)}, or run longer: the same -o adds to it.",
+    )

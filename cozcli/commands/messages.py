@@ -1,0 +1,84 @@
+"""Texts of the commands other than `coz run` and `coz amp`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+
+
+def lines_of_what(words: Sequence[str]) -> Problem:
+    """`coz lines` with no program, or with several words that may be one."""
+    if not words:
+        return Problem("no program was given, so there is nothing to list.", "coz lines ./program")
+    return Problem(
+        f"one program was expected, not {' '.join(words)}.",
+        f"leave its arguments out: coz lines {words[0]}",
+    )
+
+
+def no_line_matches(granularity: str, pattern: str) -> Problem:
+    """`coz lines --line` with nothing to show."""
+    return Problem(
+        f"no {granularity} in scope matches {pattern!r}.",
+        "see all with coz lines without --line; widen the scope with -s or -b.",
+    )
+
+
+def curves_left_out(shown: int, total: int) -> str:
+    """A picture of the most telling results only."""
+    return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."
+
+
+def condition_without_data(condition: str, unfit: int) -> Problem:
+    """A condition for --fail-if that looked at nothing; a misspelt one must not pass unseen."""
+    if unfit:
+        return Problem(
+            f"the condition {condition!r} is not judged: all that it means rests on few data or is limited "
+            "by load. It counts as not fulfilled.",
+            "run longer; the same -o FILE adds to the profile.",
+        )
+    return Problem(
+        f"no line and progress point of the profile matches the condition {condition!r}, so it cannot hold.",
+        "see what there is with: coz report   (a line that takes hardly any time is not in a profile)",
+    )
+
+
+def unknown_picture_format(path: str) -> Problem:
+    """A suffix which is not a picture's."""
+    return Problem(
+        f"cannot tell from the name {path!r} what kind of picture to write.",
+        "end it in .png, .svg or .pdf",
+    )
+
+
+def not_our_page(path: str) -> Problem:
+    """Something else is where the page is to go."""
+    return Problem(
+        f"{path} is there already, and is not a page of coz view; it was left as it is.",
+        "choose another name with -o FILE, or overwrite it with --force.",
+    )
+
+
+def page_large(size: int) -> Problem:
+    """It works, but is slow to load and to send."""
+    return Problem(
+        f"the page has {size / 1e6:.1f} MB, which browsers take a while to read.",
+        "--top N leaves out all but the N highest-ranking results; --no-source leaves out the source.",
+    )
+
+
+def template_missing(reason: str) -> Problem:
+    """The installation is incomplete."""
+    return Problem(
+        f"the template of the page cannot be read ({reason}), so that no page can be made.",
+        "install coz again; in a checkout: git checkout cozcli/reports/page_template.html, or make viewer.",
+    )
+
+
+def not_opened(path: str) -> Problem:
+    """There is a display, but nothing to show the page with."""
+    return Problem(
+        "no browser could be started, so that the page was only written.",
+        f"open {path} in a browser; --no-open spares the attempt.",
+    )

@@ -1,0 +1,194 @@
+"""The options of `coz run`."""
+
+from __future__ import annotations
+
+import argparse
+
+from cozcli.commands import values
+from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive
+from cozcli.extensions import extensions
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """All of them, those of extensions too."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_PROFILE,
+        help="profile to write, or to add this run to (default: %(default)s)",
+    )
+    add_scope_options(parser, ("line", "function", "callpath"))
+    _add_choices(parser)
+    parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
+    parser.add_argument(
+        "--period",
+        metavar="TIME",
+        type=values.period,
+        help="time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in "
+        "nanoseconds (default: 1ms)",
+    )
+    parser.add_argument("--seed", metavar="N", type=values.seed, help="repeat the random choices of a run")
+    parser.add_argument(
+        "--sampling",
+        choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
+        default="auto",
+        help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
+    )
+    parser.add_argument(
+        "--warmup",
+        metavar="TIME",
+        type=values.time,
+        default=0.0,
+        help="make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)",
+    )
+    parser.add_argument(
+        "--stop-after",
+        metavar="TIME",
+        type=values.time,
+        default=0.0,
+        help="end the profiling after this time: 60s, 5m; the program goes on without samples or delays",
+    )
+    parser.add_argument(
+        "--forked",
+        metavar="N",
+        type=positive,
+        help="profile not the program itself but a child that it forks (N is 1), or a child of a child (2): "
+        "daemons, workers; one at a time, waiting for its end",
+    )
+    _add_display(parser)
+    _add_repetition(parser)
+    _add_points(parser)
+    for extension in extensions("run"):
+        extension.add_options(parser)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fixed-line",
+        metavar="FILE:LINE",
+        action="append",
+        default=[],
+        type=values.line_place,
+        help="select this line only; repeatable",
+    )
+    parser.add_argument(
+        "--fixed-lines",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); "
+        "repeatable",
+    )
+    parser.add_argument(
+        "--fixed-function",
+        metavar="NAME",
+        action="append",
+        default=[],
+        type=values.one_name,
+        help="with --granularity function: select this function only; repeatable",
+    )
+    parser.add_argument(
+        "--fixed-region",
+        metavar="NAME",
+        action="append",
+        default=[],
+        type=values.one_name,
+        help="select this region (COZ_REGION_BEGIN) only; repeatable",
+    )
+    speedups = parser.add_mutually_exclusive_group()
+    speedups.add_argument(
+        "--fixed-speedup",
+        metavar="N",
+        type=values.percent,
+        help="use this speedup only, in per cent (0 to 100)",
+    )
+    speedups.add_argument(
+        "--speedups",
+        metavar="N,N,...",
+        type=values.speedups,
+        default=(),
+        help="use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them",
+    )
+
+
+def _add_display(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--live",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="show how far it is, in the last row of the terminal; auto: if standard error is one; on: "
+        "otherwise a line every 30 seconds (default: %(default)s)",
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="say nothing but warnings and errors; no --live"
+    )
+
+
+def _add_repetition(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "running short programs again",
+        "All runs go into the same profile. What is given is looked at between runs: none is ended but by "
+        "--end-after, and after one that fails or is interrupted there is no other. Whichever "
+        "comes first ends the series.",
+    )
+    group.add_argument("--repeat", metavar="N", type=positive, help="run the program N times")
+    group.add_argument(
+        "--duration",
+        metavar="TIME",
+        type=values.time,
+        help="run the program again until TIME has passed: 90s, 5m, 1h",
+    )
+    group.add_argument(
+        "--end-after",
+        metavar="TIME",
+        type=values.time,
+        help="send the program SIGTERM after TIME, for servers and others that do not end by themselves",
+    )
+    group.add_argument(
+        "--until",
+        metavar="POINTS",
+        type=values.precision,
+        help="run the program again until the slopes of the three leading lines are certain to so many "
+        "points, as 2%%",
+    )
+
+
+def _add_points(parser: argparse.ArgumentParser) -> None:
+    points = parser.add_argument_group(
+        "progress points without marks in the source",
+        "A place is FILE:LINE, a function, or FILE:FUNCTION, with % for any text; it must be one place. "
+        "All but --progress-by may be repeated.",
+    )
+    points.add_argument(
+        "--progress",
+        metavar="PLACE",
+        action="append",
+        default=[],
+        type=values.one_name,
+        help="a visit each time the line is reached, or the function is entered",
+    )
+    points.add_argument(
+        "--progress-sampled",
+        metavar="FILE:LINE",
+        action="append",
+        default=[],
+        type=values.line_place,
+        help="a visit for each sample in the line: for places that are passed too often to be counted",
+    )
+    points.add_argument(
+        "--latency",
+        metavar="BEGIN,END",
+        action="append",
+        default=[],
+        type=values.place_pair,
+        help="the time from one place to the other, which may be in another thread",
+    )
+    points.add_argument(
+        "--progress-by",
+        choices=("auto", "jump", "hardware", "breakpoint"),
+        default="auto",
+        help="what counts visits: jumps written into the program's code, where that is possible; the "
+        "processor's breakpoints, of which there are four; or breakpoint instructions written into the code "
+        "(default: %(default)s)",
+    )

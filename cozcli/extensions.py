@@ -1,0 +1,20 @@
+"""The one hook by which a package adds to commands, runs and reports without their knowing it.
+
+Such a package, listed here by name, has modules with these names as far as it adds something there:
+
+* `command`: a command, with `register` as the modules of `cozcli.commands`;
+* `run`: options of `coz run`, and what follows from them (`cozcli.launch.addition`);
+* `report`: a part of reports (`cozcli.reports.part`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+EXTENSIONS = ("cozcli.load",)
+
+
+def extensions(module: str) -> list[Any]:
+    """That module of every extension. It is imported only now: `coz run` waits for no report."""
+    return [import_module(f"{package}.{module}") for package in EXTENSIONS]

@@ -1,0 +1,76 @@
+"""The process behind `leading_lines.Analyst`: analyses a profile each time that a line comes in.
+
+It writes one JSON object a line: first which packages are missing, then an answer to each request. It ends
+with its standard input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cozcli.errors import CozError
+
+if TYPE_CHECKING:
+    from cozcli.analysis.result import LineResult
+
+PACKAGES = ("numpy",)
+#: How many lines, from the top of the report.
+TOP = 3
+#: The speedup near which a line's effect is shown.
+SHOWN = 0.5
+
+Row = tuple[str, bool, float, float, float, float]
+
+
+def main() -> None:
+    """Arguments: the profile, and perhaps `idle`."""
+    profile = Path(sys.argv[1])
+    if "idle" in sys.argv[2:]:
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    _write({"missing": missing})
+    if missing:
+        return
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        for _ in sys.stdin:
+            _write({"lines": leading_lines(profile), "used": time.process_time()})
+
+
+def leading_lines(profile: Path) -> list[Row]:
+    """The fields of a `LeadingLine` for each; none while nothing can be estimated."""
+    from cozcli.analysis.analyse import analyse
+    from cozcli.profile.profile import load_profile
+
+    try:
+        results = analyse(load_profile([str(profile)])).results
+    except CozError:
+        return []  # no experiments yet, which a further run may change
+    return [_row(result) for result in results[:TOP]]
+
+
+def _row(result: LineResult) -> Row:
+    from cozcli.analysis.result import Note
+
+    point = min(
+        (point for point in result.curve if point.speedup > 0), key=lambda point: abs(point.speedup - SHOWN)
+    )
+    return (
+        result.location,
+        Note.FEW_DATA not in result.notes,
+        (result.slope_high - result.slope_low) / 2,
+        point.speedup,
+        point.effect,
+        (point.high - point.low) / 2,
+    )
+
+
+def _write(answer: object) -> None:
+    print(json.dumps(answer), flush=True)

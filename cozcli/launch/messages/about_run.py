@@ -1,0 +1,102 @@
+"""Texts of `coz run` about its options, its output, and how the run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+from cozcli.messages import count
+
+
+def clock(seconds: float) -> str:
+    """1:05, or 1:01:05."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def no_program(words: Sequence[str] = ()) -> Problem:
+    """`coz run` with nothing to run; `words` are what stood there without a separator."""
+    meant = " ".join(words) if words else "./program arguments"
+    return Problem(
+        "no program was given, so there is nothing to profile.",
+        f"write it after three dashes: coz run --- {meant}",
+    )
+
+
+def stop_after_end_to_end() -> Problem:
+    """--stop-after with --end-to-end."""
+    return Problem(
+        "--stop-after ends the profiling before the program, and --end-to-end makes its whole run one "
+        "experiment, so nothing was started.",
+        "leave one of them out.",
+    )
+
+
+def output_is_directory(name: str) -> Problem:
+    """-o DIR."""
+    return Problem(f"the output {name} is a directory.", f"name a file: -o {name.rstrip('/')}/profile.coz")
+
+
+def output_not_a_file(name: str) -> Problem:
+    """A device, pipe or socket."""
+    return Problem(f"the output {name} is not a regular file.", "choose another with -o FILE.")
+
+
+def output_not_a_profile(name: str) -> Problem:
+    """Something precious, perhaps."""
+    return Problem(
+        f"the output {name} exists and is not a coz profile; nothing was written to it.",
+        "choose another file with -o FILE, or remove it.",
+    )
+
+
+def appending(name: str) -> str:
+    """Said in one line before a run adds to a profile."""
+    return f"{name} holds earlier runs; this one is added to them."
+
+
+def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -> str:
+    """The last line of a successful run; `lines` is 0 where only load was amplified.
+
+    `few`: the profile will show hardly more than chance.
+    """
+    what = f"on {count(lines, 'line')}" if lines else "of load alone"
+    return f"{count(experiments, 'experiment')} {what} in {profile}; see them with: coz report {profile}" + (
+        "   (they are few: run longer, or again, which adds to the profile)" if few else ""
+    )
+
+
+def series_so_far(runs: int, spent: float, half: float | None, until: float | None) -> str:
+    """After one of several runs. `half`: the widest half interval of the leading lines, None if unknown."""
+    text = f"{count(runs, 'run')}, {spent:.0f} s"
+    if until is None:
+        return text
+    if half is None:
+        return f"{text}; too few data to tell how certain the leading lines are"
+    return (
+        f"{text}; slopes of the leading lines are certain to ±{100 * half:.1f} points "
+        f"(wanted: ±{100 * until:.1f})"
+    )
+
+
+def series_broken_off(runs: int, status: int, signal: int) -> str:
+    """A run that failed, or was interrupted, is the last one."""
+    how = (
+        f"ended by signal {signal}"
+        if signal
+        else f"ended with status {status}"
+        if status
+        else "was interrupted"
+    )
+    return f"run {runs} {how}; there is no other"
+
+
+def with_doctor(problem: Problem, program: str) -> Problem:
+    """After a run that came to nothing."""
+    return Problem(problem.text, f"{problem.hint} Also: coz doctor {program}".strip())
+
+
+def profile_incomplete(profile: str, reason: str) -> str:
+    """The program has run, but the end of the profile could not be written or read."""
+    return f"{profile} is not complete ({reason}); what it holds can be reported all the same."

@@ -1,0 +1,111 @@
+"""What a run left in its profile: the exit record, one line that sums it up, and what went wrong."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from cozcli.errors import Problem
+from cozcli.launch.ending import Ending
+from cozcli.launch.fixed_targets import MAX_REGION_NAME, FixedTarget
+from cozcli.launch.messages import about_points, about_run, about_targets
+from cozcli.launch.points import BREAKPOINT, LocationPoint
+from cozcli.profile.tail import ProfileTail, read_tail
+
+#: Experiments on a line from which on a report says something of it: blocks of three, and three of them.
+ENOUGH_EXPERIMENTS = 9
+#: Of one processor's time: what counting may take without being mentioned.
+COSTLY = 0.05
+
+
+def append_ending(profile: Path, beginning: int, ending: Ending) -> None:
+    """Add the `exit` record, unless the runtime wrote nothing that it could belong to.
+
+    Raises:
+        OSError: the profile cannot be read or written.
+    """
+    with profile.open("r+b") as stream:
+        size = stream.seek(0, 2)
+        if size == beginning:
+            return
+        stream.seek(size - 1)
+        is_incomplete = stream.read(1) != b"\n"
+    values = {"signal": ending.signal} if ending.signal else {"status": ending.status}
+    record = json.dumps({"type": "exit", **values}) + "\n"
+    with profile.open("ab") as stream:
+        stream.write((b"\n" if is_incomplete else b"") + record.encode())
+
+
+def describe(profile: Path, beginning: int, tail: ProfileTail, name: str) -> str | Problem:
+    """How many experiments `tail`, which begins at `beginning`, has, in one line; or why there are none.
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    if not tail.experiments:
+        return _explain(profile, beginning)
+    everything = read_tail(profile) if beginning else tail
+    return about_run.run_summary(tail.experiments, len(tail.locations), name, has_few(everything))
+
+
+def has_few(tail: ProfileTail) -> bool:
+    """Has no line enough experiments?"""
+    return bool(tail.locations) and max(tail.locations.values()) < ENOUGH_EXPERIMENTS
+
+
+def never_sampled(tail: ProfileTail, fixed: Sequence[FixedTarget]) -> list[Problem]:
+    """What of the chosen targets has no sample in this run; nothing if the run did not get to say."""
+    samples = tail.samples if fixed else None
+    if samples is None:
+        return []
+    # A line under a caller is that line.
+    sampled = {name for line in samples.lines for name in (line.location, line.location.partition(" < ")[0])}
+    missing = [target for target in fixed if target.location not in sampled]
+    unknown = [
+        target.name
+        for target in missing
+        if target.kind == "region" and target.name[:MAX_REGION_NAME] not in samples.regions
+    ]
+    others = [t.location for t in missing if t.name not in unknown or t.kind != "region"]
+    problems = [about_targets.never_entered(unknown, sorted(samples.regions))] if unknown else []
+    return problems + ([about_targets.never_sampled(others)] if others else [])
+
+
+def costly_points(tail: ProfileTail, points: Sequence[LocationPoint]) -> list[Problem]:
+    """Points whose visits took so much time that the program was another one."""
+    costs = {point.name: point.cost for point in points if point.cost > 0}
+    samples = tail.samples if costs else None
+    if samples is None or samples.duration == 0:
+        return []
+    # Latency points are visited at both ends.
+    visits = {point.name: point.visits + point.departures for point in samples.points}
+    found = []
+    for name, cost in costs.items():
+        share = visits.get(name, 0) * cost / samples.duration
+        if share > COSTLY:
+            rate = visits[name] / (samples.duration / 1e9)
+            found.append(about_points.costly_point(name, rate, cost, share))
+    return found
+
+
+def killed_at_breakpoint(tail: ProfileTail) -> list[Problem]:
+    """Has a breakpoint instruction of ours perhaps ended the program?"""
+    ending, run = tail.exit, tail.run
+    if ending is None or run is None or ending.signal != signal.SIGTRAP:
+        return []
+    names = [point.name for point in run.points if point.by == BREAKPOINT]
+    return [about_points.killed_by_trap(names)] if names else []
+
+
+def _explain(profile: Path, beginning: int) -> Problem:
+    from cozcli.profile.diagnosis import explain_no_experiments
+    from cozcli.profile.profile import collect_runs
+    from cozcli.profile.reader import ReadProblems, read_records
+
+    problems = ReadProblems()
+    with profile.open("rb") as stream:
+        stream.seek(beginning)
+        runs = collect_runs(read_records(stream, problems), str(profile))
+    return explain_no_experiments(runs, [reason for _, reason in problems.rejected])

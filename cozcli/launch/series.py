@@ -1,0 +1,103 @@
+"""Running a program again: so many times, for so long, or until the intervals are narrow enough.
+
+Every run adds to the same profile. A run is never ended: what is asked for is looked at between runs. After a
+run that failed or was interrupted there is no other.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cozcli.errors import CozError
+from cozcli.launch.ending import Ending
+from cozcli.launch.messages import about_run
+from cozcli.messages import packages_missing
+
+if TYPE_CHECKING:
+    from cozcli.launch.leading_lines import Analyst
+
+
+class Goal(NamedTuple):
+    """What ends a series of runs, whichever comes first. `duration` in seconds, `until` of slope."""
+
+    repeat: int | None = None
+    duration: float | None = None
+    until: float | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Is one run all that is asked for?"""
+        return self.duration is None and self.until is None and self.repeat in (None, 1)
+
+
+class Series:
+    """Counts runs, and decides after each whether there is to be another."""
+
+    def __init__(self, goal: Goal, profile: Path) -> None:
+        """`profile`: where all runs go.
+
+        Raises:
+            CozError: --until needs packages which are not there.
+        """
+        self._goal = goal
+        self.runs = 0
+        self._analyst = _start_analyst(profile) if goal.until is not None else None
+        self._begin = time.monotonic()
+
+    def close(self) -> None:
+        """There is no other run."""
+        if self._analyst is not None:
+            self._analyst.close()
+
+    def describe(self) -> str:
+        """While a run is on: what has been spent, and what is left."""
+        spent = time.monotonic() - self._begin
+        goal = self._goal
+        text = about_run.clock(spent)
+        if goal.duration is not None and goal.duration > spent:
+            text += f" ({about_run.clock(goal.duration - spent)} left)"
+        if goal.repeat not in (None, 1):
+            text += f", run {self.runs + 1} of {goal.repeat}"
+        elif not goal.is_single:
+            text += f", run {self.runs + 1}"
+        return text
+
+    def wants_another(self, ending: Ending) -> tuple[bool, str]:
+        """After a run: is there to be another, and what to tell the user (nothing, for a single run)."""
+        self.runs += 1
+        if self._goal.is_single:
+            return False, ""
+        failed = (ending.signal or ending.status) and not ending.ended_as_asked
+        if ending.interrupted or failed:
+            return False, about_run.series_broken_off(self.runs, ending.status, ending.signal)
+        spent = time.monotonic() - self._begin
+        half = self._measure()
+        text = about_run.series_so_far(self.runs, spent, half, self._goal.until)
+        reached = (
+            (self._goal.repeat is not None and self.runs >= self._goal.repeat)
+            or (self._goal.duration is not None and spent >= self._goal.duration)
+            or (half is not None and self._goal.until is not None and half <= self._goal.until)
+        )
+        return not reached, text
+
+    def _measure(self) -> float | None:
+        """How certain the leading lines are by now: the program waits for it, and for nothing else."""
+        if self._analyst is None:
+            return None
+        self._analyst.ask()
+        leaders = self._analyst.answer(wait=True)
+        return leaders.precision if leaders is not None else None
+
+
+def _start_analyst(profile: Path) -> Analyst:
+    from cozcli.launch.leading_lines import Analyst  # which most runs need not wait for
+
+    analyst = Analyst(profile, is_idle=False)
+    missing = analyst.missing_packages()
+    if missing:
+        analyst.close()
+        raise CozError(packages_missing(sys.executable, missing))
+    return analyst

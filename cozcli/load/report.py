@@ -1,0 +1,136 @@
+"""What reports say of load: how the program scales, and which lines change between loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.analysis.scalability import Scalability
+from cozcli.analysis.shifts import Shift, find_shifts
+from cozcli.load.words import describe_saturation, load_name, shift_lines
+from cozcli.reports.base import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.table import Table
+    from rich.text import Text
+
+    from cozcli.reports.theme import Theme
+
+
+class LoadPart:
+    """See `cozcli.reports.part.ReportPart`. Where load was not amplified, there is nothing to say."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def tables(self, prefix: str) -> Sequence[Table | Text]:
+        """Scalability, by progress point."""
+        from cozcli.load.tables import scalability_tables  # which needs rich
+
+        return scalability_tables(self._analysis, prefix)
+
+    def footnotes(self, prefix: str) -> Sequence[str]:
+        """The lines whose importance changes most."""
+        return shift_lines(self._analysis, prefix)
+
+    def column(self) -> str | None:
+        """At which load a result was measured."""
+        return "Load" if any(result.arrival_speedup for result in self._analysis.results) else None
+
+    def cell(self, result: LineResult) -> str:
+        """Its load."""
+        return load_name(self._analysis, result.arrival_speedup)
+
+    def document(self) -> dict[str, Any]:
+        """`scalability` and `shifts`; nothing at all where load was not amplified."""
+        if not self._analysis.scalability:
+            return {}
+        return {
+            "scalability": [_scalability(result) for result in self._analysis.scalability],
+            "shifts": [self._shift(shift) for shift in find_shifts(self._analysis.results)],
+        }
+
+    def fields(self, result: LineResult) -> dict[str, Any]:
+        """`arrival_speedup` in nanoseconds, and `load` for people, as tables name it."""
+        if not self._analysis.scalability:
+            return {}
+        return self._level(result)
+
+    def page(self) -> dict[str, Any]:
+        """Each point's levels, with the names that tables give them, and where it flattens, in words."""
+        document = self.document()
+        scaling = [
+            {
+                **described,
+                "summary": describe_saturation(result),
+                "levels": [
+                    {**level, "name": load_name(self._analysis, level["arrival_speedup"])}
+                    for level in described["levels"]
+                ],
+            }
+            for result, described in zip(
+                self._analysis.scalability, document.get("scalability", []), strict=True
+            )
+        ]
+        return {"scaling": scaling, "shifts": document.get("shifts", [])}
+
+    def draw(self, theme: Theme) -> Figure | None:
+        """Where there are levels, what load does is the question; the lines' curves are in the report."""
+        from cozcli.load.figure import draw_load, has_levels  # which needs matplotlib
+
+        return draw_load(self._analysis, theme) if has_levels(self._analysis) else None
+
+    def _level(self, result: LineResult) -> dict[str, Any]:
+        return {"arrival_speedup": result.arrival_speedup, "load": self.cell(result)}
+
+    def _shift(self, shift: Shift) -> dict[str, Any]:
+        """How much a line's slope changes from the lowest load to the highest; the surest come first."""
+        return {
+            "target": shift.base.target,
+            "location": shift.base.location,
+            "function": shift.base.function,
+            "point": shift.base.point,
+            "kind": shift.base.kind,
+            "from": {**self._level(shift.base), "slope": rounded(shift.base.slope)},
+            "to": {**self._level(shift.loaded), "slope": rounded(shift.loaded.slope)},
+            "change": rounded(shift.change),
+            "low": rounded(shift.low),
+            "high": rounded(shift.high),
+            "certain": shift.is_certain,
+        }
+
+
+def make_part(analysis: Analysis) -> LoadPart:
+    """The hook of `cozcli.reports`."""
+    return LoadPart(analysis)
+
+
+def _scalability(result: Scalability) -> dict[str, Any]:
+    saturation = result.saturation
+    return {
+        "point": result.point,
+        "kind": result.kind,
+        "saturation": None if saturation is None else rounded(saturation),
+        "saturation_low": None if saturation is None else rounded(result.saturation_low),
+        "saturation_high": None if saturation is None else rounded(result.saturation_high),
+        "limit": None if result.limit is None else rounded(result.limit),
+        "levels": [
+            {
+                "arrival_speedup": point.arrival_speedup,
+                "load": rounded(point.load),
+                "arrival_rate": rounded(point.arrival_rate),
+                "rate": rounded(point.rate),
+                "period": rounded(point.period),
+                "low": rounded(point.low),
+                "high": rounded(point.high),
+                "speedup": rounded(point.speedup),
+                "speedup_low": rounded(point.speedup_low),
+                "speedup_high": rounded(point.speedup_high),
+                "experiments": point.windows,
+                "is_limited": point.is_limited,
+            }
+            for point in result.points
+        ],
+    }

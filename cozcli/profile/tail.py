@@ -1,0 +1,115 @@
+"""The end of a profile that `coz run` writes: cheap to read, and to read again as it grows.
+
+Only lines that are complete are taken; what is still being written is taken next time. Experiments are
+counted; of the other records the last one is kept, and parsed when it is asked for. A line that is no record
+is passed over: another process may have written into the file, and `coz report` will say so.
+
+Not for several threads at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cozcli.profile.fields import RecordError, decode_object
+
+if TYPE_CHECKING:
+    from cozcli.profile.records import ExitRecord, LoadRecord, Record, RunRecord, SamplesRecord
+
+#: How each record begins.
+_TYPE = re.compile(rb'\{ ?"type": ?"(\w+)"')
+#: A record of more bytes than this is read in several parts.
+_CHUNK = 1 << 20
+#: The types of records of which the last one is kept.
+_KEPT = (b"run", b"samples", b"load", b"exit")
+
+
+class ProfileTail:
+    """What stands in a profile from a position on. `locations`: how many experiments each target had."""
+
+    def __init__(self, profile: Path, beginning: int) -> None:
+        self._profile = profile
+        self._position = beginning
+        self._incomplete = b""
+        self._last: dict[bytes, bytes] = {}
+        self.experiments = 0
+        self.locations: dict[str, int] = {}
+
+    def read(self) -> None:
+        """Take in what was added since the last time.
+
+        Raises:
+            OSError: the profile cannot be read.
+        """
+        with self._profile.open("rb") as stream:
+            stream.seek(self._position)
+            while new := stream.read(_CHUNK):
+                self._position += len(new)
+                *lines, self._incomplete = (self._incomplete + new).split(b"\n")
+                for line in lines:
+                    self._take(line)
+
+    @property
+    def run(self) -> RunRecord | None:
+        """How the last run began."""
+        return self._parsed(b"run")  # type: ignore[return-value]
+
+    @property
+    def samples(self) -> SamplesRecord | None:
+        """The last counts of the last run."""
+        return self._parsed(b"samples")  # type: ignore[return-value]
+
+    @property
+    def load(self) -> LoadRecord | None:
+        """The rate of arrivals, where the last run measured it."""
+        return self._parsed(b"load")  # type: ignore[return-value]
+
+    @property
+    def exit(self) -> ExitRecord | None:
+        """How the last run ended."""
+        return self._parsed(b"exit")  # type: ignore[return-value]
+
+    def _take(self, line: bytes) -> None:
+        found = _TYPE.match(line)
+        kind = found[1] if found else b""
+        if kind == b"experiment":
+            self._count(line)
+            return
+        if kind == b"run":
+            self._last.clear()
+        if kind in _KEPT:
+            self._last[kind] = line
+
+    def _count(self, line: bytes) -> None:
+        # Checking all of an experiment's fields takes longer than a user should wait for thousands of them.
+        values = decode_object(line)
+        location = None if values is None else values.get("location")
+        if values is None or not isinstance(location, str):
+            return
+        self.experiments += 1
+        if values.get("kind") != "none":  # load alone
+            self.locations[location] = self.locations.get(location, 0) + 1
+
+    def _parsed(self, kind: bytes) -> Record | None:
+        values = decode_object(self._last.get(kind, b""))
+        if values is None:
+            return None
+        from cozcli.profile.parsing import parse_record  # which most runs need not wait for
+
+        try:
+            return parse_record(values)
+        except RecordError:
+            return None
+
+
+def read_tail(profile: Path, beginning: int = 0) -> ProfileTail:
+    """All that there is from a position on.
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    tail = ProfileTail(profile, beginning)
+    tail.read()
+    return tail

@@ -1,0 +1,97 @@
+"""What the reports of `coz diff` share: the two sides, the sentences, and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cozcli.analysis.compare import Change, Comparison, Difference
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.messages import count
+from cozcli.reports.base import common_directory, short_function, shorten
+
+#: Follows a change that is more than chance, even when the number of lines is allowed for.
+CERTAIN = "*"
+MAX_ALONE = 10
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What a comparison is of. `periods`: of each throughput point, in nanoseconds, A and B."""
+
+    names: tuple[str, str]
+    analyses: tuple[Analysis, Analysis]
+    periods: Mapping[str, tuple[float, float]]
+
+
+def headline(comparison: Comparison, sides: Sides) -> list[str]:
+    """What came out in a sentence, then the two profiles and their periods."""
+    certain = [change for change in comparison.changes if change.certain]
+    if certain:
+        change = certain[0]
+        name, slope = short_function(change.after.function), change.slope
+        where = location_name(change, common_prefix(comparison)) + (f" ({name})" if name else "")
+        first = (
+            f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
+            f"{point_name(change.after)}, slope {slope.before.value:+.2f} → "
+            f"{slope.after.value:+.2f}: it {_meaning(slope)}."
+        )
+    elif comparison.changes:
+        first = f"No certain change in {count(len(comparison.changes), 'line')} that both profiles have."
+    else:
+        first = "The profiles have no line and progress point in common."
+    lines = [first]
+    for letter, name, analysis in zip("AB", sides.names, sides.analyses, strict=True):
+        lines.append(f"{letter}: {name}, {count(analysis.experiments, 'experiment')}")
+    for point, (a, b) in sides.periods.items():
+        lines.append(f"Period of {point}: {_time(a)} → {_time(b)} ({100 * (b / a - 1):+.1f} %)")
+    return lines
+
+
+def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
+    """What only one of the profiles has."""
+    lines = []
+    for letter, found in zip("AB", (comparison.only_before, comparison.only_after), strict=True):
+        if found:
+            lines.append(f"Only in {letter}:")
+            lines += [
+                f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {result.slope:+.2f}"
+                + ("*" if result.significant else "")
+                for result in found[:MAX_ALONE]
+            ]
+            if len(found) > MAX_ALONE:
+                lines.append(f"  and {len(found) - MAX_ALONE} more that matter less")
+    return lines
+
+
+def _meaning(slope: Difference) -> str:
+    a, b = slope.before.value, slope.after.value
+    if a < 0 and b < 0:
+        return "does more harm when it is faster" if b < a else "does less harm when it is faster"
+    return "matters more" if b > a else "matters less"
+
+
+def location_name(change: Change, prefix: str) -> str:
+    """Where the line is now, and, if it moved, which number it had."""
+    after = shorten(change.after.location, prefix)
+    if not change.moved:
+        return after
+    return f"{after} (was {change.before.location.rpartition(':')[2]})"
+
+
+def point_name(result: LineResult) -> str:
+    """The progress point, and whether its latency is meant."""
+    return result.point if result.kind == "throughput" else f"{result.point} (latency)"
+
+
+def common_prefix(comparison: Comparison) -> str:
+    """What all locations begin with."""
+    results: Sequence[LineResult] = [change.after for change in comparison.changes]
+    return common_directory([r.location for r in (*results, *comparison.only_before, *comparison.only_after)])
+
+
+def _time(nanoseconds: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"

@@ -1,0 +1,54 @@
+"""What an extension adds to reports (cozcli/extensions.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.extensions import extensions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.table import Table
+    from rich.text import Text
+
+    from cozcli.reports.theme import Theme
+
+
+class ReportPart(Protocol):
+    """What it has to say of one analysis: nothing, mostly. `prefix`: what is cut off locations."""
+
+    def tables(self, prefix: str) -> Sequence[Table | Text]:
+        """For the text report, above the lines."""
+
+    def footnotes(self, prefix: str) -> Sequence[str]:
+        """For the text report, below the lines."""
+
+    def column(self) -> str | None:
+        """The heading of a column of its own in the table of lines."""
+
+    def cell(self, result: LineResult) -> str:
+        """What stands in that column."""
+
+    def document(self) -> dict[str, Any]:
+        """Fields of the JSON report."""
+
+    def fields(self, result: LineResult) -> dict[str, Any]:
+        """Fields of one result in the JSON report, before the others."""
+
+    def page(self) -> dict[str, Any]:
+        """Fields of a profile in the page of `coz view`."""
+
+    def draw(self, theme: Theme) -> Figure | None:
+        """A picture to be drawn instead of the lines' curves."""
+
+
+def merged(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The fields of all of them."""
+    return {name: value for document in documents for name, value in document.items()}
+
+
+def parts_of(analysis: Analysis) -> list[ReportPart]:
+    """Of all extensions."""
+    return [module.make_part(analysis) for module in extensions("report")]
