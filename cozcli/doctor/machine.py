@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding
+from cozcli.doctor import messages
+from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding, of_problem
 
 #: The runtime's first choice needs it (common/perf_event.cpp).
 TRAP_SINCE = (5, 19)
@@ -107,110 +108,54 @@ def examine_machine(machine: Machine, trap_error: str, signal_error: str) -> lis
 def _sampling(machine: Machine, trap_error: str, signal_error: str) -> Finding:
     subject, release = "sampling", machine.release
     if not trap_error:
-        return Finding(OK, subject, f"perf events are allowed, in the best way (perf-trap, Linux {release})")
+        return of_problem(OK, subject, messages.best_sampling(release))
     if not signal_error:
-        old = _version(release) < TRAP_SINCE
-        reason = f"Linux {release} is older than 5.19" if old else trap_error
-        return Finding(
-            WARNING,
-            subject,
-            f"perf events are allowed, but not in the best way ({reason}): each thread needs a descriptor "
-            "of its own, and what profiling costs is not taken out of effects.",
-            "a newer kernel, if there are many short threads." if old else "",
-        )
-    text = f"perf events are refused ({signal_error}): a timer takes the samples instead, less exactly."
-    if machine.paranoid is not None and machine.paranoid > 2:
-        return Finding(
-            WARNING, subject, f"{text} kernel.perf_event_paranoid is {machine.paranoid}.",
-            "as root: sysctl kernel.perf_event_paranoid=2   (to keep it: a file in /etc/sysctl.d). In a "
-            "container, on its host.",
-        )  # fmt: skip
-    if machine.has_seccomp:
-        return Finding(
-            WARNING, subject, f"{text} A filter on system calls (seccomp), as of a container, forbids them.",
-            "give the container perf_event_open: docker run --cap-add PERFMON, or --security-opt "
-            "seccomp=FILE with a profile that allows it.",
-        )  # fmt: skip
-    return Finding(WARNING, subject, text, "ask who runs this machine: a security module may forbid them.")
+        is_old = _version(release) < TRAP_SINCE
+        found = messages.old_kernel(release) if is_old else messages.second_best_sampling(trap_error)
+    elif machine.paranoid is not None and machine.paranoid > 2:
+        found = messages.perf_refused_by_setting(signal_error, machine.paranoid)
+    elif machine.has_seccomp:
+        found = messages.perf_refused_by_filter(signal_error)
+    else:
+        found = messages.perf_refused(signal_error)
+    return of_problem(WARNING, subject, found)
 
 
 def _processors(machine: Machine) -> Finding:
-    number = machine.processors
-    if number == 1:
-        return Finding(
-            WARNING,
-            "processors",
-            "1 processor: threads take turns, so that effects err where more than one computes.",
-            "a machine with more, or no limits (taskset, cpusets), if the program has several busy threads.",
-        )
-    return Finding(
-        OK, "processors", f"{number} processors: profile the program with no more than {number} busy threads"
-    )
+    if machine.processors == 1:
+        return of_problem(WARNING, "processors", messages.one_processor())
+    return of_problem(OK, "processors", messages.processors(machine.processors))
 
 
 def _quota(machine: Machine) -> list[Finding]:
     quota = machine.quota
     if quota is None or quota >= machine.processors:
         return []
-    return [
-        Finding(
-            WARNING,
-            "quota",
-            f"a control group allows {quota:.3g} of {machine.processors} processors: threads are stopped "
-            "when they have used that up, which experiments take for the program's own waiting.",
-            "lift the limit for the profile (docker run without --cpus; CPUQuota= of a unit), or use "
-            f"{max(int(quota), 1)} busy thread(s) at most.",
-        )
-    ]
+    return [of_problem(WARNING, "quota", messages.quota(quota, machine.processors))]
 
 
 def _others(machine: Machine) -> Finding:
     if machine.load <= BUSY * machine.processors:
-        return Finding(OK, "load", f"the machine is quiet (load {machine.load:.2g})")
-    return Finding(
-        WARNING,
-        "load",
-        f"other programs are busy: load {machine.load:.2g} on {machine.processors} processors in the last "
-        "minute. Intervals become wider, and effects too small where threads have to wait for a processor.",
-        "profile when the machine is quiet, or for longer.",
-    )
+        return of_problem(OK, "load", messages.quiet(machine.load))
+    return of_problem(WARNING, "load", messages.busy(machine.load, machine.processors))
 
 
 def _stolen(machine: Machine) -> list[Finding]:
     if machine.stolen <= STOLEN:
         return []
-    return [
-        Finding(
-            WARNING,
-            "host",
-            f"a virtual machine whose host has given {machine.stolen:.0%} of its time to others since it "
-            "started. Slow spells are measured and taken out of effects, but widen intervals.",
-            "profile for longer, or where processors are not shared.",
-        )
-    ]
+    return [of_problem(WARNING, "host", messages.stolen(machine.stolen))]
 
 
 def _preload(machine: Machine) -> Finding:
     libraries = [name for name in re.split(r"[: ]+", machine.environment.get("LD_PRELOAD", "")) if name]
     for name in libraries:
         if SANITIZERS.search(name):
-            return Finding(
-                PROBLEM, "preload", f"LD_PRELOAD has {name}, which replaces what Coz has to see.",
-                "unset LD_PRELOAD, and profile a build without sanitizers.",
-            )  # fmt: skip
+            return of_problem(PROBLEM, "preload", messages.sanitizer_preloaded(name))
         if Path(name).name == "libcoz.so":
-            return Finding(
-                PROBLEM, "preload", f"LD_PRELOAD has {name} already, which is Coz, or the classic one.",
-                "unset LD_PRELOAD; coz run sets it.",
-            )  # fmt: skip
+            return of_problem(PROBLEM, "preload", messages.coz_preloaded(name))
     if libraries:
-        return Finding(
-            WARNING, "preload",
-            f"LD_PRELOAD has {', '.join(libraries)}. They come before Coz, which does not see calls that "
-            "they answer themselves (locks, threads, signals).",
-            "unset it, unless the program needs it; an allocator does no harm.",
-        )  # fmt: skip
-    return Finding(OK, "preload", "no other library is preloaded")
+        return of_problem(WARNING, "preload", messages.others_preloaded(libraries))
+    return of_problem(OK, "preload", messages.nothing_preloaded())
 
 
 def _version(release: str) -> tuple[int, int]:

@@ -1,4 +1,8 @@
-"""Just enough of ELF to know, before the start, whether a program can be profiled."""
+"""Just enough of ELF to know, before the start, whether a program can be profiled.
+
+An own reader, since the start of `coz run` waits for it: docs/decisions/elf_reader.md. Whatever a file holds,
+what is read of it is bounded, and nothing but OSError is raised.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,21 @@ import mmap
 import struct
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
-_CLASS_64 = 2
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 22: "s390x"}
 #: No interpreter's path is longer than this (PATH_MAX).
-_LONGEST_PATH = 4096
+_MAX_PATH = 4096
 #: Bytes within which linkers put the names for the dynamic linker, before the code. To read all of a program
 #: with debug information would take longer than its start.
 NAMES_WITHIN = 16 << 20
 #: Bytes of a dynamic section that are read: linkers' have some hundreds.
-_MOST_DYNAMIC = 1 << 16
+_MAX_DYNAMIC = 1 << 16
 #: Bytes of section names that are read: linkers' take some hundreds.
-_MOST_NAMES = 1 << 20
+_MAX_NAMES = 1 << 20
+#: What a broken file leads to.
+_BROKEN = (struct.error, OverflowError, ValueError, IndexError)
 
 
 class ElfFile(NamedTuple):
@@ -28,6 +33,42 @@ class ElfFile(NamedTuple):
     machine: str
     bits: int
     interpreter: str
+
+
+class _Layout(NamedTuple):
+    """Of the 32-bit or the 64-bit form: the header from byte 16 on, and the entries of both tables."""
+
+    header: str
+    #: Kind, offset in the file, address, size in the file, size in memory.
+    segment: str
+    #: Name, offset in the file, size.
+    section: str
+
+
+_LAYOUTS = {
+    1: _Layout("HHIIIIIHHHHHH", "IIIxxxxII8x", "I12xII16x"),
+    2: _Layout("HHIQQQIHHHHHH", "I4xQQ8xQQ8x", "I20xQQ24x"),
+}
+
+
+class _Header(NamedTuple):
+    """Where the tables are: offset, bytes of an entry, entries."""
+
+    order: str
+    bits: int
+    machine: int
+    segments: tuple[int, int, int]
+    sections: tuple[int, int, int]
+    names: int
+
+    @property
+    def is_native(self) -> bool:
+        """Is it 64-bit, in this machine's byte order?"""
+        return self.bits == 64 and (struct.pack(f"{self.order}H", 1) == struct.pack("=H", 1))
+
+    @property
+    def layout(self) -> _Layout:
+        return _LAYOUTS[self.bits // 32]
 
 
 def read_elf(path: Path) -> ElfFile | None:
@@ -40,34 +81,21 @@ def read_elf(path: Path) -> ElfFile | None:
         OSError: the file cannot be read.
     """
     with path.open("rb") as stream:
-        identity = stream.read(64)
-        if len(identity) < 52 or identity[:4] != b"\x7fELF":
-            return None
-        wide = identity[4] == _CLASS_64
-        order = "<" if identity[5] == 1 else ">"
         try:
-            (machine,) = struct.unpack_from(order + "H", identity, 18)
-            if wide:
-                (offset,) = struct.unpack_from(order + "Q", identity, 32)
-                size, number = struct.unpack_from(order + "HH", identity, 54)
-            else:
-                (offset,) = struct.unpack_from(order + "I", identity, 28)
-                size, number = struct.unpack_from(order + "HH", identity, 42)
+            header = _read_header(stream)
+            if header is None:
+                return None
             interpreter = ""
-            for index in range(number):
-                stream.seek(offset + index * size)
-                header = stream.read(size)
-                (kind,) = struct.unpack_from(order + "I", header, 0)
+            for kind, offset, _, size, _ in _read_table(
+                stream, header, header.segments, header.layout.segment
+            ):
                 if kind == _PT_INTERP:
-                    fields = (8, 32, "Q") if wide else (4, 16, "I")
-                    (start,) = struct.unpack_from(order + fields[2], header, fields[0])
-                    (length,) = struct.unpack_from(order + fields[2], header, fields[1])
-                    stream.seek(start)
-                    raw = stream.read(min(length, _LONGEST_PATH))
+                    stream.seek(offset)
+                    raw = stream.read(min(size, _MAX_PATH))
                     interpreter = raw.split(b"\0")[0].decode(errors="surrogateescape")
-        except (struct.error, OverflowError, ValueError):
+        except _BROKEN:
             return None
-    return ElfFile(_MACHINES.get(machine, f"machine {machine}"), 64 if wide else 32, interpreter)
+    return ElfFile(_MACHINES.get(header.machine, f"machine {header.machine}"), header.bits, interpreter)
 
 
 def has_section(path: Path, names: Collection[bytes]) -> bool:
@@ -77,20 +105,16 @@ def has_section(path: Path, names: Collection[bytes]) -> bool:
     """
     try:
         with path.open("rb") as stream:
-            header = stream.read(64)
-            (offset,) = struct.unpack_from("=Q", header, 40)
-            size, number, strings = struct.unpack_from("=HHH", header, 58)
-            stream.seek(offset)
-            if size != 64:  # of a section header
+            header = _read_header(stream)
+            if header is None or not header.is_native:
                 return False
-            table = stream.read(size * number)
-            start, length = struct.unpack_from("=QQ", table, strings * size + 24)
-            stream.seek(start)
-            texts = stream.read(min(length, _MOST_NAMES))
-            begins = [struct.unpack_from("=I", table, index * size)[0] for index in range(number)]
-    except (OSError, OverflowError, ValueError, struct.error):
+            sections = _read_table(stream, header, header.sections, header.layout.section)
+            _, offset, size = sections[header.names]
+            stream.seek(offset)
+            texts = stream.read(min(size, _MAX_NAMES))
+    except (OSError, *_BROKEN):
         return False
-    return any(texts[begin : texts.find(b"\0", begin)] in names for begin in begins)
+    return any(texts[begin : texts.find(b"\0", begin)] in names for begin, _, _ in sections)
 
 
 def dynamic_tags(path: Path) -> frozenset[int] | None:
@@ -100,33 +124,73 @@ def dynamic_tags(path: Path) -> frozenset[int] | None:
     """
     try:
         with path.open("rb") as stream:
-            header = stream.read(64)
-            (offset,) = struct.unpack_from("=Q", header, 32)
-            size, number = struct.unpack_from("=HH", header, 54)
-            if size != 56:  # of a program header
+            header = _read_header(stream)
+            if header is None or not header.is_native:
                 return None
-            stream.seek(offset)
-            table = stream.read(size * number)
-            # Of each: kind, then offset in the file, address, size there and in memory.
-            segments = [struct.unpack_from("=IxxxxQQxxxxxxxxQQ", table, i * size) for i in range(number)]
-            sections = [segment for segment in segments if segment[0] == _PT_DYNAMIC]
-            if len(sections) != 1:
+            segments = _read_table(stream, header, header.segments, header.layout.segment)
+            dynamic = [segment for segment in segments if segment[0] == _PT_DYNAMIC]
+            if len(dynamic) != 1:
                 return None
-            begin, end = sections[0][2], sections[0][2] + min(sections[0][4], _MOST_DYNAMIC)
+            begin, end = dynamic[0][2], dynamic[0][2] + min(dynamic[0][4], _MAX_DYNAMIC)
             # Loaders map whole pages, so that a segment may hide a part of another.
             around = [
-                s
-                for s in segments
-                if s[0] == _PT_LOAD and _pages(s[2]) < end and begin < -_pages(-s[2] - s[4])
+                (offset, address)
+                for kind, offset, address, _, size in segments
+                if kind == _PT_LOAD and _pages(address) < end and begin < -_pages(-address - size)
             ]
-            if len(around) != 1 or begin < around[0][2]:
+            if len(around) != 1 or begin < around[0][1]:
                 return None
-            stream.seek(begin - around[0][2] + around[0][1])
+            stream.seek(begin - around[0][1] + around[0][0])
             content = stream.read(end - begin)
             tags = [tag for tag, _ in struct.iter_unpack("=QQ", content[: len(content) // 16 * 16])]
-    except (OSError, OverflowError, ValueError, struct.error):
+    except (OSError, *_BROKEN):
         return None
     return frozenset(tags[: tags.index(0)]) if 0 in tags else None
+
+
+def _read_header(stream: BinaryIO) -> _Header | None:
+    """None if it is no ELF file. Raises one of `_BROKEN`."""
+    raw = stream.read(64)
+    if raw[:4] != b"\x7fELF" or raw[4] not in _LAYOUTS:
+        return None
+    order = "<" if raw[5] == 1 else ">"
+    fields = struct.unpack_from(order + _LAYOUTS[raw[4]].header, raw, 16)
+    (
+        _,
+        machine,
+        _,
+        _,
+        segments,
+        sections,
+        _,
+        _,
+        segment_size,
+        segment_number,
+        section_size,
+        section_number,
+        names,
+    ) = fields
+    return _Header(
+        order,
+        32 * raw[4],
+        machine,
+        (segments, segment_size, segment_number),
+        (sections, section_size, section_number),
+        names,
+    )
+
+
+def _read_table(
+    stream: BinaryIO, header: _Header, table: tuple[int, int, int], entry: str
+) -> list[tuple[int, ...]]:
+    """Raises one of `_BROKEN`, as where entries have another size than the format says."""
+    offset, size, number = table
+    form = struct.Struct(header.order + entry)
+    if number and size != form.size:
+        raise ValueError(f"entries of {size} bytes")
+    stream.seek(offset)
+    content = stream.read(size * number)
+    return [form.unpack_from(content, index * size) for index in range(number)]
 
 
 def _pages(address: int) -> int:

@@ -14,7 +14,7 @@ from cozcli.messages import cannot_write
 from cozcli.output_file import resolve
 
 #: Names that programs with one look up.
-SANITIZER_MARKS = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsan_init\0")
+SANITIZER_NAMES = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsan_init\0")
 #: Sections by which Go's own tools know what it has built; `strip` leaves them.
 GO_SECTIONS = (b".go.buildinfo", b".note.go.buildid")
 #: As much of an existing output as is looked at before appending to it.
@@ -94,7 +94,7 @@ def refuse_sanitized(path: Path) -> None:
     Raises:
         CozError: built with a sanitizer for addresses, threads, memory or leaks.
     """
-    if contains_any(path, SANITIZER_MARKS, NAMES_WITHIN):
+    if contains_any(path, SANITIZER_NAMES, NAMES_WITHIN):
         raise CozError(about_program.sanitized_binary(str(path)))
 
 
