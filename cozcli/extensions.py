@@ -4,6 +4,7 @@ Such a package, listed here by name, has modules with these names as far as it a
 
 * `command`: a command, with `register` as the modules of `cozcli.commands`;
 * `run`: options of `coz run`, and what follows from them (`cozcli.launch.addition`);
+* `analysis`: what all runs of a profile say as a whole (`cozcli.analysis.extension`);
 * `report`: a part of reports (`cozcli.reports.part`).
 """
 

@@ -5,7 +5,7 @@ prefix=${prefix%/*/*}
 python=${COZ_PYTHON:-python3}
 if ! command -v "$python" >/dev/null 2>&1; then
   echo "coz: error: there is no Python interpreter $python." >&2
-  echo "coz: hint: on Debian: apt-get install python3 python3-numpy python3-matplotlib python3-rich; or name an" \
+  echo "coz: hint: on Debian: apt-get install python3 python3-numpy python3-scipy python3-matplotlib python3-rich; or name an" \
     "interpreter by the variable COZ_PYTHON." >&2
   exit 1
 fi

@@ -1,13 +1,13 @@
-"""What changed between two profiles, line by line, and which of it is more than chance.
+"""What changed between two profiles, target by target, and which of it is more than chance.
 
-Two results are of the same line if location, function, progress point and kind agree. Results that are left
-over in both are matched by file and function, in order of their line numbers, where there are as many on
-either side: an edit above a function moves its lines. Where the profiles share no file, as after builds in
-different folders, paths count from the folder that each profile's lines share.
+Two results are of the same target if location, function, progress point and kind agree. Results without such
+a partner are matched by file and function, in order of their line numbers, where there are as many on either
+side: an edit above a function moves its lines. If the profiles share no file, as after builds in different
+folders, paths count from the folder that each profile's lines share.
 
-The interval of a difference comes from the two intervals: from the difference, downward, the root of the sum
-of squares of what B may be smaller and A larger by, and upward likewise (MOVER: Zou and Donner 2008). It
-needs no symmetric intervals, but independent profiles, as those of different runs are.
+The interval of a difference comes from the two intervals (MOVER: Zou and Donner 2008). Its lower half is the
+root of the sum of squares of A's upper half and B's lower half, and likewise the upper one. This needs no
+symmetric intervals, but independent profiles, as those of different runs are.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import NormalDist
+from dataclasses import dataclass, replace
 
 from cozcli.analysis import messages
-from cozcli.analysis.intervals import LEVEL
-from cozcli.analysis.locations import common_directory, shorten
-from cozcli.analysis.ranking import discoveries, impact, matches_line
-from cozcli.analysis.result import Analysis, LineResult, Note
-from cozcli.analysis.shape import effect_at
+from cozcli.analysis.estimate.shape import effect_at
+from cozcli.analysis.input.locations import common_directory, matches_line, shorten
+from cozcli.analysis.rank.ranking import impact
+from cozcli.analysis.result import UNFIT, Analysis, LineResult, Mark
+from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, normal_tail
+from cozcli.analysis.statistics.false_discovery import discoveries
 from cozcli.errors import CozError
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ThroughputPoint
@@ -31,9 +31,7 @@ from cozcli.profile.records import ThroughputPoint
 #: The speedups at which effects are compared.
 COMPARED = (0.25, 0.50, 0.75)
 #: Of the changes marked as certain, the part that may be chance.
-FALSE_CHANGES = 1 - LEVEL
-#: Results of which no change is certain.
-UNFIT = (Note.FEW_DATA, Note.LOAD)
+MAX_FALSE_CHANGES = 1 - LEVEL
 
 
 @dataclass(frozen=True)
@@ -82,12 +80,12 @@ def compare(before: Analysis, after: Analysis) -> Comparison:
     """Match the results of two analyses and compare each pair."""
     pairs, only_before, only_after = _match(before.results, after.results)
     changes = [_change(a, b, moved) for a, b, moved in pairs]
-    fit = [change for change in changes if not {*change.before.notes, *change.after.notes} & set(UNFIT)]
-    marks = discoveries([_chance(change.slope) for change in fit], FALSE_CHANGES)
-    certain = {id(change) for change, mark in zip(fit, marks, strict=True) if mark}
-    judged = [Change(**{**vars(change), "certain": id(change) in certain}) for change in changes]
+    fit = [change for change in changes if not {*change.before.marks, *change.after.marks} & set(UNFIT)]
+    believed = discoveries([_p_no_change(change.slope) for change in fit], MAX_FALSE_CHANGES)
+    certain = {id(change) for change, is_certain in zip(fit, believed, strict=True) if is_certain}
+    tested = [replace(change, certain=id(change) in certain) for change in changes]
     return Comparison(
-        changes=tuple(sorted(judged, key=_rank)),
+        changes=tuple(sorted(tested, key=_rank)),
         only_before=tuple(sorted(only_before, key=_rank_alone)),
         only_after=tuple(sorted(only_after, key=_rank_alone)),
     )
@@ -143,14 +141,13 @@ def _slope(result: LineResult) -> Estimate:
     return Estimate(result.slope, result.slope_low, result.slope_high)
 
 
-def _chance(found: Difference) -> float:
+def _p_no_change(found: Difference) -> float:
     """Two-sided p-value of no change, from the half of the interval that points to 0."""
     change = found.change
     half = change.value - change.low if change.value > 0 else change.high - change.value
-    normal = NormalDist()
     if half <= 0:
         return 0.0 if change.value else 1.0
-    return 2 * normal.cdf(-abs(change.value) / half * normal.inv_cdf(0.5 + LEVEL / 2))
+    return 2 * normal_tail(abs(change.value) / half * normal_quantile(0.5 + LEVEL / 2))
 
 
 def _rank(change: Change) -> tuple[bool, float, float, str, str, str]:
@@ -160,7 +157,7 @@ def _rank(change: Change) -> tuple[bool, float, float, str, str, str]:
 
 
 def _rank_alone(result: LineResult) -> tuple[bool, float, str, str, str]:
-    return (Note.FEW_DATA in result.notes, -max(impact(result), 0.0), *result.key)
+    return (Mark.FEW_DATA in result.marks, -max(impact(result), 0.0), *result.key)
 
 
 def baseline_periods(runs: Sequence[Run]) -> dict[str, float]:
@@ -192,11 +189,11 @@ def _match(
     left = {_exact(r, prefixes[0]): r for r in before}
     right = {_exact(r, prefixes[1]): r for r in after}
     pairs: list[Pair] = [(left[key], right[key], False) for key in left if key in right]
-    lone_left = _by_function([r for key, r in left.items() if key not in right], prefixes[0])
-    lone_right = _by_function([r for key, r in right.items() if key not in left], prefixes[1])
-    for key in [key for key in lone_left if len(lone_left[key]) == len(lone_right.get(key, ()))]:
-        pairs += [(a, b, True) for a, b in zip(lone_left.pop(key), lone_right.pop(key), strict=True)]
-    return pairs, _flat(lone_left), _flat(lone_right)
+    left_alone = _by_function([r for key, r in left.items() if key not in right], prefixes[0])
+    right_alone = _by_function([r for key, r in right.items() if key not in left], prefixes[1])
+    for key in [key for key in left_alone if len(left_alone[key]) == len(right_alone.get(key, ()))]:
+        pairs += [(a, b, True) for a, b in zip(left_alone.pop(key), right_alone.pop(key), strict=True)]
+    return pairs, _flat(left_alone), _flat(right_alone)
 
 
 def _exact(result: LineResult, prefix: str) -> tuple[str, str, str, str, str]:

@@ -1,4 +1,7 @@
-"""The result of an analysis: the one value that every report renders. Fractions and nanoseconds."""
+"""The result of an analysis: the one value that every report renders. Fractions and nanoseconds.
+
+Imports no numpy, so that reports can name its parts at no cost.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cozcli.analysis.callers import Surroundings
-from cozcli.analysis.scalability import Scalability
 from cozcli.errors import Problem
 
+#: What a progress point measures.
+THROUGHPUT, LATENCY = "throughput", "latency"
+#: Besides these, where load is amplified: how often what a latency point begins is brought to its end.
+COMPLETED = "completed"
 
-class Note(Enum):
-    """What a reader should know about one result; the value is the text shown."""
+#: What names a result: location, progress point, kind.
+ResultKey = tuple[str, str, str]
+#: A progress point and its kind.
+PointKey = tuple[str, str]
+
+
+class Mark(Enum):
+    """A word beside a result that qualifies it; the value is the text shown."""
 
     FEW_DATA = "few data"
     PHASES = "runs in phases"
@@ -26,8 +37,10 @@ class Note(Enum):
     NOT_SETTLED = "not settled"
 
 
-#: Notes that say that a result may be wrong by more than its interval.
-DOUBTS = (Note.UNSTABLE, Note.LOAD, Note.MAYBE_LOAD, Note.CORES, Note.NOT_SETTLED)
+#: Marks that say that a result may be wrong by more than its interval.
+DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_SETTLED)
+#: Marks of results that rest on too little, or on something else, to pass or fail a build.
+UNFIT = (Mark.FEW_DATA, Mark.LOAD)
 
 
 @dataclass(frozen=True)
@@ -75,8 +88,40 @@ class Overhead:
 
 
 @dataclass(frozen=True)
+class Caller:
+    """Who runs a line: the location of the call and its function, both empty where that is out of scope.
+
+    `share`: of the line's samples, between 0 and 1.
+    """
+
+    location: str
+    function: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A function that a line is part of: one of several instances of a template. `share`: as above."""
+
+    function: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The callers and functions of a line, the hottest first.
+
+    A line whose callers are all out of scope (in main, or a thread's first function) has none. A line that is
+    part of a single function has no instances.
+    """
+
+    callers: tuple[Caller, ...] = ()
+    instances: tuple[Instance, ...] = ()
+
+
+@dataclass(frozen=True)
 class LineResult:
-    """One line and one progress point. `curve` begins with speedup 0.
+    """One target and one progress point. `curve` begins with speedup 0.
 
     `target` says what the location names: a line, a function, a callpath (a line under one caller), or a
     region. `surroundings`: who calls a line, and as part of which functions it is run, as far as known.
@@ -101,14 +146,14 @@ class LineResult:
     phase: Phase
     curve: tuple[CurvePoint, ...]
     fit: Fit
-    notes: tuple[Note, ...] = ()
+    marks: tuple[Mark, ...] = ()
     target: str = "line"
     surroundings: Surroundings = field(default_factory=Surroundings)
     arrival_speedup: int = 0
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What names a result: line, progress point, kind."""
+    def key(self) -> ResultKey:
+        """What names the result."""
         return self.location, self.point, self.kind
 
     @property
@@ -120,6 +165,51 @@ class LineResult:
     def speedups(self) -> int:
         """Number of different speedups other than 0."""
         return sum(point.speedup > 0 for point in self.curve)
+
+
+@dataclass(frozen=True)
+class LoadPoint:
+    """One progress point at one level of load; `speedup` is against base load. Times in nanoseconds.
+
+    load: the part of the time between two arrivals that is taken away. period: of the point, or its latency.
+    arrival_rate, of all arrival points, and rate, of the point: per second of effective time; 0 where
+    unknown.
+    is_limited: computing of the thread that requests arrive in was taken away as well.
+    """
+
+    arrival_speedup: int
+    load: float
+    period: float
+    low: float
+    high: float
+    speedup: float
+    speedup_low: float
+    speedup_high: float
+    arrival_rate: float
+    rate: float
+    windows: int
+    is_limited: bool = False
+
+
+@dataclass(frozen=True)
+class Scalability:
+    """One progress point over all levels, by load. `saturation`: where it flattens; None: it does not.
+
+    limit: the load from which on levels are limited; None where none is.
+    """
+
+    point: str
+    kind: str
+    points: tuple[LoadPoint, ...]
+    saturation: float | None = None
+    saturation_low: float = 0.0
+    saturation_high: float = 0.0
+    limit: float | None = None
+
+    @property
+    def has_base(self) -> bool:
+        """Is there anything to compare with?"""
+        return any(point.arrival_speedup == 0 for point in self.points)
 
 
 @dataclass(frozen=True)
@@ -135,7 +225,7 @@ class RunSummary:
     real_time: int
     classic: bool
     source: str
-    #: Progress points without marks: name, and what counted the visits.
+    #: Progress points without a macro: name, and what counted the visits.
     points: tuple[tuple[str, str], ...] = ()
 
 
@@ -147,7 +237,7 @@ class Analysis:
     runs: tuple[RunSummary, ...]
     warnings: tuple[Problem, ...]
     #: By progress point and kind; those that nothing is known of are missing.
-    overheads: Mapping[tuple[str, str], Overhead] = field(default_factory=dict)
+    overheads: Mapping[PointKey, Overhead] = field(default_factory=dict)
     #: Where load was amplified: by progress point.
     scalability: tuple[Scalability, ...] = ()
 
@@ -163,7 +253,7 @@ class Analysis:
 
     @property
     def counted_by(self) -> dict[str, str]:
-        """What counted the visits of points without marks, by the point's name."""
+        """What counted the visits of points without a macro, by the point's name."""
         return {name: by for run in self.runs for name, by in run.points}
 
     @property

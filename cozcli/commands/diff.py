@@ -40,7 +40,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read and analyse both, match, print."""
-    shared.require_packages("numpy", *([] if options.form else ["rich"]))
+    shared.require_packages("numpy", "scipy", *([] if options.form else ["rich"]))
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.compare import baseline_periods, choose, compare
     from cozcli.reports import diff_reports

@@ -80,7 +80,7 @@ def _matching(places: Iterable[Place], pattern: str, granularity: str) -> Iterat
     Raises:
         CozError: none does.
     """
-    from cozcli.analysis.ranking import matches_line
+    from cozcli.analysis.input.locations import matches_line
 
     any_matches = False
     for location, function in places:

@@ -64,13 +64,14 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.unknown_picture_format(options.output))
     if output.is_dir():
         raise CozError(cannot_write(options.output, "it is a directory"))
-    shared.require_packages("numpy", "matplotlib")
+    shared.require_packages("numpy", "scipy", "matplotlib")
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
         os.environ["MPLCONFIGDIR"] = "/tmp"
     # These take half a second to load, which a wrong file name need not wait for.
-    from cozcli.analysis.analyse import Selection, analyse
-    from cozcli.analysis.ranking import most_telling
+    from cozcli.analysis.analyse import analyse
+    from cozcli.analysis.rank.ranking import most_telling
+    from cozcli.analysis.rank.selection import Selection
     from cozcli.reports.figure import write_figure
     from cozcli.reports.theme import theme_named
 

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cozcli.analysis.condition import EXAMPLE, Condition, parse_condition
+from cozcli.analysis.check.threshold import EXAMPLE, Threshold, parse_threshold
 from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.messages import printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
-    from cozcli.analysis.gate import Verdict
+    from cozcli.analysis.check.gate import Verdict
     from cozcli.analysis.result import Analysis
     from cozcli.reports.base import Report
 
@@ -63,16 +63,17 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, print."""
-    shared.require_packages("numpy", *([] if options.form else ["rich"]))
+    shared.require_packages("numpy", "scipy", *([] if options.form else ["rich"]))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
-    from cozcli.analysis.analyse import Selection, analyse
+    from cozcli.analysis.analyse import analyse
+    from cozcli.analysis.rank.selection import Selection
 
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     selection = Selection(options.min_points, options.line, options.progress_point)
     analysis = analyse(profile, selection)
     shared.write(_make_report(options).render(analysis))
     shared.print_warnings(analysis.warnings)
-    return _judge(options.fail_if, analysis)
+    return _exit_status(options.fail_if, analysis)
 
 
 def _make_report(options: argparse.Namespace) -> Report:
@@ -94,19 +95,19 @@ def _make_report(options: argparse.Namespace) -> Report:
             return TextReport(shared.terminal_width(), options.instances, options.source)
 
 
-def _judge(conditions: Sequence[Condition], analysis: Analysis) -> int:
-    """The exit status, after saying on standard error which conditions held."""
-    from cozcli.analysis.gate import judge_condition
+def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis) -> int:
+    """The exit status, after saying on standard error which thresholds were exceeded."""
+    from cozcli.analysis.check.gate import check_threshold
 
     sys.stdout.flush()
     status = 0
-    for condition in conditions:
-        verdict = judge_condition(condition, analysis.results)
+    for threshold in thresholds:
+        verdict = check_threshold(threshold, analysis.results)
         if verdict.result is not None and verdict.point is not None:
             status = STATUS_CONDITION_HELD
             print(f"coz: {printable(_holds(verdict))}", file=sys.stderr)
         elif verdict.looked_at == verdict.unfit:
-            shared.print_warnings([messages.condition_without_data(condition.text, verdict.unfit)])
+            shared.print_warnings([messages.condition_without_data(threshold.text, verdict.unfit)])
     return status
 
 
@@ -117,13 +118,13 @@ def _holds(verdict: Verdict) -> str:
     assert verdict.point is not None
     point, result = verdict.point, verdict.result
     return (
-        f"condition {verdict.condition.text!r} holds: {result.location} at {point.speedup:.0%} on "
+        f"condition {verdict.threshold.text!r} holds: {result.location} at {point.speedup:.0%} on "
         f"{result.point}: {percent(point.effect)} % ± {50 * (point.high - point.low):.1f}"
     )
 
 
-def _condition(text: str) -> Condition:
+def _condition(text: str) -> Threshold:
     try:
-        return parse_condition(text)
+        return parse_threshold(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None

@@ -61,7 +61,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, write the page, say where it is, open it."""
-    shared.require_packages("numpy")
+    shared.require_packages("numpy", "scipy")
     from cozcli.reports.page import LARGE, NotOurPageError, render_page, write_page
     from cozcli.reports.page_sources import read_sources
 
@@ -95,7 +95,8 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _load(files: Sequence[str], options: argparse.Namespace) -> PageProfile:
-    from cozcli.analysis.analyse import Selection, analyse
+    from cozcli.analysis.analyse import analyse
+    from cozcli.analysis.rank.selection import Selection
     from cozcli.reports.page import PageProfile
 
     selection = Selection(options.min_points, options.line, options.progress_point)

@@ -20,7 +20,7 @@ from cozcli.errors import CozError
 if TYPE_CHECKING:
     from cozcli.analysis.result import LineResult
 
-PACKAGES = ("numpy",)
+PACKAGES = ("numpy", "scipy")
 #: How many lines, from the top of the report.
 TOP = 3
 #: The speedup near which a line's effect is shown.
@@ -57,14 +57,14 @@ def leading_lines(profile: Path) -> list[Row]:
 
 
 def _row(result: LineResult) -> Row:
-    from cozcli.analysis.result import Note
+    from cozcli.analysis.result import Mark
 
     point = min(
         (point for point in result.curve if point.speedup > 0), key=lambda point: abs(point.speedup - SHOWN)
     )
     return (
         result.location,
-        Note.FEW_DATA not in result.notes,
+        Mark.FEW_DATA not in result.marks,
         (result.slope_high - result.slope_low) / 2,
         point.speedup,
         point.effect,

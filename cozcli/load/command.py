@@ -81,7 +81,7 @@ def execute(options: argparse.Namespace) -> int:
     """Sweep, then report what there is."""
     if not options.program:
         raise CozError(about_run.no_program(options.words))
-    shared.require_packages("numpy", "rich")
+    shared.require_packages("numpy", "scipy", "rich")
     Sweep(options.output, options.levels, options.budget, _command(options)).run()
     from cozcli.analysis.analyse import analyse
     from cozcli.reports.text import TextReport
@@ -221,8 +221,8 @@ class Sweep:
         return between / intervals
 
     def _is_tight(self) -> bool:
-        from cozcli.analysis.grouping import LATENCY
-        from cozcli.analysis.scalability import measure_scalability
+        from cozcli.analysis.result import LATENCY
+        from cozcli.load.scalability import measure_scalability
 
         results = measure_scalability(load_profile([self._profile]).runs)
         widths = [

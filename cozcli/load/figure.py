@@ -10,10 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import PercentFormatter
 
-from cozcli.analysis.grouping import LATENCY
-from cozcli.analysis.result import Analysis, LineResult
-from cozcli.analysis.scalability import COMPLETED, Scalability
-from cozcli.analysis.shifts import find_shifts
+from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult, Scalability
+from cozcli.load.shifts import find_shifts
 from cozcli.load.words import load_name
 from cozcli.messages import printable
 from cozcli.reports.base import common_directory, describe_runs, short_point, shorten

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cozcli.analysis.result import Analysis, LineResult
-from cozcli.analysis.scalability import Scalability
-from cozcli.analysis.shifts import Shift, find_shifts
+from cozcli.analysis.result import Analysis, LineResult, Scalability
+from cozcli.load.shifts import Shift, find_shifts
 from cozcli.load.words import describe_saturation, load_name, shift_lines
 from cozcli.reports.base import rounded
 

@@ -8,9 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from cozcli.analysis.grouping import LATENCY
-from cozcli.analysis.result import Analysis
-from cozcli.analysis.scalability import COMPLETED, LoadPoint, Scalability
+from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LoadPoint, Scalability
 from cozcli.load.words import describe_saturation, percentage
 from cozcli.messages import duration, printable
 from cozcli.reports.base import percent, short_point

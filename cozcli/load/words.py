@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from cozcli.analysis.grouping import LATENCY
-from cozcli.analysis.result import Analysis
-from cozcli.analysis.scalability import Scalability
-from cozcli.analysis.shifts import find_shifts
+from cozcli.analysis.result import LATENCY, Analysis, Scalability
+from cozcli.load.shifts import find_shifts
 from cozcli.messages import duration, printable
 from cozcli.reports.base import short_function, short_point, shorten
 

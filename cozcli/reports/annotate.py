@@ -20,7 +20,7 @@ class AnnotateReport:
         rows = [
             f"{place}: note: {_note(result, short_point(analysis, result.point, prefix))}"
             for result in analysis.results
-            if (place := place_of(result)) and result.significant and not set(result.notes) & set(NOT_TRUSTED)
+            if (place := place_of(result)) and result.significant and not set(result.marks) & set(NOT_TRUSTED)
         ]
         return "".join(f"{printable(row)}\n" for row in rows)
 

@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from cozcli.analysis.locations import CALLED_FROM as CALLED_FROM
-from cozcli.analysis.locations import REGION as REGION
-from cozcli.analysis.locations import common_directory as common_directory
-from cozcli.analysis.locations import shorten as shorten
-from cozcli.analysis.result import Analysis, LineResult, Note
-from cozcli.analysis.shape import Shape, outline
+from cozcli.analysis.estimate.shape import Shape, outline
+from cozcli.analysis.input.locations import CALLED_FROM as CALLED_FROM
+from cozcli.analysis.input.locations import REGION as REGION
+from cozcli.analysis.input.locations import common_directory as common_directory
+from cozcli.analysis.input.locations import shorten as shorten
+from cozcli.analysis.result import Analysis, LineResult, Mark
 from cozcli.messages import count, seconds
 
 #: Follows a slope that differs from 0 even with all lines looked at.
@@ -59,8 +59,8 @@ def describe_marks(result: LineResult) -> list[str]:
         marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%} ({percent(shape.top.effect)})")
     elif shape.shape is Shape.LEVELS:
         marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%}")
-    for note in result.notes:
-        factor = f" ×{result.phase.factor:.2f}" if note is Note.PHASES else ""
+    for note in result.marks:
+        factor = f" ×{result.phase.factor:.2f}" if note is Mark.PHASES else ""
         marks.append(note.value + factor)
     return marks
 

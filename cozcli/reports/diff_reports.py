@@ -187,7 +187,7 @@ def _json_change(change: Change) -> dict[str, Any]:
         "certain": change.certain,
         "slope": _json_difference(change.slope),
         "effects": [{"speedup": s, **_json_difference(found)} for s, found in change.effects.items()],
-        "notes": sorted({note.value for note in (*change.before.notes, *change.after.notes)}),
+        "notes": sorted({note.value for note in (*change.before.marks, *change.after.marks)}),
     }
 
 

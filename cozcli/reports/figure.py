@@ -19,9 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
-from cozcli.analysis.grouping import LATENCY, THROUGHPUT
-from cozcli.analysis.ranking import by_slope
-from cozcli.analysis.result import DOUBTS, Analysis, CurvePoint, LineResult, Note
+from cozcli.analysis.rank.ranking import by_slope
+from cozcli.analysis.result import DOUBTS, LATENCY, THROUGHPUT, Analysis, CurvePoint, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.messages import printable
 from cozcli.reports import messages
@@ -171,7 +170,7 @@ def extent(results: Sequence[LineResult]) -> Limits:
 
 def has_few_data(result: LineResult) -> bool:
     """May this be no more than one odd moment of the machine?"""
-    return Note.FEW_DATA in result.notes
+    return Mark.FEW_DATA in result.marks
 
 
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, theme: Theme) -> None:
@@ -208,7 +207,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     )
     for point in points:
         draw_what_lies_beyond(axes, point, limits, colour)
-    if doubted := [note.value for note in result.notes if note in DOUBTS]:
+    if doubted := [note.value for note in result.marks if note in DOUBTS]:
         write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right, theme)
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
@@ -275,7 +274,7 @@ def draw_title(
 ) -> None:
     """Location in bold, with contention or few data in words; below it function and slope, and the point."""
     marks = ["contention"] if result.contention else []
-    marks += [Note.FEW_DATA.value] if has_few_data(result) else []
+    marks += [Mark.FEW_DATA.value] if has_few_data(result) else []
     mark = ", ".join(marks)
     location = printable(shorten(result.location, prefix))
     location = elide_path(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")

@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from cozcli import __version__
+from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.result import Analysis, LineResult, RunSummary
-from cozcli.analysis.shape import Shape, outline
 from cozcli.reports.base import rounded
 from cozcli.reports.part import merged, parts_of
 from cozcli.reports.summary import summarize
@@ -91,7 +91,7 @@ def _result(result: LineResult) -> dict[str, Any]:
         "significant": result.significant,
         "phase_factor": rounded(result.phase.factor),
         "contention": result.contention,
-        "notes": [note.value for note in result.notes],
+        "notes": [note.value for note in result.marks],
         "experiments": result.experiments,
         "curve": [
             {

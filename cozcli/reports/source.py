@@ -50,7 +50,7 @@ def excerpts(analysis: Analysis) -> list[Excerpt]:
     locations = dict.fromkeys(
         result.location.partition(CALLED_FROM)[0]
         for result in analysis.results
-        if result.significant and not set(result.notes) & set(NOT_TRUSTED)
+        if result.significant and not set(result.marks) & set(NOT_TRUSTED)
     )
     found = (read_excerpt(location, made) for location in itertools.islice(locations, MOST))
     return [excerpt for excerpt in found if excerpt is not None]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cozcli.analysis.result import Analysis, LineResult, Note
-from cozcli.analysis.shape import Effect, Outline, Shape, effect_at, outline
+from cozcli.analysis.estimate.shape import Effect, Outline, Shape, effect_at, outline
+from cozcli.analysis.result import Analysis, LineResult, Mark
 from cozcli.reports.base import short_function
 
 #: The speedups that a sentence is about, where the curve says nothing of its own: the first whose effect is
 #: certain, since that is one that people reach.
 USUAL = (0.25, 0.50, 0.75, 1.0)
 #: Results that may be nothing, or are not about the program; nobody should act on them for a sentence's sake.
-NOT_TRUSTED = (Note.FEW_DATA, Note.LOAD, Note.UNSTABLE)
+NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)
 NOTHING_CERTAIN = (
     "No line's effect is certain yet: what is shown may be chance. Run longer; the same -o FILE adds to it."
 )
@@ -22,7 +22,7 @@ Naming = Callable[[LineResult], str]
 
 def summarize(analysis: Analysis, location: Naming, point: Naming) -> list[str]:
     """The first line by rank that is certain; if that one does harm, also the first that gains."""
-    certain = [r for r in analysis.results if r.significant and not set(r.notes) & set(NOT_TRUSTED)]
+    certain = [r for r in analysis.results if r.significant and not set(r.marks) & set(NOT_TRUSTED)]
     gain = next((r for r in certain if r.slope > 0), None)
     chosen = certain[:1] if not certain or certain[0].slope > 0 else [certain[0], *([gain] if gain else [])]
     if not chosen:
@@ -63,7 +63,7 @@ def _telling(result: LineResult, shape: Outline) -> Effect:
 
 def _continuation(result: LineResult, shape: Outline) -> str:
     worse = "slower" if result.kind == "throughput" else "longer"
-    doubts = ", ".join(note.value for note in result.notes)
+    doubts = ", ".join(note.value for note in result.marks)
     doubt = f" (but: {doubts})" if doubts else ""
     if shape.shape is Shape.BENDS:
         return f"{doubt}; beyond that it gets {worse}: contention."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cozcli.analysis.estimate.shape import Effect, effect_at, outline
 from cozcli.analysis.result import Analysis, LineResult
-from cozcli.analysis.shape import Effect, effect_at, outline
 from cozcli.reports.base import (
     SHOWN,
     SIGNIFICANT,
@@ -82,7 +82,7 @@ def _row(result: LineResult) -> list[Cell]:
     row: list[Cell] = [result.location, result.function, result.point, result.kind, result.target]
     row += [result.slope, result.slope_low, result.slope_high, result.adjusted_low, result.adjusted_high]
     row += [result.significant, result.contention]
-    row += [", ".join(note.value for note in result.notes), result.experiments]
+    row += [", ".join(note.value for note in result.marks), result.experiments]
     for speedup in SHOWN:
         found = effect_at(result, speedup)
         row += [found.effect, found.low, found.high] if found else [None, None, None]

@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cozcli.analysis.callers import Caller
-from cozcli.analysis.result import Analysis, LineResult, Note
-from cozcli.analysis.shape import Effect, Shape, effect_at, outline
+from cozcli.analysis.estimate.shape import Effect, Shape, effect_at, outline
+from cozcli.analysis.result import Analysis, Caller, LineResult, Mark
 from cozcli.messages import printable
 from cozcli.reports.base import (
     CONTENTION,
@@ -268,23 +267,23 @@ def _legend(analysis: Analysis, intervals: bool) -> list[str]:
         lines.append("bends down: the largest effect is at this speedup; a faster line gains less.")
     if Shape.LEVELS in shapes:
         lines.append("levels off: nearly all of what can be gained is gained at this speedup.")
-    notes = {note for result in analysis.results for note in result.notes}
+    notes = {note for result in analysis.results for note in result.marks}
     explained = {
-        Note.FEW_DATA: "few data: measured at fewer than 5 speedups, or in fewer than 3 blocks; run longer.",
-        Note.PHASES: "runs in phases: the line runs only part of the time; effects are scaled to the "
+        Mark.FEW_DATA: "few data: measured at fewer than 5 speedups, or in fewer than 3 blocks; run longer.",
+        Mark.PHASES: "runs in phases: the line runs only part of the time; effects are scaled to the "
         "whole run.",
-        Note.UNSETTLED: "delays owed: some windows closed before all delays were served.",
-        Note.UNPAIRED: "pooled baseline: some speedups had no baseline measured beside them.",
-        Note.BORROWED: "baseline of another line: whole-run experiments at speedup 0 of other lines.",
-        Note.UNSTABLE: "unstable queue: arrivals and departures differ, so that the time in between "
+        Mark.UNSETTLED: "delays owed: some windows closed before all delays were served.",
+        Mark.UNPAIRED: "pooled baseline: some speedups had no baseline measured beside them.",
+        Mark.BORROWED: "baseline of another line: whole-run experiments at speedup 0 of other lines.",
+        Mark.UNSTABLE: "unstable queue: arrivals and departures differ, so that the time in between "
         "depends on when it is measured (Little's law does not hold).",
-        Note.LOAD: "limited by load: visits keep their pace whatever is delayed, because something outside "
+        Mark.LOAD: "limited by load: visits keep their pace whatever is delayed, because something outside "
         "sets it; the effect is not real.",
-        Note.MAYBE_LOAD: "perhaps limited by load: visits keep their pace whatever is delayed; the effect is "
+        Mark.MAYBE_LOAD: "perhaps limited by load: visits keep their pace whatever is delayed; the effect is "
         "real only if the program waits for work that it has ordered.",
-        Note.CORES: "too few cores: threads waited for a processor for over 10 % of their time; effects may "
+        Mark.CORES: "too few cores: threads waited for a processor for over 10 % of their time; effects may "
         "be off by tens of points.",
-        Note.NOT_SETTLED: "not settled: under speedups the two halves of a window differ; queues were still "
+        Mark.NOT_SETTLED: "not settled: under speedups the two halves of a window differ; queues were still "
         "filling or draining, and the lasting effect is another.",
     }
     return lines + [text for note, text in explained.items() if note in notes]

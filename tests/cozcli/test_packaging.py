@@ -54,7 +54,11 @@ def test_without_packages_all_works_that_needs_none(installed: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "packages"),
-    [(["report"], "numpy, rich"), (["report", "--json"], "numpy"), (["plot"], "numpy, matplotlib")],
+    [
+        (["report"], "numpy, scipy, rich"),
+        (["report", "--json"], "numpy, scipy"),
+        (["plot"], "numpy, scipy, matplotlib"),
+    ],
 )
 def test_missing_packages_are_named(installed: Path, arguments: list[str], packages: str) -> None:
     done = coz(installed, str(installed / "bare-python"), *arguments)

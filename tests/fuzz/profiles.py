@@ -29,16 +29,17 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from mutations import mutate  # noqa: E402
 
-from cozcli.analysis import intervals, scalability  # noqa: E402
 from cozcli.analysis.analyse import analyse  # noqa: E402
 from cozcli.analysis.compare import baseline_periods, choose, compare  # noqa: E402
-from cozcli.analysis.ranking import most_telling  # noqa: E402
+from cozcli.analysis.estimate import replicates  # noqa: E402
+from cozcli.analysis.rank.ranking import most_telling  # noqa: E402
 from cozcli.analysis.result import Analysis  # noqa: E402
 from cozcli.commands.plot import default_min_points  # noqa: E402
 from cozcli.errors import CozError  # noqa: E402
 from cozcli.launch import run_summary  # noqa: E402
 from cozcli.launch.fixed_targets import FixedTarget  # noqa: E402
 from cozcli.launch.points import LocationPoint  # noqa: E402
+from cozcli.load import scalability  # noqa: E402
 from cozcli.load.command import Sweep  # noqa: E402
 from cozcli.load.run import Load  # noqa: E402
 from cozcli.profile.merge import merge  # noqa: E402
@@ -218,7 +219,7 @@ def fuzz(seconds: float, seed: int, findings: Path) -> int:
     source = random.Random(seed)
     good = seeds()
     end = time.monotonic() + seconds
-    intervals.REPLICATES = scalability.REPLICATES = FEW_REPLICATES  # type: ignore[attr-defined]
+    replicates.REPLICATES = scalability.REPLICATES = FEW_REPLICATES  # type: ignore[attr-defined]
     tried = results = 0
     seen: set[str] = set()
     with tempfile.TemporaryDirectory() as name:

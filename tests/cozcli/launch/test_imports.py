@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAVY = {"numpy", "matplotlib", "rich", "dataclasses", "cozcli.analysis.analyse", "cozcli.profile.reader"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "rich",
+    "dataclasses",
+    "cozcli.analysis.analyse",
+    "cozcli.profile.reader",
+}
 
 
 def test_run_needs_the_standard_library_only() -> None:

@@ -11,8 +11,8 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.result import Analysis
-from cozcli.analysis.shape import Shape, outline
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.annotate import AnnotateReport

@@ -15,7 +15,7 @@ import pytest
 from page_data import HOSTILE, analysis_of, five_hundred_lines, hostile_lines
 from synthetic import many_lines
 
-from cozcli.analysis.result import Note
+from cozcli.analysis.result import Mark
 from cozcli.reports.page import LARGE, NotOurPageError, PageProfile, embed, render_page, write_page
 from cozcli.reports.page_sources import AROUND, LONGEST, MOST, read_sources
 
@@ -133,7 +133,7 @@ def test_the_template_is_up_to_date() -> None:
 
 def test_the_page_explains_every_note() -> None:
     script = TEMPLATE.read_text(encoding="utf-8")
-    assert [note.value for note in Note if f'"{note.value}"' not in script] == []
+    assert [note.value for note in Mark if f'"{note.value}"' not in script] == []
 
 
 def test_five_hundred_lines_of_twenty_speedups_are_small() -> None:

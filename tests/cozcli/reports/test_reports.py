@@ -11,7 +11,7 @@ import pytest
 from synthetic import Line, Model, many_lines, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.ranking import most_telling
+from cozcli.analysis.rank.ranking import most_telling
 from cozcli.analysis.result import Analysis
 from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, collect_runs

@@ -1,0 +1,1 @@
+"""What makes a result doubtful, and which of many results to believe."""

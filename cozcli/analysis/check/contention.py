@@ -1,0 +1,26 @@
+"""Does a faster target make the program slower? One p-value for each result (dissertation §5.1.6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cozcli.analysis.estimate.line_estimate import LineEstimate
+from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
+
+#: Harm up to this is not called contention, however certain: virtual speedup itself is no more exact.
+MIN_HARM = 0.02
+
+
+def p_no_contention(estimate: LineEstimate) -> float:
+    """One-sided p-value of "neither the slope nor an effect is below −`MIN_HARM`".
+
+    Contention shows in the slope or at single speedups. The latter are as many chances to err, so the
+    smallest of their p-values counts times their number, and the smaller of the two kinds twice (Bonferroni).
+    """
+    # Standard errors are read from the upper half of each interval, the one that points to 0.
+    error = (estimate.high - estimate.value) / t_quantile(0.5 + LEVEL / 2, estimate.freedom)
+    harm = -estimate.value - MIN_HARM
+    known = error > 0
+    p = np.where(known, t_tail(harm / np.where(known, error, 1.0), estimate.freedom), harm <= 0)
+    of_points = float(p[1:].min()) * (len(p) - 1)
+    return min(1.0, 2 * min(float(p[0]), of_points))

@@ -1,0 +1,67 @@
+"""Does an effect exceed a threshold that fails a build: `sqlite3.c:28321 > 10%`?
+
+It must do so beyond chance: the bound of its interval on the threshold's side is compared. Intervals are
+widened for the number of effects that the threshold looks at (Bonferroni), so that of builds without such an
+effect at most one in forty fails by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cozcli.analysis.check.threshold import Threshold
+from cozcli.analysis.estimate.shape import effect_at
+from cozcli.analysis.input.locations import matches_line
+from cozcli.analysis.result import UNFIT, CurvePoint, LineResult
+from cozcli.analysis.statistics.distributions import bonferroni_factor
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one threshold: the effect that exceeds it most, if one does; and how many results it looked at.
+
+    `unfit`: results that would count, but rest on few data or are limited by load.
+    """
+
+    threshold: Threshold
+    looked_at: int
+    unfit: int
+    result: LineResult | None = None
+    point: CurvePoint | None = None
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Does an effect exceed it?"""
+        return self.result is not None
+
+
+def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verdict:
+    """Look at all results that the threshold names."""
+    named = [
+        r
+        for r in results
+        if matches_line(threshold.line, r.location, r.function) and threshold.point in ("", r.point)
+    ]
+    fit = [r for r in named if not set(r.marks) & set(UNFIT)]
+    looked_at = [(result, point) for result in fit for point in _points(result, threshold)]
+    unfit = len(named) - len(fit)
+    factor = bonferroni_factor(len(looked_at))
+    best: tuple[float, LineResult, CurvePoint] | None = None
+    for result, point in looked_at:
+        if threshold.above:
+            margin = point.effect - factor * (point.effect - point.low) - threshold.limit
+        else:
+            margin = threshold.limit - (point.effect + factor * (point.high - point.effect))
+        if margin > 0 and (best is None or margin > best[0]):
+            best = margin, result, point
+    if best is None:
+        return Verdict(threshold, len(named), unfit)
+    return Verdict(threshold, len(named), unfit, best[1], best[2])
+
+
+def _points(result: LineResult, threshold: Threshold) -> list[CurvePoint]:
+    if threshold.speedup is None:
+        return [point for point in result.curve if point.speedup > 0]
+    found = effect_at(result, threshold.speedup)
+    return [CurvePoint(found.speedup, found.effect, found.low, found.high, 0)] if found else []

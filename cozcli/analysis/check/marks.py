@@ -1,0 +1,104 @@
+"""Marks of results that the data do not fully support, and the warnings that explain them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cozcli.analysis import messages
+from cozcli.analysis.check.cores import (
+    MAX_WAITING,
+    MIN_SAMPLING_RATE,
+    sampling_rate_achieved,
+    waiting_share,
+)
+from cozcli.analysis.check.open_loop import open_loop_marks
+from cozcli.analysis.check.queue_stability import unstable_queues
+from cozcli.analysis.check.settling import unsettled_results
+from cozcli.analysis.estimate.block_table import BlockTable
+from cozcli.analysis.input.windows import Window
+from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, ResultKey
+from cozcli.errors import Problem
+from cozcli.profile.profile import Run
+
+#: Fewer different speedups than this (the dissertation's number) are few data.
+MIN_SPEEDUPS = 5
+#: Fewer comparisons with a baseline than this are few data too, and prove no contention: all of them may have
+#: met one bad moment of the machine.
+MIN_GROUPS = 3
+
+
+@dataclass
+class Marks:
+    """Marks by result, and warnings about the profile as a whole."""
+
+    by_result: dict[ResultKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
+    warnings: list[Problem] = field(default_factory=list)
+
+    def of(self, key: ResultKey) -> tuple[Mark, ...]:
+        """The marks of one result, in the order of their definition."""
+        return tuple(mark for mark in Mark if mark in self.by_result[key])
+
+
+def find_marks(
+    tables: Iterable[BlockTable],
+    by_line: Mapping[str, Sequence[Window]],
+    runs: Sequence[Run],
+    phases: Mapping[str, Phase],
+) -> Marks:
+    """Look for everything that makes results doubtful in ways that their intervals do not show.
+
+    Args:
+        tables: of all results. by_line: usable windows. phases: by location.
+    """
+    marks = Marks()
+    keys = []
+    for table in tables:
+        series = table.series
+        key = series.location, series.point, series.kind
+        keys.append(key)
+        marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
+    for location, point in unstable_queues(by_line):
+        marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
+    for location, point in unsettled_results(by_line):
+        marks.by_result[location, point, THROUGHPUT].add(Mark.NOT_SETTLED)
+    for point, (mark, locations) in open_loop_marks(by_line, phases).items():
+        marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
+        for location in locations:
+            marks.by_result[location, point, THROUGHPUT].add(mark)
+    _add_cores(marks, keys, by_line, runs)
+    return marks
+
+
+def _marks_of_data(table: BlockTable, phase: Phase) -> set[Mark]:
+    """What the amount and the layout of the data say."""
+    series = table.series
+    in_blocks = table.paired.any()
+    pooled = any(pool.size for pool in table.pools[1:])
+    # Runs that tried few speedups, as they were asked to, are complete all the same.
+    enough = MIN_SPEEDUPS if series.planned is None else min(MIN_SPEEDUPS, len(series.planned))
+    found = {
+        Mark.FEW_DATA: table.groups < MIN_GROUPS or len(table.speedups) < enough,
+        Mark.PHASES: phase.factor < 1,
+        Mark.UNSETTLED: series.unsettled,
+        Mark.UNPAIRED: bool(in_blocks and pooled),
+        Mark.BORROWED: series.is_borrowed,
+    }
+    return {mark for mark, holds in found.items() if holds}
+
+
+def _add_cores(
+    marks: Marks, keys: Iterable[ResultKey], by_line: Mapping[str, Sequence[Window]], runs: Sequence[Run]
+) -> None:
+    everything = [window for windows in by_line.values() for window in windows]
+    waiting = {line for line, windows in by_line.items() if waiting_share(windows, runs) > MAX_WAITING}
+    share = waiting_share(everything, runs)
+    if waiting or share > MAX_WAITING:
+        marks.warnings.append(messages.too_few_cores(share))
+    for key in keys:
+        if key[0] in waiting:
+            marks.by_result[key].add(Mark.CORES)
+    achieved = sampling_rate_achieved(everything, runs)
+    if achieved < MIN_SAMPLING_RATE:
+        marks.warnings.append(messages.rare_samples(achieved))

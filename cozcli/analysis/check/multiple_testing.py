@@ -1,0 +1,84 @@
+"""Which of many results to believe, with intervals that allow for the choice.
+
+Of a hundred lines without effect, five have a 95 % interval that leaves out 0; a reader who looks at the top
+of a ranking sees just these. So slopes are chosen by the procedure of Benjamini and Hochberg, and the
+intervals of the chosen ones hold at the level 1 − q·R/m, R being chosen of m: on average at most the part q
+of them is wrong (false coverage rate: Benjamini and Yekutieli 2005). Chosen are exactly those whose adjusted
+interval leaves out 0. docs/decisions/estimation.md has the rates found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cozcli.analysis.result import LineResult
+from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
+from cozcli.analysis.statistics.false_discovery import discoveries
+
+#: The part of the marked slopes, and of their intervals, that may be wrong.
+MAX_FALSE_SLOPES = 1 - LEVEL
+#: The part of the lines marked for contention that may be wrong (one-sided).
+MAX_FALSE_CONTENTION = 0.025
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A result that is not tested yet.
+
+    p_no_contention: see contention.py. freedom: degrees of freedom of the slope. has_enough_blocks: to be
+    significant at all.
+    """
+
+    result: LineResult
+    p_no_contention: float
+    freedom: float
+    has_enough_blocks: bool
+
+
+def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
+    """The results with their significance and adjusted intervals, in the same order.
+
+    Results of too few blocks are never significant and not counted among the m: how many blocks a line has
+    does not depend on its slope.
+    """
+    family = [each for each in candidates if each.has_enough_blocks]
+    contention = discoveries([each.p_no_contention for each in family], MAX_FALSE_CONTENTION)
+    significant = discoveries([p_no_slope(each) for each in family], MAX_FALSE_SLOPES)
+    outcomes = iter(zip(contention, significant, strict=True))
+    level = 1 - MAX_FALSE_SLOPES * max(sum(significant), 1) / max(len(family), 1)
+    tested = []
+    for each in candidates:
+        has_contention, is_significant = next(outcomes) if each.has_enough_blocks else (False, False)
+        low, high = adjusted_interval(each, level)
+        tested.append(
+            replace(
+                each.result,
+                contention=has_contention,
+                significant=is_significant,
+                adjusted_low=low,
+                adjusted_high=high,
+            )
+        )
+    return tested
+
+
+def p_no_slope(candidate: Candidate) -> float:
+    """Two-sided p-value of a slope of 0, from the half of the interval that points to 0."""
+    r = candidate.result
+    distance = r.slope - r.slope_low if r.slope > 0 else r.slope_high - r.slope
+    if distance <= 0:
+        return 0.0 if r.slope else 1.0
+    error = distance / float(t_quantile(0.5 + LEVEL / 2, candidate.freedom))
+    return min(1.0, 2 * float(t_tail(abs(r.slope) / error, candidate.freedom)))
+
+
+def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]:
+    """The slope's interval stretched from 95 % to another level, each side by the ratio of quantiles of t.
+
+    2,000 replicates have too few values that far out.
+    """
+    r = candidate.result
+    wide, own = (float(t_quantile(0.5 + each / 2, candidate.freedom)) for each in (level, LEVEL))
+    stretch = wide / own
+    return r.slope - stretch * (r.slope - r.slope_low), r.slope + stretch * (r.slope_high - r.slope)

@@ -1,0 +1,69 @@
+"""Had the program reached a steady state when a window was measured?
+
+A speedup moves queues to another level, and while they fill or drain the pace is not the lasting one. The
+first half of a window is compared with the second: log p_first − log p_second, less the same of the block's
+baselines, which cancels what the machine does to both. In a steady state the mean is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cozcli.analysis.input.windows import POOL, Window
+from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_through_origin
+from cozcli.analysis.statistics.false_discovery import discoveries
+from cozcli.profile.records import ExperimentRecord, ThroughputPoint
+
+#: Rate of false marks.
+MAX_FALSE_MARKS = 0.01
+#: Halves that differ by less than this, per unit of speedup, do not matter.
+MIN_DIFFERENCE = 0.1
+
+
+def unsettled_results(by_line: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
+    """(location, point) of all throughput results whose halves differ under speedups."""
+    pairs = sorted(
+        {
+            (line, point.name)
+            for line, windows in by_line.items()
+            for window in windows
+            for point in window.record.points
+            if isinstance(point, ThroughputPoint) and point.half_visits > 0
+        }
+    )
+    found = [_difference(by_line[line], name) for line, name in pairs]
+    p_values = [
+        1.0 if slope is None or abs(slope.estimate) < MIN_DIFFERENCE else slope.p_not_zero for slope in found
+    ]
+    marks = discoveries(p_values, MAX_FALSE_MARKS)
+    return {pair for pair, mark in zip(pairs, marks, strict=True) if mark}
+
+
+def _difference(windows: Sequence[Window], name: str) -> Coefficient | None:
+    """How much more the first half's log period is than the second's, per unit of speedup."""
+    blocks: dict[int, list[tuple[float, float]]] = {}
+    for window in windows:
+        between = _between_halves(window.record, name)
+        if window.stratum != POOL and between is not None:
+            blocks.setdefault(window.stratum, []).append((window.record.speedup, between))
+    x, y, block = [], [], []
+    for number, members in blocks.items():
+        base = [between for speedup, between in members if speedup == 0]
+        for speedup, between in members:
+            if base and speedup > 0:
+                x.append(speedup)
+                y.append(between - sum(base) / len(base))
+                block.append(number)
+    return fit_through_origin(np.array(x), np.array(y), np.ones(len(x)), np.array(block, dtype=np.int64))
+
+
+def _between_halves(record: ExperimentRecord, name: str) -> float | None:
+    for point in record.points:
+        if isinstance(point, ThroughputPoint) and point.name == name and point.half_visits > 0:
+            first = point.half_elapsed / point.half_visits
+            second = (point.elapsed - point.half_elapsed) / (point.visits - point.half_visits)
+            return math.log(first / second)
+    return None

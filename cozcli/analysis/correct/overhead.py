@@ -1,0 +1,169 @@
+"""Takes what profiling itself costs out of effects.
+
+A period p_0 measured under the profiler is longer than the program's own, P_0 = p_0/o: by the samples, and by
+what the kernel does for them whenever it changes threads. The time that a virtual speedup saves, p_0 − p_s,
+is longer as well, but only by the samples in the line, each of which takes c of its sampling period P. So
+
+    effect  =  (p_0 − p_s)·(1 − c/P) / P_0  =  (1 − p_s/p_0) · k,      k = o·(1 − c/P).
+
+o is the median over blocks of what their baselines took against their reference window, in which sampling
+pauses. The runtime measures c. k is 1 where a program only computes, and above 1 where its threads change
+often. Where it mostly waits, k would be a little below 1, by no more than the error of c; then it is taken
+to be 1. Without reference windows (other profilers, `--end-to-end`, one event for each thread) k is 1.
+docs/decisions/reference_windows.md has the evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cozcli.analysis.correct.protocol import Context
+from cozcli.analysis.input.series import Factor, Series, make_series
+from cozcli.analysis.input.slowness import NO_RESPONSE, Response, stolen_share
+from cozcli.analysis.input.windows import Window
+from cozcli.analysis.result import Overhead, PointKey
+from cozcli.analysis.statistics.arrays import Floats
+from cozcli.analysis.statistics.weighted import weighted_median
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord
+
+#: The "speedup" under which reference windows stand beside baselines.
+REFERENCE = 1.0
+#: What o is taken to be before anything is measured: its logarithm is 0 ± this.
+PRIOR_ERROR = 0.1
+#: Of the logarithm: profiling that slows a program down by more than half is not merely overhead.
+MAX_SLOWDOWN = 0.4
+#: The standard error of what a single block says. Of several blocks the bootstrap tells.
+ERROR_OF_ONE_BLOCK = 0.1
+REPLICATES = 200
+#: Where nothing is measured.
+NO_OVERHEAD = Overhead()
+
+
+class OverheadOfSamples:
+    """The correction; reads `Context.responses`, writes `Context.overheads`."""
+
+    def adjust(self, all_series: Sequence[Series], context: Context) -> list[Series]:
+        """The series with the factor k of their progress point."""
+        context.overheads.update(measure_overheads(context.by_line, context.runs, context.responses))
+        found = [context.overheads.get(series.key, NO_OVERHEAD) for series in all_series]
+        return [
+            series.multiplied(Factor(overhead.factor, overhead.error))
+            for series, overhead in zip(all_series, found, strict=True)
+        ]
+
+
+def measure_overheads(
+    by_line: Mapping[str, Sequence[Window]],
+    runs: Sequence[Run],
+    responses: Mapping[PointKey, Response],
+) -> dict[PointKey, Overhead]:
+    """The overhead of each point that reference windows saw.
+
+    Args:
+        by_line: usable windows. responses: how the points' periods respond to the machine's speed.
+    """
+    left = _share_left(runs)
+    found = {}
+    for series in _reference_series(by_line, runs):
+        response = responses.get(series.key, NO_RESPONSE)
+        ratios, weights = _log_slowdowns(series, response)
+        if len(ratios) == 0:
+            continue
+        rng = np.random.default_rng(len(ratios))
+        drawn = rng.integers(0, len(ratios), size=(REPLICATES, len(ratios)))
+        replicates = [weighted_median(ratios[rows], weights[rows]) for rows in drawn]
+        # The bootstrap of a single block knows no error.
+        error = math.hypot(float(np.std(replicates)), ERROR_OF_ONE_BLOCK / len(ratios))
+        believed = PRIOR_ERROR**2 / (PRIOR_ERROR**2 + error**2)
+        log_slowdown = weighted_median(ratios, weights) * believed
+        slowdown = math.exp(min(max(log_slowdown, 0.0), MAX_SLOWDOWN))
+        factor = max(slowdown * left, 1.0)
+        found[series.key] = Overhead(slowdown, factor, error * math.sqrt(believed))
+    return found
+
+
+def _reference_series(by_line: Mapping[str, Sequence[Window]], runs: Sequence[Run]) -> list[Series]:
+    """Reference windows (at `REFERENCE`) and the baselines of their blocks, a series for each point."""
+    in_order = _in_order(by_line)
+    windows = []
+    for number, run in enumerate(runs):
+        baselines = [window for window in in_order.get(number, []) if window.record.speedup == 0]
+        strata = {window.record.block: window.stratum for window in baselines}
+        for reference in run.references:
+            if reference.block not in strata:
+                continue
+            record = ExperimentRecord(
+                location="",
+                speedup=REFERENCE,
+                effective_duration=reference.effective_duration,
+                block=reference.block,
+                start=reference.start,
+                points=reference.points,
+            )
+            slowness = _slowness_around(reference.start, in_order[number])
+            stolen = stolen_share(reference)
+            windows.append(Window(number, strata[reference.block], record, slowness, stolen))
+        windows += baselines
+    if not any(window.record.speedup == REFERENCE for window in windows):
+        return []
+    return make_series("", windows)
+
+
+def _log_slowdowns(series: Series, response: Response) -> tuple[Floats, Floats]:
+    """log(p_0/P_0) of each block, and how much it counts; both (blocks,).
+
+    Baselines are brought to the machine's full speed. No probe runs in a reference window, so it counts less,
+    the slower the machine was around it. The median is robust against single windows.
+    """
+    ratios, weights = [], []
+    usable = series.has_visits
+    logs = np.log(np.where(usable, series.numerator, 1.0) / np.where(usable, series.denominator, 1.0))
+    discount = response.weights(series.slowness, series.stolen)
+    is_reference = series.speedup == REFERENCE
+    logs = logs - response.stolen * series.stolen
+    logs = np.where(is_reference, logs, logs - response.slowness * series.slowness)
+    for stratum in np.unique(series.stratum[is_reference & usable]):
+        own = is_reference & usable & (series.stratum == stratum)
+        others = ~is_reference & usable & (series.stratum == stratum)
+        if not others.any():
+            continue
+        baseline = float(np.average(logs[others], weights=discount[others]))
+        ratios.append(baseline - float(logs[own].mean()))
+        weights.append(float(discount[own].min() * discount[others].mean()))
+    return np.array(ratios), np.array(weights)
+
+
+def _share_left(runs: Sequence[Run]) -> float:
+    """1 − c/P: the part of a sampled thread's time that samples leave to it."""
+    shares = [
+        1 - reference.sample_cost / run.record.period
+        for run in runs
+        for reference in run.references
+        if 0 < reference.sample_cost < run.record.period
+    ]
+    return float(np.median(shares)) if shares else 1.0
+
+
+def _slowness_around(start: int, windows: Sequence[Window]) -> float:
+    """The machine's slowness in the worse of the windows before and after."""
+    after = bisect_left(windows, start, key=lambda window: window.record.start)
+    neighbours = windows[max(after - 1, 0) : after + 1]
+    return max((abs(window.slowness) for window in neighbours), default=0.0)
+
+
+def _in_order(by_line: Mapping[str, Sequence[Window]]) -> dict[int, list[Window]]:
+    """The windows of each run, in order of time."""
+    by_run: defaultdict[int, list[Window]] = defaultdict(list)
+    for windows in by_line.values():
+        for window in windows:
+            if not window.is_borrowed:
+                by_run[window.run].append(window)
+    for windows in by_run.values():
+        windows.sort(key=lambda window: window.record.start)
+    return by_run

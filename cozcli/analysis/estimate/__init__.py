@@ -1,0 +1,1 @@
+"""From series to effects: ratios of periods, their intervals, the slope and the curve."""

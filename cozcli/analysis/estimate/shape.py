@@ -1,0 +1,92 @@
+"""What a result's curve does, from its measured points: rises, levels off, or bends down.
+
+A fitted parabola bends where the truth only levels off, so the fit is not used. What is said holds beyond
+chance: it rests on intervals that do not overlap. They are widened for the number of speedups (Bonferroni),
+since the largest of many effects is often the largest by chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from cozcli.analysis.estimate.curve import value_at
+from cozcli.analysis.result import CurvePoint, LineResult
+from cozcli.analysis.statistics.distributions import bonferroni_factor
+
+#: Of the largest effect: where a curve that levels off is said to do so.
+NEARLY_ALL = 0.9
+#: Less is not called a bend, however certain: virtual speedup itself is no more exact.
+MIN_DROP = 0.02
+#: Fewer speedups than this have no shape.
+MIN_POINTS = 3
+
+
+class Shape(Enum):
+    """The value is what reports and JSON call it."""
+
+    OPEN = "open"
+    LEVELS = "levels off"
+    BENDS = "bends down"
+
+
+@dataclass(frozen=True)
+class Outline:
+    """`top`: the measured point of the largest effect. `shape`, and from which point on it holds."""
+
+    top: CurvePoint
+    shape: Shape
+    since: CurvePoint
+
+
+def outline(result: LineResult) -> Outline:
+    """Bends down: a later speedup's interval lies below that of the largest effect.
+
+    Levels off: continued in proportion to the lower bounds up to where nearly all of the largest effect is
+    reached, the curve would lie above the last speedup's interval. The mean of those bounds counts, so that
+    one point that chance has put too high makes no knee.
+    """
+    points = [point for point in result.curve if point.speedup > 0]
+    top = max(points, key=lambda point: point.effect)
+    factor = bonferroni_factor(len(points))
+    least = top.effect - factor * (top.effect - top.low)
+    # `not … > 0` holds for NaN, too. In damaged profiles an effect may lie outside of its interval.
+    if len(points) < MIN_POINTS or not min(least, top.effect) > 0:
+        return Outline(top, Shape.OPEN, top)
+    later = [point for point in points if point.speedup > top.speedup]
+    if any(
+        point.effect + factor * (point.high - point.effect) < least and point.effect < top.effect - MIN_DROP
+        for point in later
+    ):
+        return Outline(top, Shape.BENDS, top)
+    last = points[-1]
+    knee = next(point for point in points if point.effect >= NEARLY_ALL * top.effect)
+    bounds = [point.low / point.speedup for point in points if point.speedup <= knee.speedup]
+    if last.high < sum(bounds) / len(bounds) * last.speedup:
+        return Outline(top, Shape.LEVELS, knee)
+    return Outline(top, Shape.OPEN, top)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An effect at a speedup, with its 95 % interval. `measured`: else it is the fitted curve's."""
+
+    speedup: float
+    effect: float
+    low: float
+    high: float
+    measured: bool
+
+    @property
+    def half(self) -> float:
+        """Half of the interval's width."""
+        return (self.high - self.low) / 2
+
+
+def effect_at(result: LineResult, speedup: float) -> Effect | None:
+    """The measured effect if there is one at just this speedup, else the fitted curve's; None beyond it."""
+    for point in result.curve:
+        if point.speedup == speedup:
+            return Effect(speedup, point.effect, point.low, point.high, True)
+    fitted = value_at(result.fit, speedup)
+    return None if fitted is None else Effect(speedup, *fitted, False)

@@ -1,0 +1,92 @@
+"""Which windows can be used, sorted by target, each with its block."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cozcli.analysis.input.slowness import reference_probe_times, slowness_of, stolen_share
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord
+
+#: Stratum of windows that were not measured in blocks: classic profiles, end-to-end windows.
+POOL = -1
+
+
+@dataclass(frozen=True)
+class Window:
+    """One usable window: its record, and the number of its run.
+
+    stratum: number of the window's block, over all runs; it pairs a window with its baseline. `POOL`: none.
+    slowness, stolen: how slow the machine was, logarithms (slowness.py).
+    is_borrowed: a baseline of another target.
+    planned: the speedups above 0 that its run was to try; None if all of them. period: of sampling, ns.
+    """
+
+    run: int
+    stratum: int
+    record: ExperimentRecord
+    slowness: float = 0.0
+    stolen: float = 0.0
+    is_borrowed: bool = False
+    planned: frozenset[float] | None = None
+    period: int = 0
+
+    @property
+    def disturbance(self) -> float:
+        """By how much the machine was slower than at its best, for both reasons; a logarithm."""
+        return self.slowness + self.stolen
+
+
+@dataclass
+class Windows:
+    """All usable windows by location, in the order of the profile.
+
+    clipped: how many were left out. unsettled: how many closed before all delays were paid.
+    """
+
+    by_line: dict[str, list[Window]]
+    clipped: int = 0
+    unsettled: int = 0
+
+    @property
+    def measured(self) -> list[Window]:
+        """Every window once."""
+        return [window for of_line in self.by_line.values() for window in of_line if not window.is_borrowed]
+
+
+def usable_windows(runs: Sequence[Run]) -> Windows:
+    """Sort windows by location. Clipped ones are left out: the speedup that they claim was not applied."""
+    windows = Windows(defaultdict(list))
+    strata: dict[tuple[int, int], int] = {}
+    references = reference_probe_times(runs)
+    for number, run in enumerate(runs):
+        pooled = run.record.classic or run.record.end_to_end
+        planned, period = run.record.planned_speedups, run.record.period
+        for record in run.experiments:
+            if record.target == "none":
+                continue  # nothing was sped up but arrivals
+            if "clipped" in record.flags:
+                windows.clipped += 1
+                continue
+            windows.unsettled += "unsettled" in record.flags
+            stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
+            slowness = slowness_of(record.probe_time, references[number])
+            stolen = stolen_share(record)
+            window = Window(number, stratum, record, slowness, stolen, planned=planned, period=period)
+            windows.by_line[record.location].append(window)
+    _borrow_baselines(runs, windows.by_line)
+    return windows
+
+
+def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
+    """Give end-to-end windows without a baseline of their own target those of all others.
+
+    At speedup 0 nothing is delayed whichever target is selected, so it is the same program.
+    """
+    whole = {line: [w for w in windows if runs[w.run].record.end_to_end] for line, windows in by_line.items()}
+    baselines = [w for windows in whole.values() for w in windows if w.record.speedup == 0]
+    for line, windows in whole.items():
+        if windows and not any(w.record.speedup == 0 for w in by_line[line]):
+            by_line[line] += [replace(w, stratum=POOL, is_borrowed=True) for w in baselines]

@@ -1,0 +1,1 @@
+"""Which results to show, and in which order."""

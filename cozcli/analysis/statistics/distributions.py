@@ -1,0 +1,43 @@
+"""Student's t and the normal distribution, by scipy.special.
+
+scipy.stats has the same functions behind an import of half a second, which every report would pay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+#: The level of every interval that is shown.
+LEVEL = 0.95
+#: With a small part of one degree of freedom, quantiles of t exceed what a float can hold.
+MAX_QUANTILE = 2.0**20
+
+
+def t_tail(t: ArrayLike, freedom: ArrayLike) -> NDArray[np.float64]:
+    """P(T > t) of Student's t; 1 where t is not a number. Arguments broadcast."""
+    tail = special.stdtr(freedom, -np.asarray(t, dtype=np.float64))
+    return np.asarray(np.where(np.isnan(tail), 1.0, tail), dtype=np.float64)
+
+
+def t_quantile(probability: float, freedom: ArrayLike) -> NDArray[np.float64]:
+    """The t with P(T ≤ t) = probability, which is above ½; at most `MAX_QUANTILE`."""
+    quantile = special.stdtrit(freedom, probability)
+    return np.asarray(np.fmin(quantile, MAX_QUANTILE), dtype=np.float64)
+
+
+def normal_quantile(probability: float) -> float:
+    """The z with P(Z ≤ z) = probability."""
+    return float(special.ndtri(probability))
+
+
+def normal_tail(z: float) -> float:
+    """P(Z > z)."""
+    return float(special.ndtr(-z))
+
+
+def bonferroni_factor(number: int) -> float:
+    """By what half of a 95 % interval grows so that `number` intervals hold together (Bonferroni)."""
+    tail = (1 - LEVEL) / 2
+    return normal_quantile(1 - tail / max(number, 1)) / normal_quantile(1 - tail)

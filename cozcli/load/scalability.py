@@ -1,0 +1,320 @@
+"""What the program does under more load: its speed at each load level against that at base load.
+
+A level is an --arrival-speedup d_a. Only windows without a virtual speedup are used, and windows of different
+d_a are never joined. Load is the part of the time between two arrivals that is taken away, d_a / r, as in
+figures 6.2 and 6.3 of the dissertation: at 50 % twice as many requests come. r is measured at base load, or
+where there is no such run, in the windows of the level itself, before amplification.
+
+A thread cannot wait for less than nothing: where what it computes between two arrivals and d_a are more than
+the time between them, the level is limited (`find_limit`), and no knee is sought there.
+
+The effect of a load on a progress point is 1 − p_d / p_0, p being the period (or the latency). Intervals are
+from a bootstrap over runs, or over windows where runs are few, widened as in intervals.py.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cozcli.analysis.estimate.intervals import percentile_interval, small_sample_factor
+from cozcli.analysis.estimate.replicates import REPLICATES
+from cozcli.analysis.input.latency import latency_terms
+from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT, LoadPoint, Scalability
+from cozcli.analysis.statistics.arrays import Floats
+from cozcli.profile.profile import Run
+from cozcli.profile.records import (
+    ArrivalPoint,
+    Arrivals,
+    ExperimentRecord,
+    LatencyPoint,
+    Point,
+    ThroughputPoint,
+)
+
+#: A level of which more than this part was lost is another load than its name says.
+MAX_LOST = 0.05
+#: From so many runs of a level on, runs are what is drawn; else windows.
+MIN_RUNS = 4
+#: Windows whose waits for a processor are compared, at least; and how much more than twice the usual, of its
+#: length, a window may have.
+MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
+#: A curve that rises by less does not scale at all.
+MIN_GAIN = 0.02
+#: A curve flattens before its last level only if that is so much below what the slope would have it.
+MIN_BEND = 0.02
+#: A thread may be short of waiting by this part of the time between two arrivals: what sampling costs it.
+MAX_SHORT = 0.02
+
+
+@dataclass(frozen=True)
+class _Window:
+    run: int
+    record: ExperimentRecord
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The period at one load; `replicates`: log periods as they might have come out."""
+
+    period: float
+    replicates: Floats
+    rate: float
+    windows: int
+
+
+def lost_share(records: Sequence[ExperimentRecord]) -> float:
+    """The part of the amplification that could not be applied in these windows, all of one level."""
+    known = [record.arrivals for record in records if record.arrivals]
+    asked = sum(arrivals.speedup * arrivals.count for arrivals in known)
+    return max(0.0, 1 - sum(arrivals.charged for arrivals in known) / asked) if asked else 0.0
+
+
+def is_amplified(runs: Sequence[Run]) -> bool:
+    """Did any run amplify load, or at least count arrivals?"""
+    return any(record.arrivals for run in runs for record in run.experiments)
+
+
+def unusable_levels(runs: Sequence[Run]) -> dict[int, float]:
+    """Levels whose load was not reached, or was never there, and the part that was lost."""
+    by_level: dict[int, list[ExperimentRecord]] = {}
+    for run in runs:
+        for record in run.experiments:
+            if record.arrivals and record.arrivals.speedup:
+                by_level.setdefault(record.arrivals.speedup, []).append(record)
+    lost = {
+        level: 1.0 if not any(r.arrivals and r.arrivals.count for r in records) else lost_share(records)
+        for level, records in by_level.items()
+    }
+    return {level: share for level, share in lost.items() if share > MAX_LOST}
+
+
+def find_limit(runs: Sequence[Run]) -> float | None:
+    """The load from which on threads that requests arrive in had no waiting left to be taken off.
+
+    That is the part of the time between two arrivals in which they wait. None where no level came so far.
+    """
+    by_level: dict[int, list[ExperimentRecord]] = {}
+    for run in runs:
+        for record in run.experiments:
+            if record.arrivals:
+                by_level.setdefault(record.arrivals.speedup, []).append(record)
+    if not any(is_limited(records) for records in by_level.values()):
+        return None
+    return _waiting(by_level[min(by_level)])
+
+
+def is_limited(records: Sequence[ExperimentRecord]) -> bool:
+    """Was more taken off in these windows, all of one level, than the threads waited?"""
+    known = _with_processor_time(records)
+    between, count = sum(a.between for a in known), sum(a.count for a in known)
+    if not between or not count:
+        return False
+    charged = sum(a.charged for a in known) / count * sum(a.intervals for a in known)
+    return charged > 0 and charged / between > _waiting(records) + MAX_SHORT
+
+
+def _waiting(records: Sequence[ExperimentRecord]) -> float:
+    known = _with_processor_time(records)
+    between = sum(a.between for a in known)
+    return max(0.0, 1 - sum(a.computed for a in known) / between) if between else 1.0
+
+
+def _with_processor_time(records: Sequence[ExperimentRecord]) -> list[Arrivals]:
+    return [record.arrivals for record in records if record.arrivals and record.arrivals.computed >= 0]
+
+
+def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
+    """One result for each progress point, if load was amplified; without levels that were not reached."""
+    if not is_amplified(runs):
+        return ()
+    unusable = unusable_levels(runs)
+    levels: dict[int, list[_Window]] = {}
+    for number, run in enumerate(runs):
+        for record in run.experiments:
+            # Runs without amplification count no arrivals; they are no part of the sweep.
+            if record.speedup == 0 and record.arrivals and record.arrivals.speedup not in unusable:
+                levels.setdefault(record.arrivals.speedup, []).append(_Window(number, record))
+    levels = {level: _undisturbed(windows) for level, windows in levels.items()}
+    names = {
+        (point.name, kind): None
+        for windows in levels.values()
+        for window in windows
+        for point in window.record.points
+        for kind in _kinds(point)
+    }
+    loads = {level: load_of(level, levels) for level in levels}
+    limit = find_limit(runs)
+    found = [replace(_scale(name, kind, levels, loads), limit=limit) for name, kind in names]
+    return tuple(result for result in found if result.points)
+
+
+def _undisturbed(windows: list[_Window]) -> list[_Window]:
+    """Without windows in which processors were lacking for much longer than in most of the level's.
+
+    Something else had the machine then: threads waited, or a hypervisor withheld the processors. A program
+    that lacks cores by itself does so in all windows alike.
+    """
+    lacks = [_lack(window.record) for window in windows]
+    known = [lack for window, lack in zip(windows, lacks, strict=True) if window.record.core_wait >= 0]
+    if len(known) < MIN_TO_COMPARE:
+        return windows
+    usual = 2 * float(np.median(known))
+    return [
+        window
+        for window, lack in zip(windows, lacks, strict=True)
+        if lack <= usual + MAX_EXTRA_WAIT * window.record.duration
+    ]
+
+
+def _lack(record: ExperimentRecord) -> int:
+    """Nanoseconds for which processors were wanted and not there."""
+    return max(record.core_wait, 0) + max(record.machine_stolen, 0)
+
+
+def _kinds(point: Point) -> tuple[str, ...]:
+    if isinstance(point, LatencyPoint):
+        return COMPLETED, LATENCY
+    return () if isinstance(point, ArrivalPoint) else (THROUGHPUT,)
+
+
+def load_of(level: int, levels: dict[int, list[_Window]]) -> float:
+    """d_a / r, with r at base load, or in the level's own windows."""
+    interval = _interval(levels.get(0, [])) or _interval(levels[level])
+    return level / interval if interval else 0.0
+
+
+def _interval(windows: Sequence[_Window]) -> float:
+    known = [window.record.arrivals for window in windows if window.record.arrivals]
+    intervals = sum(arrivals.intervals for arrivals in known)
+    return sum(arrivals.between for arrivals in known) / intervals if intervals else 0.0
+
+
+def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[int, float]) -> Scalability:
+    measured = {
+        level: of_level
+        for level, windows in sorted(levels.items())
+        if (of_level := _measure(name, kind, level, windows)) is not None
+    }
+    base = measured.get(0)
+    points, replicates = [], []
+    for level, own in measured.items():
+        low, high = percentile_interval(np.exp(own.replicates))
+        speedup = speedup_low = speedup_high = math.nan
+        if base is not None:
+            drawn = np.zeros(REPLICATES) if level == 0 else -np.expm1(own.replicates - base.replicates)
+            replicates.append(drawn)
+            speedup = 1 - own.period / base.period
+            speedup_low, speedup_high = map(float, percentile_interval(drawn))
+        points.append(
+            LoadPoint(
+                arrival_speedup=level,
+                load=loads[level],
+                period=own.period,
+                low=float(low),
+                high=float(high),
+                speedup=speedup,
+                speedup_low=speedup_low,
+                speedup_high=speedup_high,
+                arrival_rate=_arrival_rate(levels[level]),
+                rate=own.rate,
+                windows=own.windows,
+                is_limited=is_limited([window.record for window in levels[level]]),
+            )
+        )
+    # Levels ascend, and what limits one limits those above it.
+    usable = next((i for i, point in enumerate(points) if point.is_limited), len(points))
+    if base is None or usable < 3 or kind == LATENCY:
+        return Scalability(name, kind, tuple(points))
+    knee = find_knee(
+        np.array([point.load for point in points[:usable]]),
+        np.array([point.speedup for point in points[:usable]]),
+        np.array(replicates[:usable]),
+    )
+    return Scalability(name, kind, tuple(points), *(knee or (None, 0.0, 0.0)))
+
+
+def _measure(name: str, kind: str, level: int, windows: Sequence[_Window]) -> _Level | None:
+    """The period at one level; None if nothing was visited."""
+    terms, runs = [], []
+    for window in windows:
+        for point in window.record.points:
+            if point.name != name:
+                continue
+            if isinstance(point, ThroughputPoint) and kind == THROUGHPUT:
+                terms.append((float(point.elapsed), float(point.visits), float(point.elapsed)))
+            elif isinstance(point, LatencyPoint) and kind == LATENCY:
+                terms.append((*latency_terms(point), float(point.elapsed)))
+            elif isinstance(point, LatencyPoint) and kind == COMPLETED:
+                terms.append((float(point.elapsed), float(point.departures), float(point.elapsed)))
+            else:
+                continue
+            runs.append(window.run)
+    if not terms:
+        return None
+    values = np.array(terms)
+    total = values.sum(axis=0)
+    if total[0] <= 0 or total[1] <= 0:
+        return None
+    rng = np.random.default_rng(zlib.crc32(f"{name}\0{kind}\0{level}".encode(errors="replace")))
+    # What came to pass at the point, or at its end, a second.
+    rate = total[1] / total[2] * 1e9
+    return _Level(total[0] / total[1], _replicates(values[:, :2], np.array(runs), rng), rate, len(values))
+
+
+def _replicates(values: Floats, runs: Floats, rng: np.random.Generator) -> Floats:
+    """Log periods (REPLICATES,), from units drawn with replacement; as good as unknown if there is one."""
+    different = np.unique(runs)
+    if len(different) >= MIN_RUNS:
+        values = np.array([values[runs == run].sum(axis=0) for run in different])
+    estimate = math.log(values[:, 0].sum() / values[:, 1].sum())
+    units = len(values)
+    if units < 2:
+        return np.asarray(estimate + 10.0 * rng.standard_normal(REPLICATES), dtype=np.float64)
+    drawn = rng.multinomial(units, np.full(units, 1 / units), size=REPLICATES) @ values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(drawn[:, 0] / drawn[:, 1])
+    spread = np.where(np.isfinite(logs), logs, estimate) - estimate
+    return np.asarray(estimate + spread * small_sample_factor(units), dtype=np.float64)
+
+
+def _arrival_rate(windows: Sequence[_Window]) -> float:
+    """Arrivals per second of effective time, as the profiler counted them."""
+    count = sum(window.record.arrivals.count for window in windows if window.record.arrivals)
+    elapsed = sum(window.record.effective_duration for window in windows)
+    return count / elapsed * 1e9 if elapsed else 0.0
+
+
+def find_knee(loads: Floats, speedups: Floats, replicates: Floats) -> tuple[float, float, float] | None:
+    """Where a curve through the origin stops rising: the best a·min(load, knee), with a 95 % interval.
+
+    Args:
+        loads: (L,), ascending, base first. speedups: (L,). replicates: (L, REPLICATES) of the speedups.
+
+    Returns:
+        The knee (0: it never rises), or None if the curve still rises at the highest load.
+    """
+    if speedups.max() < MIN_GAIN:
+        return 0.0, 0.0, float(loads[1])
+    variance = np.maximum(replicates.var(axis=1), 1e-5)
+    grid = np.linspace(loads[1] / 2, loads[-1], 200)
+    shapes = np.minimum(loads[None, :], grid[:, None])
+    weighted = shapes / variance
+    norm = (weighted * shapes).sum(axis=1)
+
+    def knees(curves: Floats) -> Floats:
+        # What a fit leaves is the sum of squares less what it explains.
+        explained = (weighted @ curves) ** 2 / norm[:, None]
+        return np.asarray(grid[explained.argmax(axis=0)], dtype=np.float64)
+
+    knee = float(knees(speedups[:, None])[0])
+    below = loads <= knee + 1e-9
+    slope = float((weighted @ speedups / norm)[np.abs(grid - knee).argmin()])
+    if below.all() or slope * (loads[-1] - knee) < MIN_BEND:
+        return None
+    low, high = percentile_interval(knees(replicates))
+    return knee, float(low), float(high)

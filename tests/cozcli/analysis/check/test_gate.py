@@ -1,0 +1,75 @@
+"""Conditions: what they mean, and that chance does not fulfil them."""
+
+from __future__ import annotations
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.check.gate import check_threshold
+from cozcli.analysis.check.threshold import GRAMMAR, parse_threshold
+from cozcli.analysis.result import LineResult
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+
+
+def results_of(lines: list[Line], blocks: int, seed: int = 1) -> tuple[LineResult, ...]:
+    raw = to_bytes(Model(lines, seed=seed).records(blocks)).splitlines(keepends=True)
+    return analyse(Profile(collect_runs(read_records(raw, ReadProblems()), "x"), ["x"])).results
+
+
+LINES = [
+    Line("/s/a.c:1", lambda s: 0.4 * s, function="f<int>"),
+    Line("/s/b.c:2", lambda s: -0.3 * s),
+    Line("/s/c.c:3", lambda s: 0.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("a.c:1 > 30%", True),
+        ("a.c:1 > 50%", False),
+        ("a.c:1>30%", True),
+        ("a.c:1 > 15% at 50%", True),
+        ("a.c:1 > 25% at 50%", False),
+        ("f<int> > 30% on request", True),
+        ("a.c:1 > 30% on other", False),
+        ("b.c < -20%", True),
+        ("b.c < -40%", False),
+        ("c.c > 10%", False),
+        ("c.c < -10%", False),
+        ("% > 30%", True),
+        ("nothing > 0%", False),
+    ],
+)
+def test_conditions(text: str, holds: bool) -> None:
+    assert check_threshold(parse_threshold(text), results_of(LINES, 300)).is_exceeded is holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a.c:1", "a.c:1 > 10", "a.c:1 >= 10%", "> 10%", "a.c > x%", "a.c > 10% at 0%", "a.c > 10% at 101%",
+     "a.c > 10% extra", "a.c > 10%\n"],
+)  # fmt: skip
+def test_others_are_refused_with_the_grammar(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is no condition") as refused:
+        parse_threshold(text)
+    assert GRAMMAR in str(refused.value)
+
+
+def test_chance_fulfils_no_condition() -> None:
+    """Of builds with an effect of just the limit, one in forty may fail; with forty, one is expected."""
+    held = [
+        check_threshold(
+            parse_threshold("c.c > 0%"), results_of([LINES[0], Line("/s/c.c:3", lambda s: 0.0)], 60, seed)
+        ).is_exceeded
+        for seed in range(40)
+    ]
+    assert sum(held) <= 4
+
+
+def test_few_data_fulfil_no_condition() -> None:
+    verdict = check_threshold(parse_threshold("a.c:1 > 0%"), results_of(LINES[:1], 2))
+    assert not verdict.is_exceeded
+    assert (verdict.looked_at, verdict.unfit) == (1, 1)

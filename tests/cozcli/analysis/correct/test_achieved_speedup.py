@@ -1,0 +1,74 @@
+"""Chance in sampling, taken out: against profiles in which the hits of a window make its effect."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.correct.achieved_speedup import AchievedSpeedup
+from cozcli.analysis.correct.chain import CORRECTIONS
+from cozcli.analysis.result import Analysis
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+
+#: 40 hits in a window: their number varies by 16 %.
+LINES = [
+    Line("/a.c:1", lambda s: 0.4 * s, rate=0.1e-6),
+    Line("/a.c:2", lambda s: 0.1 * s, rate=0.1e-6),
+    Line("/a.c:3", lambda s: 0.0, rate=0.1e-6),
+]
+SPEEDUPS = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
+
+
+def profile(seed: int, blocks: int, chance: bool = True) -> Profile:
+    model = Model(
+        LINES, chance=chance, noise=0.01, seed=seed, speedups=SPEEDUPS, per_block=len(SPEEDUPS), drift=0.05
+    )
+    lines = to_bytes(model.records(blocks * len(LINES))).splitlines(keepends=True)
+    return Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])
+
+
+def errors_of(analysis: Analysis) -> list[float]:
+    truth = {line.location: line.effect for line in LINES}
+    return [p.effect - truth[r.location](p.speedup) for r in analysis.results for p in r.curve[1:]]
+
+
+#: All corrections but this one.
+OTHERS = [each for each in CORRECTIONS if not isinstance(each, AchievedSpeedup)]
+
+
+def test_chance_is_taken_out() -> None:
+    corrected = [error for seed in range(10) for error in errors_of(analyse(profile(seed, 6)))]
+    plain = [
+        error for seed in range(10) for error in errors_of(analyse(profile(seed, 6), corrections=OTHERS))
+    ]
+    assert np.std(corrected) < 0.95 * np.std(plain)  # what is left is mostly the hits of all windows
+    assert abs(np.mean(corrected)) < 0.003
+
+
+@pytest.mark.parametrize("chance", [True, False])
+@pytest.mark.parametrize("blocks", [4, 8])
+def test_intervals_keep_their_coverage(blocks: int, chance: bool) -> None:
+    truth = {line.location: line.effect for line in LINES}
+    covered = [
+        p.low <= truth[r.location](p.speedup) <= p.high
+        for seed in range(25)
+        for r in analyse(profile(seed, blocks, chance)).results
+        for p in r.curve[1:]
+    ]
+    assert np.mean(covered) >= 0.9
+
+
+def test_hits_that_make_no_difference_change_nothing() -> None:
+    analysed = profile(1, 6, chance=False)
+    corrected = errors_of(analyse(analysed))
+    plain = errors_of(analyse(analysed, corrections=OTHERS))
+    assert np.abs(np.array(corrected) - np.array(plain)).max() < 0.01
+
+
+def test_too_few_windows_are_left_alone() -> None:
+    analysed = profile(1, 1)
+    corrected = errors_of(analyse(analysed))
+    assert errors_of(analyse(analysed, corrections=OTHERS)) == corrected

@@ -1,0 +1,130 @@
+"""What profiling costs, taken out: against profiles of programs that are slower under it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.correct.overhead import measure_overheads
+from cozcli.analysis.input.slowness import Response
+from cozcli.analysis.input.windows import usable_windows
+from cozcli.analysis.result import Overhead
+from cozcli.analysis.statistics.weighted import weighted_median
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.json_report import JsonReport
+from cozcli.reports.text import TextReport
+
+LINES = [Line("/a.c:1", lambda s: 0.4 * s), Line("/a.c:2", lambda s: 0.1 * s)]
+SPEEDUPS = (0.25, 0.5, 0.75)
+
+
+def profile(blocks: int = 12, drop: frozenset[str] = frozenset(), **options: Any) -> Profile:
+    model = Model(LINES, speedups=SPEEDUPS, per_block=len(SPEEDUPS), **options)
+    records = [record for record in model.records(blocks) if record["type"] not in drop]
+    lines = to_bytes(records).splitlines(keepends=True)
+    return Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])
+
+
+def overhead_of(profile: Profile) -> Overhead:
+    found = measure_overheads(
+        usable_windows(profile.runs).by_line, profile.runs, {("request", "throughput"): Response(1.0)}
+    )
+    assert list(found) == [("request", "throughput")]
+    return found["request", "throughput"]
+
+
+def relative_errors(profile: Profile) -> list[float]:
+    truth = {line.location: line.effect for line in LINES}
+    return [
+        p.effect / truth[r.location](p.speedup) - 1 for r in analyse(profile).results for p in r.curve[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("slowdown", "sample_cost", "factor"),
+    [(1.0, 0, 1.0), (1.15, 30_000, 1.15 * 0.97), (1 / 0.97, 30_000, 1.0), (1.0, 30_000, 1.0)],
+)
+def test_the_factor_is_slowdown_less_what_samples_add_to_the_line(
+    slowdown: float, sample_cost: int, factor: float
+) -> None:
+    found = overhead_of(profile(24, references=True, slowdown=slowdown, sample_cost=sample_cost, noise=0.01))
+    assert found.slowdown == pytest.approx(slowdown, rel=0.02)
+    assert found.factor == pytest.approx(factor, rel=0.02)
+    assert found.error < 0.01
+
+
+def test_effects_are_those_of_the_program_without_the_profiler() -> None:
+    options = {"references": True, "slowdown": 1.2, "sample_cost": 30_000, "noise": 0.005}
+    corrected = [e for seed in range(6) for e in relative_errors(profile(seed=seed, **options))]
+    plain = [
+        e
+        for seed in range(6)
+        for e in relative_errors(profile(seed=seed, drop=frozenset({"reference"}), **options))
+    ]
+    assert abs(np.median(corrected)) < 0.02
+    assert np.median(plain) == pytest.approx(1 / 1.2 / 0.97 - 1, abs=0.02)
+
+
+@pytest.mark.parametrize("blocks", [4, 12])
+def test_intervals_keep_their_coverage(blocks: int) -> None:
+    truth = {line.location: line.effect for line in LINES}
+    options = {"references": True, "slowdown": 1.15, "sample_cost": 30_000}
+    covered = [
+        p.low <= truth[r.location](p.speedup) <= p.high
+        for seed in range(25)
+        for r in analyse(profile(blocks, seed=seed, **options)).results
+        for p in r.curve[1:]
+    ]
+    assert np.mean(covered) >= 0.9
+
+
+def test_a_machine_that_slows_down_is_no_overhead() -> None:
+    found = overhead_of(profile(40, references=True, disturbed=0.3, noise=0.01))
+    assert found.slowdown == pytest.approx(1.0, abs=0.05)
+
+
+def test_few_references_hardly_change_anything() -> None:
+    found = overhead_of(profile(1, references=True, slowdown=1.3, noise=0.3))
+    assert found.slowdown < 1.3
+    assert found.error > 0.02
+
+
+def test_without_references_nothing_is_changed() -> None:
+    alone = profile()
+    assert measure_overheads(usable_windows(alone.runs).by_line, alone.runs, {}) == {}
+
+
+def test_a_reference_of_a_block_that_was_lost_is_left_out() -> None:
+    broken = profile(references=True)
+    broken.runs[0].experiments = [e for e in broken.runs[0].experiments if e.block > 0]
+    overhead_of(broken)
+    broken.runs[0].experiments = [e for e in broken.runs[0].experiments if e.speedup > 0]
+    assert measure_overheads(usable_windows(broken.runs).by_line, broken.runs, {}) == {}
+
+
+def test_the_median_goes_by_weight() -> None:
+    values, weights = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])
+    assert weighted_median(values, weights) == 2.0
+    assert weighted_median(values, np.array([10.0, 1.0, 1.0])) > 2.5
+    assert weighted_median(np.array([7.0]), np.array([0.1])) == 7.0
+
+
+def test_reports_say_what_profiling_cost() -> None:
+    analysis = analyse(profile(24, references=True, slowdown=1.25, sample_cost=30_000, noise=0.005))
+    text = TextReport().render(analysis)
+    assert "profiling makes request 25 % slower" in text or "profiling makes request 24 % slower" in text
+    reported = json.loads(JsonReport().render(analysis))["overheads"]
+    assert [entry["point"] for entry in reported] == ["request"]
+    assert reported[0]["slowdown"] == pytest.approx(1.25, rel=0.02)
+    assert reported[0]["factor"] == pytest.approx(1.25 * 0.97, rel=0.02)
+
+
+def test_reports_are_silent_where_profiling_costs_little() -> None:
+    text = TextReport().render(analyse(profile(24, references=True, slowdown=1.03, noise=0.002)))
+    assert "slower" not in text

@@ -1,0 +1,237 @@
+"""Scalability: levels against base load, where it flattens, and levels that were not reached."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.result import COMPLETED
+from cozcli.errors import CozError
+from cozcli.load.figure import draw_load
+from cozcli.load.scalability import find_knee, measure_scalability
+from cozcli.profile.profile import Profile, Run, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.json_report import JsonReport
+from cozcli.reports.text import TextReport
+
+MS = 1_000_000
+#: Two threads receive, every 4 ms each.
+INTERVAL = 4 * MS
+
+
+def window(
+    delay: int,
+    capacity: float,
+    rng: np.random.Generator,
+    line: str = "",
+    speedup: float = 0.0,
+    lost: float = 0.0,
+    computed: float | None = None,
+) -> dict[str, Any]:
+    """A second of effective time of a program that completes what arrives, up to `capacity` a second."""
+    arrivals = round(2e9 / (INTERVAL - delay))
+    done = min(arrivals, capacity) * float(np.exp(0.01 * rng.standard_normal()))
+    if line and delay:
+        done *= 1 + speedup
+    return {
+        "type": "experiment", "block": 1, "kind": "line" if line else "none", "location": line or "none",
+        "speedup": speedup, "start": 0, "effective_duration": 1_000 * MS, "delay": round(speedup * 200 * MS),
+        "duration": 1_000 * MS + round(speedup * 200 * MS), "hits": 200, "samples": 400,
+        "arrival_speedup": delay,
+        "arrivals": {
+            "count": arrivals, "clipped": 0, "charged": round(arrivals * delay * (1 - lost)),
+            "intervals": arrivals, "between": arrivals * INTERVAL,
+            **({} if computed is None else {"computed": round(arrivals * computed)}),
+        },
+        "points": [{"name": "done", "kind": "throughput", "visits": 1000, "elapsed": round(1e12 / done)}],
+    }  # fmt: skip
+
+
+def run_of(delay: int, windows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "run", "format": "coz-profile", "version": 1, "arrival_speedup": delay}, *windows]
+
+
+def runs_of(records: list[dict[str, Any]]) -> list[Run]:
+    problems = ReadProblems()
+    runs = collect_runs(read_records([json.dumps(r).encode() + b"\n" for r in records], problems), "made up")
+    assert not problems.rejected
+    return runs
+
+
+def sweep(delays: list[int], capacity: float = 750.0) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(1)
+    return [r for d in delays for r in run_of(d, [window(d, capacity, rng) for _ in range(20)])]
+
+
+def test_each_level_is_compared_with_base_load() -> None:
+    (result,) = measure_scalability(runs_of(sweep([0, 1 * MS, 2 * MS, 3 * MS])))
+    assert [p.load for p in result.points] == pytest.approx([0, 0.25, 0.5, 0.75])
+    assert [p.speedup for p in result.points] == pytest.approx([0, 0.25, 1 / 3, 1 / 3], abs=0.01)
+    for point in result.points[1:]:
+        truth = min(point.load, 1 / 3)
+        assert point.speedup_low - 0.01 < truth < point.speedup_high + 0.01
+        assert point.speedup_high - point.speedup_low < 0.04
+    assert result.points[2].arrival_rate == pytest.approx(1000)
+
+
+def served_by_its_receiver(computed: float) -> list[dict[str, Any]]:
+    """A thread that computes for so long between arrivals; amplification takes it for faster than it is."""
+    rng = np.random.default_rng(1)
+    delays = [0, 1 * MS, 2 * MS, 3 * MS]
+    return [r for d in delays for r in run_of(d, [window(d, 1e9, rng, computed=computed) for _ in range(20)])]
+
+
+def test_levels_that_take_off_what_a_thread_computes_are_marked() -> None:
+    records = served_by_its_receiver(1.5 * MS)
+    (result,) = measure_scalability(runs_of(records))
+    assert result.limit == pytest.approx(1 - 1.5 / 4)
+    assert [point.is_limited for point in result.points] == [False, False, False, True]
+    analysis = analyse(Profile(tuple(runs_of(records)), rejected=0, warnings=()))
+    assert any("computing was taken off" in warning.text for warning in analysis.warnings)
+    text = TextReport(None).render(analysis)
+    assert "*75%" in text
+    assert "*50%" not in text
+    assert "the program can take more" not in text
+    (shown,) = json.loads(JsonReport().render(analysis))["scalability"]
+    assert shown["limit"] == pytest.approx(0.625)
+    assert [level["is_limited"] for level in shown["levels"]] == [False, False, False, True]
+    draw_load(analysis)
+
+
+def test_no_knee_is_sought_where_computing_was_taken_off() -> None:
+    rng = np.random.default_rng(1)
+    delays = [level * 400_000 for level in range(10)]
+    records = [
+        r for d in delays for r in run_of(d, [window(d, 750, rng, computed=3.9 * MS) for _ in range(20)])
+    ]
+    (result,) = measure_scalability(runs_of(records))
+    assert result.saturation is None
+    assert result.limit == pytest.approx(1 - 3.9 / 4)
+
+
+def test_a_thread_that_waits_long_enough_is_not_limited() -> None:
+    (result,) = measure_scalability(runs_of(served_by_its_receiver(0.9 * MS)))
+    assert result.limit is None
+    assert not any(point.is_limited for point in result.points)
+
+
+def test_saturation_is_where_the_curve_flattens() -> None:
+    (result,) = measure_scalability(runs_of(sweep([level * 400_000 for level in range(10)])))
+    assert result.saturation == pytest.approx(1 / 3, abs=0.02)
+    assert result.saturation_low <= result.saturation <= result.saturation_high
+
+
+def test_a_program_that_goes_on_scaling_has_no_saturation() -> None:
+    (result,) = measure_scalability(runs_of(sweep([0, 1 * MS, 2 * MS], capacity=1e9)))
+    assert result.saturation is None
+
+
+def test_a_program_that_is_saturated_gains_nothing() -> None:
+    (result,) = measure_scalability(runs_of(sweep([0, 1 * MS, 2 * MS], capacity=500)))
+    assert result.saturation == 0
+
+
+def test_a_curve_that_bends_and_is_noisy() -> None:
+    loads = np.linspace(0, 0.9, 10)
+    truth = np.minimum(loads, 0.5)
+    noise = 0.005 * np.random.default_rng(2).standard_normal((10, 500))
+    knee = find_knee(loads, truth, truth[:, None] + noise)
+    assert knee is not None
+    assert knee[0] == pytest.approx(0.5, abs=0.02)
+    assert knee[1] <= 0.5 <= knee[2] + 0.02
+
+
+def test_a_level_that_was_not_reached_makes_no_curve() -> None:
+    rng = np.random.default_rng(1)
+    false = run_of(2 * MS, [window(2 * MS, 750, rng, lost=0.2) for _ in range(5)])
+    profile = Profile(runs=runs_of(sweep([0, 1 * MS]) + false))
+    analysis = analyse(profile)
+    (result,) = analysis.scalability
+    assert [p.arrival_speedup for p in result.points] == [0, 1 * MS]
+    assert any("2000000ns left out: 20%" in warning.text for warning in analysis.warnings)
+
+
+def test_nothing_but_a_load_without_arrivals_is_refused() -> None:
+    idle = window(2 * MS, 750, np.random.default_rng(1))
+    idle["arrivals"] = dict.fromkeys(idle["arrivals"], 0)
+    with pytest.raises(CozError, match="no load that was asked for"):
+        analyse(Profile(runs=runs_of(run_of(2 * MS, [idle]))))
+
+
+def test_without_base_load_there_is_no_speedup() -> None:
+    (result,) = measure_scalability(runs_of(sweep([1 * MS, 2 * MS])))
+    assert not result.has_base
+    assert all(math.isnan(point.speedup) for point in result.points)
+    assert [p.load for p in result.points] == pytest.approx([0.25, 0.5])
+
+
+@pytest.mark.parametrize("lack", ["core_wait", "machine_stolen"])
+def test_windows_in_which_something_else_had_the_machine_do_not_count(lack: str) -> None:
+    records = sweep([0, 1 * MS])
+    odd = [record for record in records if record["type"] == "experiment"]
+    for number, record in enumerate(odd):
+        record["core_wait"] = 5 * MS
+        if number % 5 == 0:
+            record[lack] = 1_500 * MS
+            record["points"][0]["elapsed"] *= 3
+    (result,) = measure_scalability(runs_of(records))
+    assert result.points[1].speedup == pytest.approx(0.25, abs=0.02)
+    assert result.points[1].windows == 16
+
+
+def test_latency_points_show_latency_and_what_is_completed() -> None:
+    records = sweep([0, 1 * MS])
+    for record in records:
+        for point in record.get("points", []):
+            # One in progress on average: Little's law.
+            point |= {"kind": "latency", "arrivals": 1000, "departures": 1000, "in_progress": 1.0}
+    results = measure_scalability(runs_of(records))
+    assert {result.kind for result in results} == {COMPLETED, "latency"}
+    for result in results:
+        assert result.points[1].speedup == pytest.approx(0.25, abs=0.02)
+
+
+def lines_at_two_loads() -> Profile:
+    """A line that matters only under load."""
+    rng = np.random.default_rng(1)
+    records = []
+    for delay in (0, 1 * MS):
+        windows = []
+        for block in range(8):
+            for speedup in (0.0, 0.25, 0.5, 0.0, 0.75, 1.0):
+                windows.append(window(delay, 1e9, rng, "/src/a.cpp:7", speedup) | {"block": block})
+        records += run_of(delay, windows)
+    return Profile(runs=runs_of(records))
+
+
+def test_results_at_different_loads_stand_apart() -> None:
+    analysis = analyse(lines_at_two_loads())
+    slopes = {result.arrival_speedup: result.slope for result in analysis.results}
+    assert abs(slopes[0]) < 0.05
+    assert slopes[1 * MS] > 0.4
+    text = TextReport(None).render(analysis)
+    assert "Slopes from load 0% to 25%" in text
+    assert "/src/a.cpp:7" in text or "a.cpp:7" in text
+
+
+def test_reports_have_the_table() -> None:
+    analysis = analyse(Profile(runs=runs_of(sweep([0, 1 * MS, 2 * MS, 3 * MS]))))
+    text = TextReport(None).render(analysis)
+    assert "It flattens at a load of 3" in text
+    document = json.loads(JsonReport().render(analysis))
+    assert document["results"] == []
+    assert [p["arrival_speedup"] for p in document["scalability"][0]["levels"]] == [0, 1 * MS, 2 * MS, 3 * MS]
+
+
+def test_the_picture_has_a_panel_for_each_point_and_each_line_at_two_loads() -> None:
+    figure = draw_load(analyse(lines_at_two_loads()))
+    titles = [axes.get_title(loc="left") for axes in figure.axes if axes.axison]
+    assert titles == ["done", "a.cpp:7"]
+    legend = figure.axes[1].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["load 0%", "load 25%"]
