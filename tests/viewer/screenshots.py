@@ -26,7 +26,6 @@ PICTURES = (
     ("view-1280-load", 1280, 860, "light", "load", ""),
     ("view-400-light", 400, 800, "light", "lines", ""),
     ("view-400-dark", 400, 800, "dark", "lines", "#line=server.cpp:18"),
-    ("view-400-load", 400, 800, "light", "load", ""),
 )
 #: A real sweep of load, of examples/producer_consumer.
 SWEEP = Path(__file__).resolve().parents[1] / "golden/amp.coz"
