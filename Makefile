@@ -43,7 +43,7 @@ TEST_SOURCES   := $(sort $(shell find tests/common tests/libcoz tests/linetable 
 ORACLE_SOURCES := $(sort $(filter-out tests/oracle/main.cpp %_test.cpp, $(wildcard tests/oracle/*.cpp)))
 ORACLE_TESTS   := $(sort $(wildcard tests/oracle/*_test.cpp))
 # What the unit tests are linked with: everything that does not take over the process it is loaded into.
-TAKES_OVER     := libcoz/interpose/% libcoz/lifecycle/entry.cpp libcoz/lifecycle/runtime%.cpp libcoz/kernel/real.cpp \
+TAKES_OVER     := libcoz/interpose/% libcoz/lifecycle/runtime%.cpp libcoz/lifecycle/forked_start.cpp libcoz/lifecycle/last_thread.cpp libcoz/lifecycle/thread_lifecycle.cpp libcoz/kernel/real.cpp \
                   $(addprefix libcoz/signals/,sample_signal.cpp signals.cpp signal_masks.cpp old_signals.cpp)
 TESTED_SOURCES := $(filter-out $(TAKES_OVER) linetable/main.cpp, $(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES)))
 HEADERS        := $(shell find common libcoz linetable include -name '*.h' 2>/dev/null)
@@ -305,7 +305,7 @@ PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
 # Those that need no processor for themselves, side by side; then the others.
-PYTEST_FOLDERS := $(wildcard tests/cozcli tests/viewer tests/benchmarks)
+PYTEST_FOLDERS := $(wildcard tests/cozcli tests/lint tests/viewer tests/benchmarks)
 PYTEST_ALONE   := $(wildcard tests/examples tests/fuzz tests/system tests/transparency)
 
 test: dependencies                    ## install what is missing, build, run all tests

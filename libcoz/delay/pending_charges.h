@@ -1,14 +1,14 @@
-// What threads that run the selected line are about to be charged, so that others need not wait for
-// the end of a code segment to learn of it.
+// What threads that run the selected target are about to be charged, so that others need not wait
+// for the end of a code segment to learn of it.
 //
-// A thread is charged when its code segment ends (charge_smoother.h), mostly as it comes to a lock.
-// If the others heard of it only then, they would pay for it in whatever they do at that moment, in
-// a critical section more often than not. So a thread publishes how its bucket empties, and whoever
-// has to pay adds what has accrued by now: G grows as evenly as the line is run.
+// A thread is charged when its code segment ends (charge_smoother.h), usually as it comes to a
+// lock. If the others learned of it only then, they would pay for it in whatever they do at that
+// moment, which is often a critical section. So a thread publishes how its bucket decays, and
+// whoever has to pay adds what has accrued by now: G grows as evenly as the target runs.
 //
-// A few threads have an entry; others are heard of when they are charged. Lock-free; any thread; in
-// signal handlers too. An entry is written by its owner alone, except for the moment in which
-// another takes it over because it belongs to a line of former times.
+// Only a few threads have an entry; the others become known when they are charged. Lock-free; any
+// thread, also in signal handlers. Only its owner writes an entry, except for the moment in which
+// another thread takes over one that belongs to an earlier target.
 #ifndef LIBCOZ_DELAY_PENDING_CHARGES_H
 #define LIBCOZ_DELAY_PENDING_CHARGES_H
 
@@ -32,7 +32,8 @@ class PendingCharges {
     Entry& entry = entries_[index];
     if (!is_owned(entry, slot, target)) return;
     entry.scale.store(decay.scale, std::memory_order_relaxed);
-    // In this order: who reads `line_time` and then `local` sees a `since` at least as new.
+    // In this order: a reader of `line_time` and then `local` sees a `since` that is at least as
+    // new.
     entry.since.store(decay.since, std::memory_order_relaxed);
     entry.local.store(local, std::memory_order_release);
     entry.line_time.store(decay.line_time, std::memory_order_release);
@@ -42,7 +43,7 @@ class PendingCharges {
     }
   }
 
-  // It does not run the line for now, or has been charged.
+  // The thread does not run the target for now, or has been charged.
   void withdraw(std::uint32_t slot) noexcept {
     Entry& entry = entries_[slot % kEntries];
     if (entry.owner.load(std::memory_order_relaxed) == slot + 1) {
@@ -58,7 +59,7 @@ class PendingCharges {
                                                             std::memory_order_relaxed);
   }
 
-  // Whether no thread is about to be charged now: a cheap look before `most`.
+  // True if no thread is about to be charged now: a cheap check before `max_local`.
   bool is_empty() const noexcept {
     for (std::uint32_t left = used_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
       const Entry& entry = entries_[static_cast<std::size_t>(std::countr_zero(left))];
@@ -70,8 +71,8 @@ class PendingCharges {
   // The most that a thread will have been charged by now; 0 if none is about to be. `now` is called
   // only when needed.
   template <typename Now>
-  Nanoseconds most(const Selection& selection, Nanoseconds period, Now now) const noexcept {
-    Nanoseconds most = 0;
+  Nanoseconds max_local(const Selection& selection, Nanoseconds period, Now now) const noexcept {
+    Nanoseconds highest = 0;
     Nanoseconds time = 0;
     for (std::uint32_t left = used_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
       const Entry& entry = entries_[static_cast<std::size_t>(std::countr_zero(left))];
@@ -83,9 +84,9 @@ class PendingCharges {
       decay.since = entry.since.load(std::memory_order_relaxed);
       decay.scale = entry.scale.load(std::memory_order_relaxed);
       if (time == 0) time = now();
-      most = std::max(most, local + selection.delay_for(decay.by(time), period));
+      highest = std::max(highest, local + selection.delay_for(decay.by(time), period));
     }
-    return most;
+    return highest;
   }
 
  private:

@@ -1,20 +1,20 @@
-// The rules of blocking and waking (method: dissertation §5.2.5.4, with credit taken from the
-// waker), applied to one thread's state.
+// The rules of blocking and waking, applied to one thread's state (dissertation §5.2.5.4; credit is
+// taken from the thread that woke this one).
 //
-// Called by the thread that owns the state, from wrappers (interpose/) and marks; `sampled` also
-// from its signal handler. Nothing allocates or locks; errno is kept.
+// Only the thread that owns the state calls these functions, from wrappers (interpose/) and macros;
+// `sampled` runs in its signal handler. Nothing allocates or locks; errno is kept.
 //
-//   before waking another   drain what is deferred, pay until settled, record what was served
+//   before waking another   apply deferred charges, pay until settled, record what was served
 //   before taking a lock    the same
-//   before blocking         drain and publish; remember where we stood
-//   after blocking          woken by a thread of the program: take the waker's delays as served;
-//                           by anything else (I/O, a time-out, a stranger): pay everything, less
-//                           what passed while a mutex was waited for after that
+//   before blocking         apply deferred charges, remember the clock
+//   after blocking          woken by a thread of the program: take its served delays as credit;
+//                           woken by anything external (I/O, a time-out): pay all that is owed,
+//                           less the time that passed while a mutex was waited for after that
 //
-// Which calls do which is in rules.h. A call may come from a signal handler of the program's that
-// interrupts another (sem_post is allowed there): it is then recorded, and changes nothing else.
+// rules.h says which call does what. A call may also come from a signal handler of the program that
+// interrupted another call, as sem_post may: then it is recorded, and changes nothing else.
 //
-// Each call ends a code segment and begins the next (charge_smoother.h); `site` tells them apart.
+// Each call ends a code segment and begins the next (charge_smoother.h); `site` identifies it.
 #ifndef LIBCOZ_DELAY_THREAD_DELAYS_H
 #define LIBCOZ_DELAY_THREAD_DELAYS_H
 
@@ -23,15 +23,14 @@
 #include <optional>
 
 #include "delay/delay_ledger.h"
+#include "delay/delay_state.h"
 #include "delay/pending_charges.h"
 #include "delay/waker_table.h"
-#include "load/amplification.h"
 #include "target/selection.h"
-#include "thread/thread_state.h"
 
 namespace coz {
 
-// What the rules work on, and how they sleep: replaced in tests by a simulated clock.
+// What the rules work on, and how they sleep. Tests replace the clock by a simulated one.
 struct DelayEnvironment {
   GlobalDelay& global;
   WakerTable& wakers;
@@ -43,48 +42,49 @@ struct DelayEnvironment {
   Nanoseconds max_saved_wait;
 };
 
+// What ended a wait.
 enum class WakeSource {
   kThread,    // a thread of the program: credit
   kExternal,  // I/O, a time-out, another process: no credit
   kNone,      // the call did not block
 };
 
-// No object: nobody can have released it.
+// Not an object: no thread can have released it.
 inline constexpr std::uintptr_t kNoObject = 0;
 
-// Of a release: is its time noted? Where a thread may wait for two, as for a condition and its
-// mutex, the times say which came last; elsewhere the clock need not be read.
+// Whether a release records its time. Where a thread may wait for two releases, as for a condition
+// and its mutex, the times show which came last. Elsewhere the clock need not be read.
 enum class ReleaseTime { kUnimportant, kNoted };
 
 class ThreadDelays {
  public:
-  // Both must outlive it. As cheap as two pointers: wrappers make one for each call.
-  // `site`: the address to which the program's call returns.
-  ThreadDelays(ThreadState& thread, const DelayEnvironment& environment,
+  // Both arguments must outlive it. It is as cheap as two pointers: wrappers make one for each call.
+  // `site` is the address to which the program's call returns.
+  ThreadDelays(DelayState& state, const DelayEnvironment& environment,
                std::uintptr_t site = 0) noexcept
-      : thread_(thread), environment_(environment), site_(site) {}
-  ThreadDelays(ThreadState& thread, DelayEnvironment&& temporary, std::uintptr_t site = 0) = delete;
+      : state_(state), environment_(environment), site_(site) {}
+  ThreadDelays(DelayState& state, DelayEnvironment&& temporary, std::uintptr_t site = 0) = delete;
 
-  // For a thread whose delays outlive a call: the next one comes from `site`.
+  // The next call comes from `site`; for objects that outlive one call.
   void called_from(std::uintptr_t site) noexcept { site_ = site; }
 
-  // A sample in `target`, or in none (kNoTarget). In a signal handler.
+  // A sample in `target`, or in none (kNoTarget). In the signal handler.
   void sampled(std::uint32_t target) noexcept;
 
-  // Pays what the thread owes: before it takes what another may hold, so that it need not do so
-  // with others waiting, and before it wakes another.
+  // Pays all that the thread owes: before it takes a lock, so that it does not pause with others
+  // waiting for it, and before it wakes another thread.
   void settle() noexcept {
-    if (!is_settled()) settle_in_turn();
+    if (!is_settled()) settle_exclusively();
   }
 
-  // Puts on record what the thread has served, for those whom it wakes by releasing `object`. It
-  // has settled just before.
+  // Records what the thread has served, for those whom it wakes by releasing `object`. The thread
+  // has just settled.
   void record(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
-    const Nanoseconds local = thread_.clock.local();
+    const Nanoseconds local = state_.clock.local();
     if (time == ReleaseTime::kNoted) {
-      environment_.wakers.record(object, {local, thread_.slot, environment_.now()});
+      environment_.wakers.record(object, {local, state_.slot, environment_.now()});
     } else {
-      environment_.wakers.record_without_time(object, local, thread_.slot);
+      environment_.wakers.record_without_time(object, local, state_.slot);
     }
   }
 
@@ -95,26 +95,26 @@ class ThreadDelays {
     go_on();
   }
 
-  // A call that did not block is over: another code segment begins. The other functions do it
-  // themselves.
+  // A call that did not block is over: another code segment begins. (after_blocking() and the like
+  // begin one themselves.)
   void go_on() noexcept {
-    if (thread_.busy.load(std::memory_order_relaxed) ||
-        thread_.blocked.load(std::memory_order_relaxed)) {
+    if (state_.busy.load(std::memory_order_relaxed) ||
+        state_.blocked.load(std::memory_order_relaxed)) {
       return;
     }
-    thread_.smoother.begin(site_);
-    if (!thread_.smoother.is_idle()) resume();
+    state_.smoother.begin(site_);
+    if (!state_.smoother.is_idle()) resume();
   }
 
-  // False in a signal handler that has interrupted another call: don't call after_blocking then.
+  // False in a signal handler that interrupted another call: do not call after_blocking() then.
   bool before_blocking() noexcept;
-  // `object`: what the waker has released, if a thread woke this one.
+  // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
-  // The same for a thread that was signalled, and then waited for `mutex`, perhaps.
+  // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.
   void after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept;
-  // In the midst of a wait for a condition: nobody signalled, and the clock ended it at
-  // `timed_out`, after it was prolonged by `prolonged` for the thread to pay. Until when it is to
-  // be prolonged now, and by how much; if by nothing, after_blocking() follows.
+  // During a wait for a condition that timed out at `timed_out`, after the thread had made it
+  // longer by `prolonged` to pay in it. Returns by how much it should be made longer now, and until
+  // when it then lasts; if by nothing, after_blocking() follows.
   struct Prolongation {
     Nanoseconds by;
     Nanoseconds until;
@@ -122,35 +122,66 @@ class ThreadDelays {
   Prolongation prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
                             std::uintptr_t mutex) noexcept;
 
-  // Makes what the thread was charged known to the others, without pausing.
+  // Applies the thread's charges, so that the others see them, without pausing.
   void publish() noexcept;
 
-  // A request arrives at an arrival point: charges it, without pausing. `ran`: the calling
-  // thread's processor time.
-  void arrived(Amplification& amplification, Nanoseconds ran) noexcept;
+  // Applies the thread's charges, and then charges it `amount(effective time)`, without pausing.
+  // Returns false, and charges nothing, in a signal handler that interrupted another call; what
+  // defer_charge() is given then takes effect when that call ends.
+  template <typename Amount>
+  bool charge_now(Amount amount) noexcept {
+    if (is_interrupting()) return false;
+    const Exclusive exclusive(state_);
+    apply_charges();
+    const Nanoseconds charge = amount(environment_.now() - state_.clock.local());
+    if (charge > 0) state_.clock.charge(charge, environment_.global);
+    resume_exclusively();
+    return true;
+  }
+  void defer_charge(Nanoseconds charge) noexcept {
+    state_.deferred.fetch_add(charge, std::memory_order_relaxed);
+  }
 
   // Serves all that is due.
   void catch_up() noexcept;
 
-  // The thread ends, and may be waited for as `object`: it is charged all that its samples stand
-  // for.
+  // The thread ends, and others may wait for it as `object`. It is charged all that its samples
+  // stand for.
   void before_ending(std::uintptr_t object) noexcept;
 
-  // Effective time of the thread now.
+  // The thread's effective time now.
   Nanoseconds effective_now() const noexcept;
 
  private:
-  class Turn;  // keeps the signal handler out
+  // While it lives, the signal handler leaves the state alone.
+  class Exclusive {
+   public:
+    explicit Exclusive(DelayState& state) noexcept
+        : state_(state), was_busy_(state.busy.load(std::memory_order_relaxed)) {
+      state_.busy.store(true, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    ~Exclusive() {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      state_.busy.store(was_busy_, std::memory_order_relaxed);
+    }
+    Exclusive(const Exclusive&) = delete;
+    Exclusive& operator=(const Exclusive&) = delete;
 
-  // Nothing to charge or to pay: looked at without taking a turn, since every unlock comes here. A
-  // sample in between changes no more than one just after would.
+   private:
+    DelayState& state_;
+    bool was_busy_;
+  };
+
+  // Nothing to charge or to pay. Checked without excluding the handler, since every unlock comes
+  // here: a sample in between has the same effect as one just after.
   bool is_settled() const noexcept {
-    return !thread_.busy.load(std::memory_order_relaxed) &&
-           !thread_.blocked.load(std::memory_order_relaxed) &&
-           thread_.deferred.load(std::memory_order_relaxed) == 0 && thread_.smoother.is_idle() &&
-           thread_.clock.local() >= global_now();
+    return !state_.busy.load(std::memory_order_relaxed) &&
+           !state_.blocked.load(std::memory_order_relaxed) &&
+           state_.deferred.load(std::memory_order_relaxed) == 0 && state_.smoother.is_idle() &&
+           state_.clock.local() >= global_now();
   }
-  // G, with what has accrued to threads that run the line.
+  // G, with what has accrued to threads that run the selected target.
   Nanoseconds global_now() const noexcept {
     const Nanoseconds global = environment_.global.get();
     return environment_.pending.is_empty() ? global : std::max(global, max_pending());
@@ -159,16 +190,16 @@ class ThreadDelays {
   std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
   void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
   void end_wait(bool pays) noexcept;
-  void settle_in_turn() noexcept;
+  void settle_exclusively() noexcept;
   void resume() noexcept;
-  void resume_in_turn() noexcept;
+  void resume_exclusively() noexcept;
   bool is_interrupting() const noexcept;
-  void drain() noexcept;
-  void drain_deferred() noexcept;
+  void apply_charges() noexcept;
+  void apply_deferred() noexcept;
   void discharge() noexcept;
   void pay_until_settled() noexcept;
 
-  ThreadState& thread_;
+  DelayState& state_;
   const DelayEnvironment& environment_;
   std::uintptr_t site_;
 };

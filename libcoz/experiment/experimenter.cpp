@@ -16,31 +16,30 @@ constexpr Nanoseconds kLookAround = 100 * kMillisecond;
 
 }  // namespace
 
-Experimenter::Experimenter(const Config& config, SharedState& shared, Choice choice,
-                           Samples samples, PointCounters& counters, ProfileWriter& log)
-    : config_(config),
+Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared, Choice choice,
+                           SampleSource& source, const SampleCounts& counts,
+                           PointCounters& counters, ProfileWriter& log)
+    : options_(options),
       shared_(shared),
       choice_(choice),
-      source_(samples.source),
-      histogram_(samples.histogram),
-      speed_probe_(samples.speed_probe),
-      handler_time_(samples.handler_time),
+      source_(source),
+      counts_(counts),
       counters_(counters),
       log_(log),
-      random_(config.seed),
-      fixed_(config.fixed_targets, choice.targets, samples.histogram),
-      plan_(config.fixed_speedup, config.speedups),
+      random_(options.seed),
+      fixed_(options.fixed_targets, choice.targets, counts.histogram),
+      plan_(options.fixed_speedup, options.speedups),
       meter_(shared.points),
-      load_(config.load, shared.amplification),
+      load_(options.load, shared.amplification),
       start_(now()),
       next_checkpoint_(start_ + kFirstCheckpoint) {
-  if (config.stop_after > 0) stop_.stop_at(start_ + config.stop_after);
+  if (options.stop_after > 0) stop_.stop_at(start_ + options.stop_after);
 }
 
 void Experimenter::run() {
-  if (config_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
+  if (options_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
   if (!measure_load()) return;
-  if (config_.end_to_end) {
+  if (options_.end_to_end) {
     run_whole();
   } else {
     if (!wait_for_start()) return;
@@ -59,7 +58,7 @@ bool Experimenter::wait_for_start() {
   while (!source_.is_started()) {
     if (!stop_.sleep_for(kMillisecond)) return false;
   }
-  return config_.warmup == 0 || stop_.sleep_for(config_.warmup);
+  return options_.warmup == 0 || stop_.sleep_for(options_.warmup);
 }
 
 bool Experimenter::measure_load() {
@@ -74,7 +73,7 @@ bool Experimenter::measure_load() {
 }
 
 bool Experimenter::has_no_target() const {
-  return load_.is_on() && config_.fixed_speedup == 0 && config_.fixed_targets.empty();
+  return load_.is_on() && options_.fixed_speedup == 0 && options_.fixed_targets.empty();
 }
 
 bool Experimenter::hide_descriptors() const {
@@ -107,13 +106,13 @@ void Experimenter::run_blocks() {
 std::optional<std::uint32_t> Experimenter::next_target() {
   if (has_no_target()) return kNoTarget;
   if (!fixed_.empty()) return fixed_.draw(selector_, random_);
-  if (histogram_.in_scope() < kSamplesToStart) return std::nullopt;
+  if (counts_.histogram.in_scope() < kSamplesToStart) return std::nullopt;
   std::vector<TargetSamples> targets;
-  const std::uint32_t seen = histogram_.seen_count();
+  const std::uint32_t seen = counts_.histogram.seen_count();
   targets.reserve(seen);
   for (std::uint32_t i = 0; i < seen; ++i) {
-    const std::uint32_t target = histogram_.seen(i);
-    if (target != kNoTarget) targets.push_back({target, histogram_.of(target)});
+    const std::uint32_t target = counts_.histogram.seen(i);
+    if (target != kNoTarget) targets.push_back({target, counts_.histogram.of(target)});
   }
   return selector_.draw(targets, random_);
 }
@@ -165,7 +164,7 @@ bool Experimenter::measure_reference() {
   record.start = time - start_;
   record.duration = now() - time;
   record.delay = shared_.global_delay.get() - delay;
-  record.sample_cost = *interrupt_cost_ + handler_time_.mean();
+  record.sample_cost = *interrupt_cost_ + counts_.handler_time.mean();
   record.machine = machine_time_since(machine);
   record.load = load_.since(arrivals);
   record.points = meter_.results(effective_now());
@@ -210,16 +209,16 @@ void Experimenter::select(std::uint32_t target, int speedup) {
   if (target == kNoTarget) {
     shared_.selection.clear();
   } else {
-    shared_.selection.select(target, config_.period * speedup / 100);
+    shared_.selection.select(target, options_.period * speedup / 100);
   }
 }
 
 Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
   return {now(),
           shared_.global_delay.get(),
-          histogram_.total(),
-          target == kNoTarget ? 0 : histogram_.of(target),
-          speed_probe_.get(),
+          counts_.histogram.total(),
+          target == kNoTarget ? 0 : counts_.histogram.of(target),
+          counts_.speed_probe.get(),
           {},
           {},
           load_.counts()};
@@ -246,10 +245,10 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.start = opening.time - start_;
   record.duration = time - opening.time;
   record.delay = delay - opening.global_delay;
-  record.target_samples_so_far = target == kNoTarget ? 0 : histogram_.of(target);
+  record.target_samples_so_far = target == kNoTarget ? 0 : counts_.histogram.of(target);
   record.target_samples = record.target_samples_so_far - opening.target_samples;
-  record.samples = histogram_.total() - opening.samples;
-  record.probe_time = mean_probe_time(opening.probes, speed_probe_.get());
+  record.samples = counts_.histogram.total() - opening.samples;
+  record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe.get());
   record.run_time = time - start_ - delay - unsampled_;
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
@@ -286,13 +285,13 @@ bool Experimenter::is_unsettled() {
   const Nanoseconds global = shared_.global_delay.get();
   // A thread pays at its next sample, so that it may be behind by what the others were charged
   // within a period or two.
-  const Nanoseconds tolerated = 4 * config_.period + 2 * shared_.amplification.delay();
+  const Nanoseconds tolerated = 4 * options_.period + 2 * shared_.amplification.delay();
   bool unsettled = false;
   shared_.threads.for_each([&](const ThreadState& thread) {
-    if (thread.blocked.load(std::memory_order_relaxed)) return;
+    if (thread.delay.blocked.load(std::memory_order_relaxed)) return;
     // While it pauses, a thread is settling; what it owes is being served.
-    if (thread.busy.load(std::memory_order_relaxed)) return;
-    if (global - thread.clock.local() > tolerated) unsettled = true;
+    if (thread.delay.busy.load(std::memory_order_relaxed)) return;
+    if (global - thread.delay.clock.local() > tolerated) unsettled = true;
   });
   return unsettled;
 }
@@ -301,7 +300,7 @@ void Experimenter::run_whole() {
   const Nanoseconds look_until = now() + kLookAround;
   std::optional<std::uint32_t> target;
   // A single target that is there already needs no looking around, nor does none.
-  const bool looks_around = config_.fixed_targets.size() != 1 && !has_no_target();
+  const bool looks_around = options_.fixed_targets.size() != 1 && !has_no_target();
   while (!target || (looks_around && now() < look_until)) {
     target = fixed_.empty() || has_no_target() ? next_target() : fixed_.draw_any(random_);
     if (target && !looks_around) break;
@@ -344,7 +343,7 @@ void Experimenter::finish_whole() {
 }
 
 void Experimenter::finish() {
-  if (config_.end_to_end) finish_whole();
+  if (options_.end_to_end) finish_whole();
   log_.append(samples_record(true));
 }
 

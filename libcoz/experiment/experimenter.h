@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "experiment/core_waits.h"
+#include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
@@ -29,14 +30,11 @@
 #include "experiment/window_meter.h"
 #include "kernel/machine_time.h"
 #include "kernel/stop_signal.h"
-#include "lifecycle/config.h"
 #include "load/load_control.h"
 #include "profile_log/profile_writer.h"
 #include "progress/point_counters.h"
-#include "sampling/histogram.h"
-#include "sampling/sample_cost.h"
+#include "sampling/sample_counts.h"
 #include "sampling/sample_source.h"
-#include "sampling/speed_probe.h"
 #include "symbols/modules.h"
 #include "target/targets.h"
 #include "thread/shared_state.h"
@@ -51,16 +49,9 @@ class Experimenter {
     const CallPaths& paths;
     const Modules& modules;
   };
-  // Where samples come from, and what the sampler fills.
-  struct Samples {
-    SampleSource& source;
-    const Histogram& histogram;
-    const SpeedProbe& speed_probe;
-    const HandlerTime& handler_time;
-  };
-
-  Experimenter(const Config& config, SharedState& shared, Choice choice, Samples samples,
-               PointCounters& counters, ProfileWriter& log);
+  Experimenter(const ExperimentOptions& options, SharedState& shared, Choice choice,
+               SampleSource& source, const SampleCounts& counts, PointCounters& counters,
+               ProfileWriter& log);
 
   void run();
   void stop() noexcept { stop_.stop(); }
@@ -128,16 +119,14 @@ class Experimenter {
   }
   bool hide_descriptors() const;
   TargetDescription describe_target(std::uint32_t target) const;
-  std::vector<LineCount> counts() const;
+  std::vector<LineCount> line_counts() const;
   std::vector<CallerCount> callers() const;
 
-  const Config& config_;
+  const ExperimentOptions& options_;
   SharedState& shared_;
   Choice choice_;
   SampleSource& source_;
-  const Histogram& histogram_;
-  const SpeedProbe& speed_probe_;
-  const HandlerTime& handler_time_;
+  const SampleCounts& counts_;
   PointCounters& counters_;
   ProfileWriter& log_;
 

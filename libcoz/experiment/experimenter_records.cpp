@@ -5,19 +5,20 @@ namespace coz {
 
 TargetDescription Experimenter::describe_target(std::uint32_t target) const {
   if (target == kNoTarget) return {"none", "none", {}};
-  const bool sampled = histogram_.of(target) > 0;
-  return choice_.targets.describe(target, sampled ? histogram_.function_of(target) : kNoFunction);
+  const bool sampled = counts_.histogram.of(target) > 0;
+  return choice_.targets.describe(target,
+                                  sampled ? counts_.histogram.function_of(target) : kNoFunction);
 }
 
-std::vector<LineCount> Experimenter::counts() const {
+std::vector<LineCount> Experimenter::line_counts() const {
   std::vector<LineCount> counts;
-  const std::uint32_t seen = histogram_.seen_count();
+  const std::uint32_t seen = counts_.histogram.seen_count();
   for (std::uint32_t i = 0; i < seen; ++i) {
-    const std::uint32_t target = histogram_.seen(i);
+    const std::uint32_t target = counts_.histogram.seen(i);
     if (target == kNoTarget) continue;
     TargetDescription described = describe_target(target);
     counts.push_back({std::move(described.kind), std::move(described.location),
-                      std::move(described.function), histogram_.of(target)});
+                      std::move(described.function), counts_.histogram.of(target)});
   }
   return counts;
 }
@@ -53,9 +54,9 @@ SamplesRecord Experimenter::samples_record(bool final) {
   SamplesRecord record;
   record.run_time = time - start_ - shared_.global_delay.get() - unsampled_;
   record.duration = time - start_;
-  record.total = histogram_.total();
-  record.in_scope = histogram_.in_scope();
-  record.lines = counts();
+  record.total = counts_.histogram.total();
+  record.in_scope = counts_.histogram.in_scope();
+  record.lines = line_counts();
   record.callers = callers();
   for (std::uint32_t i = 0; i < shared_.regions.size(); ++i) {
     record.regions.emplace_back(shared_.regions.name(i));

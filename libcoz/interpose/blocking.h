@@ -16,7 +16,7 @@
 #include "delay/rules.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
-#include "lifecycle/runtime.h"
+#include "thread/session.h"
 
 namespace coz {
 
@@ -59,7 +59,7 @@ inline WakeSource wake_source_of_errno(long result) {
 // two calls finds the thread outside a call, as it may without a profiler.)
 class Interruptions {
  public:
-  Interruptions() noexcept : thread_(Runtime::current_thread()) {
+  Interruptions() noexcept : thread_(Session::current_thread()) {
     if (thread_ != nullptr) outer_ = thread_->interruptions.load(std::memory_order_relaxed);
   }
   // What a handler has called is not the business of the call that the handler has interrupted.
@@ -121,7 +121,7 @@ class Remaining {
 // A wait that no thread of the program ends: no credit.
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(Call call) {
-  auto delays = Runtime::current_delays();
+  auto delays = Session::current_delays();
   if (!delays) return call();
   const KernelCall kernel_call;
   return rules::wait_for_outside(*delays, call);

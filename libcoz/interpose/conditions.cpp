@@ -46,7 +46,7 @@ class Deadline {
 template <typename Wait, typename WakeSourceOf>
 COZ_WRAPPER_PART int wait_for_condition(coz::rules::Condition waits, Wait wait,
                                         WakeSourceOf wake_source_of, const timespec* deadline) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return wait(Nanoseconds{0});
   return coz::rules::wait_for_condition(
       *delays, waits,
@@ -69,7 +69,7 @@ COZ_WRAPPER_PART int wait_for_c11(cnd_t* condition, mtx_t* mutex, Wait wait,
 
 template <typename Signal>
 COZ_WRAPPER_PART int signal_condition(const void* condition, Signal signal) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return signal();
   return coz::rules::signal_condition(*delays, key(condition), signal);
 }
@@ -135,7 +135,7 @@ COZ_EXPORT int cnd_broadcast(cnd_t* condition) {
 }
 
 COZ_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(pthread_barrier_wait)(barrier);
   // The last to arrive opens the barrier: nobody woke it.
   return coz::rules::meet(

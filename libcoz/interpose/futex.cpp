@@ -64,7 +64,7 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
                                                            long operation, long value, long timeout,
                                                            long second, long value3) {
   const Futex futex = {address, operation, value, timeout, second, value3};
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return futex.call(timeout);
   const auto object = static_cast<std::uintptr_t>(address);
   delays->called_from(object);  // the call came from libstdc++, or from our assembler

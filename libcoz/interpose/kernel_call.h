@@ -7,12 +7,13 @@
 #define LIBCOZ_INTERPOSE_KERNEL_CALL_H
 
 #include "lifecycle/runtime.h"
+#include "thread/session.h"
 
 namespace coz {
 
 class KernelCall {
  public:
-  KernelCall() noexcept : thread_(Runtime::current_thread()) {
+  KernelCall() noexcept : thread_(Session::current_thread()) {
     if (thread_ != nullptr) start_ = now();
   }
   ~KernelCall() {

@@ -14,7 +14,7 @@ using coz::key;
 // `lock`: whatever waits for the mutex. Trying first keeps the clock out of uncontended locking.
 template <typename Lock>
 COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return lock();
   return coz::rules::acquire(
       *delays, key(mutex), [=] { return COZ_REAL(pthread_mutex_trylock)(mutex); }, coz::is_busy,
@@ -23,7 +23,7 @@ COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
 
 template <typename Unlock>
 COZ_WRAPPER_PART int unlock_mutex(const void* mutex, Unlock unlock) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return unlock();
   return coz::rules::release_mutex(
       *delays, key(mutex), [=] { return coz::is_waited_for(mutex); }, unlock);
@@ -31,7 +31,7 @@ COZ_WRAPPER_PART int unlock_mutex(const void* mutex, Unlock unlock) {
 
 template <typename Lock>
 COZ_WRAPPER_PART int lock_c11(mtx_t* mutex, Lock lock) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return lock();
   return coz::rules::acquire(
       *delays, key(mutex), [=] { return COZ_REAL(mtx_trylock)(mutex); },

@@ -11,7 +11,7 @@ using coz::key;
 
 template <typename Attempt, typename Lock>
 COZ_WRAPPER_PART int take(pthread_rwlock_t* lock, Attempt attempt, Lock call) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return call();
   return coz::rules::acquire(*delays, key(lock), attempt, coz::is_busy, call,
                              coz::wake_source_of_error_number);
@@ -56,6 +56,6 @@ COZ_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t cloc
 }
 
 COZ_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
-  if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(lock));
+  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(lock));
   return COZ_REAL(pthread_rwlock_unlock)(lock);
 }

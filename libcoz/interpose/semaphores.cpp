@@ -14,7 +14,7 @@ using coz::key;
 // Waiting is a cancellation point even where there is no need to wait; trying is none.
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return wait();
   const int saved = errno;
   pthread_testcancel();
@@ -43,6 +43,6 @@ COZ_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* 
 }
 
 COZ_EXPORT int sem_post(sem_t* semaphore) noexcept {
-  if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(semaphore));
+  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(semaphore));
   return COZ_REAL(sem_post)(semaphore);
 }

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "kernel/message.h"
-#include "lifecycle/runtime.h"
+#include "thread/session.h"
 
 namespace coz {
 
@@ -24,7 +24,7 @@ class SmallStack {
  public:
   // What the program asks for; nullptr: the default.
   explicit SmallStack(const pthread_attr_t* given) noexcept : used_(given) {
-    if (given == nullptr || Runtime::active() == nullptr) return;
+    if (given == nullptr || Session::active() == nullptr) return;
     void* memory = nullptr;
     std::size_t size = 0;
     if (pthread_attr_getstack(given, &memory, &size) != 0) return;

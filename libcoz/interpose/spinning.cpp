@@ -36,14 +36,14 @@ class Relax {
 }  // namespace
 
 COZ_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(pthread_spin_lock)(lock);
   return coz::rules::spin(
       *delays, [=] { return COZ_REAL(pthread_spin_trylock)(lock); }, coz::is_busy, Relax());
 }
 
 COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(pthread_spin_unlock)(lock);
   return coz::rules::release(*delays, coz::key(const_cast<int*>(lock)),
                              [=] { return COZ_REAL(pthread_spin_unlock)(lock); });
@@ -51,7 +51,7 @@ COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
 
 // No end of a code segment: a loop may call it a thousand times in a wait.
 COZ_EXPORT int sched_yield() noexcept {
-  if (auto delays = coz::Runtime::current_delays()) delays->settle();
+  if (auto delays = coz::Session::current_delays()) delays->settle();
   return COZ_REAL(sched_yield)();
 }
 

@@ -35,7 +35,8 @@ template <typename Result>
 Result begin_thread(void* passed) {
   const Start start = *static_cast<Start<Result>*>(passed);
   free(passed);
-  if (Runtime* runtime = Runtime::active()) runtime->thread_begins(start.inherited, start.blocked);
+  if (Runtime* runtime = Runtime::active())
+    runtime->threads().begin(start.inherited, start.blocked);
   return start.routine(start.argument);
 }
 
@@ -43,14 +44,14 @@ Result begin_thread(void* passed) {
 template <typename Result, typename Create>
 COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, SignalBits blocked,
                                    int no_memory, Create create) {
-  auto delays = Runtime::current_delays();
-  ThreadState* parent = Runtime::current_thread();
+  auto delays = Session::current_delays();
+  ThreadState* parent = Session::current_thread();
   if (!delays || parent == nullptr) return create(routine, argument);
   auto* start = static_cast<Start<Result>*>(malloc(sizeof(Start<Result>)));
   if (start == nullptr) return no_memory;
   // The delays that the parent has served have delayed the child's creation too.
   delays->publish();
-  *start = {routine, argument, parent->clock.local(), blocked};
+  *start = {routine, argument, parent->delay.clock.local(), blocked};
   const int result = create(begin_thread<Result>, start);
   if (result != 0) free(start);
   return result;
@@ -60,7 +61,7 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, Sig
 // attempt comes first. Joining is a cancellation point even where there is no need to wait.
 template <typename Join>
 COZ_WRAPPER_PART int join_thread(pthread_t thread, void** result, Join join) {
-  auto delays = Runtime::current_delays();
+  auto delays = Session::current_delays();
   if (!delays) return join();
   pthread_testcancel();
   return rules::acquire(
@@ -116,7 +117,7 @@ COZ_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t c
 }
 
 COZ_EXPORT int thrd_join(thrd_t thread, int* result) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(thrd_join)(thread, result);
   // C11 has no attempt, but its threads are those of POSIX; an int travels in the pointer.
   void* given = nullptr;

@@ -1,17 +1,26 @@
-// How many threads of ours there are, which libc counts among the program's.
+// Threads of ours in the program's process.
 //
-// Any thread; nothing allocates.
+// Any thread; not in signal handlers.
 #ifndef LIBCOZ_KERNEL_OWN_THREAD_H
 #define LIBCOZ_KERNEL_OWN_THREAD_H
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <atomic>
+#include <cstdint>
+
+#include "common/raw_syscall.h"
 
 namespace coz {
 
-// While it lives, the calling thread is one of ours.
+// While it lives, the calling thread counts as one of ours. (libc counts it as the program's.)
 class OwnThread {
  public:
-  OwnThread() noexcept { count_.fetch_add(1); }
+  explicit OwnThread(const char* name) noexcept {
+    count_.fetch_add(1);
+    pthread_setname_np(pthread_self(), name);
+  }
   ~OwnThread() { count_.fetch_sub(1); }
   OwnThread(const OwnThread&) = delete;
   OwnThread& operator=(const OwnThread&) = delete;
@@ -21,6 +30,21 @@ class OwnThread {
  private:
   inline static std::atomic<unsigned> count_{0};
 };
+
+// Starts a thread of ours with all signals blocked, so that it is not sampled and takes no signal
+// of the program's. Returns what pthread_create returns. Once the program is profiled, `create`
+// must be the real one.
+inline int start_own_thread(pthread_t& thread, void* (*run)(void*), void* argument,
+                            decltype(&pthread_create) create = pthread_create) noexcept {
+  // All but the two that glibc sends to threads by itself, as for setuid().
+  constexpr std::uint64_t kAll = ~(std::uint64_t{3} << 31);
+  std::uint64_t before = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&kAll),
+              reinterpret_cast<long>(&before), sizeof before);
+  const int error = create(&thread, nullptr, run, argument);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
+  return error;
+}
 
 }  // namespace coz
 

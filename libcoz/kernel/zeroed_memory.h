@@ -16,13 +16,18 @@ inline void* map_zeroed(std::size_t bytes, int protection = PROT_READ | PROT_WRI
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-// As above, but of all the bytes only the first are memory yet: the rest does not count as such,
-// not even where the system grants no more than it has.
+// The same, but only the first `usable` bytes can be used yet. The rest does not count as memory,
+// not even on systems that do not overcommit.
 inline void* reserve_zeroed(std::size_t bytes, std::size_t usable) noexcept {
   void* memory = map_zeroed(bytes, PROT_NONE);
   if (memory == nullptr || mprotect(memory, usable, PROT_READ | PROT_WRITE) == 0) return memory;
   munmap(memory, bytes);
   return nullptr;
+}
+
+// Gives it back; nullptr is allowed.
+inline void unmap(void* memory, std::size_t bytes) noexcept {
+  if (memory != nullptr) munmap(memory, bytes);
 }
 
 // Makes more of it usable.

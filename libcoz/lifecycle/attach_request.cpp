@@ -89,24 +89,24 @@ std::string_view own_executable(std::array<char, PATH_MAX>& room) noexcept {
                      : std::string_view(room.data(), static_cast<std::size_t>(length));
 }
 
-std::optional<AttachRequest> claim_for(std::string_view executable, std::string_view path) {
+std::optional<AttachAnswer> request_for(std::string_view executable, std::string_view path) {
   const int socket = connect_to(path);
   if (socket < 0) return std::nullopt;
-  AttachRequest claim{ask(socket, executable), socket};
-  if (!claim.variables.empty()) return claim;
+  AttachAnswer answer{ask(socket, executable), socket};
+  if (!answer.variables.empty()) return answer;
   raw_syscall(SYS_close, socket);
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<AttachRequest> request_attach_at(std::string_view path) {
+std::optional<AttachAnswer> request_attach_at(std::string_view path) {
   std::array<char, PATH_MAX> room;
   const std::string_view self = own_executable(room);
-  return self.empty() ? std::nullopt : claim_for(self, path);
+  return self.empty() ? std::nullopt : request_for(self, path);
 }
 
-std::optional<AttachRequest> request_attach(const char* claims) {
+std::optional<AttachAnswer> request_attach(const char* claims) {
   if (claims == nullptr) return std::nullopt;
   const std::string_view all = claims;
   const std::string_view path = all.substr(0, all.find('\n'));
@@ -114,7 +114,7 @@ std::optional<AttachRequest> request_attach(const char* claims) {
   std::array<char, PATH_MAX> room;
   const std::string_view self = own_executable(room);
   if (self.empty() || !names_executable(all.substr(path.size() + 1), self)) return std::nullopt;
-  return claim_for(self, path);
+  return request_for(self, path);
 }
 
 }  // namespace coz

@@ -155,21 +155,21 @@ Config read(const Variables& variables) {
 
 }  // namespace
 
-Config Config::from_attach_answer(const AttachRequest& claim) {
-  Config config = read(Variables(claim.variables));
+Config Config::from_attach_answer(const AttachAnswer& answer) {
+  Config config = read(Variables(answer.variables));
   if (config.table_socket) {
-    config.table_socket = claim.socket;
+    config.table_socket = answer.socket;
   } else {
-    raw_syscall(SYS_close, claim.socket);
+    raw_syscall(SYS_close, answer.socket);
   }
   return config;
 }
 
 std::optional<Config> Config::from_environment() {
   if (is_process_to_profile()) return read(Variables());
-  const auto claim = request_attach(getenv("COZ_CLAIMS"));
-  if (!claim) return std::nullopt;
-  return from_attach_answer(*claim);
+  const auto answer = request_attach(getenv("COZ_CLAIMS"));
+  if (!answer) return std::nullopt;
+  return from_attach_answer(*answer);
 }
 
 std::optional<Forked> Forked::from_environment() {

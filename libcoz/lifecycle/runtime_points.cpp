@@ -69,7 +69,7 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
   const char* name = placed.name.c_str();
   if (by == CountedBy::kSamples) {
     const auto line = modules_.find_line(placed.name);
-    Point* point = line ? shared_.points.find_or_add(placed.kind, name) : nullptr;
+    Point* point = line ? session_.shared.points.find_or_add(placed.kind, name) : nullptr;
     if (point == nullptr) {
       message("%s is not a line of what is loaded; its samples are not counted", name);
       return false;
@@ -79,7 +79,7 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
     return true;
   }
   const auto loading = find_loading(placed.binary.c_str());
-  Point* point = loading ? shared_.points.find_or_add(placed.kind, name) : nullptr;
+  Point* point = loading ? session_.shared.points.find_or_add(placed.kind, name) : nullptr;
   if (point == nullptr) {
     message("%s: %s is not loaded at the start; its visits are not counted", name,
             placed.binary.c_str());

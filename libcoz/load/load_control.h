@@ -10,7 +10,7 @@
 
 #include "load/amplification.h"
 #include "load/load_level.h"
-#include "profile_log/records.h"
+#include "load/load_records.h"
 
 namespace coz {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel/machine_time.h"
-#include "load/amplification.h"
+#include "load/load_records.h"
 #include "progress/point.h"
 
 namespace coz {
@@ -22,21 +22,6 @@ struct PointRecord {
   std::string name;
   std::string kind;
   std::string by;  // what counts its visits; "none" when nothing could
-};
-
-// Where load is amplified: how, and what became of the arrivals in a window.
-struct LoadResult {
-  Nanoseconds arrival_speedup = 0;
-  ArrivalCounts counts;
-};
-
-// How often requests arrived before load was amplified, and by how much it then was.
-struct LoadRecord {
-  Nanoseconds start = 0;
-  Nanoseconds duration = 0;
-  Nanoseconds arrival_speedup = 0;
-  Nanoseconds interval = 0;  // between arrivals in one thread, on average
-  double rate = 0;           // of all arrivals, per second
 };
 
 struct RunRecord {

@@ -8,8 +8,8 @@
 namespace coz {
 
 Histogram::~Histogram() {
-  if (cells_ != nullptr) munmap(cells_, sizeof(Cell) * room_);
-  if (seen_ != nullptr) munmap(seen_, sizeof(*seen_) * kMaxSeen);
+  unmap(cells_, sizeof(Cell) * room_);
+  unmap(seen_, sizeof(*seen_) * kMaxSeen);
 }
 
 bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later) noexcept {

@@ -153,17 +153,12 @@ void SampleSource::stop_thread(ThreadState& thread) noexcept {
 }
 
 bool SampleSource::start_timer() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  timer_runs_ = pthread_create(&timer_, nullptr, run_timer, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  timer_runs_ = start_own_thread(timer_, run_timer, this) == 0;
   return timer_runs_;
 }
 
 void* SampleSource::run_timer(void* self) {
-  const OwnThread own;
-  pthread_setname_np(pthread_self(), "coz-timer");
+  const OwnThread own("coz-timer");
   tighten_timer_slack();
   auto& source = *static_cast<SampleSource*>(self);
   while (source.stop_timer_.sleep_for(source.period_)) source.tick();
@@ -183,7 +178,7 @@ void SampleSource::tick() {
   threads_.for_each([&](ThreadState& thread) {
     const int tid = thread.tid.load(std::memory_order_acquire);
     const Nanoseconds used = thread_cpu_time(tid);
-    if (used < 0 || thread.blocked.load(std::memory_order_relaxed)) return;
+    if (used < 0 || thread.delay.blocked.load(std::memory_order_relaxed)) return;
     if (thread.next_tick == 0) thread.next_tick = used + period_;
     if (used < thread.next_tick) return;
     thread.next_tick += period_;

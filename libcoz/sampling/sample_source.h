@@ -16,11 +16,12 @@
 #include <string>
 
 #include "kernel/stop_signal.h"
-#include "lifecycle/config.h"
 #include "sampling/sampling_pauses.h"
 #include "thread/thread_registry.h"
 
 namespace coz {
+
+enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer, kOff };
 
 class SampleSource {
  public:

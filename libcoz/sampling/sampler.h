@@ -13,12 +13,11 @@
 
 #include "delay/thread_delays.h"
 #include "progress/point.h"
-#include "sampling/histogram.h"
-#include "sampling/sample_cost.h"
+#include "sampling/sample_counts.h"
 #include "sampling/sampling_pauses.h"
-#include "sampling/speed_probe.h"
 #include "symbols/modules.h"
 #include "target/targets.h"
+#include "thread/thread_state.h"
 
 namespace coz {
 
@@ -33,14 +32,9 @@ struct FindFrames {
 
 class Sampler {
  public:
-  struct Counts {
-    Histogram& histogram;
-    SpeedProbe& speed_probe;
-    HandlerTime& handler_time;
-  };
-
-  Sampler(const Modules& modules, Targets& targets, Counts counts, const SelectionCell& selection,
-          const SamplingPauses& pauses, FindFrames find_frames, Nanoseconds period) noexcept
+  Sampler(const Modules& modules, Targets& targets, SampleCounts& counts,
+          const SelectionCell& selection, const SamplingPauses& pauses, FindFrames find_frames,
+          Nanoseconds period) noexcept
       : modules_(modules),
         targets_(targets),
         counts_(counts),
@@ -54,7 +48,7 @@ class Sampler {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
     if (drops_kernel_time_) count_dropped(thread);
-    if (is_late || thread.pausing.load(std::memory_order_relaxed)) {
+    if (is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
       counts_.histogram.count_sample(false);
       delays.sampled(kNoTarget);
       return;
@@ -110,7 +104,7 @@ class Sampler {
   void visit_points(std::uint32_t line, const ThreadState& thread, ThreadDelays& delays) noexcept {
     for (const SampledPoint& each : sampled_points_) {
       if (each.line != line) continue;
-      each.point->visit([&]() noexcept { return delays.effective_now(); }, thread.slot);
+      each.point->visit([&]() noexcept { return delays.effective_now(); }, thread.delay.slot);
     }
   }
 
@@ -151,7 +145,7 @@ class Sampler {
 
   const Modules& modules_;
   Targets& targets_;
-  Counts counts_;
+  SampleCounts& counts_;
   const SelectionCell& selection_;
   const SamplingPauses& pauses_;
   FindFrames find_frames_;

@@ -7,12 +7,13 @@
 #include <cstring>
 
 #include "common/raw_syscall.h"
-#include "interpose/visit.h"
 #include "kernel/real.h"
 #include "lifecycle/runtime.h"
 #include "patch/machine_context.h"
 #include "sampling/sample_source.h"
 #include "signals/action_cell.h"
+#include "thread/session.h"
+#include "thread/visit.h"
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -129,19 +130,8 @@ bool forward(int signal, siginfo_t* info, void* context) noexcept {
 }
 
 void take_sample(int signal, const siginfo_t* info, void* context) noexcept {
-  Runtime* runtime = Runtime::active();
-  if (runtime == nullptr) {
-    Runtime::end_samples_of_thread();
-    return;
-  }
-  ThreadState* thread = Runtime::current_thread();
-  if (thread == nullptr) return;
-  thread->in_handler.store(true, std::memory_order_relaxed);
-  ++thread->samples;
   const SeenInProgram seen(context);
-  ThreadDelays delays(*thread, runtime->delay_environment());
-  runtime->sampler().sample(context, is_late(signal, info), *thread, delays);
-  thread->in_handler.store(false, std::memory_order_relaxed);
+  Runtime::take_sample(context, is_late(signal, info));
 }
 
 // Nothing is sampled any more: what the thread blocks, the kernel may do, and has the signal again.
@@ -165,7 +155,7 @@ bool leave_to_kernel(int signal, const siginfo_t* info, void* context) noexcept 
 // True if the program's handler has run. What the processor raises is never withheld.
 bool take_signal_of_program(int signal, siginfo_t* info, void* context) noexcept {
   if (withheld::is_knock(*info)) return false;
-  const bool is_sent = info->si_code <= 0 && Runtime::is_in_own_process();
+  const bool is_sent = info->si_code <= 0 && Session::is_in_own_process();
   if (is_sent && (leave_to_kernel(signal, info, context) || withheld::withhold(*info))) {
     return false;
   }
@@ -187,13 +177,13 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
     is_programs = take_signal_of_program(signal, info, context);
   }
   siginfo_t unblocked;
-  while (withheld::is_any_pending() && Runtime::is_in_own_process()) {
+  while (withheld::is_any_pending() && Session::is_in_own_process()) {
     const int each = withheld::take_unblocked(signal, unblocked);
     if (each == 0) break;
     if (forward(each, &unblocked, context)) is_programs = true;
   }
   if (is_programs || !may_end_calls || !is_interrupted_call(context)) return;
-  if (ThreadState* thread = Runtime::current_thread()) {
+  if (ThreadState* thread = Session::current_thread()) {
     thread->interruptions.fetch_add(1, std::memory_order_relaxed);
   }
 }
@@ -272,7 +262,7 @@ struct sigaction program_action(int signal) noexcept { return action_of(signal).
 
 void set_program_action(int signal, const struct sigaction& action) noexcept {
   // A child made by vfork, which sets what its program is to begin with, has our memory.
-  if (!Runtime::is_in_own_process()) return;
+  if (!Session::is_in_own_process()) return;
   action_of(signal).set(action);
   if (action.sa_handler == SIG_IGN) withheld::forget(bit_of(signal));
 }
@@ -288,7 +278,7 @@ SignalBits our_signals() noexcept {
 SignalBits never_blocked() noexcept { return has_breakpoints() ? bit_of(SIGTRAP) : 0; }
 
 SignalBits kept_for_program() noexcept {
-  return withheld::takes_part() && Runtime::is_in_own_process() ? our_signals() : 0;
+  return withheld::takes_part() && Session::is_in_own_process() ? our_signals() : 0;
 }
 
 bool is_sample(const siginfo_t& info) noexcept {

@@ -11,8 +11,8 @@
 #include "interpose/export.h"
 #include "kernel/message.h"
 #include "kernel/real.h"
-#include "lifecycle/runtime.h"
 #include "signals/sample_signal.h"
+#include "thread/session.h"
 
 namespace {
 
@@ -82,7 +82,7 @@ void tell_if_wanted(coz::SignalBits wanted, coz::SignalBits ours) noexcept {
 
 // A child made by vfork has our memory, but signals of its own.
 bool is_own_affair(int signal) noexcept {
-  return !coz::is_ours(signal) || (!coz::has_breakpoints() && !coz::Runtime::is_in_own_process());
+  return !coz::is_ours(signal) || (!coz::has_breakpoints() && !coz::Session::is_in_own_process());
 }
 
 // For a signal that is ours.

@@ -17,7 +17,7 @@ std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
 // `wait` returns the signal that came, or a value below 1. errno is as `wait` left it.
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
-  auto delays = coz::Runtime::current_delays();
+  auto delays = coz::Session::current_delays();
   if (!delays) return wait();
   const bool accounted = delays->before_blocking();
   const int came = wait();
@@ -94,7 +94,7 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
 
 COZ_WRAPPER_PART void before_signalling(int signal) {
   if (signal == 0) return;
-  if (auto delays = coz::Runtime::current_delays()) delays->before_waking(key(signal));
+  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(signal));
 }
 
 siginfo_t info_of(int signal, int code, sigval value = {}) noexcept {
@@ -116,7 +116,7 @@ bool stays_pending(pid_t process, int signal, int code, sigval value = {}) noexc
 
 // One for a thread of this process may be given to it without the kernel.
 bool is_given_here(int signal) noexcept {
-  return coz::is_ours(signal) && coz::Runtime::is_in_own_process();
+  return coz::is_ours(signal) && coz::Session::is_in_own_process();
 }
 
 }  // namespace

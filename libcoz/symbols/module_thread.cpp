@@ -134,7 +134,7 @@ bool ModuleThread::start(int socket, const SourceScope& scope, MakeRoom make_roo
   scope_ = scope;
   make_room_ = std::move(make_room);
   pthread_t thread{};
-  const int error = modules_.reserve() ? pthread_create(&thread, nullptr, run, this) : ENOMEM;
+  const int error = modules_.reserve() ? start_own_thread(thread, run, this) : ENOMEM;
   if (error != 0) {
     reason = std::strerror(error);
     close(std::exchange(socket_, -1));
@@ -147,8 +147,7 @@ bool ModuleThread::start(int socket, const SourceScope& scope, MakeRoom make_roo
 }
 
 void* ModuleThread::run(void* self) {
-  const OwnThread own;
-  pthread_setname_np(pthread_self(), "coz-modules");
+  const OwnThread own("coz-modules");
   static_cast<ModuleThread*>(self)->watch();
   return nullptr;
 }

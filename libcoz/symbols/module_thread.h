@@ -30,8 +30,7 @@ class ModuleThread {
 
   explicit ModuleThread(Modules& modules) noexcept : modules_(modules) {}
 
-  // False, with a reason, if the socket or the thread can't be had; the socket is then closed.
-  // All signals must be blocked, as they are to be in the thread.
+  // False, with a reason, if there is no such socket or no thread; the socket is then closed.
   bool start(int socket, const SourceScope& scope, MakeRoom make_room, std::string& reason);
 
   // Soon, no more modules are taken up. Does not wait.

@@ -120,8 +120,8 @@ Modules::~Modules() {
     delete module;
     module = next;
   }
-  if (images_ != nullptr) munmap(images_, sizeof(Image) * kMaxImages);
-  if (keys_ != nullptr) munmap(keys_, sizeof(*keys_) * kMaxImages);
+  unmap(images_, sizeof(Image) * kMaxImages);
+  unmap(keys_, sizeof(*keys_) * kMaxImages);
 }
 
 void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,

@@ -15,9 +15,7 @@ std::uint64_t key_of(const SourceFrame& place, const SourceFrame* caller) noexce
 
 }  // namespace
 
-CallPaths::~CallPaths() {
-  if (entries_ != nullptr) munmap(entries_, sizeof(Entry) * kMaxPaths);
-}
+CallPaths::~CallPaths() { unmap(entries_, sizeof(Entry) * kMaxPaths); }
 
 bool CallPaths::reserve() noexcept {
   entries_ = static_cast<Entry*>(map_zeroed(sizeof(Entry) * kMaxPaths));

@@ -26,16 +26,7 @@ class ThreadRegistry {
       hint_.store((slot + 1) % kLowSlots, std::memory_order_relaxed);
       raise_high_water(slot + 1);
       ThreadState& thread = slots_[slot];
-      thread.slot = slot;
-      thread.busy.store(false, std::memory_order_relaxed);
-      thread.blocked.store(false, std::memory_order_relaxed);
-      thread.in_handler.store(false, std::memory_order_relaxed);
-      thread.deferred.store(0, std::memory_order_relaxed);
-      thread.smoother.clear();
-      thread.smoothed_target = kNoTarget;
-      thread.regions.clear();
-      thread.event = -1;
-      thread.next_tick = 0;
+      thread.reset(slot);
       threads_seen_.fetch_add(1, std::memory_order_relaxed);
       thread.tid.store(tid, std::memory_order_release);
       return &thread;

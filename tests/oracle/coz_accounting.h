@@ -65,7 +65,7 @@ class CozAccounting final : public Accounting {
 
   static WakeSource as_said(WakeSource wake_source) noexcept { return wake_source; }
 
-  coz::ThreadState state_;
+  coz::DelayState state_;
   coz::ThreadDelays delays_;
 };
 

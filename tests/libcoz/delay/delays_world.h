@@ -66,7 +66,7 @@ struct Thread {
   }
   Nanoseconds local() const { return state.clock.local(); }
 
-  coz::ThreadState state;
+  coz::DelayState state;
   ThreadDelays delays;
 };
 

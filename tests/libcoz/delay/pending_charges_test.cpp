@@ -18,7 +18,7 @@ constexpr std::uint32_t kLine = 5;
 constexpr Selection kHalf{kLine, kPeriod / 2, 1};
 
 Nanoseconds most(const PendingCharges& pending, Nanoseconds now, const Selection& of = kHalf) {
-  return pending.most(of, kPeriod, [now] { return now; });
+  return pending.max_local(of, kPeriod, [now] { return now; });
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ Nanoseconds most(const PendingCharges& pending, Nanoseconds now, const Selection
 TEST_CASE("nothing is pending at first, and the clock is not read") {
   const PendingCharges pending;
   CHECK(pending.is_empty());
-  CHECK(pending.most(kHalf, kPeriod, []() -> Nanoseconds { throw 1; }) == 0);
+  CHECK(pending.max_local(kHalf, kPeriod, []() -> Nanoseconds { throw 1; }) == 0);
 }
 
 TEST_CASE("what has accrued to a thread comes on top of what it has served") {

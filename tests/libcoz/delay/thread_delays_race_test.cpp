@@ -90,7 +90,7 @@ TEST_CASE("threads that charge and pay at the same time settle at one global del
     threads.emplace_back([&, self] {
       ThreadState* state = world->threads.claim(static_cast<int>(self) + 1);
       states[self] = state;
-      ThreadDelays delays(*state, world->environment, self);
+      ThreadDelays delays(state->delay, world->environment, self);
       for (int round = 0; round < kRounds; ++round) {
         hits += go_round(self, round, delays);
         // Or one after the other: few cores, and no real waiting.
@@ -107,7 +107,8 @@ TEST_CASE("threads that charge and pay at the same time settle at one global del
     if (round % 8 == 0) world->selection.clear();
     world->selection.select(kLine, round % 2 == 0 ? kDelay : kPeriod);
     world->threads.for_each([](ThreadState& state) {
-      static_cast<void>(state.clock.local() + state.blocked.load(std::memory_order_relaxed));
+      static_cast<void>(state.delay.clock.local() +
+                        state.delay.blocked.load(std::memory_order_relaxed));
     });
     const Nanoseconds now = world->global.get();
     if (now < last) ++went_back;
@@ -121,13 +122,13 @@ TEST_CASE("threads that charge and pay at the same time settle at one global del
   // As if each hit had delayed all by itself, at the largest of the speedups.
   CHECK(world->global.get() <= hits * kPeriod);
   CHECK(world->threads.threads_seen() == kThreads);
-  for (ThreadState* state : states) ThreadDelays(*state, world->environment).catch_up();
+  for (ThreadState* state : states) ThreadDelays(state->delay, world->environment).catch_up();
   for (ThreadState* state : states) {
-    CHECK(state->clock.local() <= world->global.get());
-    CHECK(state->clock.local() >= world->global.get() - coz::kMinPause);
-    CHECK(state->deferred == 0);
-    CHECK_FALSE(state->busy);
-    CHECK_FALSE(state->blocked);
+    CHECK(state->delay.clock.local() <= world->global.get());
+    CHECK(state->delay.clock.local() >= world->global.get() - coz::kMinPause);
+    CHECK(state->delay.deferred == 0);
+    CHECK_FALSE(state->delay.busy);
+    CHECK_FALSE(state->delay.blocked);
     world->threads.release(*state);
   }
 }

@@ -192,7 +192,7 @@ TEST_CASE("samples that come during a pause of its own are booked before the thr
 
 TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   World world;
-  coz::ThreadState state;
+  coz::DelayState state;
   const coz::DelayEnvironment real{world.global, *world.wakers, world.pending,    world.selection,
                                    kPeriod,      coz::now,      coz::pause_until, kMaxSaved};
   ThreadDelays delays(state, real);

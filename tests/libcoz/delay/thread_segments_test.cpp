@@ -1,4 +1,4 @@
-// Samples that are charged bit by bit over code segments of code, and arrivals.
+// Samples that are charged bit by bit over code segments.
 #include <catch2/catch.hpp>
 
 #include "tests/libcoz/delay/delays_world.h"
@@ -20,7 +20,7 @@ struct BusyThread {
   }
   Nanoseconds local() const { return state.clock.local(); }
 
-  coz::ThreadState state;
+  coz::DelayState state;
   ThreadDelays delays;
 };
 
@@ -124,64 +124,4 @@ TEST_CASE("a thread that ends is charged all that its samples stand for") {
   CHECK(a.state.smoother.is_idle());
   REQUIRE(world.wakers->find(kMutex));
   CHECK(world.wakers->find(kMutex)->local == a.local());
-}
-
-TEST_CASE("an arrival charges its thread without a pause, and the others pay") {
-  World world;
-  Thread a(world, 1);
-  Thread b(world, 2);
-  const auto amplification = std::make_unique<coz::Amplification>();
-  amplification->set_delay(kMillisecond);
-  a.state.arrivals.start_at(0);
-  a.delays.arrived(*amplification, 0);
-  CHECK(sleeps == 0);
-  CHECK(a.local() == kMillisecond);
-  CHECK(world.global.get() == kMillisecond);
-  b.delays.catch_up();
-  CHECK(b.local() == kMillisecond);
-  CHECK(slept == kMillisecond);
-}
-
-TEST_CASE("threads that arrivals come to alike do not pay for each other") {
-  World world;
-  Thread a(world, 1);
-  Thread b(world, 2);
-  const auto amplification = std::make_unique<coz::Amplification>();
-  amplification->set_delay(kMillisecond);
-  for (int i = 0; i < 5; ++i) {
-    clock_now += 10 * kMillisecond;
-    a.delays.arrived(*amplification, 0);
-    b.delays.arrived(*amplification, 0);
-  }
-  CHECK(world.global.get() == 5 * kMillisecond);
-  a.delays.catch_up();
-  b.delays.catch_up();
-  CHECK(sleeps == 0);
-}
-
-TEST_CASE("an arrival at a delay of 0 is counted, and changes nothing") {
-  World world;
-  Thread a(world, 1);
-  const auto amplification = std::make_unique<coz::Amplification>();
-  a.delays.arrived(*amplification, 0);
-  clock_now += 10 * kMillisecond;
-  a.delays.arrived(*amplification, 0);
-  CHECK(a.local() == 0);
-  CHECK(world.global.get() == 0);
-  CHECK(amplification->counts().arrivals == 2);
-  CHECK(amplification->counts().between == 10 * kMillisecond);
-}
-
-TEST_CASE("an arrival in the midst of a wrapper is charged when that is done") {
-  World world;
-  Thread a(world, 1);
-  const auto amplification = std::make_unique<coz::Amplification>();
-  amplification->set_delay(kMillisecond);
-  a.state.busy = true;
-  a.delays.arrived(*amplification, 0);
-  CHECK(a.local() == 0);
-  a.state.busy = false;
-  a.delays.publish();
-  CHECK(a.local() == kMillisecond);
-  CHECK(amplification->counts().charged == kMillisecond);
 }

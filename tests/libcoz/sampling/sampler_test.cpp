@@ -25,12 +25,12 @@ coz::Nanoseconds never_sleeps(coz::Nanoseconds deadline) noexcept { return deadl
 
 struct World {
   World() {
-    REQUIRE(histogram.reserve(kTarget + 1));
+    REQUIRE(counts.histogram.reserve(kTarget + 1));
     selection.select(kTarget, coz::kMillisecond);
   }
 
   void sample(bool is_late) {
-    coz::ThreadDelays delays(thread, environment);
+    coz::ThreadDelays delays(thread.delay, environment);
     sampler.sample(nullptr, is_late, thread, delays);
   }
 
@@ -38,12 +38,10 @@ struct World {
   coz::CallPaths paths;
   std::unique_ptr<coz::RegionRegistry> regions = std::make_unique<coz::RegionRegistry>();
   coz::Targets targets{modules, paths, *regions, coz::Granularity::kLine};
-  coz::Histogram histogram;
-  coz::SpeedProbe probe;
-  coz::HandlerTime handler_time;
+  coz::SampleCounts counts;
   coz::SelectionCell selection;
   coz::SamplingPauses pauses;
-  coz::Sampler sampler{modules,          targets, {histogram, probe, handler_time},
+  coz::Sampler sampler{modules,          targets, counts,
                        selection,        pauses,  {find_the_line, find_no_caller},
                        coz::kMillisecond};
   coz::GlobalDelay global;
@@ -60,20 +58,20 @@ struct World {
 TEST_CASE("a sample counts for the line in which the thread is, and charges it") {
   World world;
   world.sample(false);
-  CHECK(world.histogram.total() == 1);
-  CHECK(world.histogram.in_scope() == 1);
-  CHECK(world.histogram.of(kTarget) == 1);
-  CHECK(world.thread.smoothed_target == kTarget);
+  CHECK(world.counts.histogram.total() == 1);
+  CHECK(world.counts.histogram.in_scope() == 1);
+  CHECK(world.counts.histogram.of(kTarget) == 1);
+  CHECK(world.thread.delay.smoothed_target == kTarget);
 }
 
 TEST_CASE("a sample that comes late, or in a pause, is none of the line where the thread is now") {
   World world;
   const bool is_late = GENERATE(true, false);
-  world.thread.pausing.store(!is_late);
+  world.thread.delay.pausing.store(!is_late);
   world.sample(is_late);
-  CHECK(world.histogram.total() == 1);
-  CHECK(world.histogram.in_scope() == 0);
-  CHECK(world.histogram.of(kTarget) == 0);
-  CHECK(world.thread.clock.local() == 0);
-  CHECK(world.thread.smoothed_target == coz::kNoTarget);
+  CHECK(world.counts.histogram.total() == 1);
+  CHECK(world.counts.histogram.in_scope() == 0);
+  CHECK(world.counts.histogram.of(kTarget) == 0);
+  CHECK(world.thread.delay.clock.local() == 0);
+  CHECK(world.thread.delay.smoothed_target == coz::kNoTarget);
 }

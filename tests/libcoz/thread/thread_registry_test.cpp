@@ -31,7 +31,7 @@ TEST_CASE("a claimed slot carries the thread's id and its own index") {
   CHECK(a != b);
   CHECK(a->tid == 101);
   CHECK(b->tid == 102);
-  CHECK(a->slot != b->slot);
+  CHECK(a->delay.slot != b->delay.slot);
 }
 
 TEST_CASE("for_each visits the threads that are registered now, and no others") {
@@ -50,10 +50,10 @@ TEST_CASE("a slot is claimed clean, whatever its last thread left in it") {
   for (int tid = 1; tid <= 300; ++tid) {
     ThreadState* thread = registry->claim(tid);
     REQUIRE(thread != nullptr);
-    thread->busy = true;
-    thread->blocked = true;
+    thread->delay.busy = true;
+    thread->delay.blocked = true;
     thread->in_handler = true;
-    thread->deferred = 99;
+    thread->delay.deferred = 99;
     thread->event = 5;
     thread->next_tick = 77;
     before.insert(thread);
@@ -63,10 +63,10 @@ TEST_CASE("a slot is claimed clean, whatever its last thread left in it") {
   REQUIRE(again != nullptr);
   CHECK(before.contains(again));
   CHECK(again->tid == 1000);
-  CHECK_FALSE(again->busy);
-  CHECK_FALSE(again->blocked);
+  CHECK_FALSE(again->delay.busy);
+  CHECK_FALSE(again->delay.blocked);
   CHECK_FALSE(again->in_handler);
-  CHECK(again->deferred == 0);
+  CHECK(again->delay.deferred == 0);
   CHECK(again->event == -1);
   CHECK(again->next_tick == 0);
 }
@@ -112,9 +112,9 @@ TEST_CASE("threads that claim at the same time get slots of their own", "[thread
       for (int round = 0; round < kRounds; ++round) {
         ThreadState* thread = registry->claim(id);
         // Plain fields: two owners at once would be seen here, and by the thread sanitizer.
-        thread->blocked_at = {id, id};
+        thread->delay.blocked_at = {id, id};
         thread->event = id;
-        if (thread->tid != id || thread->event != id || thread->blocked_at.local != id) {
+        if (thread->tid != id || thread->event != id || thread->delay.blocked_at.local != id) {
           ++shared_slots;
         }
         registry->release(*thread);

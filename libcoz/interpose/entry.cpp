@@ -4,9 +4,11 @@
 #include <cstdint>
 
 #include "interpose/export.h"
-#include "interpose/visit.h"
 #include "kernel/real.h"
+#include "lifecycle/forked_start.h"
 #include "lifecycle/runtime.h"
+#include "thread/session.h"
+#include "thread/visit.h"
 
 namespace coz {
 namespace {
@@ -29,15 +31,15 @@ struct RegionHandle {
 };
 
 void begin_region(RegionHandle* handle) noexcept {
-  if (ThreadState* thread = Runtime::current_thread()) thread->regions.begin(handle->region);
+  if (ThreadState* thread = Session::current_thread()) thread->regions.begin(handle->region);
 }
 
 void end_region(RegionHandle* handle) noexcept {
-  if (ThreadState* thread = Runtime::current_thread()) thread->regions.end(handle->region);
+  if (ThreadState* thread = Session::current_thread()) thread->regions.end(handle->region);
 }
 
 Point* point_of(int kind, const char* name) noexcept {
-  SharedState* shared = Runtime::registries();
+  SharedState* shared = ForkedStart::registries();
   if (shared == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
   return shared->points.find_or_add(static_cast<PointKind>(kind), name);
 }
@@ -55,7 +57,7 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
-  coz::SharedState* shared = coz::Runtime::registries();
+  coz::SharedState* shared = coz::ForkedStart::registries();
   if (shared == nullptr || name == nullptr) return nullptr;
   const auto region = shared->regions.find_or_add(name);
   if (!region) return nullptr;
@@ -69,15 +71,15 @@ COZ_EXPORT void* _coz_get_counter(int type, const char* name) {
 }
 
 COZ_EXPORT void _coz_add_delays() {
-  if (auto delays = coz::Runtime::current_delays()) delays->catch_up();
+  if (auto delays = coz::Session::current_delays()) delays->catch_up();
 }
 
 COZ_EXPORT void _coz_pre_block() {
-  if (auto delays = coz::Runtime::current_delays()) delays->before_blocking();
+  if (auto delays = coz::Session::current_delays()) delays->before_blocking();
 }
 
 COZ_EXPORT void _coz_post_block(int skip_delays) {
-  if (auto delays = coz::Runtime::current_delays()) {
+  if (auto delays = coz::Session::current_delays()) {
     delays->after_blocking(skip_delays != 0 ? coz::WakeSource::kThread : coz::WakeSource::kExternal,
                            coz::kNoObject);
   }

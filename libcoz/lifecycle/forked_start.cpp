@@ -1,5 +1,5 @@
-// Where a child of the program is to be profiled (COZ_FORKED): the program itself waits for it, and
-// the child asks `coz run`, which takes one at a time (runtime.h, lifecycle/attach_request.h).
+#include "lifecycle/forked_start.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ bool is_pipe(const Forked& forked) noexcept {
          status.st_ino == forked.inode;
 }
 
-// A handler may have interrupted malloc, whose state it may fork, but not use. That is so in
-// programs of one thread, for which fork() does not take malloc's locks.
+// A handler may have interrupted malloc; a child that it forks must not use malloc then. (In
+// programs of one thread fork() does not take malloc's locks.)
 [[gnu::noinline]] bool is_in_signal_handler() noexcept {
   StackWalk walk(current_registers(), true);
   for (int frame = 0; frame < kMaxFrames && walk.step(); ++frame) {
@@ -34,26 +34,27 @@ bool is_pipe(const Forked& forked) noexcept {
 
 }  // namespace
 
-Runtime::Waiting* Runtime::waiting_ = nullptr;
+ForkedStart::Waiting* ForkedStart::waiting_ = nullptr;
 
-SharedState* Runtime::registries() noexcept {
-  if (Runtime* runtime = active()) return &runtime->shared_;
+SharedState* ForkedStart::registries() noexcept {
+  if (Session* session = Session::active()) return &session->shared;
   return waiting_ == nullptr ? nullptr : &waiting_->shared;
 }
 
-// Before main.
-void Runtime::wait_for_fork(Forked forked) {
-  // Not there in a program that has executed itself anew: the number may be another file's.
-  if (!is_pipe(forked)) forked.pipe = -1;
-  if (forked.pipe >= 0) forked.pipe = move_high(forked.pipe);
+bool ForkedStart::is_wanted() {
+  auto forked = Forked::from_environment();
+  if (!forked) return false;
+  // In a program that has executed itself anew the number may be another file's.
+  if (!is_pipe(*forked)) forked->pipe = -1;
+  if (forked->pipe >= 0) forked->pipe = move_high(forked->pipe);
   remember_loadings();
-  SharedState* shared = make_shared_state();
+  SharedState* shared = Runtime::make_shared_state();
   // For as long as the process lives.
-  if (shared != nullptr) waiting_ = new Waiting{std::move(forked), *shared};
+  if (shared != nullptr) waiting_ = new Waiting{std::move(*forked), *shared};
+  return true;
 }
 
-// No other thread is there.
-void Runtime::forked() noexcept {
+void ForkedStart::in_child() noexcept {
   if (waiting_ == nullptr) return;
   const Waiting& waiting = *waiting_;
   waiting.shared.points.release_lock();
@@ -62,12 +63,13 @@ void Runtime::forked() noexcept {
   waiting_ = nullptr;
   const int saved = errno;
   if (!is_in_signal_handler()) {
-    if (const auto claim = request_attach_at(waiting.forked.claims)) {
+    if (const auto answer = request_attach_at(waiting.forked.socket_path)) {
       waiting.shared.points.forget_visits();
-      start_with(Config::from_attach_answer(*claim), waiting.shared);
+      Runtime::start_with(Config::from_attach_answer(*answer), waiting.shared);
     }
   }
-  // Not before: without it, nobody who may still ask is left. The program may have closed it.
+  // Only now: without the pipe, `coz run` knows that no process is left that may still ask. The
+  // program may have closed it.
   if (is_pipe(waiting.forked)) raw_syscall(SYS_close, waiting.forked.pipe);
   errno = saved;
 }

@@ -1,4 +1,4 @@
-#include "interpose/last_thread.h"
+#include "lifecycle/last_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,12 +14,12 @@ namespace {
 
 constexpr Nanoseconds kInterval = 5 * kMillisecond;
 
-// Of the main thread: what the program does at its exit runs with it.
+// The main thread's signal mask: what the program does at its exit runs with it.
 sigset_t programs_mask;
 
-// Is there a thread that is neither one of ours nor the main thread, which has left, but stays
-// until the process ends? True also when nobody can tell. By the number of links, since the program
-// may count on the number of the next descriptor that is opened.
+// True if there is a thread that is neither one of ours nor the main thread (which stays until the
+// process ends, though it has left), or if that is unknown. Counts the links of the folder, since
+// to open it would take a descriptor number that the program may count on.
 bool others_are_left() noexcept {
   constexpr nlink_t kLinksOfFolder = 2;
   struct stat threads = {};
@@ -28,8 +28,7 @@ bool others_are_left() noexcept {
 }
 
 void* exit_after_the_others(void* /*nothing*/) {
-  const OwnThread own;
-  pthread_setname_np(pthread_self(), "coz-exit");
+  const OwnThread own("coz-exit");
   while (others_are_left()) pause_until(now() + kInterval);
   pthread_sigmask(SIG_SETMASK, &programs_mask, nullptr);
   exit(0);
@@ -38,15 +37,13 @@ void* exit_after_the_others(void* /*nothing*/) {
 }  // namespace
 
 bool exit_after_the_last() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  COZ_REAL(pthread_sigmask)(SIG_SETMASK, &all, &programs_mask);
+  COZ_REAL(pthread_sigmask)(SIG_BLOCK, nullptr, &programs_mask);
   pthread_t thread{};
-  const bool started =
-      COZ_REAL(pthread_create)(&thread, nullptr, exit_after_the_others, nullptr) == 0;
-  if (started) pthread_detach(thread);
-  COZ_REAL(pthread_sigmask)(SIG_SETMASK, &programs_mask, nullptr);
-  return started;
+  if (start_own_thread(thread, exit_after_the_others, nullptr, COZ_REAL(pthread_create)) != 0) {
+    return false;
+  }
+  pthread_detach(thread);
+  return true;
 }
 
 }  // namespace coz

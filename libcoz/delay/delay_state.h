@@ -1,0 +1,51 @@
+// What the delay rules keep for one thread: its clock, the charges that are being smoothed, and
+// where it stood when it blocked.
+//
+// The thread owns it. Its signal handler and its wrappers exclude each other by `busy`: while it is
+// set, the handler only defers charges, and the wrapper applies them before it goes on
+// (thread_delays.h). Other threads read `clock.local()`, `busy` and `blocked` only.
+#ifndef LIBCOZ_DELAY_DELAY_STATE_H
+#define LIBCOZ_DELAY_DELAY_STATE_H
+
+#include <atomic>
+#include <cstdint>
+
+#include "delay/charge_smoother.h"
+#include "delay/delay_ledger.h"
+#include "target/selection.h"
+
+namespace coz {
+
+struct DelayState {
+  std::uint32_t slot = 0;  // identifies the thread in WakerTable and PendingCharges
+
+  ThreadClock clock;
+  ChargeSmoother smoother;
+  std::uint32_t smoothed_target = kNoTarget;  // the target whose samples the smoother holds
+
+  ThreadClock::Blocked blocked_at{};
+  std::uintptr_t blocked_frame = 0;  // address of the stack frame that blocked
+
+  // The owner changes its own state; its signal handler must not.
+  std::atomic<bool> busy{false};
+  // In a call that may block. The handler must not pause then, and the thread counts as settled.
+  std::atomic<bool> blocked{false};
+  // In a pause. A sample taken meanwhile does not show where the program is.
+  std::atomic<bool> pausing{false};
+  // Charges that came while the thread was busy or blocked, ns.
+  std::atomic<Nanoseconds> deferred{0};
+
+  // A new thread takes the slot over. The clock is set by start_at().
+  void reset(std::uint32_t new_slot) noexcept {
+    slot = new_slot;
+    busy.store(false, std::memory_order_relaxed);
+    blocked.store(false, std::memory_order_relaxed);
+    deferred.store(0, std::memory_order_relaxed);
+    smoother.clear();
+    smoothed_target = kNoTarget;
+  }
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_DELAY_STATE_H

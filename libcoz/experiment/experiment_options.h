@@ -1,0 +1,32 @@
+// What the user asked for, as far as experiments are concerned (docs/launch_contract.md).
+#ifndef LIBCOZ_EXPERIMENT_EXPERIMENT_OPTIONS_H
+#define LIBCOZ_EXPERIMENT_EXPERIMENT_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/clock.h"
+#include "load/load_level.h"
+#include "sampling/sample_source.h"
+#include "target/targets.h"
+
+namespace coz {
+
+struct ExperimentOptions {
+  std::vector<TargetName> fixed_targets;
+  std::optional<int> fixed_speedup;  // percent
+  std::vector<int> speedups;         // percent, 1 to 100; empty for the built-in ladder
+  bool end_to_end = false;
+  std::optional<LoadLevel> load;  // load is amplified, or at least arrivals are timed
+  Sampling sampling = Sampling::kAuto;
+  Nanoseconds period = kMillisecond;
+  Nanoseconds warmup = 0;  // from the first sample to the first experiment
+  // From the start to the end of profiling, after which the program goes on; 0: its own end.
+  Nanoseconds stop_after = 0;
+  std::uint64_t seed = 0;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_EXPERIMENT_EXPERIMENT_OPTIONS_H

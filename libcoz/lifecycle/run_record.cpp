@@ -1,0 +1,70 @@
+#include "lifecycle/run_record.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace coz {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    if (end > begin) lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// What follows the program's name in /proc/self/cmdline: arguments, each followed by a NUL.
+std::vector<std::string> command_line_arguments() {
+  std::vector<std::string> arguments;
+  FILE* file = fopen("/proc/self/cmdline", "re");
+  if (file == nullptr) return arguments;
+  char* argument = nullptr;
+  size_t room = 0;
+  while (getdelim(&argument, &room, '\0', file) > 0) arguments.emplace_back(argument);
+  free(argument);
+  fclose(file);
+  if (!arguments.empty()) arguments.erase(arguments.begin());
+  return arguments;
+}
+
+long available_cores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
+                                                         : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+}  // namespace
+
+RunRecord describe_run(const Config& config, const Modules& modules, const SampleSource& samples,
+                       std::vector<PointRecord> points) {
+  RunRecord record;
+  record.coz_version = config.version;
+  record.time = wall_clock();
+  record.program = config.program;
+  record.arguments = command_line_arguments();
+  record.build_id = modules.build_id();
+  record.sampling = samples.mode_name();
+  record.period = config.period;
+  record.seed = config.seed;
+  record.cores = available_cores();
+  record.granularity = name_of(config.granularity);
+  record.scope = lines_of(config.source_scope);
+  record.end_to_end = config.end_to_end;
+  for (const TargetName& name : config.fixed_targets) record.fixed.push_back(location_of(name));
+  record.fixed_speedup = config.fixed_speedup;
+  record.speedups = config.speedups;
+  if (config.load && config.load->is_known()) record.arrival_speedup = config.load->delay({});
+  record.points = std::move(points);
+  return record;
+}
+
+}  // namespace coz

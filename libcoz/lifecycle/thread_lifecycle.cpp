@@ -1,0 +1,62 @@
+#include "lifecycle/thread_lifecycle.h"
+
+#include <string.h>
+
+#include "common/raw_syscall.h"
+#include "kernel/message.h"
+#include "lifecycle/last_thread.h"
+#include "signals/sample_signal.h"
+
+namespace coz {
+namespace {
+
+int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
+
+}  // namespace
+
+void ThreadLifecycle::begin(Nanoseconds inherited, SignalBits blocked) noexcept {
+  static_assert(withheld::kMaxThreads >= ThreadRegistry::kSlots);
+  const int tid = current_tid();
+  ThreadState* thread = session_.shared.threads.claim(tid);
+  if (thread == nullptr) {
+    if (!warned_unsampled_.exchange(true)) {
+      message("more than %u threads at once: the further ones run unprofiled",
+              ThreadRegistry::kSlots);
+    }
+    return;
+  }
+  thread->delay.clock.start_at(inherited);
+  thread->arrivals.start_at(now() - inherited);
+  thread->kernel.start_at(thread_cpu_time(tid), session_.delays.period);
+  thread->pauses_seen = samples_.pauses().count();
+  pthread_setspecific(end_key_, thread);
+  Session::set_thread(thread);
+  withheld::begin(thread->delay.slot, our_signals(), blocked);
+  if (!samples_.start_thread(*thread) && !warned_unsampled_.exchange(true)) {
+    message(
+        "no perf event for a further thread (%s): threads like it take no samples. Raise the "
+        "limit with: ulimit -n 65536",
+        strerror(-thread->event));
+  }
+}
+
+void ThreadLifecycle::end(void* state) {
+  auto* thread = static_cast<ThreadState*>(state);
+  Session* session = Session::active();
+  if (session != nullptr && thread == Session::registered_thread()) {
+    ThreadDelays delays(thread->delay, session->delays);
+    thread->delay.blocked.store(false, std::memory_order_relaxed);
+    delays.before_ending(static_cast<std::uintptr_t>(pthread_self()));
+  }
+  Session::set_thread(nullptr);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  SampleSource::stop_thread(*thread);
+  withheld::end(never_blocked());
+  if (session == nullptr) return;
+  if (current_tid() == Session::own_process() && !exit_after_the_last()) {
+    message("the main thread has left, and no thread could be started that sees the last one end");
+  }
+  session->shared.threads.release(*thread);
+}
+
+}  // namespace coz

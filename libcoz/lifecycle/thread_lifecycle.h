@@ -1,0 +1,42 @@
+// Registers the program's threads as they begin, and releases them as they end.
+//
+// prepare() runs once, at the start; begin() in each thread that begins. The end of a thread is
+// noticed by a destructor of thread-specific data, whether the thread returned, called pthread_exit
+// or was cancelled.
+#ifndef LIBCOZ_LIFECYCLE_THREAD_LIFECYCLE_H
+#define LIBCOZ_LIFECYCLE_THREAD_LIFECYCLE_H
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "sampling/sample_source.h"
+#include "signals/signal_bits.h"
+#include "thread/session.h"
+
+namespace coz {
+
+class ThreadLifecycle {
+ public:
+  ThreadLifecycle(Session& session, SampleSource& samples) noexcept
+      : session_(session), samples_(samples) {}
+
+  // Returns an error number.
+  int prepare() noexcept { return pthread_key_create(&end_key_, end); }
+
+  // `inherited`: the delays that the parent thread had served. `blocked`: what that blocked of
+  // signals that are ours (signals/withheld_signals.h).
+  void begin(Nanoseconds inherited, SignalBits blocked) noexcept;
+
+ private:
+  static void end(void* thread);
+
+  Session& session_;
+  SampleSource& samples_;
+  pthread_key_t end_key_{};
+  std::atomic<bool> warned_unsampled_{false};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_LIFECYCLE_THREAD_LIFECYCLE_H

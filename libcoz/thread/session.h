@@ -1,0 +1,87 @@
+// The profiling of this process while it lasts, for whoever runs in a thread of the program:
+// wrappers, macros and the sample handler.
+//
+// The runtime (lifecycle/runtime.h) opens and closes the session. In children with memory of their
+// own there is none, from their first instruction on. All functions are signal-safe.
+#ifndef LIBCOZ_THREAD_SESSION_H
+#define LIBCOZ_THREAD_SESSION_H
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "common/raw_syscall.h"
+#include "delay/thread_delays.h"
+#include "kernel/own_page.h"
+#include "thread/shared_state.h"
+
+namespace coz {
+
+class Session {
+ public:
+  Session(SharedState& state, Nanoseconds period) noexcept
+      : shared(state), delays{state.global_delay,
+                              state.wakers,
+                              state.pending,
+                              state.selection,
+                              period,
+                              now,
+                              pause_until,
+                              kMaxSavedPeriods * period} {}
+
+  SharedState& shared;
+  const DelayEnvironment delays;
+
+  // nullptr: nothing is profiled, or no longer.
+  static Session* active() noexcept { return active_.value.load(std::memory_order_acquire); }
+
+  // The calling thread's state; nullptr when it is not profiled.
+  static ThreadState* current_thread() noexcept { return active() == nullptr ? nullptr : thread_; }
+
+  // The calling thread's delays, for wrappers and macros; nullopt also inside the sample handler.
+  // Inlined into the exported function, since the address to which that returns identifies the code
+  // segment that follows. (Parts of exported functions are inlined too: COZ_WRAPPER_PART.)
+  [[gnu::always_inline]] static std::optional<ThreadDelays> current_delays() noexcept {
+    ThreadState* thread = thread_;
+    if (thread == nullptr) return std::nullopt;
+    const Session* session = active();
+    if (session == nullptr || thread->in_handler.load(std::memory_order_relaxed)) {
+      return std::nullopt;
+    }
+    return ThreadDelays(thread->delay, session->delays,
+                        reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  }
+
+  // False in a child made by vfork: it shares our memory, but has signals and an end of its own.
+  static bool is_in_own_process() noexcept { return raw_syscall(SYS_getpid) == process_; }
+
+  // The rest is for lifecycle/.
+
+  static void open(Session& session) noexcept {
+    active_.value.store(&session, std::memory_order_release);
+  }
+  // Returns the session to the first caller, who ends it; nullptr to all others.
+  static Session* close() noexcept {
+    return active_.value.exchange(nullptr, std::memory_order_acq_rel);
+  }
+  // At the start, and in a forked child: this process is meant by is_in_own_process().
+  static void set_own_process() noexcept { process_ = static_cast<int>(raw_syscall(SYS_getpid)); }
+  static int own_process() noexcept { return process_; }
+  static void keep_from_children() noexcept { coz::keep_from_children(&active_, sizeof active_); }
+
+  // The state of the calling thread, also after the session's end.
+  static ThreadState* registered_thread() noexcept { return thread_; }
+  static void set_thread(ThreadState* thread) noexcept { thread_ = thread; }
+
+ private:
+  static inline constinit OwnPage<std::atomic<Session*>> active_;
+  static inline std::atomic<int> process_{0};
+  static inline thread_local constinit ThreadState* thread_
+      __attribute__((tls_model("initial-exec"))) = nullptr;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_THREAD_SESSION_H

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Checks the architecture rules of the C++ code that CONTRIBUTING.md states.
+
+1. Layers: a folder includes only itself, common/, and folders before it in the lists below.
+2. Globals: variables with static storage that can change are only in the files listed here.
+3. Kernel calls: only the folders and files listed here call the kernel.
+
+Prints one line per violation, as file:line: what is wrong, and what to do; exits with 1 if there is any.
+With --graph it prints which folder includes which, and how often.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+RUNTIME = [
+    "kernel",
+    "unwind",
+    "symbols",
+    "target",
+    "delay",
+    "progress",
+    "load",
+    "thread",
+    "sampling",
+    "patch",
+    "profile_log",
+    "experiment",
+    "signals",
+    "lifecycle",
+    "interpose",
+]
+HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache", ""]
+
+#: Folder of the repository → its folders, lower layers first. The last one, "", is the folder itself.
+LAYERS = {"common": [""], "libcoz": RUNTIME, "linetable": HELPER}
+
+#: Files of the runtime with variables that can change and live as long as the process.
+GLOBALS = {
+    "libcoz/thread/session.h": "the session, and the state of the calling thread",
+    "libcoz/lifecycle/runtime.cpp": "the runtime",
+    "libcoz/lifecycle/runtime.h": "the runtime",
+    "libcoz/lifecycle/forked_start.cpp": "what waits for a child to be profiled",
+    "libcoz/lifecycle/forked_start.h": "what waits for a child to be profiled",
+    "libcoz/lifecycle/last_thread.cpp": "the main thread's signal mask, for the thread that calls exit",
+    "libcoz/kernel/real.cpp": "addresses of libc's functions",
+    "libcoz/kernel/real.h": "addresses of libc's functions",
+    "libcoz/kernel/own_thread.h": "the number of our threads",
+    "libcoz/symbols/modules.cpp": "what was loaded at the start, for forked children",
+    "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",
+    "libcoz/signals/": "what the handler works on",
+    "libcoz/interpose/": "warnings given once, and the address behind syscall()",
+    "libcoz/patch/": "what the trampoline calls",
+}
+
+#: Folders and files of the runtime that may call the kernel.
+KERNEL_CALLERS = (
+    "common/",
+    "libcoz/kernel/",
+    "libcoz/signals/",
+    "libcoz/lifecycle/",
+    "libcoz/interpose/",
+    "libcoz/thread/session.h",
+    "libcoz/unwind/checked_memory.cpp",
+    "libcoz/symbols/module_thread.cpp",
+    "libcoz/symbols/modules.cpp",
+    "libcoz/symbols/table_service.cpp",
+    "libcoz/progress/point_counters.cpp",
+    "libcoz/sampling/sample_source.cpp",
+    "libcoz/sampling/sample_cost.cpp",
+    "libcoz/patch/code_memory.cpp",
+    "libcoz/profile_log/profile_writer.cpp",
+)
+KERNEL_CALL = re.compile(
+    r"(?<![\w.>:])(?:::)?(raw_syscall|syscall|mmap|munmap|mprotect|madvise|open|openat|fopen|opendir|ioctl|fcntl"
+    r"|fstat|readlink|socket|connect|sendto|recvfrom|prctl|getpid|gettid|dl_iterate_phdr"
+    r"|sched_getaffinity|sysconf|clock_gettime)\("
+)
+DECLARES = re.compile(r"^\s*(?!return\b)[\w:<>*&]+[\s*&]+$")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def without_comments(text: str) -> str:
+    """The same text, line for line, without comments and the contents of strings."""
+    pattern = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+        re.DOTALL,
+    )
+
+    def blank(match: re.Match[str]) -> str:
+        found = match[0]
+        if found.startswith(("/", "R")):
+            return "\n" * found.count("\n")
+        return found[0] + found[-1]
+
+    # A separator inside a number (1'000) is not the begin of a character.
+    return pattern.sub(blank, re.sub(r"(?<=\d)'(?=\d)", "", text))
+
+
+def folder_of(path: str) -> tuple[str, str]:
+    """Top folder and layer of a file."""
+    top, _, rest = path.partition("/")
+    return top, rest.rpartition("/")[0].partition("/")[0]
+
+
+def resolve(root: pathlib.Path, source: str, included: str) -> str | None:
+    """The included file as a path in the repository; None if it is outside the layered folders."""
+    top = source.partition("/")[0]
+    for candidate in (included, f"{top}/{included}"):
+        if candidate.partition("/")[0] in LAYERS and (root / candidate).is_file():
+            return candidate
+    for other in LAYERS:
+        if (root / other / included).is_file():
+            return f"{other}/{included}"
+    return None
+
+
+def check_include(source: str, target: str) -> str | None:
+    """What is wrong with that include; None if nothing."""
+    (top, layer), (target_top, target_layer) = folder_of(source), folder_of(target)
+    if target_top == "common":
+        return None
+    if top != target_top:
+        return f"{top}/ must not include {target}: what both need belongs in common/"
+    order = LAYERS[top]
+    for name in (layer, target_layer):
+        if name not in order:
+            return f"{top}/{name}/ is not in the layer list of scripts/check_layers.py: add it at its place"
+    if order.index(target_layer) > order.index(layer):
+        return (
+            f"{top}/{layer}/ must not include {target}, which is in a higher layer: "
+            "move the code, or hand it in from above"
+        )
+    return None
+
+
+#: What begins a statement that declares no variable, or none that can change.
+HARMLESS = re.compile(
+    r"^(using|typedef|static_assert|friend|template|class|struct|enum|union|namespace|return|goto|break|continue"
+    r"|public|private|protected|case|default|asm|__asm__|extern|COZ_\w+|\[\[)\b"
+)
+CONSTANT = re.compile(r"\bconstexpr\b|\bconst\b(?![^=;{(]*\*(?!\s*const))")
+STATIC = re.compile(r"\b(static|thread_local)\b")
+
+
+def find_globals(text: str) -> list[tuple[int, str]]:
+    """Variables that can change at namespace scope, static members and static locals: line, declaration."""
+    found = []
+    scopes: list[str] = []  # "namespace" or "other", for each open brace
+    statement, line, started = "", 1, 1
+    code = re.sub(r"(?m)^\s*#(.*\\\n)*.*$", lambda m: "\n" * m[0].count("\n"), text)
+    for char in code:
+        if char == "\n":
+            line += 1
+        if not statement.strip():
+            started = line
+        if char == "{":
+            head = statement.strip()
+            if re.match(r"^(inline\s+)?namespace\b|^extern \"\"?$", head):
+                scopes.append("namespace")
+                statement = ""
+            else:
+                scopes.append("initialiser" if is_initialised(head) else "other")
+                statement = statement if scopes[-1] == "initialiser" else ""
+        elif char == "}":
+            kind = scopes.pop() if scopes else "other"
+            if kind != "initialiser":
+                statement = ""
+        elif char == ";":
+            if "initialiser" not in scopes:
+                if is_variable(statement.strip(), scopes):
+                    found.append((started, " ".join(statement.split())))
+                statement = ""
+        else:
+            statement += char
+    return found
+
+
+def is_initialised(head: str) -> bool:
+    """True if the brace after this text begins the value of a variable, not a block or the body of a type."""
+    if not head or re.match(
+        r"^(else|do|try|class|struct|enum|union|template|extern)\b|^(public|private)", head
+    ):
+        return False
+    return "(" not in head.partition("=")[0] and bool(re.match(r"^[\w:<>,*&\s\[\]]+\s[*&]*\w[\w:]*", head))
+
+
+def is_variable(declaration: str, scopes: list[str]) -> bool:
+    """True if this declares a variable that lives as long as the process and can change."""
+    declaration = re.sub(r"^(public|private|protected):\s*", "", declaration)
+    is_static = bool(STATIC.search(declaration))
+    if not is_static and any(scope != "namespace" for scope in scopes):
+        return False
+    if not declaration or HARMLESS.match(declaration) or CONSTANT.search(declaration):
+        return False
+    before_value = re.sub(
+        r"__attribute__\s*\(\(.*?\)\)\)?|alignas\([^)]*\)|\[\[.*?\]\]", "", declaration
+    ).partition("=")[0]
+    if "(" in before_value or "operator" in before_value:
+        return False
+    return bool(re.match(r"^[\w:<>,*&\s\[\]]+\s[*&]*\w[\w:]*(\[[^\]]*\])*\s*$", before_value.strip()))
+
+
+def listed(path: str, places: object) -> bool:
+    """True if that file, or the folder that contains it, is among `places`."""
+    return any(path == place or (place.endswith("/") and path.startswith(place)) for place in places)  # type: ignore
+
+
+def main() -> int:
+    """Checks the repository, or another folder like it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--graph", action="store_true", help="print which folder includes which")
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    options = parser.parse_args()
+    root: pathlib.Path = options.root
+
+    problems = []
+    edges: collections.Counter[tuple[str, str]] = collections.Counter()
+    sources = sorted(p for top in LAYERS for p in (root / top).rglob("*") if p.suffix in (".h", ".cpp"))
+    for path in sources:
+        source = str(path.relative_to(root))
+        raw = path.read_text(encoding="utf-8")
+        for number, text in enumerate(raw.splitlines(), 1):
+            match = INCLUDE.match(text)
+            target = resolve(root, source, match[1]) if match else None
+            if target is None:
+                continue
+            if folder_of(source) != folder_of(target):
+                edges["/".join(folder_of(source)).rstrip("/"), "/".join(folder_of(target)).rstrip("/")] += 1
+            if problem := check_include(source, target):
+                problems.append(f"{source}:{number}: {problem}")
+        code = without_comments(raw)
+        if source.startswith("linetable/"):
+            continue  # an ordinary program
+        for number, declaration in find_globals(code):
+            if not listed(source, GLOBALS):
+                problems.append(
+                    f"{source}:{number}: global variable ({declaration[:60]}): make it a member of what uses "
+                    "it, or list the file in scripts/check_layers.py, with a reason"
+                )
+        if listed(source, KERNEL_CALLERS):
+            continue
+        for number, text in enumerate(code.splitlines(), 1):
+            for match in KERNEL_CALL.finditer(text):
+                if not DECLARES.match(text[: match.start()]):
+                    problems.append(
+                        f"{source}:{number}: {match[1]}() calls the kernel: put it behind a function in "
+                        "libcoz/kernel/, or list the file in scripts/check_layers.py"
+                    )
+    if options.graph:
+        by_source: dict[str, list[str]] = collections.defaultdict(list)
+        for (source, target), count in sorted(edges.items()):
+            by_source[source].append(f"{target} ({count})")
+        for top, order in LAYERS.items():
+            for layer in order:
+                name = f"{top}/{layer}".rstrip("/")
+                print(f"{name:24} {', '.join(by_source.get(name, [])) or '-'}")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
