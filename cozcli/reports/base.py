@@ -7,18 +7,16 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.input.locations import CALLED_FROM as CALLED_FROM
 from cozcli.analysis.input.locations import REGION as REGION
 from cozcli.analysis.input.locations import common_directory as common_directory
 from cozcli.analysis.input.locations import shorten as shorten
-from cozcli.analysis.result import Analysis, LineResult, Mark
+from cozcli.analysis.result import Analysis
 from cozcli.messages import count, seconds
 
 #: Follows a slope that differs from 0 even with all lines looked at.
 SIGNIFICANT = "*"
 
-CONTENTION = "contention"
 #: The virtual speedups of a line whose effects are shown.
 SHOWN = (0.25, 0.50, 0.75)
 #: Profiling that slows a program down by less is not mentioned.
@@ -49,20 +47,6 @@ def percent(fraction: float) -> str:
 def rounded(value: float) -> float | None:
     """Six significant digits: more is noise, and would differ between machines' libraries."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
-
-
-def describe_marks(result: LineResult) -> list[str]:
-    """Contention, what the curve does, and the notes."""
-    marks = [CONTENTION] if result.contention else []
-    shape = outline(result)
-    if shape.shape is Shape.BENDS:
-        marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%} ({percent(shape.top.effect)})")
-    elif shape.shape is Shape.LEVELS:
-        marks.append(f"{shape.shape.value} at {shape.since.speedup:.0%}")
-    for note in result.marks:
-        factor = f" ×{result.phase.factor:.2f}" if note is Mark.PHASES else ""
-        marks.append(note.value + factor)
-    return marks
 
 
 def short_point(analysis: Analysis, name: str, prefix: str) -> str:

@@ -19,9 +19,10 @@ from cozcli import __version__
 from cozcli.analysis.result import Analysis
 from cozcli.output_file import replacing, resolve
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.marks import explanations, marks_of
 from cozcli.reports.part import merged, parts_of
 
-FORMAT, VERSION = "coz-page", 2
+FORMAT, VERSION = "coz-page", 3
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
 LARGE = 1_000_000
 #: Of the fitted curve's grid every so many points: it is a parabola, which these draw as well.
@@ -60,6 +61,9 @@ def render_page(profiles: Sequence[PageProfile], sources: Mapping[str, Mapping[s
         "version": VERSION,
         "coz": __version__,
         "profiles": [_profile(profile) for profile in profiles],
+        "marks": explanations(
+            mark for profile in profiles for result in profile.analysis.results for mark in marks_of(result)
+        ),
         "sources": dict(sources),
     }
     template = Path(__file__).with_name("page_template.html").read_text(encoding="utf-8")
@@ -107,16 +111,20 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
         "name": profile.name,
         "left_out": profile.left_out,
         **{key: report[key] for key in ("experiments", "runs", "warnings", "overheads")},
-        "results": [_result(result) for result in report["results"]],
+        "results": [
+            _result(document, marks_of(result))
+            for result, document in zip(profile.analysis.results, report["results"], strict=True)
+        ],
         **merged(part.page() for part in parts_of(profile.analysis)),
     }
 
 
-def _result(result: dict[str, Any]) -> dict[str, Any]:
+def _result(result: dict[str, Any], marks: Sequence[str]) -> dict[str, Any]:
     fit = result["fit"]
     chosen = range(0, len(fit["speedup"]), FIT_STEP)
     return {
-        **result,
+        **{name: value for name, value in result.items() if name != "notes"},
+        "marks": marks,
         "curve": {
             "s": [point["speedup"] for point in result["curve"]],
             "n": [point["experiments"] for point in result["curve"]],

@@ -8,7 +8,6 @@ from cozcli.reports.base import (
     SHOWN,
     SIGNIFICANT,
     common_directory,
-    describe_marks,
     describe_runs,
     percent,
     short_function,
@@ -16,6 +15,7 @@ from cozcli.reports.base import (
     shorten,
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
+from cozcli.reports.marks import describe_marks
 from cozcli.reports.summary import summarize
 
 #: The columns of CSV are part of the interface: new ones are added at the end.

@@ -10,15 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cozcli.analysis.estimate.shape import Effect, Shape, effect_at, outline
-from cozcli.analysis.result import Analysis, Caller, LineResult, Mark
+from cozcli.analysis.estimate.shape import Effect, effect_at, outline
+from cozcli.analysis.result import Analysis, Caller, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import (
-    CONTENTION,
     SHOWN,
     SIGNIFICANT,
     common_directory,
-    describe_marks,
     describe_overheads,
     describe_points,
     describe_runs,
@@ -27,6 +25,7 @@ from cozcli.reports.base import (
     short_point,
     shorten,
 )
+from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
 from cozcli.reports.part import ReportPart, parts_of
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import summarize
@@ -95,7 +94,7 @@ class TextReport:
             console.print(Text(line), soft_wrap=not terminal)
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
-        for line in _legend(analysis, self._width is None or self._width >= WITH_INTERVALS):
+        for line in _footnotes(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
         return _finished(stream.getvalue(), terminal)
 
@@ -242,7 +241,7 @@ def _caller(caller: Caller, prefix: str) -> str:
     return f"{place} ({name}) {caller.share:.0%}" if name else f"{place} {caller.share:.0%}"
 
 
-def _legend(analysis: Analysis, intervals: bool) -> list[str]:
+def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
     shown = ", ± half of a 95 % interval" if intervals else ""
     effects = (
         f"Effects are changes in per cent if the line were 25, 50 or 75 % faster{shown}: above 0 is faster "
@@ -258,32 +257,5 @@ def _legend(analysis: Analysis, intervals: bool) -> list[str]:
         lines.append(
             f"{SIGNIFICANT}: the slope differs from 0 even when the number of lines looked at is allowed for."
         )
-    if any(result.contention for result in analysis.results):
-        lines.append(
-            "contention: making this line faster makes the program slower; look for what it contends for."
-        )
-    shapes = {outline(result).shape for result in analysis.results}
-    if Shape.BENDS in shapes:
-        lines.append("bends down: the largest effect is at this speedup; a faster line gains less.")
-    if Shape.LEVELS in shapes:
-        lines.append("levels off: nearly all of what can be gained is gained at this speedup.")
-    notes = {note for result in analysis.results for note in result.marks}
-    explained = {
-        Mark.FEW_DATA: "few data: measured at fewer than 5 speedups, or in fewer than 3 blocks; run longer.",
-        Mark.PHASES: "runs in phases: the line runs only part of the time; effects are scaled to the "
-        "whole run.",
-        Mark.UNSETTLED: "delays owed: some windows closed before all delays were served.",
-        Mark.UNPAIRED: "pooled baseline: some speedups had no baseline measured beside them.",
-        Mark.BORROWED: "baseline of another line: whole-run experiments at speedup 0 of other lines.",
-        Mark.UNSTABLE: "unstable queue: arrivals and departures differ, so that the time in between "
-        "depends on when it is measured (Little's law does not hold).",
-        Mark.LOAD: "limited by load: visits keep their pace whatever is delayed, because something outside "
-        "sets it; the effect is not real.",
-        Mark.MAYBE_LOAD: "perhaps limited by load: visits keep their pace whatever is delayed; the effect is "
-        "real only if the program waits for work that it has ordered.",
-        Mark.CORES: "too few cores: threads waited for a processor for over 10 % of their time; effects may "
-        "be off by tens of points.",
-        Mark.NOT_SETTLED: "not settled: under speedups the two halves of a window differ; queues were still "
-        "filling or draining, and the lasting effect is another.",
-    }
-    return lines + [text for note, text in explained.items() if note in notes]
+    marks = (mark for r in analysis.results for mark in (*marks_of(r), outline(r).shape.value))
+    return lines + [f"{mark}: {text}" for mark, text in explanations(marks).items()]

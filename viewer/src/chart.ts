@@ -89,7 +89,7 @@ function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
       : result.slopeHigh < 0
         ? "harm"
         : "unclear";
-  const few = result.notes.includes(FEW_DATA) ? " few" : "";
+  const few = result.marks.includes(FEW_DATA) ? " few" : "";
   return which === "b" ? `series other${few}` : `series ${direction}${few}`;
 }
 

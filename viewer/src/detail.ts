@@ -7,7 +7,7 @@ import type { Entry, Page, Result, Source } from "./model";
 import { otherLoads } from "./loadview";
 import { shortFunction } from "./locations";
 import { ownDomain } from "./scales";
-import { count, explain, marks, percent, printable, share, slope, speedup, summary, title } from "./words";
+import { count, percent, printable, share, slope, speedup, summary, title } from "./words";
 
 export function drawDetail(
   box: HTMLElement,
@@ -32,7 +32,7 @@ export function drawDetail(
     ),
     largeChart(entry, ownDomain(entry), width, axis),
     legend(entry, compared),
-    ...results.flatMap((result) => notes(result, compared ? which(result, entry) : "")),
+    ...results.flatMap((result) => explained(result, page, compared ? which(result, entry) : "")),
     ...sourceExcerpt(shown, page),
     ...surroundings(shown),
     ...otherLoads(entry, page, entries, width),
@@ -94,15 +94,16 @@ function legend(entry: Entry, compared: boolean): HTMLElement {
   return h("p", { class: "legend" }, ...parts);
 }
 
-function notes(result: Result, which: string): HTMLElement[] {
-  return marks(result).map((mark) => {
+/** The marks of a result with what they mean. `which`: of the two profiles. */
+function explained(result: Result, page: Page, which: string): HTMLElement[] {
+  return result.marks.map((mark) => {
     const factor = mark === "runs in phases" ? ` (×${result.phaseFactor.toFixed(2)})` : "";
     const name = `${which ? `${which}: ` : ""}${printable(mark)}${factor}`;
     return h(
       "p",
       { class: `note ${mark === "contention" ? "harm" : ""}` },
       h("b", {}, name),
-      `: ${explain(mark)}`,
+      `: ${page.marks[mark] ?? ""}`,
     );
   });
 }

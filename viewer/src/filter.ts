@@ -48,7 +48,7 @@ function hasMark(entry: Entry, mark: Mark): boolean {
     case "contention":
       return results.some((result) => result.contention);
     case "sure":
-      return results.some((result) => !result.notes.includes(FEW_DATA));
+      return results.some((result) => !result.marks.includes(FEW_DATA));
     case "both":
       return results.length === 2;
   }

@@ -10,7 +10,7 @@ import { FEW_DATA, pointName } from "./filter";
 import { shortFunction } from "./locations";
 import { type Band, type Entry, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
-import { marks, percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
+import { percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
 
 /** Rows that are drawn above and below what is in view. */
 const SPARE = 4;
@@ -114,7 +114,7 @@ export class List {
     return h(
       "div",
       {
-        class: `row${result.notes.includes(FEW_DATA) ? " few" : ""}`,
+        class: `row${result.marks.includes(FEW_DATA) ? " few" : ""}`,
         id: `row-${index}`,
         role: "option",
         "aria-selected": String(chosen),
@@ -133,7 +133,7 @@ export class List {
           { class: "tags" },
           h("span", { class: "tag point" }, said(pointName(result))),
           result.load ? h("span", { class: "tag" }, said(`load ${result.load}`)) : null,
-          ...marks(result).map((mark) =>
+          ...result.marks.map((mark) =>
             h("span", { class: `tag mark ${mark.replaceAll(" ", "-")}` }, said(mark)),
           ),
         ),

@@ -49,7 +49,8 @@ export interface Result {
   significant: boolean;
   contention: boolean;
   phaseFactor: number;
-  notes: string[];
+  /** In the report's order; `Page.marks` says what they mean. */
+  marks: string[];
   experiments: number;
   curve: Point[];
   fit: Band[];
@@ -96,6 +97,8 @@ export interface Source {
 export interface Page {
   coz: string;
   profiles: Profile[];
+  /** What each mark means, in a sentence that follows its name. */
+  marks: Record<string, string>;
   sources: Record<string, Source>;
 }
 
@@ -133,7 +136,7 @@ interface RawResult {
   significant: boolean;
   contention: boolean;
   phase_factor: number | null;
-  notes: string[];
+  marks: string[];
   experiments: number;
   callers: Caller[];
   instances: Instance[];
@@ -153,11 +156,12 @@ interface RawPage {
   version: number;
   coz: string;
   profiles: RawProfile[];
+  marks: Record<string, string>;
   sources: Record<string, Source>;
 }
 
 /** The page's data and this decoder change together. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** The page's data as `coz view` writes it. Throws if it is of another version. */
 export function decodePage(text: string): Page {
@@ -168,6 +172,7 @@ export function decodePage(text: string): Page {
   return {
     coz: raw.coz,
     profiles: raw.profiles.map(decodeProfile),
+    marks: raw.marks,
     // Without a prototype: a file may be called "constructor".
     sources: Object.assign(Object.create(null), raw.sources) as Page["sources"],
   };
@@ -205,7 +210,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     significant: raw.significant,
     contention: raw.contention,
     phaseFactor: raw.phase_factor ?? 1,
-    notes: raw.notes,
+    marks: raw.marks,
     experiments: raw.experiments,
     curve,
     fit,
@@ -288,7 +293,6 @@ export function makeEntries(page: Page): Entry[] {
 
 function haystackOf(result: Result): string {
   const callers = result.callers.flatMap((caller) => [caller.location, caller.function]);
-  const words = [result.location, result.function, result.point, result.kind, ...result.notes, ...callers];
-  if (result.contention) words.push("contention");
+  const words = [result.location, result.function, result.point, result.kind, ...result.marks, ...callers];
   return words.join("\n").toLowerCase();
 }

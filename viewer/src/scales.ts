@@ -18,7 +18,7 @@ const FAR = 1;
 /** One axis for all entries of a list, so that heights compare; made for those that can be relied on. */
 export function sharedDomain(entries: Entry[]): Domain {
   const results = entries.flatMap((entry) => [entry.a, entry.b]).filter((r): r is Result => r !== null);
-  const sure = results.filter((result) => !result.notes.includes(FEW_DATA));
+  const sure = results.filter((result) => !result.marks.includes(FEW_DATA));
   const all = extent(results);
   const [low, high] = extent(sure.length > 0 ? sure : results);
   return padded(Math.max(all[0], STRETCH * low, -FAR), Math.min(all[1], STRETCH * high, FAR), results);

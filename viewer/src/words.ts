@@ -1,46 +1,11 @@
-/** Numbers and results as people say them. The notes mean what `coz report` explains below its table. */
+/** Numbers and results as people say them. */
 
-import { FEW_DATA, pointName } from "./filter";
+import { pointName } from "./filter";
 import { shortFunction } from "./locations";
 import { type Band, type Result, valueAt } from "./model";
 
 /** The speedup that summaries speak of. */
 export const TYPICAL = 0.25;
-
-const EXPLANATIONS: Record<string, string> = {
-  contention:
-    "Making this line faster makes the program slower: it gets in the way of something more important, such as a lock. Look for what it contends for.",
-  [FEW_DATA]:
-    "Measured at fewer than 5 speedups, or in fewer than 3 blocks of windows. Run longer, into the same profile.",
-  "runs in phases": "The line runs only part of the time; effects are scaled to the whole run.",
-  "delays owed":
-    "Some windows closed before all delays were served; the effects may be off. Running longer does not help much.",
-  "pooled baseline":
-    "Some speedups had no baseline measured beside them, and are compared with those of other times.",
-  "baseline of another line": "Compared with whole-run experiments at speedup 0 of other lines.",
-  "unstable queue":
-    "Arrivals and departures differ, so that the time in between depends on when it is measured (Little's law does not hold). Lower the load, or look at throughput.",
-  "limited by load":
-    "Visits keep their pace whatever is delayed, because something outside sets it; the effect is not real. Send more load than can be served, or look at latency.",
-  "perhaps limited by load":
-    "Visits keep their pace whatever is delayed; the effect is real only if the program waits for work that it has ordered.",
-  "too few cores":
-    "Threads waited for a processor for over 10 % of their time; effects may be off by tens of points. Use as many threads as there are cores, or fewer.",
-  "not settled":
-    "Under speedups the two halves of a window differ: queues were still filling or draining, and the lasting effect is another.",
-};
-
-/** What a mark means; a note that this page does not know is left as it is. */
-export function explain(note: string): string {
-  return Object.hasOwn(EXPLANATIONS, note)
-    ? (EXPLANATIONS[note] ?? "")
-    : "See the documentation of this version of Coz.";
-}
-
-/** The marks of a result, in the report's order. */
-export function marks(result: Result): string[] {
-  return [...(result.contention ? ["contention"] : []), ...result.notes];
-}
 
 /** `+12.3`, with a proper minus; large ones without decimals. */
 export function percent(fraction: number, digits = 1): string {

@@ -21,7 +21,7 @@ const some = entries([
     function: "log",
     slope: 0.9,
     effect: (s) => s * (0.9 - s),
-    notes: ["few data"],
+    marks: ["few data"],
     significant: false,
   },
 ]);

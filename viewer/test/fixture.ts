@@ -10,7 +10,7 @@ export interface Given {
   load?: string;
   effect?: (speedup: number) => number;
   half?: number;
-  notes?: string[];
+  marks?: string[];
   contention?: boolean;
   significant?: boolean;
   slope?: number;
@@ -43,7 +43,7 @@ export function rawResult(given: Given = {}): object {
     significant: given.significant ?? true,
     contention: given.contention ?? false,
     phase_factor: 1,
-    notes: given.notes ?? [],
+    marks: [...(given.contention ? ["contention"] : []), ...(given.marks ?? [])],
     experiments: 70,
     callers: [],
     instances: [],
@@ -55,7 +55,7 @@ export function rawResult(given: Given = {}): object {
 export function page(...profiles: Given[][]): Page {
   const document = {
     format: "coz-page",
-    version: 2,
+    version: 3,
     coz: "0.1.0",
     profiles: profiles.map((results, i) => ({
       name: `${String(i)}.coz`,
@@ -68,6 +68,7 @@ export function page(...profiles: Given[][]): Page {
       scaling: [],
       shifts: [],
     })),
+    marks: {},
     sources: {},
   };
   return decodePage(JSON.stringify(document));

@@ -66,13 +66,13 @@ test("two profiles are paired by line, point, kind and load, whatever folders th
 });
 
 test("a source file may have any name", () => {
-  const text = '{"format":"coz-page","version":2,"coz":"","profiles":[],"sources":{}}';
+  const text = '{"format":"coz-page","version":3,"coz":"","profiles":[],"sources":{}}';
   assert.equal(decodePage(text).sources["constructor"], undefined);
 });
 
 test("one wild result of few data does not flatten all others", () => {
   const calm = { effect: (s: number) => 0.2 * s };
-  const wild = { location: "/src/b.c:9", effect: (s: number) => -9 * s, notes: ["few data"] };
+  const wild = { location: "/src/b.c:9", effect: (s: number) => -9 * s, marks: ["few data"] };
   const domain = sharedDomain(entries([calm, wild]));
   assert.ok(domain.low > -0.1 && domain.low < -0.05);
   assert.ok(domain.high > 0.2 && domain.high < 0.3);

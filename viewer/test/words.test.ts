@@ -1,16 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  duration,
-  explain,
-  fallsAgain,
-  percent,
-  plusMinus,
-  printable,
-  slope,
-  speedup,
-  summary,
-} from "../src/words";
+import { duration, fallsAgain, percent, plusMinus, printable, slope, speedup, summary } from "../src/words";
 import { entries, type Given } from "./fixture";
 
 const said = (given: Given) => {
@@ -36,11 +26,6 @@ test("numbers", () => {
 test("what would not show, or would reorder text, is shown", () => {
   assert.equal(printable("a\u0000b\u202ec\u2028d\ud800"), "a\\u{0}b\\u{202e}c\\u{2028}d\\u{d800}");
   assert.equal(printable("\tä<b>&"), "\tä<b>&");
-});
-
-test("every mark of the report is explained", () => {
-  assert.match(explain("few data"), /Run longer/);
-  assert.match(explain("constructor"), /documentation/);
 });
 
 test("a gain, a loss, and nothing shown", () => {

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from page_data import HOSTILE, analysis_of, five_hundred_lines, hostile_lines
-from synthetic import many_lines
+from synthetic import Line, many_lines
 
 from cozcli.analysis.result import Mark
+from cozcli.reports.marks import EXPLANATIONS
 from cozcli.reports.page import LARGE, NotOurPageError, PageProfile, embed, render_page, write_page
 from cozcli.reports.page_sources import AROUND, LONGEST, MOST, read_sources
 
@@ -131,9 +132,17 @@ def test_the_template_is_up_to_date() -> None:
     assert found[1] == digest.hexdigest(), "cozcli/reports/page_template.html is out of date: make viewer"
 
 
-def test_the_page_explains_every_note() -> None:
-    script = TEMPLATE.read_text(encoding="utf-8")
-    assert [note.value for note in Mark if f'"{note.value}"' not in script] == []
+def test_every_mark_is_explained() -> None:
+    assert [mark.value for note in Note if mark.value not in EXPLANATIONS] == []
+
+
+def test_the_page_has_the_explanations_of_its_marks() -> None:
+    analysis = analysis_of([Line("/s/a.c:1", lambda s: -0.3 * s), Line("/s/b.c:1", lambda s: 0.1 * s)], 60)
+    page = render_page([PageProfile("profile.coz", analysis)], {})
+    document = data_of(page)
+    marks = {mark for result in document["profiles"][0]["results"] for mark in result["marks"]}
+    assert "contention" in marks
+    assert document["marks"] == {mark: EXPLANATIONS[mark] for mark in marks}
 
 
 def test_five_hundred_lines_of_twenty_speedups_are_small() -> None:
