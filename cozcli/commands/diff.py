@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from cozcli.analysis import PACKAGES
 from cozcli.commands import options as shared
 from cozcli.errors import Problem
 from cozcli.profile.profile import load_profile
@@ -40,7 +41,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read and analyse both, match, print."""
-    shared.require_packages("numpy", "scipy", *([] if options.form else ["rich"]))
+    shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.compare import baseline_periods, choose, compare
     from cozcli.reports import diff_reports

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from cozcli.analysis import PACKAGES
 from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
@@ -64,7 +65,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.unknown_picture_format(options.output))
     if output.is_dir():
         raise CozError(cannot_write(options.output, "it is a directory"))
-    shared.require_packages("numpy", "scipy", "matplotlib")
+    shared.require_packages(*PACKAGES, "matplotlib")
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
         os.environ["MPLCONFIGDIR"] = "/tmp"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cozcli.analysis import PACKAGES
 from cozcli.analysis.check.threshold import EXAMPLE, Threshold, parse_threshold
 from cozcli.commands import messages
 from cozcli.commands import options as shared
@@ -63,7 +64,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, print."""
-    shared.require_packages("numpy", "scipy", *([] if options.form else ["rich"]))
+    shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.rank.selection import Selection

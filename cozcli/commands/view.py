@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cozcli.analysis import PACKAGES
 from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
@@ -61,7 +62,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, write the page, say where it is, open it."""
-    shared.require_packages("numpy", "scipy")
+    shared.require_packages(*PACKAGES)
     from cozcli.reports.page import LARGE, NotOurPageError, render_page, write_page
     from cozcli.reports.page_sources import read_sources
 

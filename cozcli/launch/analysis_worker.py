@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cozcli.analysis import PACKAGES
 from cozcli.errors import CozError
 
 if TYPE_CHECKING:
     from cozcli.analysis.result import LineResult
 
-PACKAGES = ("numpy", "scipy")
 #: How many lines, from the top of the report.
 TOP = 3
 #: The speedup near which a line's effect is shown.

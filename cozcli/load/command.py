@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from cozcli.analysis import PACKAGES
 from cozcli.commands import options as shared
 from cozcli.commands import run, values
 from cozcli.errors import CozError
@@ -81,7 +82,7 @@ def execute(options: argparse.Namespace) -> int:
     """Sweep, then report what there is."""
     if not options.program:
         raise CozError(about_run.no_program(options.words))
-    shared.require_packages("numpy", "scipy", "rich")
+    shared.require_packages(*PACKAGES, "rich")
     Sweep(options.output, options.levels, options.budget, _command(options)).run()
     from cozcli.analysis.analyse import analyse
     from cozcli.reports.text import TextReport

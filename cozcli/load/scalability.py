@@ -26,6 +26,7 @@ from cozcli.analysis.estimate.replicates import REPLICATES
 from cozcli.analysis.input.latency import latency_terms
 from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT, LoadPoint, Scalability
 from cozcli.analysis.statistics.arrays import Floats
+from cozcli.load.arrivals import is_limited, waiting_share
 from cozcli.profile.profile import Run
 from cozcli.profile.records import (
     ArrivalPoint,
@@ -47,8 +48,6 @@ MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
 MIN_GAIN = 0.02
 #: A curve flattens before its last level only if that is so much below what the slope would have it.
 MIN_BEND = 0.02
-#: A thread may be short of waiting by this part of the time between two arrivals: what sampling costs it.
-MAX_SHORT = 0.02
 
 
 @dataclass(frozen=True)
@@ -98,34 +97,14 @@ def find_limit(runs: Sequence[Run]) -> float | None:
 
     That is the part of the time between two arrivals in which they wait. None where no level came so far.
     """
-    by_level: dict[int, list[ExperimentRecord]] = {}
+    by_level: dict[int, list[Arrivals]] = {}
     for run in runs:
         for record in run.experiments:
             if record.arrivals:
-                by_level.setdefault(record.arrivals.speedup, []).append(record)
-    if not any(is_limited(records) for records in by_level.values()):
+                by_level.setdefault(record.arrivals.speedup, []).append(record.arrivals)
+    if not any(is_limited(counts) for counts in by_level.values()):
         return None
-    return _waiting(by_level[min(by_level)])
-
-
-def is_limited(records: Sequence[ExperimentRecord]) -> bool:
-    """Was more taken off in these windows, all of one level, than the threads waited?"""
-    known = _with_processor_time(records)
-    between, count = sum(a.between for a in known), sum(a.count for a in known)
-    if not between or not count:
-        return False
-    charged = sum(a.charged for a in known) / count * sum(a.intervals for a in known)
-    return charged > 0 and charged / between > _waiting(records) + MAX_SHORT
-
-
-def _waiting(records: Sequence[ExperimentRecord]) -> float:
-    known = _with_processor_time(records)
-    between = sum(a.between for a in known)
-    return max(0.0, 1 - sum(a.computed for a in known) / between) if between else 1.0
-
-
-def _with_processor_time(records: Sequence[ExperimentRecord]) -> list[Arrivals]:
-    return [record.arrivals for record in records if record.arrivals and record.arrivals.computed >= 0]
+    return waiting_share(by_level[min(by_level)])
 
 
 def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
@@ -223,7 +202,7 @@ def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[i
                 arrival_rate=_arrival_rate(levels[level]),
                 rate=own.rate,
                 windows=own.windows,
-                is_limited=is_limited([window.record for window in levels[level]]),
+                is_limited=is_limited([w.record.arrivals for w in levels[level] if w.record.arrivals]),
             )
         )
     # Levels ascend, and what limits one limits those above it.

@@ -11,8 +11,6 @@ import pytest
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch.points import LocationPoint
-from cozcli.load import scalability
-from cozcli.load.arrivals import MAX_SHORT
 from cozcli.load.run import Load, arrival_rate, arrival_speedup
 from cozcli.profile.tail import read_tail
 
@@ -113,7 +111,6 @@ def test_a_load_at_which_the_thread_waits_no_more_is_told(tmp_path: Path) -> Non
     reached, limited = said(tmp_path, record, Load(speedup="3000000"))
     assert "(load +75%)" in reached
     assert "no more than 25% of the time between two" in limited
-    assert MAX_SHORT == scalability.MAX_SHORT
     record["arrivals"]["computed"] = 1000 * 500_000
     assert len(said(tmp_path, record, Load(speedup="3000000"))) == 1
 

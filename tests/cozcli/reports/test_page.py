@@ -133,7 +133,7 @@ def test_the_template_is_up_to_date() -> None:
 
 
 def test_every_mark_is_explained() -> None:
-    assert [mark.value for note in Note if mark.value not in EXPLANATIONS] == []
+    assert [mark.value for mark in Mark if mark.value not in EXPLANATIONS] == []
 
 
 def test_the_page_has_the_explanations_of_its_marks() -> None:
