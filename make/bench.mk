@@ -1,0 +1,42 @@
+# Measurements of accuracy and overhead (docs/benchmarks.md).
+
+BENCH_SOURCES  := $(sort $(wildcard benchmarks/programs/*.cpp))
+BENCH_PROGRAMS := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs/%)
+# For tools that read no debug information newer than DWARF 3 and know only the macros of the classic header.
+BENCH_DWARF3   := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs-dwarf3/%)
+BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
+OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
+
+##@ Measure
+.PHONY: bench bench-accuracy bench-overhead bench-amp bench-programs bench-programs-dwarf3
+bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
+	@benchmarks/run
+
+bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same for all ground-truth programs (90 minutes)
+	@$(RUN_PYTHON) benchmarks/accuracy.py $(BENCH)
+
+bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: programs, start-up, threads, visits
+	@$(BIN)/python benchmarks/overhead.py $(OVERHEAD)
+
+bench-amp: all $(BUILD)/examples/producer_consumer ## compare load amplification with real scalability (10 minutes)
+	@$(BIN)/python benchmarks/amp.py $(AMP)
+
+bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
+bench-programs-dwarf3: $(BENCH_DWARF3)
+
+$(BENCH_PROGRAMS): $(BUILD)/bench/programs/%: benchmarks/programs/%.cpp make/bench.mk
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(BENCH_FLAGS) -g -o $@ $< -lpthread
+
+$(BENCH_DWARF3): $(BUILD)/bench/programs-dwarf3/%: benchmarks/programs/%.cpp make/bench.mk
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) $(BENCH_FLAGS) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MARKS -Itests/programs -o $@ $< -lpthread
+
+$(OVERHEAD_PROGRAMS): $(BUILD)/bench/%: benchmarks/overhead/%.cpp include/coz.h
+	@mkdir -p $(@D)
+	$(call show,CXX,$@)
+	$(Q)$(CXX) -std=c++20 -O2 -g $(WARNINGS) -Iinclude -o $@ $< -lpthread
+
+-include $(BENCH_PROGRAMS:=.d) $(BENCH_DWARF3:=.d)

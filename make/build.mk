@@ -1,0 +1,58 @@
+# The profiler itself: the runtime, its helper, the command and its Python environment.
+
+LIBCOZ := $(BUILD)/lib/libcoz.so
+HELPER := $(BUILD)/libexec/coz-linetable
+COZ    := $(BUILD)/bin/coz
+VENV   := $(BUILD)/venv
+BIN    := $(VENV)/bin
+RUN_PYTHON := $(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache
+
+# --- libcoz.so is loaded into other people's programs. So it brings its own C++ runtime and exports only what it must.
+LIBCOZ_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -ftls-model=initial-exec
+LIBCOZ_LIBS  ?=
+LIBCOZ_MAP   := libcoz/libcoz.map
+LIBCOZ_LINK  := -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now \
+                -Wl,--version-script=$(LIBCOZ_MAP)
+LIBCOZ_OBJECTS := $(call objects,libcoz,$(LIBCOZ_SOURCES) $(COMMON_SOURCES))
+$(eval $(call object_set,libcoz,$$(LIBCOZ_FLAGS) $$(CXXFLAGS)))
+
+# A visit by a jump does not save vector registers, so its code must not use any.
+ifneq (,$(findstring x86_64,$(shell $(CXX) -dumpmachine 2>/dev/null)))
+$(BUILD)/obj/libcoz/%/jump_visit.o: LIBCOZ_FLAGS += -mgeneral-regs-only
+endif
+
+# A running program may have the old library mapped. So the new one replaces it by a rename.
+$(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP) make/build.mk
+	@mkdir -p $(@D)
+	$(call show,LINK,$@)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBCOZ_LINK) -o $@.$$$$ $(LIBCOZ_OBJECTS) $(LIBCOZ_LIBS) -ldl -lpthread && \
+	  mv -f $@.$$$$ $@
+
+# --- coz-linetable is an ordinary program.
+HELPER_FLAGS   := $(COMMON) -DCOZ_VERSION='"$(VERSION)"'
+HELPER_LIBS    := -ldw -lelf -liberty -ldl
+HELPER_OBJECTS := $(call objects,helper,$(HELPER_SOURCES) $(COMMON_SOURCES))
+$(eval $(call object_set,helper,$$(HELPER_FLAGS) $$(CXXFLAGS)))
+
+$(HELPER): $(HELPER_OBJECTS) make/build.mk
+	@mkdir -p $(@D)
+	$(call show,LINK,$@)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) $(HELPER_LIBS)
+
+-include $(call headers_of,$(LIBCOZ_OBJECTS) $(HELPER_OBJECTS))
+
+# --- coz
+$(COZ): packaging/coz_checkout.sh
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+RUNTIME_STAMP := $(VENV)/.installed
+DEV_STAMP     := $(VENV)/.installed-dev
+$(RUNTIME_STAMP): requirements.txt scripts/make_venv.sh
+	@echo "Python packages for coz -> $(VENV)"
+	@PYTHON=$(PYTHON) scripts/make_venv.sh $(VENV) requirements.txt
+	@touch $@
+$(DEV_STAMP): requirements-dev.txt $(RUNTIME_STAMP)
+	@echo "Python packages for tests and lint -> $(VENV)"
+	@PYTHON=$(PYTHON) scripts/make_venv.sh $(VENV) requirements-dev.txt
+	@touch $@
