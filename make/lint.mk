@@ -15,7 +15,7 @@ lint-format: $(DEV_STAMP)
 	@$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
 
 # There is one stamp per source, so that only what has changed is looked at again.
-TIDY_STAMPS := $(patsubst %,$(BUILD)/tidy/%.ok,$(LIBCOZ_SOURCES) $(HELPER_SOURCES) $(COMMON_SOURCES))
+TIDY_STAMPS := $(patsubst %,$(BUILD)/tidy/%.ok,$(sort $(LIBCOZ_SOURCES) $(HELPER_SOURCES) $(COMMON_SOURCES)))
 $(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
 	@mkdir -p $(@D)
 	@echo "clang-tidy $<"

@@ -15,7 +15,8 @@ TEST_CASES   := $(filter %_test.cpp,$(TEST_SOURCES))
 TEST_SUPPORT := $(filter-out %_test.cpp %/main.cpp,$(TEST_SOURCES))
 TEST_MAIN    := tests/libcoz/main.cpp
 # The C library comes before the tested objects, so that the program uses its functions and not libcoz's wrappers.
-LIBRARIES_BEFORE := -lstdc++ -lm -lpthread -ldl -lc
+# It is named by an option of the linker, since g++ moves a plain -lc to the end.
+LIBRARIES_BEFORE := -Wl,-lc,-lpthread,-ldl
 
 # $(call unit_tests,SET,FLAGS,PROGRAM,OBJECTS TO TEST,CASES): a program of unit tests.
 define unit_tests
