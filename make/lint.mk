@@ -7,8 +7,8 @@ PYTHON_CODE   := cozcli tests benchmarks examples $(wildcard scripts/*.py)
 SHELL_SCRIPTS := $(wildcard scripts/*.sh packaging/*.sh examples/*/*.sh) .ci/run
 
 ##@ Check the code
-.PHONY: lint lint-format lint-tidy lint-python lint-header lint-shell format
-lint: lint-format lint-tidy lint-python lint-header lint-shell ## check style, types and warnings
+.PHONY: lint lint-format lint-tidy lint-python lint-imports lint-header lint-shell format
+lint: lint-format lint-tidy lint-python lint-imports lint-header lint-shell ## check style, types and warnings
 	@echo "lint: no findings"
 
 lint-format: $(DEV_STAMP)
@@ -31,6 +31,11 @@ lint-python: $(DEV_STAMP)
 	@$(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache cozcli
 	@MYPYPATH=benchmarks $(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache \
 	  benchmarks/accuracy.py benchmarks/ground_truth
+
+# The contracts about which package imports which are in pyproject.toml.
+lint-imports: $(DEV_STAMP)
+	@$(BIN)/lint-imports --cache-dir $(BUILD)/import_linter_cache >$(BUILD)/lint-imports.log || \
+	  { cat $(BUILD)/lint-imports.log >&2; exit 1; }
 
 lint-header:
 	@scripts/check_header.sh
