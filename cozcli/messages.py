@@ -62,11 +62,11 @@ def packages_missing(python: str, packages: Sequence[str]) -> Problem:
 
 def cannot_write(path: str, reason: str) -> Problem:
     """The system refused to write a file."""
-    return Problem(f"{path} cannot be written ({reason}).", "choose another place with -o FILE.")
+    return Problem(f"{path} cannot be written ({reason}).", "write elsewhere with -o FILE.")
 
 
 def output_of_another_user(path: str) -> Problem:
-    """An output's name is taken by a stranger's file or link in a folder like /tmp."""
+    """An output's name is taken by another user's file or link in a folder like /tmp."""
     return Problem(
         f"{path} belongs to another user, in a folder that everybody may write to: "
         "it is not followed or written.",

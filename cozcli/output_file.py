@@ -1,4 +1,4 @@
-"""Files that commands write: nothing that a stranger put in the way is followed, none is half written."""
+"""Files that commands write: nothing that another user put in the way is followed, none is half written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cozcli import messages
 from cozcli.errors import CozError
 
 #: As many links as the kernel follows.
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 
 
 def resolve(name: str | Path) -> Path:
@@ -49,7 +49,7 @@ def resolve(name: str | Path) -> Path:
             path = entry
             continue
         links += 1
-        if links > _MOST_LINKS:
+        if links > _MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         target = Path(os.readlink(entry))
         todo += reversed(target.parts[1:] if target.is_absolute() else target.parts)

@@ -18,7 +18,7 @@ from cozcli.launch.preflight import check_program, find_program
 from cozcli.launch.runtime_library import find_installation
 
 #: A line (or function) by its location, and its function.
-Place = tuple[str, str]
+Location = tuple[str, str]
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,23 +58,23 @@ def execute(options: argparse.Namespace) -> int:
     elf = check_program(program)
     helper = Helper(find_installation().helper, options.debuginfod, scope.functions)
     tables = build_tables(helper, program, elf.interpreter, scope)
-    places = tables.listed()
+    locations = tables.listed()
     if options.line is not None:
-        places = _matching(places, options.line, options.granularity)
+        locations = _matching(locations, options.line, options.granularity)
     if options.json:
-        _print_json(places, options.granularity)
+        _print_json(locations, options.granularity)
     elif terminal is not None:
         from cozcli.reports.line_list import print_list
 
-        print_list(places, scope.functions, terminal)
+        print_list(locations, scope.functions, terminal)
     else:
-        for location, function in places:
+        for location, function in locations:
             _write(f"{location}\t{function}\n")
     shared.print_warnings(tables.warnings)
     return 0
 
 
-def _matching(places: Iterable[Place], pattern: str, granularity: str) -> Iterator[Place]:
+def _matching(locations: Iterable[Location], pattern: str, granularity: str) -> Iterator[Location]:
     """Those that match, as in `coz report --line`.
 
     Raises:
@@ -83,7 +83,7 @@ def _matching(places: Iterable[Place], pattern: str, granularity: str) -> Iterat
     from cozcli.analysis.input.locations import matches_line
 
     any_matches = False
-    for location, function in places:
+    for location, function in locations:
         if matches_line(pattern, location, function):
             any_matches = True
             yield location, function
@@ -91,11 +91,11 @@ def _matching(places: Iterable[Place], pattern: str, granularity: str) -> Iterat
         raise CozError(messages.no_line_matches(granularity, pattern))
 
 
-def _print_json(places: Iterable[Place], granularity: str) -> None:
+def _print_json(locations: Iterable[Location], granularity: str) -> None:
     """One object, written as it comes: a large program has millions of lines."""
     name = {"line": "lines", "function": "functions"}[granularity]
     separator = f'{{"{name}": [\n'
-    for location, function in places:
+    for location, function in locations:
         _write(separator + json.dumps({"location": location, "function": function}))
         separator = ",\n"
     _write("\n]}\n")

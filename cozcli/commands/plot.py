@@ -21,7 +21,7 @@ MIN_POINTS = 5
 DEFAULT_OUTPUT = "profile.png"
 SUFFIXES = (".png", ".svg", ".pdf")
 #: Without --top: panels at most, and how far results of few data may fill up what there is.
-MOST_PANELS, FILLED_PANELS = 30, 12
+MAX_PANELS, FILLED_PANELS = 30, 12
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,7 +46,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--top",
         metavar="N",
         type=shared.positive,
-        help=f"draw the N highest-ranking lines (default: up to {MOST_PANELS}; lines of few data "
+        help=f"draw the N highest-ranking lines (default: up to {MAX_PANELS}; lines of few data "
         f"only where there are fewer than {FILLED_PANELS} others)",
     )
     parser.add_argument(
@@ -78,7 +78,7 @@ def execute(options: argparse.Namespace) -> int:
 
     min_points = default_min_points(profile) if options.min_points is None else options.min_points
     analysis = analyse(profile, Selection(min_points, options.line, options.progress_point))
-    number = MOST_PANELS if options.top is None else options.top
+    number = MAX_PANELS if options.top is None else options.top
     filled = FILLED_PANELS if options.top is None else number
     shown = most_telling(analysis.results, number, filled)
     try:

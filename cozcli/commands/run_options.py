@@ -69,7 +69,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="FILE:LINE",
         action="append",
         default=[],
-        type=values.line_place,
+        type=values.file_line,
         help="select this line only; repeatable",
     )
     parser.add_argument(
@@ -156,13 +156,13 @@ def _add_repetition(parser: argparse.ArgumentParser) -> None:
 
 def _add_points(parser: argparse.ArgumentParser) -> None:
     points = parser.add_argument_group(
-        "progress points without marks in the source",
-        "A place is FILE:LINE, a function, or FILE:FUNCTION, with % for any text; it must be one place. "
+        "progress points without macros in the source",
+        "A location is FILE:LINE, a function, or FILE:FUNCTION, with % for any text; it must be one only. "
         "All but --progress-by may be repeated.",
     )
     points.add_argument(
         "--progress",
-        metavar="PLACE",
+        metavar="LOCATION",
         action="append",
         default=[],
         type=values.one_name,
@@ -173,16 +173,16 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
         metavar="FILE:LINE",
         action="append",
         default=[],
-        type=values.line_place,
-        help="a visit for each sample in the line: for places that are passed too often to be counted",
+        type=values.file_line,
+        help="a visit for each sample in the line: for lines that are passed too often to be counted",
     )
     points.add_argument(
         "--latency",
         metavar="BEGIN,END",
         action="append",
         default=[],
-        type=values.place_pair,
-        help="the time from one place to the other, which may be in another thread",
+        type=values.location_pair,
+        help="the time from one location to the other, which may be in another thread",
     )
     points.add_argument(
         "--progress-by",

@@ -16,7 +16,7 @@ MIN_PERIOD, MAX_PERIOD = 100_000, 100_000_000
 MAX_TIME = 86_400
 
 
-def line_place(text: str) -> str:
+def file_line(text: str) -> str:
     """FILE:LINE."""
     if not is_line(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not FILE:LINE, as in queue.cpp:10")
@@ -24,13 +24,13 @@ def line_place(text: str) -> str:
 
 
 def one_name(text: str) -> str:
-    """A name, or a place."""
+    """A name, or a location."""
     if not text.strip() or "\n" in text:
         raise argparse.ArgumentTypeError("a name must be one line of text")
     return text.strip()
 
 
-def place_pair(text: str) -> tuple[str, str]:
+def location_pair(text: str) -> tuple[str, str]:
     """BEGIN,END."""
     pair = split_pair(text)
     if pair is None or "\n" in text:

@@ -145,14 +145,15 @@ def scope(what: str, size: int, files: int) -> Problem:
 
 def has_macros() -> Problem:
     """Progress points are compiled in."""
-    return Problem("the program has marks (COZ_PROGRESS, COZ_BEGIN or the like)")
+    return Problem("the program has progress macros (COZ_PROGRESS, COZ_BEGIN or the like)")
 
 
 def no_macros(has_regions: bool) -> Problem:
     """None are."""
     regions = " It has regions, but they are no progress." if has_regions else ""
     return Problem(
-        f"no marks were compiled into the program, so that coz would not know what progress is.{regions}",
+        "no progress macros were compiled into the program, so that coz would not know what progress is."
+        f"{regions}",
         "name a line or function that is reached once for each unit of work, as the body of the main loop: "
         "coz run --progress FILE:LINE (coz lines PROGRAM lists what there is); or include coz.h and write "
         "COZ_PROGRESS; there.",

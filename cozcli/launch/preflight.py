@@ -125,7 +125,7 @@ def open_output(name: str) -> Output:
     """See that the profile can be written, without changing what it holds.
 
     Raises:
-        CozError: a directory, unwritable, a stranger's in a folder like /tmp, or not a profile.
+        CozError: a directory, unwritable, another user's in a folder like /tmp, or not a profile.
     """
     try:
         # A link of the user's own stays one; the runtime follows none.

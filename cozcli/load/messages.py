@@ -30,10 +30,10 @@ def end_to_end_unmeasured(what: str) -> Problem:
 
 
 def arrival_never_ran(name: str) -> Problem:
-    """--arrival PLACE, and no visit."""
+    """--arrival LOCATION, and no visit."""
     return Problem(
         f"no request arrived at {name}: the program never came there, so load was not amplified there.",
-        "choose a place that each request passes, or give the program input that leads there.",
+        "choose a location that each request passes, or give the program input that leads there.",
     )
 
 
@@ -41,16 +41,16 @@ def no_arrivals(uncharged: Sequence[str]) -> Problem:
     """Not one arrival was counted."""
     if uncharged:
         return Problem(
-            f"load was not amplified: {listed(uncharged)} only counts arrivals (a mark of the classic "
+            f"load was not amplified: {listed(uncharged)} only counts arrivals (a macro of the classic "
             "header, "
-            "or a point without a mark), and they have to be sped up where they happen.",
-            "compile the program with this coz.h, or name the place with --arrival.",
+            "or a point without a macro), and they have to be sped up where they happen.",
+            "compile the program with this coz.h, or name the location with --arrival.",
         )
     return Problem(
         "load was not amplified: the program has no arrival point, or never came to one. What was "
         "measured is "
         "the program at the load it had.",
-        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival FILE:LINE",
+        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the location: --arrival FILE:LINE",
     )
 
 
@@ -110,7 +110,7 @@ def sweep_without_arrivals(has_windows: bool) -> Problem:
         "amplified.",
         "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, "
         "or name the "
-        "place: --arrival FILE:LINE",
+        "location: --arrival FILE:LINE",
     )
 
 
@@ -121,7 +121,7 @@ def false_load(arrival_speedup: int, lost: float) -> Problem:
             f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so "
             "that load was not "
             "amplified.",
-            "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the place: --arrival "
+            "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the location: --arrival "
             "FILE:LINE",
         )
     return Problem(

@@ -31,7 +31,7 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
 
     Raises:
         CozError: an input is no profile, or the same as another or the output; runs appear twice; the output
-            cannot be written, is a stranger's in a folder like /tmp, or something else than a profile.
+            cannot be written, is another user's in a folder like /tmp, or something else than a profile.
     """
     _check_apart(output, inputs)
     profile = load_profile(inputs)

@@ -76,7 +76,7 @@ class LocationPoint(NamedTuple):
 
 
 class RunRecord(NamedTuple):
-    """The start of a run. `classic` marks runs of the classic tool, of which only `time` is known.
+    """The start of a run. `classic`: of the classic tool, of which only `time` is known.
 
     `fixed_speedup` is the only speedup besides 0 that was to be tried, if there was to be only one;
     `speedups` are those that were chosen, if some were. `fixed` has the locations that were chosen.

@@ -18,18 +18,18 @@ class AnnotateReport:
         """The rows; empty if nothing is certain."""
         prefix = common_directory([result.location for result in analysis.results])
         rows = [
-            f"{place}: note: {_note(result, short_point(analysis, result.point, prefix))}"
+            f"{line}: note: {_note(result, short_point(analysis, result.point, prefix))}"
             for result in analysis.results
-            if (place := place_of(result)) and result.significant and not set(result.marks) & set(NOT_TRUSTED)
+            if (line := line_of(result)) and result.significant and not set(result.marks) & set(NOT_TRUSTED)
         ]
         return "".join(f"{printable(row)}\n" for row in rows)
 
 
-def place_of(result: LineResult) -> str:
+def line_of(result: LineResult) -> str:
     """FILE:LINE of a result on a line (of one under a caller too); empty for anything else."""
-    place = result.location.partition(CALLED_FROM)[0]
-    path, _, number = place.rpartition(":")
-    return place if path and number.isdigit() and not place.startswith(REGION) else ""
+    line = result.location.partition(CALLED_FROM)[0]
+    path, _, number = line.rpartition(":")
+    return line if path and number.isdigit() and not line.startswith(REGION) else ""
 
 
 def _note(result: LineResult, point: str) -> str:

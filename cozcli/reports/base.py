@@ -50,7 +50,7 @@ def rounded(value: float) -> float | None:
 
 
 def short_point(analysis: Analysis, name: str, prefix: str) -> str:
-    """A progress point's name; of one without a mark, that it is sampled, and no folders or parameters."""
+    """A progress point's name; of one without a macro, that it is sampled, and no folders or parameters."""
     by = analysis.counted_by.get(name)
     if by is None:
         return name
@@ -60,7 +60,7 @@ def short_point(analysis: Analysis, name: str, prefix: str) -> str:
 
 
 def describe_points(analysis: Analysis, prefix: str) -> list[str]:
-    """What counted the visits of points without marks; a line for each means."""
+    """What counted the visits of points without macros; a line for each means."""
     means = {
         "hardware": "Counted by hardware breakpoints",
         "jump": "Counted by jumps",

@@ -70,12 +70,12 @@ def render_csv(comparison: Comparison) -> str:
     empty: list[Cell] = [None] * (len(COLUMNS) - COLUMNS.index("slope_before"))
     for status, found in (("before", comparison.only_before), ("after", comparison.only_after)):
         for result in found:
-            places: list[Cell] = [result.location, None] if status == "before" else [None, result.location]
+            sides_of: list[Cell] = [result.location, None] if status == "before" else [None, result.location]
             slope = [result.slope, None] if status == "before" else [None, result.slope]
             rows.append(
                 [
                     status,
-                    *places,
+                    *sides_of,
                     result.function,
                     result.point,
                     result.kind,
@@ -172,8 +172,8 @@ def _arrow(found: Difference | None) -> str:
 
 def _slope_change(change: Change) -> str:
     found = change.slope.change
-    mark = CERTAIN if change.certain else ""
-    return f"{found.value:+.2f}{mark} [{found.low:+.2f}, {found.high:+.2f}]"
+    sign = CERTAIN if change.certain else ""
+    return f"{found.value:+.2f}{sign} [{found.low:+.2f}, {found.high:+.2f}]"
 
 
 def _json_change(change: Change) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _json_change(change: Change) -> dict[str, Any]:
         "certain": change.certain,
         "slope": _json_difference(change.slope),
         "effects": [{"speedup": s, **_json_difference(found)} for s, found in change.effects.items()],
-        "notes": sorted({note.value for note in (*change.before.marks, *change.after.marks)}),
+        "notes": sorted({mark.value for mark in (*change.before.marks, *change.after.marks)}),
     }
 
 

@@ -50,9 +50,9 @@ def _effect(found: Difference | None, interval: bool) -> Text:
 
 def _change(change: Change) -> Text:
     found = change.slope.change
-    mark = CERTAIN if change.certain else " "
+    sign = CERTAIN if change.certain else " "
     return Text(
-        f"{found.value:+.2f}{mark} [{found.low:+.2f}, {found.high:+.2f}]",
+        f"{found.value:+.2f}{sign} [{found.low:+.2f}, {found.high:+.2f}]",
         style="bold" if change.certain else "",
     )
 

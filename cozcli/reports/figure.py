@@ -47,7 +47,7 @@ DPI = 150
 Limits = tuple[float, float]
 
 #: Intervals wider than this say so little that no room is made for them.
-WIDEST = 0.8
+MAX_INTERVAL = 0.8
 #: How far results of few data may stretch the axes that others need.
 STRETCH = 1.25
 #: Points of one line of small text above a panel.
@@ -164,12 +164,14 @@ def extent(results: Sequence[LineResult]) -> Limits:
         ends += [point.effect for point in result.curve]
         intervals = [(point.low, point.high) for point in result.curve]
         intervals += zip(result.fit.low, result.fit.high, strict=True)
-        ends += [end for interval in intervals if interval[1] - interval[0] <= WIDEST for end in interval]
+        ends += [
+            end for interval in intervals if interval[1] - interval[0] <= MAX_INTERVAL for end in interval
+        ]
     return min(ends), max(ends)
 
 
 def has_few_data(result: LineResult) -> bool:
-    """May this be no more than one odd moment of the machine?"""
+    """May this be no more than one unusual moment of the machine?"""
     return Mark.FEW_DATA in result.marks
 
 
@@ -207,7 +209,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     )
     for point in points:
         draw_what_lies_beyond(axes, point, limits, colour)
-    if doubted := [note.value for note in result.marks if note in DOUBTS]:
+    if doubted := [mark.value for mark in result.marks if mark in DOUBTS]:
         write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right, theme)
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
@@ -250,14 +252,14 @@ def write_in_a_free_corner(
 def draw_what_lies_beyond(axes: Axes, point: CurvePoint, limits: Limits, colour: str) -> None:
     """At the edge, a triangle for a point that is not on the panel, a small one for an interval's end."""
     low, high = limits
-    marks = {}
+    markers = {}
     if point.low < low:
-        marks["v"] = 3.0
+        markers["v"] = 3.0
     if point.high > high:
-        marks["^"] = 3.0
+        markers["^"] = 3.0
     if not low <= point.effect <= high:
-        marks = {"v" if point.effect < low else "^": 6.0}
-    for marker, size in marks.items():
+        markers = {"v" if point.effect < low else "^": 6.0}
+    for marker, size in markers.items():
         axes.plot(
             [point.speedup],
             [low if marker == "v" else high],

@@ -91,7 +91,7 @@ def _result(result: LineResult) -> dict[str, Any]:
         "significant": result.significant,
         "phase_factor": rounded(result.phase.factor),
         "contention": result.contention,
-        "notes": [note.value for note in result.marks],
+        "notes": [mark.value for mark in result.marks],
         "experiments": result.experiments,
         "curve": [
             {

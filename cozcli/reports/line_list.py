@@ -21,12 +21,12 @@ INDENT = 2
 
 
 def print_list(
-    places: Iterable[tuple[str, str]], functions: bool, width: int, stream: TextIO | None = None
+    locations: Iterable[tuple[str, str]], functions: bool, width: int, stream: TextIO | None = None
 ) -> None:
     """Print lines (or functions) that come file by file.
 
     Args:
-        places: location and function of each. functions: locations are `path:function`.
+        locations: location and function of each. functions: locations are `path:function`.
         width: of the terminal.
     """
     console = Console(
@@ -38,8 +38,10 @@ def print_list(
         legacy_windows=False,
     )
     files = [
-        (path, [(_place(location, function, functions), function) for location, function in group])
-        for path, group in itertools.groupby(places, key=lambda place: _path(place[0], place[1], functions))
+        (path, [(_name(location, function, functions), function) for location, function in group])
+        for path, group in itertools.groupby(
+            locations, key=lambda found: _path(found[0], found[1], functions)
+        )
     ]
     prefix = common_directory([f"{path}:1" for path, _ in files])
     if prefix and len(files) > 1:
@@ -64,7 +66,7 @@ def _path(location: str, function: str, functions: bool) -> str:
     return location.removesuffix(f":{function}") if functions else location.rpartition(":")[0]
 
 
-def _place(location: str, function: str, functions: bool) -> str:
+def _name(location: str, function: str, functions: bool) -> str:
     return function if functions else location.rpartition(":")[2]
 
 

@@ -29,9 +29,9 @@ LARGE = 1_000_000
 FIT_STEP = 4
 #: Decimals of effects: a hundredth of a per cent.
 DECIMALS = 4
-_PLACE = "@DATA@"
+_DATA = "@DATA@"
 #: By which a page of ours is known, within so many bytes from its beginning.
-_MARK, _HEAD = b'<meta name="generator" content="coz view">', 2000
+_GENERATOR, _HEAD = b'<meta name="generator" content="coz view">', 2000
 
 #: Besides what JSON escapes: what could end the element, or begin another.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&'"}
@@ -67,7 +67,7 @@ def render_page(profiles: Sequence[PageProfile], sources: Mapping[str, Mapping[s
         "sources": dict(sources),
     }
     template = Path(__file__).with_name("page_template.html").read_text(encoding="utf-8")
-    before, _, after = template.partition(_PLACE)
+    before, _, after = template.partition(_DATA)
     return before + embed(document) + after
 
 
@@ -85,7 +85,7 @@ def write_page(page: str, path: Path, force: bool) -> None:
 
     Raises:
         NotOurPageError: another file is there.
-        CozError: a stranger's link or file is there.
+        CozError: another user's link or file is there.
         OSError: the system refused.
     """
     # A symbolic link stays one; what it points to is written.
@@ -100,7 +100,7 @@ def _check_overwriting(target: Path, force: bool) -> None:
     if force or not target.is_file():
         return
     with open(target, "rb") as file:
-        if _MARK not in file.read(_HEAD):
+        if _GENERATOR not in file.read(_HEAD):
             raise NotOurPageError
 
 

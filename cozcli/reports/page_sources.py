@@ -14,7 +14,7 @@ from typing import Any
 from cozcli.reports.base import CALLED_FROM
 
 #: Lines shown before and after a line; characters of a line; bytes of a file; characters of all excerpts.
-AROUND, LONGEST, LARGEST, MOST = 7, 240, 16_000_000, 200_000
+AROUND, MAX_LENGTH, MAX_BYTES, MAX_TEXT = 7, 240, 16_000_000, 200_000
 _NAMES = (
     "c cc cpp cxx c++ h hh hpp hxx h++ inc inl ipp tcc tpp def m mm cu cuh cl s asm rs go d f for f77 f90 "
     "f95 f03 f08 adb ads pas pp zig nim swift v vala ml hs cr odin ispc l y ll yy"
@@ -38,7 +38,7 @@ def read_sources(locations: Iterable[str], newest_run: int) -> dict[str, dict[st
         # No file has that many lines, and int() refuses very long numbers.
         if path.startswith("/") and line.isascii() and line.isdigit() and 0 < len(line) < 9:
             wanted.setdefault(path, set()).add(int(line))
-    room = MOST
+    room = MAX_TEXT
     sources: dict[str, dict[str, Any]] = {}
     for path, numbers in wanted.items():
         found = _read(path)
@@ -63,9 +63,9 @@ def _read(path: str) -> tuple[list[str], int] | None:
             return None
         with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
                 return None
-            content = file.read(LARGEST)
+            content = file.read(MAX_BYTES)
     except (OSError, ValueError):
         return None
     if b"\0" in content:
@@ -81,7 +81,7 @@ def _parts(lines: list[str], numbers: set[int]) -> dict[str, list[str]]:
     """Runs of lines around the numbers; those that touch are one."""
     parts: dict[str, list[str]] = {}
     for first, last in _ranges(sorted(n for n in numbers if n <= len(lines))):
-        parts[str(first)] = [line.rstrip("\r")[:LONGEST] for line in lines[first - 1 : last]]
+        parts[str(first)] = [line.rstrip("\r")[:MAX_LENGTH] for line in lines[first - 1 : last]]
     return parts
 
 

@@ -19,9 +19,9 @@ from cozcli.reports.base import CALLED_FROM
 from cozcli.reports.summary import NOT_TRUSTED
 
 #: Of how many lines, and how many others around each.
-MOST, AROUND = 3, 2
+MAX_EXCERPTS, AROUND = 3, 2
 #: Nobody writes source files so large, and a report must not take long.
-LARGEST_FILE = 64 << 20
+MAX_BYTES = 64 << 20
 TAB = 4
 #: Ends of names of source files of compiled languages.
 SUFFIXES = re.compile(
@@ -36,7 +36,7 @@ class Excerpt:
     """Lines of a file around one of them. `newer`: the file was changed after the profile was made."""
 
     #: Columns of a line shown where the terminal does not say how many there are.
-    WIDEST: ClassVar[int] = 140
+    MAX_WIDTH: ClassVar[int] = 140
 
     location: str
     number: int
@@ -52,7 +52,7 @@ def excerpts(analysis: Analysis) -> list[Excerpt]:
         for result in analysis.results
         if result.significant and not set(result.marks) & set(NOT_TRUSTED)
     )
-    found = (read_excerpt(location, made) for location in itertools.islice(locations, MOST))
+    found = (read_excerpt(location, made) for location in itertools.islice(locations, MAX_EXCERPTS))
     return [excerpt for excerpt in found if excerpt is not None]
 
 
@@ -73,7 +73,7 @@ def read_excerpt(location: str, made: int = 0) -> Excerpt | None:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(handle, encoding="utf-8", errors="replace", newline="\n") as stream:
             status = os.fstat(stream.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
                 return None
             wanted = list(itertools.islice(stream, first - 1, number + AROUND))
     except (OSError, ValueError):

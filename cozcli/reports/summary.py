@@ -63,7 +63,7 @@ def _telling(result: LineResult, shape: Outline) -> Effect:
 
 def _continuation(result: LineResult, shape: Outline) -> str:
     worse = "slower" if result.kind == "throughput" else "longer"
-    doubts = ", ".join(note.value for note in result.marks)
+    doubts = ", ".join(mark.value for mark in result.marks)
     doubt = f" (but: {doubts})" if doubts else ""
     if shape.shape is Shape.BENDS:
         return f"{doubt}; beyond that it gets {worse}: contention."

@@ -82,7 +82,7 @@ def _row(result: LineResult) -> list[Cell]:
     row: list[Cell] = [result.location, result.function, result.point, result.kind, result.target]
     row += [result.slope, result.slope_low, result.slope_high, result.adjusted_low, result.adjusted_high]
     row += [result.significant, result.contention]
-    row += [", ".join(note.value for note in result.marks), result.experiments]
+    row += [", ".join(mark.value for mark in result.marks), result.experiments]
     for speedup in SHOWN:
         found = effect_at(result, speedup)
         row += [found.effect, found.low, found.high] if found else [None, None, None]

@@ -35,7 +35,7 @@ UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 #: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
-MOST_LISTED, MOST_SHOWN, LEAST_SHARE = 10, 4, 0.03
+MAX_LISTED, MAX_SHOWN, MIN_SHARE = 10, 4, 0.03
 #: From this many per cent on, all that an interval says is that nothing is known.
 UNKNOWN = 1000
 ORDER = (
@@ -166,9 +166,9 @@ def _plus_minus(found: Effect, interval: bool) -> Text:
 
 def _slope(result: LineResult, interval: bool) -> Text:
     style = "" if not result.significant else "green" if result.slope > 0 else "red"
-    mark = SIGNIFICANT if result.significant else " "
+    sign = SIGNIFICANT if result.significant else " "
     shown = f" [{_bound(result.slope_low)}, {_bound(result.slope_high)}]" if interval else ""
-    return Text(f"{result.slope:+.2f}{mark}{shown}", style=style)
+    return Text(f"{result.slope:+.2f}{sign}{shown}", style=style)
 
 
 def _bound(slope: float) -> str:
@@ -191,8 +191,8 @@ def _callers(analysis: Analysis, prefix: str) -> list[str]:
     shown = {
         result.location: ", ".join(
             _caller(caller, prefix)
-            for caller in result.surroundings.callers[:MOST_SHOWN]
-            if caller.share >= LEAST_SHARE
+            for caller in result.surroundings.callers[:MAX_SHOWN]
+            if caller.share >= MIN_SHARE
         )
         for result in analysis.results
         if result.surroundings.callers
@@ -205,8 +205,8 @@ def _instances(analysis: Analysis, prefix: str) -> list[str]:
     shown = {
         result.location: ", ".join(
             f"{instance.function or '?'} {instance.share:.0%}"
-            for instance in result.surroundings.instances[:MOST_SHOWN]
-            if instance.share >= LEAST_SHARE
+            for instance in result.surroundings.instances[:MAX_SHOWN]
+            if instance.share >= MIN_SHARE
         )
         for result in analysis.results
         if result.surroundings.instances
@@ -216,7 +216,7 @@ def _instances(analysis: Analysis, prefix: str) -> list[str]:
 
 def _list_by_line(heading: str, shown: dict[str, str], prefix: str) -> list[str]:
     lines = [f"  {shorten(location, prefix)} < {names}" for location, names in shown.items()]
-    return [heading, *map(printable, lines[:MOST_LISTED]), ""] if lines else []
+    return [heading, *map(printable, lines[:MAX_LISTED]), ""] if lines else []
 
 
 def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
@@ -224,7 +224,7 @@ def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
         " (changed since the profile was made)" if excerpt.newer else ""
     )
     console.print(Text(printable(heading), style="bold"), soft_wrap=True)
-    room = min(console.width - 1, excerpt.WIDEST)
+    room = min(console.width - 1, excerpt.MAX_WIDTH)
     for number, text in excerpt.lines:
         marked = number == excerpt.number
         line = f"{'>' if marked else ' '} {number:5}  {text}"
@@ -237,8 +237,8 @@ def _caller(caller: Caller, prefix: str) -> str:
     if not caller.location:
         return f"out of scope {caller.share:.0%}"
     name = short_function(caller.function)
-    place = shorten(caller.location, prefix)
-    return f"{place} ({name}) {caller.share:.0%}" if name else f"{place} {caller.share:.0%}"
+    location = shorten(caller.location, prefix)
+    return f"{location} ({name}) {caller.share:.0%}" if name else f"{location} {caller.share:.0%}"
 
 
 def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:

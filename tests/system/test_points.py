@@ -207,7 +207,7 @@ SIX = [f"--progress={name}" for name in ("unit", "on_trap", "on_signal", "in_chi
         (["--progress", "visits.cpp:1"], "no line with code visits.cpp:1", "the nearest: "),
         (["--progress", "none.cpp:3"], "no line with code none.cpp:3", "visits.cpp"),
         (["--progress", "%work%"], "", ""),
-        (["--progress", "on_%"], "on_% stands for 2 places", "on_signal"),
+        (["--progress", "on_%"], "on_% stands for 2 locations", "on_signal"),
         (["--latency", "unit,nowhere"], "no function nowhere", ""),
         (["--progress-sampled", "visits.cpp:1"], "no line with code visits.cpp:1", "the nearest: "),
         (["--progress-sampled", "visits.cpp:9", "--sampling", "off"], "there are none", "--progress"),

@@ -35,10 +35,10 @@ def libraries_unknown(path: str, interpreter: str, reason: str) -> Problem:
     )
 
 
-def runtime_missing(place: str) -> Problem:
+def runtime_missing(folder: str) -> Problem:
     """Not built."""
     return Problem(
-        f"libcoz.so and coz-linetable were not found (looked in {place} and above).",
+        f"libcoz.so and coz-linetable were not found (looked in {folder} and above).",
         "build them with make in the checkout, or install coz.",
     )
 

@@ -20,19 +20,19 @@ def point_not_found(name: str, is_line: bool, nearest: Sequence[str], files: Seq
     return Problem(f"there is no {what} {name}, so its visits cannot be counted.", hint)
 
 
-def point_ambiguous(name: str, places: Sequence[str]) -> Problem:
+def point_ambiguous(name: str, locations: Sequence[str]) -> Problem:
     """--progress and its like name several things."""
     return Problem(
-        f"{name} stands for {count(len(places), 'place')}, and a progress point is one.",
-        f"name one of them: {listed(places, 8)}",
+        f"{name} stands for {count(len(locations), 'location')}, and a progress point is one.",
+        f"name one of them: {listed(locations, 8)}",
     )
 
 
 def point_unusable(name: str, reason: str) -> Problem:
-    """A place at which counting would be wrong."""
+    """A location at which counting would be wrong."""
     return Problem(
         f"visits to {name} cannot be counted: {reason}.",
-        "name a line of it instead (FILE:LINE), or the place that calls it.",
+        "name a line of it instead (FILE:LINE), or the line that calls it.",
     )
 
 
@@ -56,7 +56,7 @@ def no_breakpoint_instruction(machine: str) -> Problem:
     """Only x86-64 has been taught."""
     return Problem(
         f"jumps and breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
-        "use --progress-by hardware, or mark the place in the source with COZ_PROGRESS.",
+        "use --progress-by hardware, or write COZ_PROGRESS there in the source.",
     )
 
 
@@ -66,7 +66,7 @@ def no_hardware_breakpoint(name: str, needed: int, free: int, error: str, only: 
     another = "" if only else "use --progress-by auto, or "
     return Problem(
         f"{name} needs {count(needed, 'hardware breakpoint')}, and {free} can be had{why}.",
-        f"{another}mark the place in the source with COZ_PROGRESS.",
+        f"{another}write COZ_PROGRESS there in the source.",
     )
 
 
@@ -77,7 +77,7 @@ def costly_point(name: str, rate: float, cost: float, share: float) -> Problem:
         f"{name} was reached {rate:,.0f} times a second; counting that took about {share:.0%} of a "
         f"processor's time ({visit} a visit), so that effects are not those of the "
         "program alone.",
-        "choose a place that is passed more rarely, or mark it in the source with COZ_PROGRESS, or use "
+        "choose a location that is passed more rarely, or write COZ_PROGRESS there in the source, or use "
         "--progress-sampled.",
     )
 
@@ -88,8 +88,8 @@ def killed_by_trap(names: Sequence[str]) -> Problem:
         f"the program was ended by SIGTRAP, and visits to {', '.join(names)} were counted by a breakpoint "
         "instruction: so ends a thread that has blocked SIGTRAP by a system call of its own, or before "
         "the profiler started, and runs into it.",
-        "if it ends well without the profiler, try --progress-by jump or hardware, or mark the place in the "
-        "source with COZ_PROGRESS.",
+        "if it ends well without the profiler, try --progress-by jump or hardware, or write COZ_PROGRESS "
+        "there in the source.",
     )
 
 

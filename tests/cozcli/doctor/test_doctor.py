@@ -157,7 +157,7 @@ def test_the_command(tmp_path: Path) -> None:
     good = compiled(tmp_path, MARKED, "-g")
     done = coz("doctor", "---", good, "--argument")
     assert done.returncode == 0, done.stdout
-    assert "progress points: the program has marks" in " ".join(done.stdout.split())
+    assert "progress points: the program has progress macros" in " ".join(done.stdout.split())
     assert coz("doctor", good).returncode == 0
     assert coz("doctor").returncode == 0
     bad = coz("doctor", "--json", str(tmp_path / "none"))

@@ -150,7 +150,7 @@ def test_points_are_placed(tmp_path: Path) -> None:
     [
         (found("f"), WantedPoints(progress=["f"]), "no function f"),
         (found("a.c:9", nearest=("/src/a.c:8",)), WantedPoints(sampled=["a.c:9"]), "no line with code a.c:9"),
-        (found("f", "/a.c:f", "/b.c:f"), WantedPoints(progress=["f"]), "2 places"),
+        (found("f", "/a.c:f", "/b.c:f"), WantedPoints(progress=["f"]), "2 locations"),
         (found("f", "/a.c:f", problem="a loop"), WantedPoints(progress=["f"]), "a loop"),
         (found("b.h:3", "/usr/b.h:3"), WantedPoints(sampled=["b.h:3"]), "not in the source scope"),
         (found("f", "/src/a.c:f"), WantedPoints(sampled=["f"]), "is none"),

@@ -18,7 +18,7 @@ from synthetic import Line, many_lines
 from cozcli.analysis.result import Mark
 from cozcli.reports.marks import EXPLANATIONS
 from cozcli.reports.page import LARGE, NotOurPageError, PageProfile, embed, render_page, write_page
-from cozcli.reports.page_sources import AROUND, LONGEST, MOST, read_sources
+from cozcli.reports.page_sources import AROUND, MAX_LENGTH, MAX_TEXT, read_sources
 
 ROOT = Path(__file__).resolve().parents[3]
 TEMPLATE = ROOT / "cozcli" / "reports" / "page_template.html"
@@ -151,7 +151,7 @@ def test_five_hundred_lines_of_twenty_speedups_are_small() -> None:
     assert len(profile["results"]) == 500
     assert {len(result["curve"]["s"]) for result in profile["results"]} == {21}
     # With as much source as ever comes along.
-    assert len(page) + MOST < LARGE
+    assert len(page) + MAX_TEXT < LARGE
 
 
 def test_numbers_survive() -> None:
@@ -261,7 +261,7 @@ def test_odd_files_are_left_out(tmp_path: Path) -> None:
     )
     assert {Path(path).name for path in found} == {"latin.c", "long.c"}
     assert found[f"{tmp_path}/latin.c"]["parts"]["1"][0] == "\ufffd"
-    assert len(found[f"{tmp_path}/long.c"]["parts"]["1"][0]) == LONGEST
+    assert len(found[f"{tmp_path}/long.c"]["parts"]["1"][0]) == MAX_LENGTH
 
 
 def test_there_is_a_limit_to_source(tmp_path: Path) -> None:
@@ -273,4 +273,4 @@ def test_there_is_a_limit_to_source(tmp_path: Path) -> None:
     found = read_sources(locations, 0)
     assert 0 < len(found) < 200
     assert list(found) == [location.rpartition(":")[0] for location in locations[: len(found)]]
-    assert len(embed(found)) < 1.1 * MOST
+    assert len(embed(found)) < 1.1 * MAX_TEXT
