@@ -13,15 +13,27 @@
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "kernel/real.h"
-#include "signals/sample_signal.h"
+#include "signals/program_signals.h"
 
 namespace {
 
 using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
-using coz::MaskOfCall;
 using coz::Nanoseconds;
+
+// The mask of a call that has one of its own, as the kernel gets it; nullptr stays nullptr.
+class MaskOfCall {
+ public:
+  explicit MaskOfCall(const sigset_t* mask) noexcept : is_given_(mask != nullptr) {
+    if (is_given_) mask_ = coz::program_signals.mask_for_kernel(*mask);
+  }
+  const sigset_t* get() const noexcept { return is_given_ ? &mask_ : nullptr; }
+
+ private:
+  bool is_given_;
+  sigset_t mask_;
+};
 
 // `call` gets the time-out in milliseconds; below 0 is for ever.
 template <typename Call>
@@ -102,10 +114,9 @@ COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  MaskOfCall own(mask);
-  return with_timespec(timeout, [&](const timespec* t) {
-    return own.unless_ended([&] { return COZ_REAL(ppoll)(files, count, t, own.get()); });
-  });
+  const MaskOfCall own(mask);
+  return with_timespec(
+      timeout, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
 }
 
 // The kernel leaves what is left in `timeout`.
@@ -118,10 +129,9 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
-  MaskOfCall own(mask);
+  const MaskOfCall own(mask);
   return with_timespec(timeout, [&](const timespec* t) {
-    return own.unless_ended(
-        [&] { return COZ_REAL(pselect)(count, read, write, except, t, own.get()); });
+    return COZ_REAL(pselect)(count, read, write, except, t, own.get());
   });
 }
 
@@ -132,19 +142,16 @@ COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout)
 
 COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
                            const sigset_t* mask) {
-  MaskOfCall own(mask);
-  return with_milliseconds(timeout, [&](int ms) {
-    return own.unless_ended(
-        [&] { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
-  });
+  const MaskOfCall own(mask);
+  return with_milliseconds(
+      timeout, [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
                             const sigset_t* mask) {
-  MaskOfCall own(mask);
+  const MaskOfCall own(mask);
   return with_timespec(timeout, [&](const timespec* t) {
-    return own.unless_ended(
-        [&] { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); });
+    return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get());
   });
 }
 
@@ -187,10 +194,9 @@ COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room)
 
 COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
                            const sigset_t* mask, size_t room) {
-  MaskOfCall own(mask);
+  const MaskOfCall own(mask);
   return with_timespec(timeout, [&](const timespec* t) {
-    return own.unless_ended(
-        [&] { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); });
+    return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room);
   });
 }
 

@@ -10,7 +10,7 @@
 #include "common/raw_syscall.h"
 #include "kernel/real.h"
 #include "lifecycle/runtime.h"
-#include "signals/sample_signal.h"
+#include "signals/program_signals.h"
 
 namespace {
 
@@ -48,8 +48,8 @@ __attribute__((visibility("hidden"), used)) long coz_set_mask(long number, long 
   if (before != 0 && COZ_REAL(syscall)(number, SIG_BLOCK, 0L, before, size) != 0) return -1;
   sigset_t own = {};
   if (set != 0) std::memcpy(&own, reinterpret_cast<const void*>(set), sizeof bits);
-  const int result =
-      coz::change_mask(static_cast<int>(how), set == 0 ? nullptr : &own, &was, in_kernel);
+  const int result = coz::program_signals.change_mask(static_cast<int>(how),
+                                                      set == 0 ? nullptr : &own, &was, in_kernel);
   if (result == 0 && before != 0) {
     bits = coz::bits_of(was);
     std::memcpy(reinterpret_cast<void*>(before), &bits, sizeof bits);

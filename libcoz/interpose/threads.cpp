@@ -8,7 +8,6 @@
 #include "interpose/export.h"
 #include "interpose/small_stack.h"
 #include "kernel/real.h"
-#include "signals/sample_signal.h"
 
 namespace coz {
 namespace {
@@ -19,31 +18,20 @@ struct Start {
   Result (*routine)(void*);
   void* argument;
   Nanoseconds inherited;
-  SignalBits blocked;
 };
-
-// What the creating thread blocks, but not in the kernel, and the new one inherits.
-SignalBits inherited_blocking(const pthread_attr_t* attributes) noexcept {
-  const SignalBits blocked = withheld::blocked() & never_blocked();
-  sigset_t set;
-  if (blocked == 0 || attributes == nullptr) return blocked;
-  const bool has_own = pthread_attr_getsigmask_np(attributes, &set) == 0;
-  return has_own ? 0 : blocked;
-}
 
 template <typename Result>
 Result begin_thread(void* passed) {
   const Start start = *static_cast<Start<Result>*>(passed);
   free(passed);
-  if (Runtime* runtime = Runtime::active())
-    runtime->threads().begin(start.inherited, start.blocked);
+  if (Runtime* runtime = Runtime::active()) runtime->threads().begin(start.inherited);
   return start.routine(start.argument);
 }
 
 // `create(routine, argument)` is the real call. `no_memory` is what it returns for want of memory.
 template <typename Result, typename Create>
-COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, SignalBits blocked,
-                                   int no_memory, Create create) {
+COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int no_memory,
+                                   Create create) {
   auto delays = Session::current_delays();
   ThreadState* parent = Session::current_thread();
   if (!delays || parent == nullptr) return create(routine, argument);
@@ -51,7 +39,7 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, Sig
   if (start == nullptr) return no_memory;
   // The delays that the parent has served have delayed the child's creation too.
   delays->publish();
-  *start = {routine, argument, parent->delay.clock.local(), blocked};
+  *start = {routine, argument, parent->delay.clock.local()};
   const int result = create(begin_thread<Result>, start);
   if (result != 0) free(start);
   return result;
@@ -77,28 +65,23 @@ static_assert(thrd_success == 0);
 
 COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*routine)(void*), void* argument) {
-  const coz::withheld::InKernel inherited(coz::never_blocked());
   const coz::SmallStack stack(attributes);
   if (stack.is_too_small()) {
     // Not registered, it is not sampled either: the handler goes back at once.
     return COZ_REAL(pthread_create)(thread, attributes, routine, argument);
   }
-  const coz::SignalBits blocked = coz::inherited_blocking(attributes);
-  return coz::create_thread(
-      routine, argument, blocked, EAGAIN, [&](void* (*begin)(void*), void* start) {
-        const int error = COZ_REAL(pthread_create)(thread, stack.attributes(), begin, start);
-        if (error == 0 || stack.attributes() == attributes) return error;
-        // There may have been memory for the stack that the program asked for.
-        return COZ_REAL(pthread_create)(thread, attributes, begin, start);
-      });
+  return coz::create_thread(routine, argument, EAGAIN, [&](void* (*begin)(void*), void* start) {
+    const int error = COZ_REAL(pthread_create)(thread, stack.attributes(), begin, start);
+    if (error == 0 || stack.attributes() == attributes) return error;
+    // There may have been memory for the stack that the program asked for.
+    return COZ_REAL(pthread_create)(thread, attributes, begin, start);
+  });
 }
 
 COZ_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
-  const coz::withheld::InKernel inherited(coz::never_blocked());
-  const coz::SignalBits blocked = coz::inherited_blocking(nullptr);
-  return coz::create_thread(
-      routine, argument, blocked, thrd_nomem,
-      [=](thrd_start_t begin, void* start) { return COZ_REAL(thrd_create)(thread, begin, start); });
+  return coz::create_thread(routine, argument, thrd_nomem, [=](thrd_start_t begin, void* start) {
+    return COZ_REAL(thrd_create)(thread, begin, start);
+  });
 }
 
 COZ_EXPORT int pthread_join(pthread_t thread, void** result) {

@@ -64,7 +64,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(pthread_kill) X(raise) X(kill) X(killpg) X(tgkill) X(sigqueue) X(pthread_sigqueue) \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) X(sigpending) \
   X(sigaction) X(signal) X(__sysv_signal) X(signalfd) X(sigprocmask) X(pthread_sigmask) \
-  X(pthread_attr_setsigmask_np) X(siginterrupt) \
+  X(pthread_attr_setsigmask_np) \
   X(fork) X(daemon) X(forkpty) X(_exit)
 // clang-format on
 

@@ -14,7 +14,8 @@
 #include "lifecycle/forked_start.h"
 #include "lifecycle/run_record.h"
 #include "sampling/call_chain.h"
-#include "signals/sample_signal.h"
+#include "signals/program_signals.h"
+#include "signals/sample_handler.h"
 
 namespace coz {
 namespace {
@@ -92,7 +93,7 @@ bool Runtime::begin() {
   experimenter_.hand_over_descriptors();
 
   Session::open(session_);
-  threads_.begin(0, 0);
+  threads_.begin(0);
   pthread_atfork(before_fork, after_fork, in_forked_child);
   atexit(finish);
   at_quick_exit(finish);
@@ -139,7 +140,7 @@ void Runtime::watch_modules() {
 
 void Runtime::start_sampling() {
   std::string explanation;
-  install_sample_handler();
+  install_sample_handler(take_sample);
   const bool sampling = samples_.start(config_.sampling, explanation);
   if (!explanation.empty()) message("%s", explanation.c_str());
   sampler_.drops_kernel_time(samples_.drops_kernel_time());
@@ -252,16 +253,12 @@ void Runtime::in_forked_child() {
   Session::close();
   ended_early_.store(nullptr, std::memory_order_relaxed);
   Session::set_thread(nullptr);
-  withheld::in_forked_child(never_blocked());
   Session::set_own_process();
-  if (!was_active) {
-    // Profiling had ended before.
-    if (sample_signal() != 0) give_back_signals();
-    return;
-  }
+  program_signals.in_forked_child();
+  // Otherwise profiling had ended before.
+  if (!was_active) return;
   runtime_->module_thread_.in_forked_child();
   close_cost_event_in_forked_child();
-  give_back_signals();
 }
 
 }  // namespace coz

@@ -5,7 +5,7 @@
 #include "common/raw_syscall.h"
 #include "kernel/message.h"
 #include "lifecycle/last_thread.h"
-#include "signals/sample_signal.h"
+#include "signals/program_signals.h"
 
 namespace coz {
 namespace {
@@ -14,8 +14,7 @@ int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
 }  // namespace
 
-void ThreadLifecycle::begin(Nanoseconds inherited, SignalBits blocked) noexcept {
-  static_assert(withheld::kMaxThreads >= ThreadRegistry::kSlots);
+void ThreadLifecycle::begin(Nanoseconds inherited) noexcept {
   const int tid = current_tid();
   ThreadState* thread = session_.shared.threads.claim(tid);
   if (thread == nullptr) {
@@ -31,7 +30,7 @@ void ThreadLifecycle::begin(Nanoseconds inherited, SignalBits blocked) noexcept 
   thread->pauses_seen = samples_.pauses().count();
   pthread_setspecific(end_key_, thread);
   Session::set_thread(thread);
-  withheld::begin(thread->delay.slot, our_signals(), blocked);
+  program_signals.begin_thread();
   if (!samples_.start_thread(*thread) && !warned_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
@@ -51,7 +50,6 @@ void ThreadLifecycle::end(void* state) {
   Session::set_thread(nullptr);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   SampleSource::stop_thread(*thread);
-  withheld::end(never_blocked());
   if (session == nullptr) return;
   if (current_tid() == Session::own_process() && !exit_after_the_last()) {
     message("the main thread has left, and no thread could be started that sees the last one end");

@@ -11,7 +11,6 @@
 #include <atomic>
 
 #include "sampling/sample_source.h"
-#include "signals/signal_bits.h"
 #include "thread/session.h"
 
 namespace coz {
@@ -24,9 +23,8 @@ class ThreadLifecycle {
   // Returns an error number.
   int prepare() noexcept { return pthread_key_create(&end_key_, end); }
 
-  // `inherited`: the delays that the parent thread had served. `blocked`: what that blocked of
-  // signals that are ours (signals/withheld_signals.h).
-  void begin(Nanoseconds inherited, SignalBits blocked) noexcept;
+  // `inherited`: the delays that the parent thread had served.
+  void begin(Nanoseconds inherited) noexcept;
 
  private:
   static void end(void* thread);

@@ -8,7 +8,6 @@
 
 #include "common/perf_event.h"
 #include "common/raw_syscall.h"
-#include "signals/withheld_signals.h"
 
 namespace coz {
 namespace {
@@ -45,8 +44,6 @@ class TakesTrap {
     const std::uint64_t trap = std::uint64_t{1} << (SIGTRAP - 1);
     raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&trap), 0, sizeof trap);
   }
-
-  withheld::OutOfProgram out_of_program_;
 };
 
 }  // namespace

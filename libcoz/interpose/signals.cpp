@@ -1,0 +1,154 @@
+// Sending signals, and waiting for them. For the signals that the profiler takes for itself see
+// signals/program_signals.h.
+#include <signal.h>
+#include <unistd.h>
+
+#include "interpose/blocking.h"
+#include "interpose/export.h"
+#include "kernel/real.h"
+#include "signals/program_signals.h"
+
+namespace {
+
+using coz::program_signals;
+using coz::WakeSource;
+
+// Threads that wait for a signal are found by its number: no object lives at so low an address.
+std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
+
+// `wait` returns the signal that came, or a value below 1. errno is as `wait` left it.
+template <typename Wait>
+COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
+  auto delays = coz::Session::current_delays();
+  if (!delays) return wait();
+  const bool accounted = delays->before_blocking();
+  const int came = wait();
+  if (!accounted) return came;
+  const bool from_here = came > 0 && info != nullptr && info->si_pid == getpid();
+  delays->after_blocking(from_here ? WakeSource::kThread : WakeSource::kExternal, key(came));
+  return came;
+}
+
+// sigtimedwait() as the program sees it, but that samples may end it. `set` is the kernel's.
+int wait_for_one(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  for (;;) {
+    const int came = COZ_REAL(sigtimedwait)(set, info, timeout);
+    if (came <= 0) return came;
+    if (!coz::ProgramSignals::restore(*info)) continue;
+    // As libc has it.
+    if (info->si_code == SI_TKILL) info->si_code = SI_USER;
+    return info->si_signo;
+  }
+}
+
+// sigwaitinfo, and sigtimedwait with a `timeout`. A signal that was pending already is taken
+// without waiting: whoever sent it did not wake us, so there is nothing to be credited.
+COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  const sigset_t own = program_signals.for_kernel(*set);
+  constexpr timespec kAtOnce = {0, 0};
+  siginfo_t unwanted;
+  siginfo_t* out = info != nullptr ? info : &unwanted;
+  const int saved = errno;
+  if (const int came = wait_for_one(&own, out, &kAtOnce); came > 0) return came;
+  errno = saved;
+  return wait_for_signal(out, [&] {
+    if (timeout == nullptr) {
+      return coz::past_samples([&] { return wait_for_one(&own, out, nullptr); },
+                               [](int came) { return coz::is_interrupted(came); });
+    }
+    coz::Remaining remaining(coz::nanoseconds_of(*timeout));
+    timespec rest = *timeout;
+    remaining.get();
+    return coz::past_samples(
+        [&] {
+          const int came = wait_for_one(&own, out, &rest);
+          const coz::Nanoseconds left = remaining.get();
+          rest = {left / coz::kSecond, left % coz::kSecond};
+          return came;
+        },
+        [](int came) { return coz::is_interrupted(came); });
+  });
+}
+
+COZ_WRAPPER_PART void before_signalling(int signal) {
+  if (signal == 0) return;
+  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(signal));
+}
+
+// For signals that a thread sends to a process, which may be its own.
+int to_send(pid_t process, int signal) noexcept {
+  const int number = program_signals.to_send(signal);
+  return number == signal || process == getpid() ? number : signal;
+}
+
+}  // namespace
+
+COZ_EXPORT int pthread_kill(pthread_t thread, int signal) noexcept {
+  before_signalling(signal);
+  return COZ_REAL(pthread_kill)(thread, program_signals.to_send(signal));
+}
+
+COZ_EXPORT int raise(int signal) noexcept {
+  return COZ_REAL(raise)(program_signals.to_send(signal));
+}
+
+COZ_EXPORT int kill(pid_t process, int signal) noexcept {
+  before_signalling(signal);
+  return COZ_REAL(kill)(process, to_send(process, signal));
+}
+
+COZ_EXPORT int killpg(pid_t group, int signal) noexcept {
+  before_signalling(signal);
+  return COZ_REAL(killpg)(group, signal);
+}
+
+COZ_EXPORT int tgkill(pid_t process, pid_t thread, int signal) {
+  before_signalling(signal);
+  return COZ_REAL(tgkill)(process, thread, to_send(process, signal));
+}
+
+COZ_EXPORT int sigqueue(pid_t process, int signal, const sigval value) noexcept {
+  before_signalling(signal);
+  return COZ_REAL(sigqueue)(process, to_send(process, signal), value);
+}
+
+COZ_EXPORT int pthread_sigqueue(pthread_t thread, int signal, const sigval value) noexcept {
+  before_signalling(signal);
+  return COZ_REAL(pthread_sigqueue)(thread, program_signals.to_send(signal), value);
+}
+
+COZ_EXPORT int sigwait(const sigset_t* set, int* signal) {
+  // sigwait does not say who sent the signal, so sigwaitinfo stands in for it; which may fail
+  // with EINTR, where sigwait goes on, and says so in errno.
+  const int saved = errno;
+  int came;
+  do {
+    came = take_signal(set, nullptr, nullptr);
+  } while (came < 0 && errno == EINTR);
+  const int error = came < 0 ? errno : 0;
+  errno = saved;
+  if (error == 0) *signal = came;
+  return error;
+}
+
+COZ_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
+  return take_signal(set, info, nullptr);
+}
+
+COZ_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  return take_signal(set, info, timeout);
+}
+
+COZ_EXPORT int sigsuspend(const sigset_t* mask) {
+  const sigset_t own = program_signals.mask_for_kernel(*mask);
+  return wait_for_signal(nullptr, [&] {
+    return coz::past_samples([&] { return COZ_REAL(sigsuspend)(&own); },
+                             [](int result) { return coz::is_interrupted(result); });
+  });
+}
+
+COZ_EXPORT int pause() {
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  return sigsuspend(&mask);
+}

@@ -1,0 +1,114 @@
+#include "signals/sample_handler.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "patch/machine_context.h"
+#include "sampling/sample_source.h"
+#include "signals/interrupted_call.h"
+#include "signals/program_signals.h"
+#include "thread/session.h"
+#include "thread/visit.h"
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+namespace coz {
+namespace {
+
+TakeSample take_sample = nullptr;
+std::atomic<int> sample_signal{0};
+std::atomic<const Breakpoints*> breakpoints_in_use{nullptr};
+
+bool is_sample(const siginfo_t& info) noexcept {
+  if (info.si_signo != sample_signal.load(std::memory_order_relaxed)) return false;
+  if (info.si_signo == SIGTRAP) return info.si_code == TRAP_PERF;
+  // From a perf descriptor (POLL_IN), which no program sends, or from our timer thread.
+  return info.si_code > 0 || is_tick(info);
+}
+
+// Has the kernel sent the sample later than the period ended, because the thread blocked the signal
+// then, as it does in this handler? (si_perf_flags, which libc's headers may lack: the last 32 of
+// the 40 bytes of struct siginfo that are used.)
+bool is_late(const siginfo_t& info) noexcept {
+  if (info.si_signo != SIGTRAP) return false;
+  std::uint32_t flags = 0;
+  std::memcpy(&flags, reinterpret_cast<const char*>(&info) + 36, sizeof flags);
+  return (flags & 1U) != 0;  // TRAP_PERF_FLAG_ASYNC
+}
+
+// False if the thread has not run into a breakpoint instruction of ours. If it has, the program
+// goes on as if there was none, whether it is still profiled or not.
+bool step_over_breakpoint(const siginfo_t& info, void* context) noexcept {
+  const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
+  // Only the kernel sends this code, for a trap of the processor's.
+  if (breakpoints == nullptr || info.si_signo != SIGTRAP || info.si_code != SI_KERNEL) return false;
+  Registers registers = registers_of(context);
+  if (!breakpoints->step_over(registers, [](Point& point) noexcept { visit(point); })) return false;
+  set_registers(context, registers);
+  return true;
+}
+
+// While it lives, the context shows a thread that runs the copy of a patched instruction, or a
+// trampoline, where it is in the program.
+class SeenInProgram {
+ public:
+  explicit SeenInProgram(void* context) noexcept
+      : context_(context), address_(instruction_pointer(context)), stack_(stack_pointer(context)) {
+    const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
+    if (breakpoints == nullptr) return;
+    const SeenAt seen = breakpoints->in_program(address_);
+    if (seen.rip == address_) return;
+    is_moved_ = true;
+    set_instruction_pointer(context, seen.rip);
+    set_stack_pointer(context, stack_ + seen.pushed);
+  }
+  ~SeenInProgram() {
+    if (!is_moved_) return;
+    set_instruction_pointer(context_, address_);
+    set_stack_pointer(context_, stack_);
+  }
+  SeenInProgram(const SeenInProgram&) = delete;
+  SeenInProgram& operator=(const SeenInProgram&) = delete;
+
+ private:
+  void* context_;
+  std::uintptr_t address_;
+  std::uintptr_t stack_;
+  bool is_moved_ = false;
+};
+
+// Whether the signal may have ended a call that the program did not see it end. Of samples, only
+// ticks of the timer reach a sleeping thread: perf's come while the thread runs. Such a sample on
+// the first instruction after a call that a handler of the program's has ended only looks so.
+bool handle_quietly(const siginfo_t& info, void* context) noexcept {
+  if (!is_sample(info)) return !program_signals.pass_on(info, context);
+  const SeenInProgram seen(context);
+  take_sample(context, is_late(info));
+  return is_tick(info);
+}
+
+void handle(int, siginfo_t* info, void* context) noexcept {
+  if (step_over_breakpoint(*info, context)) return;
+  if (!handle_quietly(*info, context) || !is_interrupted_call(context)) return;
+  if (ThreadState* thread = Session::current_thread()) {
+    thread->interruptions.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+void install_sample_handler(TakeSample take) noexcept {
+  take_sample = take;
+  program_signals.take_over(handle);
+}
+
+void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept {
+  sample_signal.store(signal, std::memory_order_release);
+  breakpoints_in_use.store(breakpoints, std::memory_order_release);
+  program_signals.keep(signal, breakpoints != nullptr && breakpoints->has_instructions());
+}
+
+}  // namespace coz

@@ -1,0 +1,26 @@
+// The handler of the signals that the profiler takes for itself. It takes samples, steps over
+// breakpoint instructions of ours, and passes the program's own signals on (program_signals.h).
+//
+// It runs in any thread of the program, on that thread's own stack: it allocates nothing, takes no
+// lock and keeps errno.
+#ifndef LIBCOZ_SIGNALS_SAMPLE_HANDLER_H
+#define LIBCOZ_SIGNALS_SAMPLE_HANDLER_H
+
+#include "patch/breakpoints.h"
+
+namespace coz {
+
+// Takes a sample of the calling thread, which was interrupted in `context`. `is_late`: the period
+// ended while the thread blocked the signal, and the thread has gone on since. Signal-safe.
+using TakeSample = void (*)(void* context, bool is_late) noexcept;
+
+// Before sampling starts, in the first thread.
+void install_sample_handler(TakeSample take_sample) noexcept;
+// Once it is known which signal carries samples (0: none), and which breakpoints there are
+// (nullptr: none): signals that are not needed are the program's again. In the first thread, before
+// main.
+void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept;
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SIGNALS_SAMPLE_HANDLER_H
