@@ -124,7 +124,7 @@ int end_of_child(Body body, bool is_known = true) {
     _exit(0);
   }
   int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) == child);
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
