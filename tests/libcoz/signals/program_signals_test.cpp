@@ -196,6 +196,7 @@ TEST_CASE("a handler gets the signal under its own number, however it was sent")
   CHECK(handled == 3);
   CHECK(handled_code == SI_KERNEL);
 #endif
+  handled = 0;
   const pid_t child = fork();
   if (child == 0) {
     union sigval value = {};
@@ -203,7 +204,6 @@ TEST_CASE("a handler gets the signal under its own number, however it was sent")
     sigqueue(getppid(), SIGTRAP, value);
     _exit(0);
   }
-  handled = 0;
   CHECK(comes_true([] { return handled == 1; }));
   CHECK(handled_code == SI_QUEUE);
   CHECK(handled_value == 7);
