@@ -1,6 +1,7 @@
 """Profiles of the classic Coz: tab-separated (to 0.2.2) and JSON Lines (0.2.5), as our records.
 
-The first ones, of 2014 and 2015, call a throughput point `progress-point`, and end with `shutdown`.
+The first ones, of 2014 and 2015, call a throughput point `progress-point`, and end with `shutdown`. Some
+builds of 0.2.5 write the types with underscores: `throughput_point`, `latency_point`.
 
 What they say and what they leave out, seen in real files:
 
@@ -42,7 +43,7 @@ _TYPES = {"startup", "experiment", *_POINTS, "runtime", "samples", "shutdown"}
 
 def is_classic(values: Mapping[str, object]) -> bool:
     """Is this JSON object a record of the classic tool (and not one of ours with the same type)?"""
-    match values.get("type"):
+    match _type_of(values):
         case "startup" | "throughput-point" | "latency-point" | "runtime" | "shutdown":
             return True
         case "progress-point":
@@ -55,6 +56,11 @@ def is_classic(values: Mapping[str, object]) -> bool:
             return False
 
 
+def _type_of(values: Mapping[str, object]) -> str:
+    """The type of a record, with hyphens whichever way it is written."""
+    return str(values.get("type", "")).replace("_", "-")
+
+
 def parse_tab_line(line: str) -> dict[str, object] | None:
     """Split `type<TAB>key=value…` into the object that the JSON form would hold.
 
@@ -62,7 +68,7 @@ def parse_tab_line(line: str) -> dict[str, object] | None:
         None if the line is not a tab-separated classic record.
     """
     kind, *pairs = line.split("\t")
-    if kind not in _TYPES:
+    if kind.replace("_", "-") not in _TYPES:
         return None
     values: dict[str, object] = {"type": kind}
     for pair in pairs:
@@ -109,9 +115,9 @@ class ClassicAssembler:
     def feed(self, values: Mapping[str, object]) -> Iterator[Record]:
         """Take one object."""
         fields = Fields(values)
-        match values["type"]:
+        match _type_of(values):
             case kind if kind in _POINTS:
-                self._add_point(str(kind), fields)
+                self._add_point(kind, fields)
             case "samples":
                 line = LineCount(fields.text("location"), "", fields.natural("count"))
                 if self._lines is not None:

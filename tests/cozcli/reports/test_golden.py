@@ -5,6 +5,7 @@ Words must agree exactly, numbers to a thousandth: numerical libraries may diffe
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -44,6 +45,23 @@ def test_report(golden: Path, name: str, form: str, monkeypatch: pytest.MonkeyPa
     # Tables round to a tenth of a per cent, and sentences to one, which may fall either way.
     step = {"txt": 0.11, "md": 0.11, "annotate": 1.0}.get(form, 1e-6)
     assert numbers(text) == pytest.approx(numbers(wanted), rel=1e-3, abs=step)
+
+
+def test_types_with_underscores_are_read_as_those_with_hyphens(
+    golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some builds of the classic tool 0.2.5 write `throughput_point` and `latency_point`."""
+    text = (golden / "classic-0.2.5.underscores.coz").read_text()
+    assert '"throughput_point"' in text
+    assert '"latency_point"' in text
+    profile = tmp_path / "p.coz"
+    monkeypatch.chdir(tmp_path)
+    reports = []
+    for written in (text, text.replace("t_point", "t-point").replace("y_point", "y-point")):
+        profile.write_text(written)
+        reports.append(JsonReport().render(analyse(load_profile(["p.coz"]))))
+    assert reports[0] == reports[1]
+    assert {r["kind"] for r in json.loads(reports[0])["results"]} == {"throughput", "latency"}
 
 
 def numbers(text: str) -> list[float]:
