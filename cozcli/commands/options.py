@@ -90,6 +90,24 @@ def require_packages(*names: str) -> None:
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         raise CozError(messages.packages_missing(sys.executable, missing))
+    if "numpy" in names:
+        _load_numpy()
+
+
+def _load_numpy() -> None:
+    """Load scipy, and numpy with it, with one thread for linear algebra.
+
+    OpenBLAS starts a thread for each core; for matrices as small as ours they cost more than they save. It
+    reads the variable once, while it is loaded. Programs that are started later must not inherit it.
+    """
+    name = "OPENBLAS_NUM_THREADS"
+    if name in os.environ:
+        return
+    os.environ[name] = "1"
+    try:
+        import scipy.special  # noqa: F401
+    finally:
+        del os.environ[name]
 
 
 def natural(text: str) -> int:

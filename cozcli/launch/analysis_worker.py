@@ -32,6 +32,8 @@ Row = tuple[str, bool, float, float, float, float]
 def main() -> None:
     """Arguments: the profile, and perhaps `idle`."""
     profile = Path(sys.argv[1])
+    # The program that is profiled needs the cores.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "idle" in sys.argv[2:]:
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -38,10 +38,42 @@ class PhaseOfLine:
     def adjust(self, all_series: Sequence[Series], context: Context) -> list[Series]:
         """The series with the factor of their line."""
         ratios = context.period_ratios(all_series)
+        runs = [_WholeRun(run, ratios) for run in context.runs]
         for location in dict.fromkeys(series.location for series in all_series):
-            windows = context.by_line[location]
-            context.phases[location] = phase_correction(location, windows, context.runs, ratios)
+            context.phases[location] = phase_correction(location, context.by_line[location], runs)
         return [series.multiplied(_factor(context.phases[series.location])) for series in all_series]
+
+
+class _WholeRun:
+    """A run as a whole: samples of each line, and the time that its work would take without speedups.
+
+    Args:
+        ratios: p_s/p_0 by line and speedup, for counting time under virtual speedups.
+    """
+
+    def __init__(self, run: Run, ratios: PeriodRatios) -> None:
+        #: By line, the latest record that has both: run time and samples until then.
+        self._latest: dict[str, tuple[int, int]] = {}
+        if run.samples is not None:
+            for line in run.samples.lines:
+                self._latest.setdefault(line.location, (run.samples.run_time, line.count))
+        for record in run.experiments:
+            if record.line_samples >= 0 and record.run_time > self._latest.get(record.location, (0, 0))[0]:
+                self._latest[record.location] = record.run_time, record.line_samples
+        treatments = sorted(
+            (record for record in run.experiments if record.speedup > 0), key=lambda record: record.run_time
+        )
+        self._ends = np.array([record.run_time for record in treatments])
+        known = [max(ratios.get((r.location, r.speedup), 1.0), MIN_RATIO) for r in treatments]
+        extra = [r.effective_duration * (1 / ratio - 1) for r, ratio in zip(treatments, known, strict=True)]
+        self._extra = np.concatenate([[0.0], np.cumsum(extra)])
+
+    def samples_and_time(self, location: str) -> tuple[int, float]:
+        """Samples in the line, and time, until the latest record that has both; zeros if none has."""
+        time, samples = self._latest.get(location, (0, 0))
+        if time == 0:
+            return 0, 0.0
+        return samples, time + float(self._extra[np.searchsorted(self._ends, time, side="right")])
 
 
 def _factor(phase: Phase) -> Factor:
@@ -49,24 +81,20 @@ def _factor(phase: Phase) -> Factor:
     return Factor(phase.factor, phase.standard_error, is_at_most_one=True) if phase.factor < 1 else Factor()
 
 
-def phase_correction(
-    location: str,
-    windows: Sequence[Window],
-    runs: Sequence[Run],
-    ratios: PeriodRatios,
-) -> Phase:
+def phase_correction(location: str, windows: Sequence[Window], runs: Sequence[_WholeRun]) -> Phase:
     """The factor for one line, 1 unless it is significantly (95 %, one-sided) below 1.
 
     Args:
-        location: the line. windows: its usable windows. runs: all runs.
-        ratios: p_s/p_0 by line and speedup, for counting time under virtual speedups.
+        windows: the usable ones of the line. runs: all of them, as windows number them.
     """
     baseline = [w.record for w in windows if w.record.speedup == 0 and not w.is_borrowed]
     if len(baseline) < MIN_WINDOWS:
         return Phase()
     samples_seen = np.array([record.hits for record in baseline], dtype=np.float64)
     time = np.array([record.effective_duration for record in baseline], dtype=np.float64)
-    samples, run_time = _whole_runs(location, {w.run for w in windows}, runs, ratios)
+    measured = [runs[number].samples_and_time(location) for number in {w.run for w in windows}]
+    samples = sum(of_run for of_run, _ in measured)
+    run_time = max(sum(of_run for _, of_run in measured), 0.0)
     if samples_seen.sum() == 0 or samples == 0 or run_time == 0:
         return Phase()
     rate = samples_seen.sum() / time.sum()
@@ -82,34 +110,3 @@ def phase_correction(
     if math.log(estimate) + float(t_quantile(0.95, n - 1)) * error >= 0:
         return Phase(1.0, estimate, error)
     return Phase(estimate, estimate, error)
-
-
-def _whole_runs(
-    location: str,
-    measured: set[int],
-    runs: Sequence[Run],
-    ratios: PeriodRatios,
-) -> tuple[int, float]:
-    """Samples in the line and time, summed over the runs in which it was measured.
-
-    Per run, at the latest record that has both: the last `samples` record or one of its windows.
-    """
-    samples, time = 0, 0.0
-    for number in measured:
-        run = runs[number]
-        latest, count = 0, 0
-        if run.samples is not None:
-            counts = [line.count for line in run.samples.lines if line.location == location]
-            latest, count = (run.samples.run_time, counts[0]) if counts else (0, 0)
-        for record in run.experiments:
-            if record.location == location and record.line_samples >= 0 and record.run_time > latest:
-                latest, count = record.run_time, record.line_samples
-        if latest == 0:
-            continue
-        samples += count
-        time += latest
-        for record in run.experiments:
-            if record.speedup > 0 and record.run_time <= latest:
-                ratio = max(ratios.get((record.location, record.speedup), 1.0), MIN_RATIO)
-                time += record.effective_duration * (1 / ratio - 1)
-    return samples, max(time, 0.0)

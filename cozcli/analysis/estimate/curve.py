@@ -38,13 +38,14 @@ def fit_curve(speedups: Floats, weights: Floats, effect: Floats, replicates: Flo
     root = np.sqrt(weights / weights.max())[:, None]
     operator = np.linalg.pinv(design * root) * root.T
     grid = np.linspace(0.0, float(speedups[-1]), GRID)
-    curve = (grid[:, None] ** powers) @ operator
+    at_grid = grid[:, None] ** powers
     # A slow-down of several times (a queue that grows) is no parabola; its logarithm nearly is.
     steep = bool(effect.min() < STEEP)
     if steep:
         # The logarithm of a replicate without any time left would not be finite.
         effect, replicates = (np.log1p(-np.minimum(each, MAX_EFFECT)) for each in (effect, replicates))
-    fitted, (low, high) = curve @ effect, percentile_interval(replicates @ curve.T)
+    fitted = at_grid @ (operator @ effect)
+    low, high = percentile_interval((at_grid @ (operator @ replicates.T)).T)
     if steep:
         fitted, low, high = -np.expm1(fitted), -np.expm1(high), -np.expm1(low)
     return Fit(degree, _tuple(grid), _tuple(fitted), _tuple(low), _tuple(high))

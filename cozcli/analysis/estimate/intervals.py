@@ -11,9 +11,10 @@ from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, t_q
 
 
 def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
-    """The 95 % percentile interval of each column of `replicates`, (B, …): two arrays of shape (…)."""
+    """The 95 % percentile interval of each column of `replicates`, (B,) or (B, S): two arrays, () or (S,)."""
     tail = 50 * (1 - LEVEL)
-    low, high = np.percentile(replicates, [tail, 100 - tail], axis=0)
+    # A row for each column: np.percentile is several times as fast on what is contiguous.
+    low, high = np.percentile(np.ascontiguousarray(replicates.T), [tail, 100 - tail], axis=-1)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
 
 
