@@ -1,24 +1,24 @@
-// Spreads what a sample stands for over the next runs of the same code segment.
+// Spreads the charge of a sample over the next runs of the same code segment.
 //
-// A sample in the selected line says that the thread has been there for a whole period P, in all
-// that it ran since the last one. Charged at once, d = speedup·P is a lump: where threads meet
-// several times in a period, one meeting gets all of the delay and the others none, and what a
-// thread gains beyond the time for which the others let it run ahead is lost in waiting. A line
+// A sample in the selected target says that the thread has been there for a whole period P, in all
+// that it ran since the last sample. To charge that at once would be wrong where threads meet
+// several times in a period: one meeting would get all of the delay and the others none, and what a
+// thread gains beyond the time for which the others let it run ahead is lost in waiting. A target
 // that is really faster gains a little each time (docs/decisions/charge_smoothing.md).
 //
-// So what a thread runs is cut into *code segments*, from one call that can block or wake to the
-// next, told apart by the place of the call with which they begin. A hit fills the bucket of its
-// code segment with P. While the thread runs through that code segment, now and later, the bucket
-// empties: by the share t/(τ + t) in each time t. In the mean exactly what was sampled is charged,
-// whatever τ is and however the clock is disturbed. Code segments that mostly last for several
-// periods need no spreading: their buckets empty at once.
+// So what a thread runs is divided into *code segments*, each from one call that can block or wake
+// to the next, identified by the return address of the first call. A sample in the target adds P to
+// the bucket of its segment. While the thread runs through that segment, now and later, the bucket
+// decays: in a time t it loses the share t/(τ + t), which is charged. On average exactly what was
+// sampled is charged, whatever τ is and however the clock is disturbed. Segments that usually last
+// for several periods need no smoothing: their buckets are charged at once.
 //
-// Of code segments of a few hundred nanoseconds only one in k is looked at, and counts k times:
+// Of segments that last a few hundred nanoseconds only one in k is observed, and counts k times:
 // reading the clock at each would take longer than they do.
 //
-// Owned by one thread. Its signal handler and its wrappers take turns (ThreadState::busy); only
-// `begin` and `is_idle` may be interrupted by the handler. Time is handed in. Nothing allocates,
-// locks or fails.
+// One thread owns it; its signal handler and its wrappers exclude each other (DelayState::busy).
+// The handler may interrupt only `begin` and `is_idle`. Time is handed in. Nothing allocates, locks
+// or fails.
 #ifndef LIBCOZ_DELAY_CHARGE_SMOOTHER_H
 #define LIBCOZ_DELAY_CHARGE_SMOOTHER_H
 
@@ -31,7 +31,7 @@
 
 namespace coz {
 
-// What a bucket of `line_time` loses in a time t is line_time · t/(scale + t).
+// How a bucket of `line_time` decays: in a time t it loses line_time · t/(scale + t).
 struct Decay {
   Nanoseconds since = 0;
   Nanoseconds line_time = 0;
@@ -48,10 +48,10 @@ class ChargeSmoother {
  public:
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
-  // Code segments of kSamplesOfLong in the mean are long until they come to less than
-  // kSamplesOfShort: to change often is worse than either. So is one that has come to
-  // kSamplesOfOne. In whole numbers: a floating-point mean would end among the subnormal ones,
-  // which are slow.
+  // A code segment is long if its runs have kSamplesOfLong samples on average, until they have less
+  // than kSamplesOfShort: it should not change often. A single run with kSamplesOfOne samples is
+  // long, too. In fixed point, since a floating-point mean would end up among the subnormal
+  // numbers, which are slow.
   static constexpr std::int32_t kOneSample = 4096;
   static constexpr std::int32_t kSamplesOfLong = 2 * kOneSample;
   static constexpr std::int32_t kSamplesOfShort = 1 * kOneSample;
@@ -66,7 +66,8 @@ class ChargeSmoother {
       if (ended.samples < kSamplesOfShort) ended.is_long = false;
     }
     current_ = index_of(site);
-    // What another code segment left there goes to this one: a full table loses no time.
+    // What another segment with the same index left there goes to this one, so that no time is
+    // lost.
     Bucket& bucket = buckets_[current_];
     bucket.site = site;
     samples_ = 0;
@@ -78,13 +79,13 @@ class ChargeSmoother {
       --bucket.skip;
     }
   }
-  // Nothing is to be charged for the code segment at hand, or it is not looked at.
+  // Nothing is to be charged for the current segment, or this run of it is not observed.
   bool is_idle() const noexcept { return buckets_[current_].line_time == 0 || !is_observed_; }
 
-  // From now on time counts for the code segment at hand.
+  // From now on time counts for the current segment.
   void resume(Nanoseconds now) noexcept { since_ = now; }
 
-  // A sample, in the selected line or not.
+  // A sample, in the selected target or not.
   void sample(bool is_in_target, Nanoseconds period, Nanoseconds now) noexcept {
     samples_ = std::min(samples_ + 1, kSamplesCounted);
     if (!is_in_target) return;
@@ -97,13 +98,13 @@ class ChargeSmoother {
     buckets_[current_].line_time += period;
   }
 
-  // How the bucket at hand empties, if the thread goes on.
+  // How the current bucket decays if the thread goes on.
   Decay decay(Nanoseconds period) const noexcept {
     const Bucket& bucket = buckets_[current_];
     return {since_, bucket.line_time, std::clamp(bucket.ran, period, kScalePeriods * period)};
   }
 
-  // The time in the line that is to be charged for what the thread has run since `resume`.
+  // Returns the time in the target to charge for what the thread has run since resume().
   Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
     Bucket& bucket = buckets_[current_];
     const Nanoseconds ran = std::max<Nanoseconds>(0, now - since_);
@@ -113,18 +114,18 @@ class ChargeSmoother {
     const bool is_long = bucket.is_long || samples_ >= kSamplesOfOne;
     if (is_long || bucket.line_time - part < kMinLeft) part = bucket.line_time;
     bucket.line_time -= part;
-    // A new bucket empties fast at first, so that it soon charges as much as it gets.
+    // A new bucket decays fast at first, so that it soon charges as much as it gets.
     bucket.ran = std::min(bucket.ran + ran * weight_, kScalePeriods * period);
     ran_ += ran;
     const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(ran_, 1);
     bucket.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMaxSkipped));
     bucket.skip = static_cast<std::uint16_t>(bucket.every - 1);
     since_ = now;
-    weight_ = 1;  // should the code segment go on
+    weight_ = 1;  // in case the segment goes on
     return part;
   }
 
-  // All that is left, when the thread ends.
+  // Returns all that is left; for the end of the thread.
   Nanoseconds discharge_all() noexcept {
     Nanoseconds sum = 0;
     for (const Bucket& bucket : buckets_) sum += bucket.line_time;
@@ -143,7 +144,7 @@ class ChargeSmoother {
  private:
   static constexpr std::size_t kBucketBits = 5;
   static constexpr Nanoseconds kMinLeft = 2 * kMicrosecond;
-  // In the time of a code segment: as short as the shortest pause, so that nothing is lost.
+  // In time of the segment: as short as the shortest pause, so that nothing is lost.
   static constexpr Nanoseconds kLookEvery = 20 * kMicrosecond;
   static constexpr Nanoseconds kMaxSkipped = 500;
   static constexpr std::int32_t kSamplesCounted = 1000;
@@ -151,11 +152,11 @@ class ChargeSmoother {
   struct Bucket {
     std::uintptr_t site = 0;
     Nanoseconds line_time = 0;
-    Nanoseconds ran = 0;       // while it was not empty, up to the scale
-    std::int32_t samples = 0;  // of a code segment, in the mean over the last ones; of kOneSample
+    Nanoseconds ran = 0;       // while the bucket was not empty, at most the scale
+    std::int32_t samples = 0;  // mean over the last runs, in units of 1/kOneSample
     bool is_long = false;
-    std::uint16_t every = 1;  // of so many code segments one is looked at,
-    std::uint16_t skip = 0;   // the next one after these
+    std::uint16_t every = 1;  // one of so many runs is observed,
+    std::uint16_t skip = 0;   // the next one after this many
   };
   static std::uint32_t index_of(std::uintptr_t site) noexcept {
     return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));
@@ -163,9 +164,9 @@ class ChargeSmoother {
 
   std::array<Bucket, std::size_t{1} << kBucketBits> buckets_{};
   std::uint32_t current_ = 0;
-  std::int32_t samples_ = 0;  // in the code segment at hand
-  Nanoseconds ran_ = 0;       // likewise, as far as it has been discharged
-  Nanoseconds weight_ = 1;    // for how many it stands
+  std::int32_t samples_ = 0;  // in the current segment
+  Nanoseconds ran_ = 0;       // in the current segment, as far as it has been discharged
+  Nanoseconds weight_ = 1;    // how many runs this one stands for
   bool is_observed_ = true;
   Nanoseconds since_ = 0;
 };

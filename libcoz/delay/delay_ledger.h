@@ -1,20 +1,20 @@
 // What each thread owes and has served: the arithmetic of virtual speedup, and nothing else.
 //
-// When the selected line is sampled in one thread, every other thread must pause for
-// d = speedup × sampling period (dissertation, eq. 5.4). Rather than pausing them at once, two
-// kinds of counters say how much delay everyone should have served (`global`, G) and how much a
-// thread has (`local`). A sample raises the thread's own `local`, and G only where `local` has
-// become the largest (§5.2.5.6), so that threads which run the line together do not pause for
-// each other. A thread whose `local` is behind G pauses, or is credited when the thread that
-// woke it has paused already (§5.2.5.4).
+// When the selected target is sampled in one thread, every other thread must pause for
+// d = speedup × sampling period (dissertation, eq. 5.4). They do not pause at once. Instead the
+// global delay G says how much delay every thread should have served, and each thread's `local` how
+// much it has. A sample raises the thread's own `local`, and raises G only if `local` has become
+// the largest (§5.2.5.6), so that threads which run the target together do not pause for each
+// other. A thread whose `local` is behind G pauses, or is credited if the thread that woke it has
+// paused already (§5.2.5.4).
 //
-// *Effective time* of a thread is `now − local`: the time it would be if the line really were
+// The *effective time* of a thread is `now − local`: the time it would be if the target really were
 // faster. When all have settled: samples·d + pauses + credits = G for each thread.
 //
-// Time is handed in, so that tests need no clock. A ThreadClock is changed by its own thread only
-// (the thread itself, or its signal handler while the thread is not inside these functions; see
-// thread_state.h); others may read `local`. G may be raised by any thread. No function allocates,
-// locks or fails: all may be called in a signal handler.
+// Time is handed in, so that tests need no clock. Only its own thread changes a ThreadClock (the
+// thread itself, or its signal handler while the thread is not inside these functions; see
+// delay_state.h); others may read `local`. Any thread may raise G. No function allocates, locks or
+// fails: all may be called in a signal handler.
 #ifndef LIBCOZ_DELAY_DELAY_LEDGER_H
 #define LIBCOZ_DELAY_DELAY_LEDGER_H
 
@@ -48,21 +48,21 @@ class ThreadClock {
   Nanoseconds local() const noexcept { return local_.load(std::memory_order_relaxed); }
   Nanoseconds excess() const noexcept { return excess_; }
 
-  // A new thread inherits its parent's delays: they delayed its creation (§5.2.5.3).
+  // A new thread inherits its parent's local delay, which delayed its creation (§5.2.5.3).
   void start_at(Nanoseconds local) noexcept {
     set_local(local);
     excess_ = 0;
     saved_wait_ = 0;
   }
 
-  // The thread ran the selected line: `delay` for each sample.
+  // The thread ran the selected target: `delay` for each sample.
   void charge(Nanoseconds delay, GlobalDelay& global) noexcept {
     set_local(local() + delay);
     global.raise_to(local());
   }
 
-  // How long the thread has to pause now; uses up what it overslept before. Pauses of at most
-  // `threshold` are not worth a system call and stay owed.
+  // Returns how long the thread has to pause now, after using up what it overslept before. Pauses
+  // of at most `threshold` are not worth a system call; the thread keeps owing them.
   Nanoseconds pause_due(Nanoseconds global, Nanoseconds threshold) noexcept {
     const Nanoseconds used = std::clamp<Nanoseconds>(global - local(), 0, excess_);
     excess_ -= used;
@@ -71,8 +71,8 @@ class ThreadClock {
     return due > threshold ? due : 0;
   }
 
-  // The thread has paused for `slept` where `due` was asked for. What it overslept serves the
-  // pauses to come; it never enters G (§5.2.5.2).
+  // The thread has paused for `slept`, where `due` was asked for. What it overslept serves later
+  // pauses; it never enters G (§5.2.5.2).
   void paused(Nanoseconds due, Nanoseconds slept) noexcept {
     const Nanoseconds served = std::min(due, slept);
     set_local(local() + served);
@@ -86,15 +86,16 @@ class ThreadClock {
   };
   Blocked block(Nanoseconds now) const noexcept { return {local(), now}; }
 
-  // The thread was woken by another that had served `waker_local` when it did so. The waker's
-  // effective time is carried over; without a record of the waker, G stands in for it. The result
-  // may lie below the delay served at blocking: then the thread's wait ended later in effective
-  // time than in real time.
+  // Another thread woke this one, and had served `waker_local` when it did. This thread takes over
+  // the waker's effective time; without a record of the waker, G stands in for `waker_local`. The
+  // result may be less than the thread had served when it blocked: then its wait ended later in
+  // effective time than in real time.
   //
-  // A thread cannot have served more than it was blocked for, in all its waits together: a sample
-  // charges at once what accrued over a period, during which a thread may have waited many times,
-  // each time for less than d. So time waited without need of credit is saved, up to `max_saved`,
-  // and spent when a wait is too short for the credit it earns (docs/decisions/saved_wait.md).
+  // A thread cannot have served more than it was blocked for, in all its waits together. But a
+  // sample charges at once what accrued over a period, during which a thread may have waited many
+  // times, each time for less than d. So waiting time that no credit used up is saved, up to
+  // `max_saved`, and spent when a wait is too short for the credit it earns
+  // (docs/decisions/saved_wait.md).
   void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
               Nanoseconds global, Nanoseconds max_saved) noexcept {
     const Nanoseconds waited = saved_wait_ + (now - before.since);
@@ -112,26 +113,27 @@ class ThreadClock {
   Nanoseconds saved_wait_ = 0;
 };
 
-// A thread let go of something at `at`, having served `local` by then.
+// A thread released something at time `at`, having served `local` by then.
 struct Release {
   Nanoseconds local;
   Nanoseconds at;
 };
 
-// What counts as served by a thread that waited for both releases, at the later of them. It goes on
-// at the later of their effective times (at − local), as it goes on at the later of them in real
-// time. So whoever released earlier has served as much more as the time between them, and the least
-// counts. Of a release long ago, that is more than anybody has served.
+// What a thread has served that waited for both releases, and goes on at the later one. In real
+// time it goes on at the later of the two times; so in effective time it goes on at the later of
+// the two effective times (at − local). The earlier releaser therefore counts as having served the
+// time between the two releases in addition, and the smaller of the two delays is the result. For a
+// release long ago that addition is so large that the release does not count.
 constexpr Nanoseconds served_at_last(Release one, Release other) noexcept {
   const Nanoseconds last = std::max(one.at, other.at);
   return std::min(one.local + (last - one.at), other.local + (last - other.at));
 }
 
-// Below this a pause would mostly measure the cost of sleeping.
+// A shorter pause would mostly measure the cost of sleeping.
 inline constexpr Nanoseconds kMinPause = 20 * kMicrosecond;
 
-// How much wait a thread may save, in sampling periods. More would let what it waited in one window
-// count in another.
+// How much waiting time a thread may save, in sampling periods. With more, waiting in one window
+// would count in another.
 inline constexpr int kMaxSavedPeriods = 5;
 
 }  // namespace coz

@@ -1,11 +1,11 @@
 // Which kind of call does what about delays: the table of docs/blocking_calls.md as code.
 //
-// Each rule takes the delays of the calling thread and the real call as a function; results are the
-// real call's. The wrappers of libc (interpose/) and the model in tests/oracle both go through
-// here, so that a rule is tried in the model before it meets a program.
+// Each rule takes the delays of the calling thread and the real call as a function, and returns
+// what the real call returns. Both the wrappers of libc (interpose/) and the model in tests/oracle
+// use these rules, so that a rule is tried in the model before it meets a program.
 //
-// `wake_source_of` says what a result means: WakeSource::kThread when another thread of the program
-// made the call return, kExternal when the clock or the world outside did, kNone when it did not
+// `wake_source_of` says what a result means: WakeSource::kThread if another thread of the program
+// made the call return, kExternal if the clock or something else outside did, kNone if it did not
 // block. It runs right after the call, so that errno is still the call's; nothing here changes
 // errno.
 #ifndef LIBCOZ_DELAY_RULES_H
@@ -27,9 +27,9 @@ auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf w
 }
 
 // Taking something that another thread may hold: a lock, a unit of a semaphore, the end of a
-// thread. `attempt` takes it without blocking; unless `is_busy` says of its result that another has
-// it, that is the result, and nobody was waited for. What the thread owes it pays before it tries,
-// since a pause with the lock held holds all others up.
+// thread. `attempt` takes it without blocking. Unless `is_busy` says of its result that another
+// thread has it, that is the result, and there was no wait. The thread pays what it owes before it
+// tries, since a pause with the lock held would hold up all others.
 template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
 auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
              Call call, WakeSourceOf wake_source_of) {
@@ -40,8 +40,8 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
   return tried;
 }
 
-// The same for what is waited for by spinning: no waker's credit is needed, since who spins can pay
-// as it does. It does so at every attempt, so that it owes nothing once it goes on.
+// The same for a lock that is waited for by spinning. No credit is needed, since a thread can pay
+// while it spins: it does so at every attempt, so that it owes nothing when it goes on.
 template <typename Attempt, typename IsBusy, typename Relax>
 auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {
   for (;;) {
@@ -55,16 +55,16 @@ auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {
   }
 }
 
-// Releasing or signalling: what this thread owes must be paid before another goes on.
+// Releasing or signalling: this thread must pay what it owes before another goes on.
 template <typename Call>
 auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
   delays.before_waking(object);
   return call();
 }
 
-// Giving back a mutex. `is_waited_for`: may another thread be waiting in the call that takes it?
-// Asked once everything is paid, since others come while this thread pauses. Who waits for a
-// condition takes its mutex in the end, and then it matters which of the two came last.
+// Releasing a mutex. `is_waited_for` says whether another thread may be waiting for it; it is asked
+// after everything is paid, since others come while this thread pauses. A thread that waits for a
+// condition takes its mutex in the end, and then it matters which of the two was released last.
 template <typename IsWaitedFor, typename Call>
 auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_waited_for,
                    Call call) {
@@ -74,7 +74,7 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
   return call();
 }
 
-// Signalling a condition, to one or to all: those who wait for it go on when they have its mutex.
+// Signalling a condition, to one thread or all: those who wait go on when they have its mutex.
 template <typename Call>
 auto signal_condition(ThreadDelays& delays, std::uintptr_t condition, Call call) {
   delays.settle();
@@ -88,9 +88,9 @@ struct Condition {
   std::uintptr_t mutex;
 };
 
-// Waiting for a condition releases its mutex, and returning takes it again: both may be what the
-// thread waited for. `call` takes by how much later than asked for it is to time out, and
-// `timed_out` says when it was to, should it have done so (kExternal).
+// Waiting for a condition releases its mutex, and returning takes it again: the thread may have
+// waited for either. `call` is told by how much to postpone its time-out; `timed_out` returns when
+// the call was to time out, if it did (kExternal).
 template <typename IsWaitedFor, typename Call, typename WakeSourceOf, typename TimedOut>
 auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
                         WakeSourceOf wake_source_of, TimedOut timed_out) {
@@ -118,7 +118,7 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
   return result;
 }
 
-// Meeting at a barrier: whoever comes may be the one for whom the others wait.
+// Meeting at a barrier: each thread that arrives may be the one that the others wait for.
 template <typename Call, typename WakeSourceOf>
 auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WakeSourceOf wake_source_of) {
   delays.settle();
@@ -126,8 +126,8 @@ auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WakeSourceOf 
   return wait(delays, barrier, call, wake_source_of);
 }
 
-// Waiting for the clock, a file, a socket, another process: time that no line of the program could
-// make shorter, so nothing is credited.
+// Waiting for the clock, a file, a socket, another process: no line of the program could make that
+// time shorter, so it earns no credit.
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {
   return wait(delays, kNoObject, call, [](const auto&) { return WakeSource::kExternal; });

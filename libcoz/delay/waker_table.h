@@ -1,10 +1,9 @@
-// How much delay a waker had served when it released an object (mutex, condition, barrier,
-// thread): `credit` in delay_ledger.h asks for it.
+// How much delay a thread had served when it released an object (a mutex, a condition, a barrier, a
+// thread): ThreadClock::credit() in delay_ledger.h needs it.
 //
-// A lossy, direct-mapped table keyed by the object's address: a newer object may take an older
-// one's place, and then the reader falls back to G. Writers and readers need no lock: an entry
-// carries its key mixed with its data, so that a torn one is not recognised. Any thread, also in
-// signal handlers.
+// A lossy, direct-mapped table, keyed by the object's address: a newer object may replace an older
+// one, and then readers fall back to G. Writers and readers need no lock: an entry contains its key
+// mixed with its data, so that a torn entry matches no object. Any thread, also in signal handlers.
 #ifndef LIBCOZ_DELAY_WAKER_TABLE_H
 #define LIBCOZ_DELAY_WAKER_TABLE_H
 
@@ -22,7 +21,7 @@ class WakerTable {
   struct Waker {
     Nanoseconds local;
     std::uint32_t thread;  // index of the waker's slot
-    Nanoseconds at;        // when it released the object last at a time that was noted; 0: never
+    Nanoseconds at;        // the last release whose time was noted; 0: none
   };
 
   void record(std::uintptr_t object, Waker waker) noexcept {
@@ -36,8 +35,8 @@ class WakerTable {
     entry.check.store(mix(object, local, thread, at), std::memory_order_release);
   }
 
-  // The object's time remains: a thread that it woke may still be on its way, when another takes
-  // the object and gives it back.
+  // Keeps the time of an earlier release: a thread that it woke may not have run yet when another
+  // takes the object and releases it.
   void record_without_time(std::uintptr_t object, Nanoseconds local,
                            std::uint32_t thread) noexcept {
     const auto before = find(object);
@@ -66,7 +65,7 @@ class WakerTable {
 
   static std::uint64_t mix(std::uintptr_t object, std::uint64_t local, std::uint64_t thread,
                            std::uint64_t at) noexcept {
-    // Odd multipliers keep each argument's bits apart; an all-zero entry matches no object.
+    // Odd multipliers keep the arguments' bits apart; an all-zero entry matches no object.
     return (object * 0x9e3779b97f4a7c15U) ^ (local * 0xc2b2ae3d27d4eb4fU) ^
            (thread * 0x165667b19e3779f9U) ^ (at * 0x9fb21c651e98df25U) ^ 0x27d4eb2f165667c5U;
   }

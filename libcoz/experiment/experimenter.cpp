@@ -11,8 +11,8 @@ constexpr Nanoseconds kNap = 20 * kMillisecond;
 constexpr Nanoseconds kFirstCheckpoint = 2 * kSecond;
 // A line is drawn only once this many samples are in: the first few say little.
 constexpr std::uint64_t kSamplesToStart = 10;
-// For --end-to-end: how long to look for a line before the experiment begins.
-constexpr Nanoseconds kLookAround = 100 * kMillisecond;
+// For --end-to-end: how long to wait for samples before a target is drawn.
+constexpr Nanoseconds kFirstLook = 100 * kMillisecond;
 
 }  // namespace
 
@@ -198,7 +198,7 @@ bool Experimenter::poll_until(Nanoseconds deadline, Nanoseconds interval) {
 }
 
 Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
-  // Where the program only counts, an edge is as exact as this: 0.2 % of the window.
+  // If the program only counts, an edge is as exact as polls are frequent: 0.2 % of the window.
   if (meter_.needs_fine_polls()) {
     return std::clamp(length / 500, 300 * kMicrosecond, 5 * kMillisecond);
   }
@@ -268,7 +268,7 @@ void Experimenter::keep_or_discard(const ExperimentRecord& record) {
       std::any_of(visits.begin(), visits.end(), [](double count) { return count > 0; });
   // Amplified load makes long delays, too, but there a longer window has more visits.
   if (!visited && !load_.is_on() && record.delay > record.duration / 4 * 3) {
-    // The line ran all the time, and all other threads paused. A longer window would be the same.
+    // The target ran all the time, and all other threads paused. A longer window would not help.
     ++discarded_.all_delay;
     return;
   }
@@ -283,13 +283,13 @@ void Experimenter::keep_or_discard(const ExperimentRecord& record) {
 
 bool Experimenter::is_unsettled() {
   const Nanoseconds global = shared_.global_delay.get();
-  // A thread pays at its next sample, so that it may be behind by what the others were charged
-  // within a period or two.
+  // A thread pays at its next sample, so it may be behind by what others were charged within a
+  // period or two.
   const Nanoseconds tolerated = 4 * options_.period + 2 * shared_.amplification.delay();
   bool unsettled = false;
   shared_.threads.for_each([&](const ThreadState& thread) {
     if (thread.delay.blocked.load(std::memory_order_relaxed)) return;
-    // While it pauses, a thread is settling; what it owes is being served.
+    // A thread that pauses is just settling.
     if (thread.delay.busy.load(std::memory_order_relaxed)) return;
     if (global - thread.delay.clock.local() > tolerated) unsettled = true;
   });
@@ -297,13 +297,13 @@ bool Experimenter::is_unsettled() {
 }
 
 void Experimenter::run_whole() {
-  const Nanoseconds look_until = now() + kLookAround;
+  const Nanoseconds look_until = now() + kFirstLook;
   std::optional<std::uint32_t> target;
-  // A single target that is there already needs no looking around, nor does none.
-  const bool looks_around = options_.fixed_targets.size() != 1 && !has_no_target();
-  while (!target || (looks_around && now() < look_until)) {
+  // With a single fixed target, or none, there is nothing to wait for.
+  const bool waits_for_samples = options_.fixed_targets.size() != 1 && !has_no_target();
+  while (!target || (waits_for_samples && now() < look_until)) {
     target = fixed_.empty() || has_no_target() ? next_target() : fixed_.draw_any(random_);
-    if (target && !looks_around) break;
+    if (target && !waits_for_samples) break;
     if (!stop_.sleep_for(kNap)) break;
     checkpoint_if_due();
   }
@@ -313,7 +313,7 @@ void Experimenter::run_whole() {
   whole_speedup_ = plan_.for_whole_run(random_);
   block_ = 1;
   whole_opening_ = open_window(whole_target_);
-  // Visits before this moment belong to the run as well: it is counted from its start.
+  // Visits before this moment belong to the run as well, so it counts from its start.
   whole_opening_.time = start_;
   whole_opening_.global_delay = 0;
   whole_opening_.arrivals = {};
@@ -351,7 +351,8 @@ void Experimenter::checkpoint_if_due() {
   const Nanoseconds time = now();
   if (time < next_checkpoint_) return;
   log_.append(samples_record(false));
-  // Ever rarer: a killed program loses at most half of its histogram, and the log stays small.
+  // At growing intervals: a program that is killed loses at most half of its histogram, and the log
+  // stays small.
   next_checkpoint_ = time + (time - start_);
 }
 

@@ -1,20 +1,20 @@
 // Runs the experiments: the loop of dissertation §5.2.2, in a thread of its own.
 //
-//   where load is to be amplified by what must first be measured: measure it
-//   wait until targets (lines, mostly) have been sampled
-//   draw one; for each speedup of its block:
-//     select target and speedup; let threads settle and queues reach their new level
+//   if load is to be amplified by what must first be measured: measure it
+//   wait until targets have been sampled
+//   draw a target; for each speedup of its block:
+//     select target and speedup; let threads settle and queues reach steady state
 //     open the window; wait; close it at the points' next visits
 //     log the result
 //   and once in a block, the same with nothing selected and sampling paused: a reference window,
-//   which tells what profiling itself costs (docs/decisions/reference_windows.md)
+//   which shows what profiling itself costs (docs/decisions/reference_windows.md)
 //
-// Where load is amplified and nothing is to be sped up (--fixed-speedup 0), windows have no target.
+// If load is amplified and nothing is to be sped up (--fixed-speedup 0), windows have no target.
 //
-// run() belongs to the profiler's thread; stop() may be called by any thread and makes it return
-// soon, discarding a window that is under way. Where profiling is to end before the program, it
-// returns then by itself. wait_for_stop() and finish(), in the same thread after run(): the latter
-// writes the closing records. With end_to_end the whole run is one window, which finish() closes.
+// run(), then wait_for_stop() and finish(), are for the profiler's thread. Any thread may call
+// stop(): run() then returns soon and discards the window under way. If profiling ends before the
+// program (--stop-after), run() returns by itself. finish() writes the last records. With
+// end_to_end the whole run is one window, which finish() closes.
 #ifndef LIBCOZ_EXPERIMENT_EXPERIMENTER_H
 #define LIBCOZ_EXPERIMENT_EXPERIMENTER_H
 
@@ -43,7 +43,7 @@ namespace coz {
 
 class Experimenter {
  public:
-  // What there is to select, and how it is called.
+  // What can be selected, and its names.
   struct Choice {
     const Targets& targets;
     const CallPaths& paths;
@@ -55,15 +55,15 @@ class Experimenter {
 
   void run();
   void stop() noexcept { stop_.stop(); }
-  // First of all in the profiler's thread: waits until sampling has been started or not, and takes
-  // the descriptors out of the program's reach, which may close them all, or reuse their numbers.
+  // First of all in the profiler's thread: waits until sampling has started or failed to, and then
+  // hides the descriptors from the program, which may close all or reuse their numbers.
   void take_descriptors() noexcept;
-  // When sampling has been started or not: returns when the thread has taken them.
+  // After sampling has started or failed to: returns when the thread has taken them.
   void hand_over_descriptors() noexcept {
     handed_over_.stop();
     taken_.sleep_for(kMaxTakingTime);
   }
-  // Until stop(), or the time at which profiling is to end: run() may have had nothing to do.
+  // Waits until stop(), or the time at which profiling ends, for run() may return before.
   void wait_for_stop() noexcept {
     while (stop_.sleep_for(kSecond)) {
     }
@@ -71,7 +71,7 @@ class Experimenter {
   void finish();
 
  private:
-  // What a window starts from.
+  // Totals at the opening of a window.
   struct Opening {
     Nanoseconds time;
     Nanoseconds global_delay;
@@ -90,7 +90,7 @@ class Experimenter {
   bool wait_for_start();
   // False when stopped.
   bool measure_load();
-  // Only load is amplified; no target is wanted.
+  // True if only load is amplified, without a target.
   bool has_no_target() const;
   std::optional<std::uint32_t> next_target();
   // False when stopped.
@@ -109,10 +109,10 @@ class Experimenter {
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
 
-  // Some running thread owes more than it could have paid by now.
+  // True if a running thread owes more than it could have paid by now.
   bool is_unsettled();
   Nanoseconds effective_now() const { return now() - shared_.global_delay.get(); }
-  // The same, with points that the kernel counts up to date.
+  // The same, after points that the kernel counts have been brought up to date.
   Nanoseconds look_at_points() {
     counters_.refresh();
     return effective_now();
@@ -150,7 +150,7 @@ class Experimenter {
   std::uint64_t experiments_ = 0;
   Discarded discarded_;
 
-  // end_to_end: what is sped up.
+  // With end_to_end: the window of the whole run.
   bool whole_is_open_ = false;
   std::uint32_t whole_target_ = kNoTarget;
   int whole_speedup_ = 0;

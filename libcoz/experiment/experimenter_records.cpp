@@ -1,4 +1,4 @@
-// The experimenter's records of where samples fell, in all of the run so far.
+// The experimenter's records of where samples fell, from the start of the run.
 #include "experiment/experimenter.h"
 
 namespace coz {
@@ -27,15 +27,15 @@ std::vector<CallerCount> Experimenter::callers() const {
   std::vector<CallerCount> callers;
   for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = choice_.paths.get(id);
-    // Functions without lines share the place that their lines would have.
-    if (!path || !choice_.modules.is_line(path->place.line)) continue;
+    // Functions without lines share the id of the line that they do not have.
+    if (!path || !choice_.modules.is_line(path->frame.line)) continue;
     CallerCount count;
     const auto name_of = [&](std::uint32_t function) {
       const char* name = choice_.modules.function_name(function);
       return name == nullptr ? std::string() : std::string(name);
     };
-    count.location = choice_.modules.location(path->place.line);
-    count.function = name_of(path->place.function);
+    count.location = choice_.modules.location(path->frame.line);
+    count.function = name_of(path->frame.function);
     if (path->caller) {
       count.caller = choice_.modules.location(path->caller->line);
       if (choice_.modules.is_line(path->caller->line)) {

@@ -3,7 +3,7 @@
 namespace coz {
 
 std::vector<std::uint32_t> FixedTargets::known() {
-  // Looking for a line reads a whole table, so it is done again only when there are more.
+  // The search for a line reads a whole table, so it is repeated only when there are more targets.
   const std::uint32_t count = targets_.count();
   std::vector<std::uint32_t> known;
   for (std::size_t i = 0; i < names_.size(); ++i) {

@@ -1,7 +1,7 @@
-// The targets that the user chose (--fixed-line, --fixed-function, --fixed-region): experiments are
-// on these alone, equally often on each that the program runs.
+// The targets that the user chose (--fixed-line, --fixed-function, --fixed-region): all experiments
+// are on these, equally often on each that the program runs.
 //
-// A line or function is there from the start, a region only once the program has entered it. One
+// A line or function exists from the start, a region only once the program has entered it. One
 // thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_FIXED_TARGETS_H
 #define LIBCOZ_EXPERIMENT_FIXED_TARGETS_H
@@ -25,14 +25,14 @@ class FixedTargets {
                const Histogram& histogram)
       : names_(names), targets_(targets), histogram_(histogram), found_(names.size()) {}
 
-  // Was nothing chosen?
+  // True if the user chose none.
   bool empty() const noexcept { return names_.empty(); }
 
-  // For the next block: one that has been sampled, or where none has been, any. nullopt when none
-  // is there yet.
+  // For the next block: one that has been sampled or, if none has been, any. nullopt if none exists
+  // yet.
   std::optional<std::uint32_t> draw(TargetSelector& selector, Random& random);
 
-  // For a whole run, of which it is too early to say what will be sampled: any.
+  // For a whole run, when it is too early to know what will be sampled: any.
   std::optional<std::uint32_t> draw_any(Random& random);
 
  private:
@@ -41,7 +41,7 @@ class FixedTargets {
   std::span<const TargetName> names_;
   const Targets& targets_;
   const Histogram& histogram_;
-  std::vector<std::optional<std::uint32_t>> found_;  // lines and functions: looked for once
+  std::vector<std::optional<std::uint32_t>> found_;  // lines and functions: searched once
   std::uint32_t looked_among_ = 0;                   // how many targets there were then
 };
 

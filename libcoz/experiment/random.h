@@ -1,7 +1,7 @@
-// Random choices of the experimenter: reproducible from one seed (--seed).
+// Random choices of the experimenter, reproducible from one seed (--seed).
 //
-// SplitMix64 (Steele, Lea, Flood 2014): small, and the same on every machine and library, which
-// <random>'s distributions are not. Not for signal handlers; one thread.
+// SplitMix64 (Steele, Lea, Flood 2014): small, and the same on every machine and with every
+// library, unlike the distributions of <random>. Not for signal handlers; one thread.
 #ifndef LIBCOZ_EXPERIMENT_RANDOM_H
 #define LIBCOZ_EXPERIMENT_RANDOM_H
 

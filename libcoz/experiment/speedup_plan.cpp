@@ -6,9 +6,9 @@
 namespace coz {
 namespace {
 
-// A block of fewer windows with a treatment would say little by itself.
+// A block with fewer treatment windows would say little by itself.
 constexpr std::size_t kMinTreated = 4;
-// Windows with a treatment for each baseline, at most.
+// The maximum of treatment windows for each baseline.
 constexpr std::size_t kMaxInPart = 3;
 
 std::vector<int> treatments(std::optional<int> fixed, std::vector<int> chosen) {
@@ -17,7 +17,7 @@ std::vector<int> treatments(std::optional<int> fixed, std::vector<int> chosen) {
   return chosen;
 }
 
-// How many windows with a treatment each part has.
+// The number of treatment windows of each part.
 std::vector<std::size_t> part_sizes(std::size_t treated, std::size_t treatments, Random& random) {
   // One treatment is best compared with as many baselines.
   const std::size_t parts =
@@ -35,7 +35,7 @@ SpeedupPlan::SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen)
 
 std::vector<int> SpeedupPlan::next_block(Random& random) const {
   if (treatments_.empty()) return std::vector<int>(kWindowsPerBlock, 0);
-  // Round by round, so that where a treatment comes more than once, all parts have it.
+  // Round by round, so that a treatment that is tried more than once is in every part.
   std::vector<int> treated;
   while (treated.size() < kMinTreated) {
     std::vector<int> round = treatments_;

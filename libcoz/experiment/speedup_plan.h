@@ -1,13 +1,13 @@
 // Which speedups the windows of a block try, and in which order.
 //
-// A block stays on one target and is complete: it tries every speedup equally often, and so allows
-// each to be compared with baselines (speedup 0) measured within seconds of it. What drifts more
-// slowly, such as the machine's speed or the program's phase, cancels. It is dealt in parts
-// (halves, for the built-in ladder), each with a baseline and at most three treatments in random
-// order, so that no speedup is ever far from a baseline, and a block cut short by the end still has
+// A block has one target, and tries every speedup equally often, so that each can be compared with
+// baselines (speedup 0) measured within seconds of it. What changes more slowly than that, such as
+// the machine's speed or the program's phase, cancels. A block consists of parts (halves, for the
+// built-in ladder), each with a baseline and at most three treatments in random order. So no
+// treatment is ever far from a baseline, and a block that the program's end cuts short still has
 // one.
 //
-// Few speedups are tried several times in a block, each part having as many of each as the others:
+// If there are few speedups, each is tried several times in a block, equally often in each part:
 //
 //   treatments   1                2            3            4 to 6         7 and more
 //   parts        0a 0a 0a 0a      0ab 0ab      0abc 0abc    0ab(c) 0cd..   a third as many
@@ -25,18 +25,18 @@
 
 namespace coz {
 
-// Few enough for each to be measured well, and dense enough to show where a curve bends.
+// Few enough to measure each well, and dense enough to show where a curve bends.
 inline constexpr std::array<int, 6> kSpeedups = {10, 25, 40, 50, 75, 100};
-// Of a block of the built-in ladder, and of one of baselines alone.
+// For the built-in ladder, and for blocks of baselines only.
 inline constexpr std::size_t kWindowsPerBlock = kSpeedups.size() + 2;
 
 class SpeedupPlan {
  public:
-  // `fixed`: the only treatment (--fixed-speedup), also of a whole run; 0 means baselines alone.
-  // `chosen`: the treatments (--speedups), 1 to 100, each once; empty for the built-in ladder.
+  // `fixed` is the only treatment (--fixed-speedup), also of a whole run; 0 means baselines only.
+  // `chosen` are the treatments (--speedups), 1 to 100, each once; empty for the built-in ladder.
   explicit SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen = {});
 
-  // The speedups of a block, one for each of its windows.
+  // The speedups of the windows of the next block, in order.
   std::vector<int> next_block(Random& random) const;
 
   // One speedup for a whole run: 0 with probability one half (§5.2.2.1), else any treatment.

@@ -7,7 +7,7 @@
 namespace coz {
 namespace {
 
-// Draws ahead for which a target's share is owed to it: with fewer the order would hardly be
+// How many draws ahead a target's share counts as owed to it. With fewer the order would hardly be
 // random.
 constexpr double kAhead = 2;
 // A target that has had its share, or more, keeps this part of its chance.
@@ -34,15 +34,15 @@ std::optional<std::uint32_t> TargetSelector::draw(std::span<const TargetSamples>
 }
 
 double TargetSelector::chance(const TargetSamples& target, double all) const {
-  // What the target has for certain: at first most targets have a single sample, or none.
+  // A lower estimate: at first most targets have a single sample, or none.
   const auto samples = static_cast<double>(target.samples);
   double share = std::max(samples - std::sqrt(samples), 0.1 * samples) / all;
   share = share >= kFloorFrom ? std::max(share, kFloor) : share * share / kFloorFrom;
   const auto drawn = drawn_.find(target.target);
   const double had = drawn == drawn_.end() ? 0 : static_cast<double>(drawn->second);
   const double lacks = share * (static_cast<double>(draws_) + kAhead) - had;
-  // A target that turns up late is owed much, but must not keep the others waiting until it is
-  // paid.
+  // A target that appears late is owed much, but must not keep the others waiting until it has got
+  // that.
   return std::clamp(lacks, kMinShare * share, kAhead);
 }
 

@@ -24,7 +24,7 @@ void WindowLength::observe(std::span<const double> visits, Nanoseconds measured)
   const auto for_fastest = static_cast<Nanoseconds>(per_visit / fastest);
   const auto for_slowest = static_cast<Nanoseconds>(per_visit / slowest_alive);
   const Nanoseconds wanted = std::max(for_fastest, std::min(for_slowest, kMaxForSlow));
-  // One odd window must not swing the length: half the way at a time.
+  // Half the way at a time, so that one unusual window has little influence.
   length_ = std::clamp((length_ + wanted) / 2, kMinLength, kMaxLength);
 }
 

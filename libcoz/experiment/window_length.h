@@ -1,8 +1,8 @@
-// How long a window is: long enough for the points that are alive to be visited several times.
+// How long a window is: long enough for active points to be visited several times.
 //
-// A point counts as alive by its visits in the windows just measured; an idle one asks for
-// nothing, and a slow one beside a fast one asks for no more than kMaxForSlow. When even the
-// fastest is slow, windows grow up to kMaxLength for it. Plain logic; one thread.
+// A point is active if it was visited in the last windows. Inactive points do not count, and a slow
+// point beside a fast one asks for no more than kMaxForSlow. If even the fastest point is slow,
+// windows grow up to kMaxLength for it. Plain logic; one thread.
 #ifndef LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H
 #define LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H
 
@@ -17,17 +17,18 @@ class WindowLength {
   static constexpr Nanoseconds kMinLength = 150 * kMillisecond;
   static constexpr Nanoseconds kMaxForSlow = 1 * kSecond;
   static constexpr Nanoseconds kMaxLength = 10 * kSecond;
-  // Many short windows beat few long ones: a disturbance of the machine then spoils few of them,
-  // and analysis can tell which. With fewer visits, settling and the edges would take most time.
+  // Many short windows are better than few long ones: a disturbance of the machine spoils only some
+  // of them, which the analysis recognises. With fewer visits, settling and the edges would take
+  // most of the time.
   static constexpr int kVisitsWanted = 6;
 
   Nanoseconds get() const noexcept { return length_; }
 
-  // Real time for which a new speedup is held before its window opens: transients (queues that
-  // fill or drain) take a part of the window's own scale.
+  // How long, in real time, a new speedup is in force before its window opens, so that queues reach
+  // steady state; a part of the window's own length.
   Nanoseconds settling() const noexcept;
 
-  // After a window of real length `measured`: the visits of each point in it.
+  // After a window of real length `measured`, with the visits of each point in it.
   void observe(std::span<const double> visits, Nanoseconds measured) noexcept;
 
  private:

@@ -5,10 +5,10 @@
 namespace coz {
 namespace {
 
-// Visits are rare beside polls: the one seen since the last poll came, on average, half-way.
+// Visits are rare compared with polls: one seen since the last poll came, on average, half-way.
 Nanoseconds midpoint(Nanoseconds a, Nanoseconds b) { return a + (b - a) / 2; }
 
-// Without a closing visit the count is off by up to one: acceptable from here on.
+// Without a closing visit the count is off by up to one, which is acceptable from this count on.
 constexpr std::uint64_t kVisitsWithoutEdge = 20;
 
 }  // namespace
@@ -21,14 +21,14 @@ void WindowMeter::open(Nanoseconds effective) {
   const std::uint32_t size = points_.size();
   for (std::uint32_t i = 0; i < size; ++i) {
     Point& point = points_[i];
-    const bool marks = point.marks_visits.load(std::memory_order_relaxed);
+    const bool marks = point.notes_visits.load(std::memory_order_relaxed);
     if (point.kind == PointKind::kThroughput || point.kind == PointKind::kArrival) {
-      const bool usable = !marks || point.mark.request();
+      const bool usable = !marks || point.edge.request();
       edges_.push_back({&point, marks, usable, point.visits(), {}, {}, {}});
     } else if (point.kind == PointKind::kBegin) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
-      const bool times = marks && end->marks_visits.load(std::memory_order_relaxed);
+      const bool times = marks && end->notes_visits.load(std::memory_order_relaxed);
       progress_.push_back({&point,
                            end,
                            point.visits(),
@@ -50,8 +50,8 @@ std::optional<Visit>& WindowMeter::edge_in_hand(Edges& edges) const noexcept {
 void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
   std::optional<Visit>& edge = edge_in_hand(edges);
   if (edge || !edges.usable) return;
-  if (edges.marks_visits) {
-    if (edges.point->mark.is_taken()) edge = edges.point->mark.visit();
+  if (edges.notes_visits) {
+    if (edges.point->edge.is_taken()) edge = edges.point->edge.visit();
     return;
   }
   const std::uint64_t count = edges.point->visits();
@@ -73,10 +73,10 @@ void WindowMeter::poll(Nanoseconds effective) {
 void WindowMeter::halve(Nanoseconds effective) {
   poll(effective);
   for (Edges& edges : edges_) {
-    // Where even the first visit has not come yet, there are no halves.
+    // If there was no first visit yet, there are no halves.
     if (!edges.usable || !edges.first) continue;
     edges.watched = edges.point->visits();
-    edges.halved = !edges.marks_visits || edges.point->mark.request();
+    edges.halved = !edges.notes_visits || edges.point->edge.request();
   }
 }
 
@@ -85,9 +85,9 @@ void WindowMeter::close(Nanoseconds effective) {
   closing_ = true;
   for (Edges& edges : edges_) {
     edges.watched = edges.point->visits();
-    if (!edges.marks_visits) continue;
-    edges.point->mark.withdraw();
-    if (edges.first && !edges.point->mark.request()) edges.usable = false;
+    if (!edges.notes_visits) continue;
+    edges.point->edge.withdraw();
+    if (edges.first && !edges.point->edge.request()) edges.usable = false;
   }
   for (Progress& progress : progress_) finish(progress, effective);
 }
@@ -100,7 +100,7 @@ bool WindowMeter::done() const noexcept {
 
 bool WindowMeter::needs_fine_polls() const noexcept {
   return std::any_of(edges_.begin(), edges_.end(),
-                     [](const Edges& edges) { return !edges.marks_visits; }) ||
+                     [](const Edges& edges) { return !edges.notes_visits; }) ||
          std::any_of(progress_.begin(), progress_.end(),
                      [](const Progress& progress) { return !progress.begun || !progress.ended; });
 }
@@ -111,9 +111,9 @@ double WindowMeter::in_progress(const Progress& progress) noexcept {
   return std::max(0.0, arrivals - departures);
 }
 
-// ∫L de: those in progress at the opening count throughout; each arrival counts from its own time
-// to the end, and each departure no longer counts from its own. Sums are modulo 2^64, their
-// differences fit.
+// ∫L de: operations in progress at the opening count throughout; each arrival adds one from its
+// time to the end, and each departure subtracts one from its time to the end. Sums are modulo 2^64;
+// their differences fit.
 std::optional<double> WindowMeter::exact_integral(const Progress& progress,
                                                   Nanoseconds effective) const {
   if (!progress.begun || !progress.ended) return std::nullopt;

@@ -1,12 +1,12 @@
 // What the progress points did during one window.
 //
-// The experimenter calls open(), then poll() every now and then, halve() half-way, close(), poll()
-// until done(), and results(). `effective` is the experimenter's effective time, now − G. Points
-// that are visited through our own header bound the window by two visits that took their own times
-// (progress/point.h); for points that a program merely counts, poll() watches the counters, and
-// the times are as exact as polls are close together.
+// The experimenter calls open(), then poll() regularly, halve() half-way, close(), poll() until
+// done(), and results(). `effective` is the experimenter's effective time, now − G. Points that are
+// visited through our own header bound the window by two visits, which note their own times
+// (progress/point.h). For points that the program merely counts, poll() watches the counters, and
+// the times are as exact as polls are frequent.
 //
-// One thread; allocates. Reads points that other threads visit meanwhile.
+// One thread; allocates. Other threads visit the points meanwhile.
 #ifndef LIBCOZ_EXPERIMENT_WINDOW_METER_H
 #define LIBCOZ_EXPERIMENT_WINDOW_METER_H
 
@@ -26,34 +26,34 @@ class WindowMeter {
   void poll(Nanoseconds effective);
   void halve(Nanoseconds effective);
   void close(Nanoseconds effective);
-  // Every point that was visited in the window has been visited once more.
+  // True if every point that was visited in the window has been visited once more.
   bool done() const noexcept;
-  // Some point is only counted, so that polls near the edges should be frequent.
+  // True if a point is only counted: then polls near the edges should be frequent.
   bool needs_fine_polls() const noexcept;
 
-  // `effective`: when polling ended.
+  // `effective` is when polling ended.
   std::vector<PointResult> results(Nanoseconds effective) const;
 
  private:
   struct Edges {
     Point* point;
-    bool marks_visits;
-    bool usable;            // false: the mark is still being written for an earlier window
-    std::uint64_t watched;  // count when the edge in hand was asked for
+    bool notes_visits;
+    bool usable;            // false: an edge of an earlier window is still being written
+    std::uint64_t watched;  // count when the current edge was requested
     std::optional<Visit> first;
     std::optional<Visit> half;  // the first visit after halve()
     std::optional<Visit> last;
-    bool halved = false;  // the edge in hand is `half`
+    bool halved = false;  // the current edge is `half`
   };
-  // The number of operations between a begin and an end point. `begun` and `ended` are what their
-  // visits had come to at the opening; without them (the program only counts, or visits were under
-  // way all the time) the polled integral stands in.
+  // The number of operations in progress between a begin and an end point. `begun` and `ended` are
+  // the sums of their visits at the opening; without them (the program only counts, or visits were
+  // under way all the time) the polled integral stands in.
   struct Progress {
     Point* begin;
     Point* end;
     std::uint64_t arrivals_at_open, departures_at_open;
     std::optional<VisitTimes::Sum> begun, ended;
-    double polled_integral;  // of the number in progress over effective time, ns
+    double polled_integral;  // of the operations in progress over effective time, ns
     Nanoseconds last_poll;
     PointResult result;  // filled by close()
   };

@@ -1,8 +1,8 @@
 // The file that this process runs.
 //
-// Where /proc is not mounted, as in a bare chroot, the kernel's own note of what was executed
-// stands in for it: a path that may be relative to where the process was started, so to be used at
-// the start. Neither allocates.
+// Where /proc is not mounted, as in a bare chroot, the path that the kernel was asked to execute
+// stands in for it. That may be relative to the folder where the process was started, so these
+// functions are for the start. Neither allocates.
 #ifndef LIBCOZ_KERNEL_EXECUTABLE_H
 #define LIBCOZ_KERNEL_EXECUTABLE_H
 
@@ -12,7 +12,7 @@
 
 namespace coz {
 
-// A path that leads to it, though not its name.
+// A path that leads to the file; it need not be the name of the file.
 inline const char* path_to_executable() noexcept {
   constexpr const char* kLink = "/proc/self/exe";
   if (access(kLink, F_OK) == 0) return kLink;

@@ -1,10 +1,10 @@
 // Keeps a thread of ours out of the loader's lock while the program forks.
 //
-// A child of fork() has the lock as it was, but not the thread that would release it: dlopen would
-// hang there. The thread passes the gate on its way in and out; the handlers of pthread_atfork shut
-// it. Nothing allocates. before_fork() waits until the thread is out, but not for long: if it is
-// stuck on its way in, another thread holds the lock, and what becomes of it is the program's
-// doing.
+// A child of fork() inherits the lock as it was, but not the thread that would release it, so that
+// dlopen would hang there. The thread enters the gate before it takes the lock and leaves it
+// afterwards; the handlers of pthread_atfork close the gate. Nothing allocates. before_fork() waits
+// until the thread is out, but not for long: if the thread is stuck while entering, another thread
+// holds the lock, and the child would hang without the profiler, too.
 #ifndef LIBCOZ_KERNEL_FORK_GATE_H
 #define LIBCOZ_KERNEL_FORK_GATE_H
 
@@ -17,10 +17,10 @@ namespace coz {
 
 class ForkGate {
  public:
-  // On a busy machine the thread may be put aside within.
+  // On a busy machine the thread may be preempted inside.
   static constexpr Nanoseconds kMaxWait = 100 * kMillisecond;
 
-  // One thread; false while the program forks: try again later.
+  // For one thread. False while the program forks: try again later.
   bool enter() noexcept {
     inside_.store(true);
     if (forks_.load() == 0) return true;

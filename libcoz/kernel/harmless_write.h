@@ -1,8 +1,8 @@
-// A write by us in a thread of the program, which the program must not pay for: at a limit on the
-// size of files the kernel sends the writing thread SIGXFSZ, and SIGPIPE where nobody reads a pipe
-// any more; both end the process.
+// A write of ours in a thread of the program that has no consequence for the program. At a limit on
+// the size of files the kernel sends the writing thread SIGXFSZ, and where nobody reads a pipe any
+// more SIGPIPE; both end the process.
 //
-// Any thread, also in signal handlers. Returns what write() does, a failure as -errno.
+// Any thread, also in signal handlers. Returns what write() returns, or -errno.
 #ifndef LIBCOZ_KERNEL_HARMLESS_WRITE_H
 #define LIBCOZ_KERNEL_HARMLESS_WRITE_H
 
@@ -18,14 +18,14 @@
 namespace coz {
 
 inline long harmless_write(int descriptor, const char* data, std::size_t size) noexcept {
-  // The kernel's own sets, so that nothing that wraps libc's functions sees them.
+  // In the kernel's own form, so that nothing that wraps libc's functions sees it.
   constexpr std::uint64_t kBoth =
       (std::uint64_t{1} << (SIGXFSZ - 1)) | (std::uint64_t{1} << (SIGPIPE - 1));
   const auto address = [](const void* what) noexcept { return reinterpret_cast<long>(what); };
   std::uint64_t before = 0;
   std::uint64_t pending = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, address(&kBoth), address(&before), sizeof before);
-  // The program may have them blocked, and one waiting: that one is its own.
+  // If the program has blocked one and it is pending, then that is the program's.
   raw_syscall(SYS_rt_sigpending, address(&pending), sizeof pending);
   const long result = raw_syscall(SYS_write, descriptor, address(data), static_cast<long>(size));
   const std::uint64_t came = kBoth & ~pending;

@@ -1,5 +1,5 @@
-// What the dynamic loader has mapped where: the question that a signal handler may ask, and the
-// listing that only a thread of ours may.
+// What the dynamic loader has mapped where. A signal handler may look up one address; only a thread
+// of ours may list everything.
 #ifndef LIBCOZ_KERNEL_LOADED_OBJECT_H
 #define LIBCOZ_KERNEL_LOADED_OBJECT_H
 
@@ -16,7 +16,7 @@ namespace coz {
 
 // A program or library in memory.
 struct LoadedObject {
-  std::uintptr_t begin = 0;  // of its mapping
+  std::uintptr_t begin = 0;  // of the mapping
   std::uintptr_t end = 0;
   std::uintptr_t unwind = 0;  // its unwind tables; 0 if it has none
 
@@ -43,11 +43,11 @@ struct ListedObject {
   LoadedObject object;
   std::uintptr_t load_bias = 0;  // address in memory less address in the file
   BuildId build_id;
-  // Where the build id lies in memory; 0 unless that is in the object's first page, which is there
-  // as long as the object is.
+  // Where the build id is in memory; 0 unless that is in the object's first page, which stays as
+  // long as the object does.
   std::uintptr_t build_id_at = 0;
   // The loader's name for it, in LoaderListing::names: as the program gave it, perhaps relative to
-  // what was the current folder then. Empty for the program itself.
+  // the current folder of that time. Empty for the program itself.
   std::uint32_t name_begin = 0;
   std::uint32_t name_size = 0;
 };
@@ -64,16 +64,16 @@ struct LoaderListing {
   std::vector<ListedObject> objects;
   std::string names;
   LoaderCounts counts;
-  bool complete = true;  // nothing is just being loaded
+  bool complete = true;  // false while something is being loaded
 
   std::string_view name_of(const ListedObject& object) const noexcept {
     return std::string_view(names).substr(object.name_begin, object.name_size);
   }
 };
 
-// Both take the loader's lock, which some thread of the program may hold for as long as it likes:
-// for a thread that nobody waits for. Neither may run while the program forks (kernel/fork_gate.h):
-// the child would inherit a lock that nobody releases. They allocate only while they don't hold it.
+// Both take the loader's lock, which a thread of the program may hold for any time: call them only
+// in a thread that nobody waits for. Neither may run while the program forks (kernel/fork_gate.h),
+// or the child would inherit a lock that nobody releases. They do not allocate while they hold it.
 LoaderCounts read_loader_counts() noexcept;
 void list_loaded_objects(LoaderListing& out);
 

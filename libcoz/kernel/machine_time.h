@@ -1,5 +1,5 @@
-// What the machine's processors did: worked, or were withheld by a hypervisor ("steal time"). The
-// first line of the kernel's /proc/stat, in ticks of 10 ms as a rule.
+// What the machine's processors did: work, or wait for a hypervisor ("steal time"). From the first
+// line of the kernel's /proc/stat, which counts in ticks, usually of 10 ms.
 //
 // Not for signal handlers. Nothing allocates; errno is not touched.
 #ifndef LIBCOZ_KERNEL_MACHINE_TIME_H
@@ -14,15 +14,15 @@ namespace coz {
 // Since the machine started, summed over its processors.
 struct MachineTime {
   Nanoseconds busy = 0;    // for anybody
-  Nanoseconds stolen = 0;  // wanted, but given to others by the hypervisor
+  Nanoseconds stolen = 0;  // there was work, but the hypervisor ran others
 };
 
-// "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..."; nullopt for anything else, and before
-// STEAL was there.
+// "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..."; nullopt for anything else, also for
+// kernels so old that they have no STEAL.
 std::optional<MachineTime> parse_machine_time(const char* text, long ticks_per_second) noexcept;
 
-// nullopt where there is no such file, and outside of virtual machines: nothing can be stolen
-// there, and on a large machine the file takes the kernel a millisecond to write.
+// nullopt if there is no such file, and outside of virtual machines: nothing can be stolen there,
+// and on a large machine the kernel takes a millisecond to write the file.
 std::optional<MachineTime> read_machine_time() noexcept;
 
 // From `earlier` until now; nullopt where either is unknown.

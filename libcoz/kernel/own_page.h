@@ -1,7 +1,7 @@
-// What a process does not leave to the children that it forks: they find zeros there, however they
-// were made. fork() calls the handlers of pthread_atfork; _Fork() and a plain system call do not.
+// Memory that children do not inherit: they find zeros there, however they were forked. fork()
+// calls the handlers of pthread_atfork; _Fork() and a plain system call do not.
 //
-// A child made by vfork shares all memory, this too.
+// A child made by vfork shares all memory, including this.
 #ifndef LIBCOZ_KERNEL_OWN_PAGE_H
 #define LIBCOZ_KERNEL_OWN_PAGE_H
 
@@ -12,8 +12,8 @@
 
 namespace coz {
 
-// At the start. Whole pages of private memory that no file has filled. Where the kernel does not
-// know that (before 4.14), children get a copy, as of everything.
+// At the start, for whole pages of private anonymous memory. On kernels before 4.14 children get a
+// copy, as of all other memory.
 inline void keep_from_children(void* memory, std::size_t bytes) noexcept {
   madvise(memory, bytes, MADV_WIPEONFORK);
 }

@@ -1,9 +1,9 @@
-// The functions behind those that are interposed: COZ_REAL(pthread_mutex_lock)(mutex).
+// The real functions behind our wrappers: COZ_REAL(pthread_mutex_lock)(mutex).
 //
-// Looked up with dlsym(RTLD_NEXT) at first use, so that wrappers work before our constructor has
-// run, and other preloaded libraries keep their place in the chain. dlsym may itself allocate, and
-// an allocator may lock a mutex: such a nested call gets libc's own entry. Any thread; once
-// prepare() has looked everything up, also in signal handlers.
+// They are looked up by dlsym(RTLD_NEXT) at first use, so that wrappers work before our constructor
+// has run, and other preloaded libraries keep their place in the chain. dlsym may allocate, and an
+// allocator may lock a mutex: such a nested call gets libc's own entry. Any thread; after
+// prepare(), which looks all of them up, also in signal handlers.
 #ifndef LIBCOZ_KERNEL_REAL_H
 #define LIBCOZ_KERNEL_REAL_H
 
@@ -25,8 +25,8 @@
 
 #include <atomic>
 
-// What programs call in place of these functions when they are compiled with _FORTIFY_SOURCE: the
-// same with the size of the array, which libc checks. Not in any header.
+// Programs that are compiled with _FORTIFY_SOURCE call these instead. They also take the size of
+// the array, which libc checks. No header declares them.
 extern "C" {
 // NOLINTBEGIN(bugprone-reserved-identifier)
 int __poll_chk(pollfd*, nfds_t, int, size_t);
@@ -89,7 +89,7 @@ inline void* find(Function function) noexcept {
 // Looks all of them up.
 void prepare() noexcept;
 
-// What the program's syscall() does with all but futex (futex.cpp).
+// Where syscall() passes calls that it does not handle (interpose/futex.cpp).
 void pass_other_syscalls_to(void* address) noexcept;
 
 }  // namespace coz::real

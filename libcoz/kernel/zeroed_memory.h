@@ -1,6 +1,6 @@
-// Address space for tables of fixed capacity: zeroed memory that costs nothing until it is touched.
+// Address space for tables of fixed capacity: zeroed memory that costs nothing until it is used.
 //
-// Any thread, not in signal handlers. A failure is nullptr, or false, with errno set.
+// Any thread, not in signal handlers. On failure nullptr or false, with errno set.
 #ifndef LIBCOZ_KERNEL_ZEROED_MEMORY_H
 #define LIBCOZ_KERNEL_ZEROED_MEMORY_H
 

@@ -74,7 +74,7 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
       message("%s is not a line of what is loaded; its samples are not counted", name);
       return false;
     }
-    point->marks_visits.store(true, std::memory_order_relaxed);
+    point->notes_visits.store(true, std::memory_order_relaxed);
     sampler_.add_point(*line, *point);
     return true;
   }
@@ -104,7 +104,7 @@ bool Runtime::prepare_point(const PlacedPoint& placed, CountedBy& by) {
             name, strerror(static_cast<int>(-error)));
     by = CountedBy::kBreakpoint;
   }
-  point->marks_visits.store(true, std::memory_order_relaxed);
+  point->notes_visits.store(true, std::memory_order_relaxed);
   for (const std::uintptr_t address : addresses) {
     wanted_breakpoints_.push_back({address, point, by == CountedBy::kJump});
   }

@@ -1,18 +1,18 @@
 // Load amplification (dissertation, ch. 6): each visit of an arrival point speeds its thread up by
 // d_a, as if the next request had come that much earlier.
 //
-// The thread is charged d_a like a sample of a selected line: everything else waits, this thread
-// does not. Over a arrivals its time is T − a·d_a, so that requests which came every r come every
-// r − d_a (eq. 6.1, 6.2). They cannot come faster than at once: what an arrival cannot be charged
-// because the last one of the thread was less than d_a before it, the thread's later arrivals make
-// up for, so that bursts keep the mean. What nobody can make up for is lost, and counted.
+// The thread is charged d_a like a sample of a selected line: all others pause, this thread does
+// not. Over a arrivals its time is T − a·d_a, so that requests which came every r come every r −
+// d_a (eq. 6.1, 6.2). They cannot come faster than at once: an arrival that comes less than d_a
+// after the last one of its thread is charged less, and later arrivals of the thread make up for
+// it, so that bursts keep the mean. What no later arrival can make up for is lost, and counted.
 //
-// What a thread computes between two of its arrivals is counted too: where that and d_a are more
-// than the time between them, it is the thread's own computing that was taken off, which is true of
-// a thread that makes requests, but not of one that serves them.
+// What a thread computes between two of its arrivals is counted, too. If that and d_a together
+// exceed the time between the two, then the speedup takes away from the thread's own computing.
+// That is right for a thread that makes requests, but not for one that serves them.
 //
-// Effective time throughout (delay_ledger.h), which the profiler's own pauses do not lengthen.
-// ArrivalClock belongs to its thread; Amplification is lock-free, any thread, also in signal
+// All times are effective time (delay_ledger.h), which the profiler's own pauses do not lengthen.
+// An ArrivalClock belongs to its thread; Amplification is lock-free, for any thread, also in signal
 // handlers.
 #ifndef LIBCOZ_LOAD_AMPLIFICATION_H
 #define LIBCOZ_LOAD_AMPLIFICATION_H
@@ -38,18 +38,19 @@ struct Arrival {
 
 class ArrivalClock {
  public:
-  // A thread begins at effective time `start`: nothing in it can be earlier.
+  // A thread begins at effective time `start`: none of its arrivals can be earlier.
   void start_at(Nanoseconds start) noexcept {
     last_ = start;
     owed_ = 0;
     none_yet_ = true;
   }
 
-  // An arrival at effective time `time`, to be `delay` earlier. `ran`: the thread's processor time.
+  // An arrival at effective time `time`, which is to come `delay` earlier. `ran` is the thread's
+  // processor time.
   Arrival arrive(Nanoseconds time, Nanoseconds delay, Nanoseconds ran) noexcept {
     Arrival arrival;
     arrival.is_first = none_yet_;
-    // A credit may have put the thread's clock back.
+    // A credit may have set the thread's effective time back.
     const Nanoseconds room = std::max<Nanoseconds>(0, time - last_);
     arrival.charge = std::min(delay + owed_, room);
     arrival.is_clipped = arrival.charge < delay;
@@ -65,7 +66,7 @@ class ArrivalClock {
   }
 
  private:
-  // In arrivals. More would carry a lull's charges far into the next rush.
+  // In arrivals. With more, charges of one burst would still be made up for in the next.
   static constexpr Nanoseconds kMaxOwed = 16;
 
   Nanoseconds last_ = 0;  // effective time of the last arrival, charged
@@ -74,14 +75,14 @@ class ArrivalClock {
   bool none_yet_ = true;
 };
 
-// What there was up to some moment; differences are what there was between two.
+// Totals up to some moment; differences are totals between two.
 struct ArrivalCounts {
   std::uint64_t arrivals = 0;
   std::uint64_t clipped = 0;
   Nanoseconds charged = 0;      // in all
-  std::uint64_t intervals = 0;  // arrivals that had one before them in their thread
-  Nanoseconds between = 0;      // the intervals' lengths, before charges, in all
-  Nanoseconds computed = 0;     // processor time of the arrivals' threads within them
+  std::uint64_t intervals = 0;  // arrivals that were not the first of their thread
+  Nanoseconds between = 0;      // total length of the intervals, before charges
+  Nanoseconds computed = 0;     // processor time of the arrivals' threads within the intervals
 
   ArrivalCounts since(const ArrivalCounts& before) const noexcept {
     return {arrivals - before.arrivals,   clipped - before.clipped, charged - before.charged,
@@ -91,7 +92,7 @@ struct ArrivalCounts {
 
 class Amplification {
  public:
-  // Before any thread visits a point: arrivals are charged, or at least timed, from now on.
+  // From now on arrivals are charged, or at least timed. Before any thread visits a point.
   void turn_on() noexcept { on_.store(true, std::memory_order_relaxed); }
   bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
 
@@ -111,7 +112,7 @@ class Amplification {
     share.computed.fetch_add(arrival.computed, std::memory_order_relaxed);
   }
 
-  // Of a thread that nobody can charge: it has no clock of its own.
+  // An arrival in a thread that is not profiled, and so cannot be charged.
   void count_unprofiled() noexcept { count(0, {0, 0, true, delay() > 0}); }
 
   ArrivalCounts counts() const noexcept {

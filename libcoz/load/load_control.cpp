@@ -7,7 +7,7 @@
 namespace coz {
 namespace {
 
-// How long to watch, and how many intervals to see: few will do where there are no more.
+// How long to watch, and how many intervals to see; after a longer time fewer are enough.
 struct Enough {
   Nanoseconds time;
   std::uint64_t intervals;
@@ -15,7 +15,7 @@ struct Enough {
 constexpr std::array kEnough = {Enough{1 * kSecond, 200}, Enough{5 * kSecond, 20},
                                 Enough{20 * kSecond, 3}};
 
-// From so many arrivals on, so much of the amplification may have been lost.
+// After this many arrivals, at most this share of the amplification may have been lost.
 constexpr std::uint64_t kArrivalsToJudge = 100;
 constexpr double kMaxLost = 0.2;
 

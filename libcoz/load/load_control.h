@@ -1,8 +1,7 @@
-// Amplifies load as it was asked for: at once where d_a is known, else as soon as it is known how
-// often requests arrive without. Tells windows what became of the arrivals in them.
+// Amplifies load as the user asked: at once if d_a is known, else as soon as it is known how often
+// requests arrive without amplification. Reports what became of the arrivals in a window.
 //
-// Belongs to the experimenter's thread; allocates. Without --arrival-speedup or its like it does
-// nothing.
+// For the experimenter's thread; allocates. Without --arrival-speedup or the like it does nothing.
 #ifndef LIBCOZ_LOAD_LOAD_CONTROL_H
 #define LIBCOZ_LOAD_LOAD_CONTROL_H
 
@@ -19,20 +18,21 @@ class LoadControl {
   LoadControl(std::optional<LoadLevel> level, Amplification& amplification);
 
   bool is_on() const noexcept { return level_.has_value(); }
-  // Arrivals have to be watched before load can be amplified.
+  // Arrivals must be watched before load can be amplified.
   bool is_measuring() const noexcept { return measuring_; }
 
-  // Every now and then while is_measuring(). The record, once enough arrivals were seen: from then
-  // on load is amplified. Both times are since the start of the run.
+  // Called regularly while is_measuring(). Returns the record once enough arrivals have been seen;
+  // load is amplified from then on. Both times are since the start of the run.
   std::optional<LoadRecord> watch(Nanoseconds real, Nanoseconds effective);
 
-  // Every now and then. True once load cannot be amplified as asked for, because requests come
-  // faster than that. It then is no more, and says so: a program whose arrivals all happen at once
-  // stands still in effective time, and whoever waits for that to pass would wait for ever.
+  // Called regularly. True once load cannot be amplified as asked, because requests follow each
+  // other too closely; amplification then ends, with a message. Otherwise a program whose arrivals
+  // all come at once would stand still in effective time, and a wait for effective time to pass
+  // would never end.
   bool gives_up();
 
   ArrivalCounts counts() const noexcept { return given_up_ ? *given_up_ : amplification_.counts(); }
-  // What there was since `before`; nullopt where load is not amplified.
+  // The arrivals since `before`; nullopt if load is not amplified.
   std::optional<LoadResult> since(const ArrivalCounts& before) const;
 
  private:
@@ -40,14 +40,14 @@ class LoadControl {
   Amplification& amplification_;
   bool measuring_;
   Nanoseconds delay_ = 0;                  // as asked for
-  ArrivalCounts unamplified_;              // what there was before
-  std::optional<ArrivalCounts> given_up_;  // what there was until then
+  ArrivalCounts unamplified_;              // arrivals before amplification
+  std::optional<ArrivalCounts> given_up_;  // arrivals until it gave up
   struct First {
     ArrivalCounts counts;
     Nanoseconds real;
     Nanoseconds effective;
   };
-  std::optional<First> first_;  // when arrivals had begun
+  std::optional<First> first_;  // at the first arrival seen
 };
 
 }  // namespace coz

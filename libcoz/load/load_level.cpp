@@ -7,9 +7,9 @@
 namespace coz {
 namespace {
 
-// An interval's mean from fewer says little.
+// A mean of fewer intervals says little.
 constexpr std::uint64_t kMinIntervals = 3;
-// 292 years, in ns, do not fit a double's way back.
+// 292 years in ns: a larger double does not fit into Nanoseconds.
 constexpr double kMaxDelay = 9e18;
 
 std::optional<double> number(std::string_view text) {

@@ -1,7 +1,5 @@
-// By how much arrivals are to be sped up: COZ_ARRIVAL_SPEEDUP or COZ_ARRIVAL_RATE, as a value, and
-// what it comes to once it is known how often requests arrive.
-//
-// Plain logic.
+// By how much arrivals are sped up: COZ_ARRIVAL_SPEEDUP or COZ_ARRIVAL_RATE as a value, and the d_a
+// that follows from it once it is known how often requests arrive.
 #ifndef LIBCOZ_LOAD_LOAD_LEVEL_H
 #define LIBCOZ_LOAD_LOAD_LEVEL_H
 
@@ -13,12 +11,12 @@
 
 namespace coz {
 
-// How often requests arrived during a code segment of effective time.
+// How often requests arrived during some effective time.
 struct ArrivalRate {
-  Nanoseconds interval = 0;  // between two arrivals in one thread, on average, without charges
-  double per_second = 0;     // in all threads, with them
+  Nanoseconds interval = 0;  // mean between two arrivals in one thread, without charges
+  double per_second = 0;     // in all threads, with charges
 
-  // nullopt: too few arrivals to tell.
+  // nullopt: too few arrivals.
   static std::optional<ArrivalRate> from(const ArrivalCounts& counts, Nanoseconds elapsed);
 };
 
@@ -32,10 +30,11 @@ struct LoadLevel {
   double value = 0;
 
   bool is_known() const noexcept { return means == Means::kDelay; }
-  // d_a; 0 where requests come as often already.
+  // d_a; 0 if requests come that often already.
   Nanoseconds delay(const ArrivalRate& rate) const noexcept;
 
-  // `speedup`: a whole number of ns, or `25%`; `rate`: a number. nullopt where neither can be read.
+  // `speedup` is a whole number of ns, or `25%`; `rate` is a number. nullopt if neither can be
+  // read.
   static std::optional<LoadLevel> parse(std::string_view speedup, std::string_view rate);
 };
 

@@ -1,15 +1,15 @@
 // A progress point: how often it was visited, and when, in effective time.
 //
-// `counter` stands first and has the classic layout {count, backoff}: programs built with the
-// classic header increment `count` themselves. Marks of our own header call visit(), which costs
-// an atomic increment and a load; the clock is read only at the two visits that bound a window,
-// and at every visit of a latency point. Each thread increments a share of the count: one that
-// all threads wrote to would cost each of them several times as much.
+// `counter` comes first and has the classic layout {count, backoff}: programs built with the
+// classic header increment `count` themselves. The macros of our own header call visit(), which
+// costs an atomic increment and a load; the clock is read only at the two visits that bound a
+// window, and at every visit of a latency point. Each thread increments a share of the count: if
+// all wrote to one, a visit would cost several times as much.
 //
-// A window lies between two visits: the first after `open` and the first after `close` were asked
-// for. Counting between arbitrary instants would be off by up to a visit at either end.
+// A window lies between two visits: the first one after open() and the first one after close().
+// Counting between arbitrary instants would be off by up to a visit at either end.
 //
-// visit() may be called by any thread; the rest by the experimenter only.
+// Any thread may call visit(); the rest is for the experimenter.
 #ifndef LIBCOZ_PROGRESS_POINT_H
 #define LIBCOZ_PROGRESS_POINT_H
 
@@ -26,16 +26,16 @@ namespace coz {
 
 enum class PointKind : int { kThroughput = 1, kBegin = 2, kEnd = 3, kArrival = 4 };
 
-// One visit: how many there were up to it, and its effective time.
+// One visit: its number since the start, and its effective time.
 struct Visit {
   std::uint64_t number = 0;
   Nanoseconds time = 0;
 };
 
-// The first visit after a request.
-class VisitMark {
+// The visit at an edge of a window: the first one after a request.
+class EdgeVisit {
  public:
-  // False when a visitor that was held up is still writing the mark asked for before.
+  // False if a visitor that was held up is still writing an earlier edge.
   bool request() noexcept {
     std::uint32_t seen = state_.load(std::memory_order_relaxed);
     do {
@@ -45,8 +45,8 @@ class VisitMark {
   }
   bool is_wanted() const noexcept { return state_.load(std::memory_order_relaxed) == kWanted; }
 
-  // `visits` is asked here, beside the clock, not when the visit began: a thread that is held up in
-  // between must not pair an old number with a new time.
+  // Calls `visits` here, next to the clock, and not when the visit began: a thread that is held up
+  // in between must not pair an old number with a new time.
   template <typename Visits, typename EffectiveNow>
   void take(Visits visits, EffectiveNow effective_now) noexcept {
     std::uint32_t wanted = kWanted;
@@ -68,10 +68,10 @@ class VisitMark {
   Visit visit_{};
 };
 
-// How many visits there were, and the sum of their effective times: of the same visits.
+// The number of visits, and the sum of the effective times of the same visits.
 //
-// Two numbers can't be raised at once; a visitor may be held up between them. So the beginning and
-// the end of each entry are counted too, and a reader that finds an entry under way tries again.
+// The two cannot be raised at once, and a visitor may be held up in between. So the beginning and
+// the end of each update are counted, too, and a reader that finds an update under way tries again.
 class VisitTimes {
  public:
   struct Sum {
@@ -85,7 +85,7 @@ class VisitTimes {
     ended_.fetch_add(1, std::memory_order_release);
   }
 
-  // nullopt when every try met an entry under way.
+  // nullopt if every try met an update under way.
   std::optional<Sum> get() const noexcept {
     constexpr int kTries = 1000;
     for (int i = 0; i < kTries; ++i) {
@@ -108,7 +108,7 @@ struct alignas(64) Point {
     std::size_t backoff = 0;
   };
 
-  // What the threads with the same remainder of their slot's number have added.
+  // What threads have added whose slots have the same remainder.
   struct alignas(64) Share {
     std::atomic<std::uint64_t> visits{0};
     VisitTimes times;  // kBegin and kEnd
@@ -118,23 +118,23 @@ struct alignas(64) Point {
   static constexpr std::uint32_t kShares = 16;
 
   Counter counter;
-  VisitMark mark;
-  // Visits come through visit(), so that marks are taken; else the program only counts.
-  std::atomic<bool> marks_visits{false};
-  // Its visits may be arrivals that are sped up (load/amplification.h). Set as it is added.
+  EdgeVisit edge;
+  // Visits come through visit(), which notes those at edges; else the program only counts.
+  std::atomic<bool> notes_visits{false};
+  // Its visits may be arrivals, to be sped up (load/amplification.h). Set when the point is added.
   bool may_amplify = false;
   PointKind kind = PointKind::kThroughput;
   char name[kMaxName] = {};
   std::array<Share, kShares> shares{};
 
-  // No less than what was counted before the call, no more than what was after it.
+  // At least the count before the call, at most the count after it.
   std::uint64_t visits() const noexcept {
     std::uint64_t sum = counter.count.load(std::memory_order_relaxed);
     for (const Share& share : shares) sum += share.visits.load(std::memory_order_relaxed);
     return sum;
   }
 
-  // Of kBegin and kEnd. nullopt when visits were under way all the time.
+  // For kBegin and kEnd. nullopt if visits were under way all the time.
   std::optional<VisitTimes::Sum> times() const noexcept {
     VisitTimes::Sum sum;
     for (const Share& share : shares) {
@@ -146,14 +146,14 @@ struct alignas(64) Point {
     return sum;
   }
 
-  // While nobody visits it: as if nobody had.
+  // Forgets all visits. While no thread visits the point.
   void forget_visits() noexcept {
     counter.count.store(0, std::memory_order_relaxed);
     for (Share& share : shares) std::construct_at(&share);
   }
 
-  // True when the visit is done with count(): neither it nor a window asks for its time.
-  bool wants_no_time() const noexcept { return !is_latency() && !may_amplify && !mark.is_wanted(); }
+  // True if a visit needs no more than count(): its time is not asked for.
+  bool wants_no_time() const noexcept { return !is_latency() && !may_amplify && !edge.is_wanted(); }
 
   // The first half of a visit. `slot`: of the calling thread.
   void count(std::uint32_t slot) noexcept {
@@ -164,7 +164,7 @@ struct alignas(64) Point {
   template <typename EffectiveNow>
   void take_time(std::uint32_t slot, EffectiveNow effective_now) noexcept {
     if (is_latency()) shares[slot % kShares].times.add(effective_now());
-    if (mark.is_wanted()) mark.take([this]() noexcept { return visits(); }, effective_now);
+    if (edge.is_wanted()) edge.take([this]() noexcept { return visits(); }, effective_now);
   }
 
   template <typename EffectiveNow>

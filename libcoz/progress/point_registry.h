@@ -1,8 +1,7 @@
 // All progress points of the process, by kind and name.
 //
-// find_or_add() may be called by any thread, not in a signal handler; a spin lock guards it,
-// which is held for a few string comparisons (the calling thread's samples are deferred by the
-// caller meanwhile). Points are never removed, so that a pointer to one stays good.
+// Any thread may call find_or_add(), but not in a signal handler; it takes a spin lock for a few
+// string comparisons. Points are never removed, so that a pointer to one stays valid.
 #ifndef LIBCOZ_PROGRESS_POINT_REGISTRY_H
 #define LIBCOZ_PROGRESS_POINT_REGISTRY_H
 
@@ -18,18 +17,18 @@ class PointRegistry {
  public:
   static constexpr std::uint32_t kMaxPoints = 512;
 
-  // nullptr when the registry is full. A longer name is cut at Point::kMaxName − 1 bytes.
+  // nullptr if the registry is full. A longer name is cut at Point::kMaxName − 1 bytes.
   Point* find_or_add(PointKind kind, const char* name) noexcept;
   Point* find(PointKind kind, const char* name) noexcept;
 
-  // Load is amplified at arrival points; where there are none, at begin points. While no other
-  // thread uses the registry.
+  // From now on load is amplified at arrival points or, if there are none, at begin points. While
+  // no other thread uses the registry.
   void amplify() noexcept;
-  // In a forked child, in which no other thread is: one of the parent's may have been adding.
+  // In a forked child, which has no other thread: a thread of the parent may have held the lock.
   void release_lock() noexcept { adding_.clear(); }
-  // While nobody visits them: the points stay, as if nobody had.
+  // Forgets the visits of all points. While no thread visits them.
   void forget_visits() noexcept;
-  // Whether a visit of `point` is a request's arrival, to be sped up.
+  // True if a visit of `point` is the arrival of a request, to be sped up.
   bool is_arrival(const Point& point) const noexcept {
     return point.may_amplify && (point.kind == PointKind::kArrival ||
                                  !has_arrival_point_.load(std::memory_order_relaxed));

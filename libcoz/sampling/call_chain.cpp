@@ -6,7 +6,7 @@
 namespace coz {
 namespace {
 
-// Deep recursion in a library ends somewhere; beyond this a sample counts as out of scope.
+// A sample under more frames of libraries than this counts as out of scope.
 constexpr int kMaxFrames = 64;
 
 std::size_t find_along(StackWalk walk, const Modules& modules,

@@ -1,7 +1,7 @@
-// How many samples fell in each target (target/targets.h), since the start of the run.
+// How many samples fell in each target (target/targets.h) since the start of the run.
 //
-// Counted in signal handlers of all threads, read by the experimenter; lock-free. The memory is
-// one mapping, of which only the pages of sampled targets are ever touched.
+// Signal handlers of all threads count, the experimenter reads; lock-free. The memory is one
+// mapping, of which only the pages of sampled targets are ever used.
 #ifndef LIBCOZ_SAMPLING_HISTOGRAM_H
 #define LIBCOZ_SAMPLING_HISTOGRAM_H
 
@@ -12,7 +12,7 @@ namespace coz {
 
 class Histogram {
  public:
-  // Targets that can be told apart; samples of further ones are counted in the totals only.
+  // Targets that are counted; samples in further ones count in the totals only.
   static constexpr std::uint32_t kMaxSeen = 1U << 16;
 
   Histogram() = default;
@@ -20,29 +20,28 @@ class Histogram {
   Histogram& operator=(const Histogram&) = delete;
   ~Histogram();
 
-  // Before any sample, with address space for so many targets that may come later. False if there
-  // is no memory.
+  // Before any sample, with address space for `later` targets to come. False if there is no memory.
   bool reserve(std::uint32_t target_count, std::uint32_t later = 0) noexcept;
 
-  // From now on there are so many targets. One thread, while others count. False if there is no
-  // room for them, or no memory; then all is as before.
+  // Sets the number of targets, while other threads count. For one thread. False, and nothing
+  // changes, if there is no room or memory.
   bool grow(std::uint32_t target_count) noexcept;
 
-  // A sample: in all, or in scope as well.
+  // Counts a sample in the totals.
   void count_sample(bool in_scope) noexcept {
     total_.fetch_add(1, std::memory_order_relaxed);
     if (in_scope) in_scope_.fetch_add(1, std::memory_order_relaxed);
   }
-  // It fell in this target, and perhaps in others too.
+  // The sample fell in this target, and perhaps in others, too.
   void count(std::uint32_t target, std::uint32_t function) noexcept;
 
   std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
   std::uint64_t in_scope() const noexcept { return in_scope_.load(std::memory_order_relaxed); }
   std::uint32_t of(std::uint32_t target) const noexcept;
-  // The function that the target was first seen in: its id in the target's module.
+  // The function of the first sample in the target: its id in the target's module.
   std::uint32_t function_of(std::uint32_t target) const noexcept;
 
-  // The targets that have samples, in the order in which they were first seen: seen(0) to
+  // The targets that have samples, in the order of their first samples: seen(0) to
   // seen(seen_count() − 1).
   std::uint32_t seen_count() const noexcept;
   std::uint32_t seen(std::uint32_t index) const noexcept;

@@ -1,8 +1,8 @@
-// What a sample costs the thread that is sampled: the timer's interrupt and the signal, measured
-// once, and the handler's own work, measured at each sample.
+// What a sample costs the sampled thread: the interrupt and the signal, measured once, and the
+// handler's own work, measured at each sample.
 //
 // The first is a quarter of it on some machines and nearly all on others (virtual ones), so that it
-// cannot be known beforehand.
+// must be measured.
 #ifndef LIBCOZ_SAMPLING_SAMPLE_COST_H
 #define LIBCOZ_SAMPLING_SAMPLE_COST_H
 
@@ -14,10 +14,10 @@
 
 namespace coz {
 
-// The handler's work so far. Any thread, also in signal handlers; lock-free.
+// The time that the handler has worked so far. Any thread, also in signal handlers; lock-free.
 class HandlerTime {
  public:
-  // Longer than any handler works: it was itself interrupted.
+  // Longer than a handler works, unless it is interrupted itself.
   static constexpr Nanoseconds kMaxTime = 20 * kMicrosecond;
 
   void add(Nanoseconds time) noexcept {
@@ -26,7 +26,7 @@ class HandlerTime {
     samples_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Of a sample; 0 without any.
+  // For one sample; 0 if there was none.
   Nanoseconds mean() const noexcept {
     const std::uint64_t samples = samples_.load(std::memory_order_relaxed);
     if (samples == 0) return 0;
@@ -38,24 +38,23 @@ class HandlerTime {
   std::atomic<std::uint64_t> samples_{0};
 };
 
-// The same work, with samples a period apart and without, in processor time.
+// Processor time of the same work, with a sample in each period and without.
 struct SampledRound {
   Nanoseconds without = 0;
   Nanoseconds with = 0;
 };
 
-// What one sample has added: the median over the rounds, and never below 0. Changes the order of
-// the rounds. 0 without rounds.
+// What one sample added: the median over the rounds, at least 0. Changes the order of the rounds. 0
+// if there are none.
 Nanoseconds cost_of_sample(std::span<SampledRound> rounds, Nanoseconds period) noexcept;
 
 // Lets the calling thread compute for some milliseconds, with samples by the trap event and
-// without. The thread must not be one of the program's, and its samples are handled, that is,
-// dropped, as those of any thread without a state. 0 when the event is refused. Not for signal
-// handlers.
+// without. The thread must be one of ours; its samples are dropped, like those of any thread
+// without a state. 0 if the event is refused. Not for signal handlers.
 Nanoseconds measure_trap_cost() noexcept;
 
-// For pthread_atfork: a child that is forked meanwhile has the event's descriptor, and no use for
-// it.
+// For pthread_atfork: a child that is forked meanwhile inherits the event's descriptor, which it
+// does not need.
 void close_cost_event_in_forked_child() noexcept;
 
 }  // namespace coz

@@ -2,9 +2,8 @@
 // refused, a timer thread of our own. docs/decisions/sampling.md compares them.
 //
 // start() runs once, in the main thread, before it is profiled. start_thread() and stop_thread()
-// run in the thread that begins or ends, not in a signal handler. All but the handler may
-// allocate. stop() may be called by any thread. pause() and resume() belong to the experiments'
-// thread, once is_started().
+// run in the thread that begins or ends. Any thread may call stop(). pause() and resume() are for
+// the experiments' thread, once is_started(). Not for signal handlers, unless stated otherwise.
 #ifndef LIBCOZ_SAMPLING_SAMPLE_SOURCE_H
 #define LIBCOZ_SAMPLING_SAMPLE_SOURCE_H
 
@@ -28,16 +27,16 @@ class SampleSource {
   SampleSource(ThreadRegistry& threads, Nanoseconds period) noexcept
       : threads_(threads), period_(period) {}
 
-  // Chooses the mode. Sets `explanation` when it is not the best one, and why. False when no mode
-  // works, or none is wanted (kOff): then nothing is sampled.
+  // Chooses the mode. Sets `explanation` if it is not the best one. False if no mode works, or none
+  // is wanted (kOff): then nothing is sampled.
   bool start(Sampling wanted, std::string& explanation);
   void stop() noexcept;
 
-  // Has start() come to an end?
+  // True once start() has returned.
   bool is_started() const noexcept { return started_.load(std::memory_order_acquire); }
 
-  // Between pause() and resume() no thread is sampled. False, and nothing happens, where every
-  // thread has an event of its own, whose descriptors are the threads'.
+  // Between pause() and resume() no thread is sampled. If every thread has an event of its own, in
+  // the program's descriptors, that is not possible, and both do nothing.
   bool can_pause() const noexcept {
     return mode_ == Sampling::kPerfTrap || mode_ == Sampling::kTimer;
   }
@@ -45,14 +44,15 @@ class SampleSource {
   void resume() noexcept;
   const SamplingPauses& pauses() const noexcept { return pauses_; }
 
-  // What the interrupt and the signal of a sample cost, measured on the calling thread, one of
-  // ours; 0 where that is little or unknown.
+  // What the interrupt and the signal of a sample cost, measured in the calling thread, which is
+  // one of ours; 0 if that is little or unknown.
   Nanoseconds measure_cost() const noexcept;
 
-  // What pause() needs, for a thread with descriptors of its own; below 0 where it needs none.
+  // The descriptor that pause() needs, for a thread with descriptors of its own; below 0 if it
+  // needs none.
   int descriptor() const noexcept { return static_cast<int>(trap_event_); }
 
-  // In perf-trap mode the kernel does this by itself. False, once, when a thread can't be sampled.
+  // In perf-trap mode the kernel does this by itself. False if the thread cannot be sampled.
   bool start_thread(ThreadState& thread) noexcept;
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
@@ -61,7 +61,8 @@ class SampleSource {
   int signal() const noexcept;
   const char* mode_name() const noexcept;
   Sampling mode() const noexcept { return mode_; }
-  // perf does; the timer's signals wait for the thread's return from the kernel.
+  // perf drops samples in kernel mode; the timer's signals wait until the thread returns from the
+  // kernel.
   bool drops_kernel_time() const noexcept { return mode_ != Sampling::kTimer; }
 
  private:
@@ -81,14 +82,14 @@ class SampleSource {
   StopSignal stop_timer_;
 };
 
-// Goes with the signals of our timer, as what sigqueue() would send along.
+// The value that the signals of our timer carry.
 inline constexpr std::uintptr_t kTickMark = 0x6b636974'7a6f6320;
 
-// Did our timer thread send this signal? What the program sends itself, by raise() or otherwise, is
-// told apart from it. Signal-safe.
+// True if our timer thread sent this signal, and not the program, by raise() or otherwise.
+// Signal-safe.
 bool is_tick(const siginfo_t& info) noexcept;
 
-// Which signal carries the samples of a mode.
+// The signal that carries the samples of a mode.
 int sampling_signal(Sampling mode) noexcept;
 
 }  // namespace coz

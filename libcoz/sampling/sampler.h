@@ -1,7 +1,8 @@
-// What becomes of one sample: counted, matched against the selection, charged, delays served.
+// What happens to one sample: it is counted, compared with the selection, and charged; the thread
+// pays what it owes.
 //
 // sample() runs in the signal handler of the sampled thread: it allocates nothing, takes no lock
-// and keeps errno. The parts it works on are owned by the runtime and outlive all threads.
+// and keeps errno. The runtime owns the parts it works on, which outlive all threads.
 #ifndef LIBCOZ_SAMPLING_SAMPLER_H
 #define LIBCOZ_SAMPLING_SAMPLER_H
 
@@ -21,12 +22,13 @@
 
 namespace coz {
 
-// Where a thread is: the places in scope (by inline and call chain), innermost first.
+// Finds where a thread is: the source frames in scope, along the inline and call chain, innermost
+// first.
 struct FindFrames {
-  // From an interrupted context.
+  // For an interrupted context.
   std::size_t (*interrupted)(const Modules& modules, void* context,
                              std::span<SourceFrame> out) noexcept;
-  // From the calls that led here.
+  // For the callers of this function.
   std::size_t (*calling)(const Modules& modules, std::span<SourceFrame> out) noexcept;
 };
 
@@ -43,7 +45,8 @@ class Sampler {
         find_frames_(find_frames),
         period_(period) {}
 
-  // `is_late`: the thread went on before it got the signal, so that the context tells nothing.
+  // `is_late`: the thread went on before it got the signal, so the context does not show where it
+  // was.
   void sample(void* context, bool is_late, ThreadState& thread, ThreadDelays& delays) noexcept {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
@@ -53,16 +56,16 @@ class Sampler {
       delays.sampled(kNoTarget);
       return;
     }
-    // Whose caller it was is for the report: some of the samples tell.
+    // The report shows callers, for which some of the samples are enough.
     const bool with_caller = targets_.wants_caller() || thread.samples % kCallerEvery == 0;
-    std::array<SourceFrame, 2> places;
+    std::array<SourceFrame, 2> frames;
     const std::size_t found =
-        find_frames_.interrupted(modules_, context, std::span(places).first(with_caller ? 2 : 1));
+        find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
     counts_.handler_time.add(now() - start);
-    take(std::span(places).first(found), with_caller, thread, delays);
+    take(std::span(frames).first(found), with_caller, thread, delays);
   }
 
-  // In the thread, not in a handler, after a call into the kernel.
+  // In the thread, not in a signal handler, after a call into the kernel.
   void kernel_call_returns(ThreadState& thread, ThreadDelays& delays, Nanoseconds start,
                            Nanoseconds end) noexcept {
     if (!drops_kernel_time_ || pauses_.is_paused()) return;
@@ -70,19 +73,20 @@ class Sampler {
     if (begins_anew(thread)) return;
     const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
     if (fell == 0) return;
-    std::array<SourceFrame, 2> places;
-    thread.in_handler.store(true, std::memory_order_relaxed);  // what the unwinder calls is ours
-    const std::size_t found = find_frames_.calling(modules_, places);
+    std::array<SourceFrame, 2> frames;
+    thread.in_handler.store(true,
+                            std::memory_order_relaxed);  // calls that the unwinder makes are ours
+    const std::size_t found = find_frames_.calling(modules_, frames);
     thread.in_handler.store(false, std::memory_order_relaxed);
     for (Nanoseconds i = 0; i < fell; ++i) {
-      take(std::span(places).first(found), true, thread, delays);
+      take(std::span(frames).first(found), true, thread, delays);
     }
   }
 
-  // A progress point whose visits are the samples in a line. Before any thread is sampled.
+  // Adds a progress point whose visits are the samples in a line. Before any thread is sampled.
   void add_point(std::uint32_t line, Point& point) { sampled_points_.push_back({line, &point}); }
 
-  // Does the source drop samples in kernel mode? Before any thread is sampled.
+  // Says whether the source drops samples in kernel mode. Before any thread is sampled.
   void drops_kernel_time(bool drops) noexcept { drops_kernel_time_ = drops; }
 
  private:
@@ -93,11 +97,11 @@ class Sampler {
     Point* point;
   };
 
-  void take(std::span<const SourceFrame> places, bool with_caller, ThreadState& thread,
+  void take(std::span<const SourceFrame> frames, bool with_caller, ThreadState& thread,
             ThreadDelays& delays) noexcept {
-    if (!places.empty() && !sampled_points_.empty()) visit_points(places[0].line, thread, delays);
-    const std::uint32_t target = targets_.of(places, with_caller);
-    count(target, places.empty() ? kNoFunction : places[0].function, thread);
+    if (!frames.empty() && !sampled_points_.empty()) visit_points(frames[0].line, thread, delays);
+    const std::uint32_t target = targets_.of(frames, with_caller);
+    count(target, frames.empty() ? kNoFunction : frames[0].function, thread);
     delays.sampled(selected_of(target, thread));
   }
 
@@ -108,7 +112,8 @@ class Sampler {
     }
   }
 
-  // Sampling has paused since the thread's last sample: its periods have no tale to tell.
+  // True if sampling paused since the thread's last sample: then its periods of processor time say
+  // nothing about dropped samples, and are counted from now on.
   bool begins_anew(ThreadState& thread) noexcept {
     const std::uint32_t pauses = pauses_.count();
     if (thread.pauses_seen == pauses) return false;
@@ -132,7 +137,8 @@ class Sampler {
     });
   }
 
-  // A sample counts for its line and for all regions around it; of these the selected one.
+  // A sample counts for its line and for all regions around it. If one of those regions is
+  // selected, it is charged for that.
   std::uint32_t selected_of(std::uint32_t target, const ThreadState& thread) const noexcept {
     if (thread.regions.is_empty()) return target;
     const std::uint32_t selected = selection_.get().target;

@@ -1,7 +1,7 @@
-// The pauses in sampling, for windows in which the program is to run as it does without samples
-// (docs/decisions/reference_windows.md): how many there were, and whether one is on now.
+// Pauses in sampling, for windows in which the program runs as it does without samples
+// (docs/decisions/reference_windows.md): whether there is one now, and how many there were.
 //
-// begin() and end() belong to one thread; the rest may be called anywhere, also in signal handlers.
+// begin() and end() are for one thread; any thread may call the rest, also in signal handlers.
 #ifndef LIBCOZ_SAMPLING_SAMPLING_PAUSES_H
 #define LIBCOZ_SAMPLING_SAMPLING_PAUSES_H
 
@@ -17,7 +17,7 @@ class SamplingPauses {
 
   bool is_paused() const noexcept { return count() % 2 != 0; }
 
-  // Beginnings and ends so far: who has seen another number has missed some.
+  // Beginnings and ends so far; the number changes with every pause.
   std::uint32_t count() const noexcept { return changes_.load(std::memory_order_relaxed); }
 
  private:

@@ -1,7 +1,7 @@
-// Which file each mapping of this process shows, in the kernel's words: /proc/self/maps.
+// Which file each mapping of this process shows: parses /proc/self/maps.
 //
-// The loader knows libraries by the names that the program gave it, which may be relative to a
-// folder that is no longer the current one; the kernel has whole paths.
+// The loader knows libraries by the names that the program gave, which may be relative to a folder
+// that is no longer the current one; the kernel has whole paths.
 #ifndef LIBCOZ_SYMBOLS_MEMORY_MAP_H
 #define LIBCOZ_SYMBOLS_MEMORY_MAP_H
 
@@ -18,11 +18,11 @@ struct Mapping {
   std::string_view path;  // points into the text; without " (deleted)"
 };
 
-// Of the lines of `text` those that show files.
+// The lines of `text` that show files.
 std::vector<Mapping> parse_memory_map(std::string_view text);
 
-// The file at an address; empty where there is none. `mappings` in ascending order, as the kernel
-// gives them.
+// The file at an address; empty if there is none. `mappings` are in ascending order, as the kernel
+// lists them.
 std::string_view file_at(const std::vector<Mapping>& mappings, std::uintptr_t address);
 
 }  // namespace coz

@@ -86,7 +86,7 @@ class ModuleThread::World final : public ModuleWorld {
     std::optional<std::vector<Mapping>> mappings;
     for (const ListedObject& object : listing_.objects) {
       std::string path(listing_.name_of(object));
-      // The program itself was there at the start, in scope or not.
+      // The program itself was handled at the start.
       if (!path.empty() && path.front() != '/') {
         if (!mappings) mappings = read_mappings();
         path = file_at(*mappings, object.object.begin);
@@ -106,7 +106,7 @@ class ModuleThread::World final : public ModuleWorld {
   void say(const std::string& text) override { message("%s", text.c_str()); }
 
  private:
-  // None where they may belong to other objects than were listed.
+  // Empty if they may belong to other objects than those listed.
   std::vector<Mapping> read_mappings() {
     if (!read_all(memory_map_, text_) || !thread_.gate_.enter()) return {};
     const LoaderCounts counts = read_loader_counts();
@@ -124,7 +124,7 @@ class ModuleThread::World final : public ModuleWorld {
 
 bool ModuleThread::start(int socket, const SourceScope& scope, MakeRoom make_room,
                          std::string& reason) {
-  // The number comes from the environment: it may be anything.
+  // The number comes from the environment and may be anything.
   if (!socket_inode(socket)) {
     reason = "the socket of coz run is not there";
     return false;

@@ -1,13 +1,14 @@
-// The thread `coz-modules`, which looks for modules that come and go (module_watch.h).
+// The thread `coz-modules`, which watches for modules that are loaded and unloaded
+// (module_watch.h).
 //
-// A thread apart from that of the experiments, because it may be kept waiting: by the loader's
-// lock, and by the launcher. It is started only where `coz run` offers tables, before any thread is
-// sampled, and nobody waits for its end: the program may end while a thread of it holds the
-// loader's lock. What it works on must live as long as the process.
+// It is separate from the experiments' thread because it may have to wait, for the loader's lock
+// and for `coz run`. It is started only if `coz run` offers tables, before any thread is sampled,
+// and nobody waits for its end: the program may end while one of its threads holds the loader's
+// lock. What it works on must live as long as the process.
 //
-// Where the kernel allows it (see hide_descriptors()), it has a table of descriptors of its own,
-// and the program's has nothing of it left; else the socket stays there, close-on-exec and at a
-// high number, to be closed in forked children by in_forked_child().
+// Where the kernel allows it (hide_descriptors()), the thread has a table of descriptors of its
+// own, and nothing of it is left in the program's. Elsewhere the socket stays in the program's
+// table, close-on-exec and with a high number; in_forked_child() closes it in forked children.
 #ifndef LIBCOZ_SYMBOLS_MODULE_THREAD_H
 #define LIBCOZ_SYMBOLS_MODULE_THREAD_H
 
@@ -25,7 +26,7 @@ namespace coz {
 
 class ModuleThread {
  public:
-  // For so many lines and functions in all; false if there is no room.
+  // Makes room for that many lines and functions in all; false if there is none.
   using MakeRoom = std::function<bool(std::uint32_t lines, std::uint32_t functions)>;
 
   explicit ModuleThread(Modules& modules) noexcept : modules_(modules) {}
@@ -33,7 +34,7 @@ class ModuleThread {
   // False, with a reason, if there is no such socket or no thread; the socket is then closed.
   bool start(int socket, const SourceScope& scope, MakeRoom make_room, std::string& reason);
 
-  // Soon, no more modules are taken up. Does not wait.
+  // Ends the watching soon. Does not wait.
   void stop() noexcept { stop_.stop(); }
 
   // For pthread_atfork.
@@ -52,7 +53,7 @@ class ModuleThread {
   MakeRoom make_room_;
   ForkGate gate_;
   StopSignal stop_;
-  StopSignal ready_;  // the thread has its own descriptors, or can't have
+  StopSignal ready_;  // the thread has its own descriptors, or cannot have them
   int socket_ = -1;   // in the program's table
   std::atomic<bool> shares_descriptors_{false};
 };

@@ -1,10 +1,10 @@
-// Takes up the modules that the program loads after its start, and forgets those that it unloads.
+// Adds the modules that the program loads after its start, and forgets those that it unloads.
 //
-// What is loaded is compared with what was: a new object, whose file has not been asked for before,
-// is asked for at the launcher, which knows the scope. A file is told by its path, its times and
-// its build id, so that one that was built anew under its old name is another.
+// It compares what is loaded with what was. For a new object whose file it has not asked for
+// before, it asks `coz run`, which knows the scope, for a table. A file is identified by its path,
+// its times and its build id, so that a file that was rebuilt under its old name is a new one.
 //
-// One thread; allocates. What it needs of the system is behind ModuleWorld.
+// One thread; allocates. ModuleWorld stands for the system.
 #ifndef LIBCOZ_SYMBOLS_MODULE_WATCH_H
 #define LIBCOZ_SYMBOLS_MODULE_WATCH_H
 
@@ -21,21 +21,21 @@ namespace coz {
 
 struct LoadedFile {
   ListedObject listed;
-  // Absolute; empty where there is no file (the vDSO), or where it is not known at the moment.
+  // Absolute; empty if there is no file (the vDSO), or if it is unknown at the moment.
   std::string path;
-  std::string stamp;  // tells versions of the file apart
+  std::string stamp;  // differs between versions of the file
 };
 
 class ModuleWorld {
  public:
   virtual ~ModuleWorld() = default;
 
-  // Has anything been loaded or unloaded since it was last listed in full?
+  // True if anything was loaded or unloaded since the last complete list.
   virtual bool has_changed() = 0;
-  // What is loaded. False where that changes at this very moment, so that nothing can be said.
+  // Lists what is loaded. False if that is changing at this moment.
   virtual bool list(std::vector<LoadedFile>& out) = 0;
   virtual TableAnswer table_of(const std::string& path) = 0;
-  // For so many lines and functions in all. False if there is none.
+  // Makes room for that many lines and functions in all; false if there is none.
   virtual bool make_room(std::uint32_t lines, std::uint32_t functions) = 0;
   virtual void say(const std::string& text) = 0;
 };
@@ -46,7 +46,7 @@ class ModuleWatch {
   ModuleWatch(Modules& modules, const SourceScope& scope, ModuleWorld& world) noexcept
       : modules_(modules), scope_(scope), world_(world) {}
 
-  // Brings the modules up to date. May take as long as the making of the tables.
+  // Brings the modules up to date. May take as long as it takes to make the tables.
   void look();
 
  private:

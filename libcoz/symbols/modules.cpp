@@ -20,7 +20,7 @@ namespace coz {
 namespace {
 
 // Of a chain of frames; further ones are of no interest to anyone.
-constexpr std::size_t kMaxPlaces = 4;
+constexpr std::size_t kMaxInlineFrames = 4;
 
 struct Wanted {
   const char* binary;
@@ -244,7 +244,7 @@ const Modules::Image* Modules::image_of(const LoadedObject& object) const noexce
 
 std::size_t Modules::find_in(const Module& module, std::uint64_t address,
                              std::span<SourceFrame> out) const noexcept {
-  std::array<LineLocation, kMaxPlaces> found;
+  std::array<LineLocation, kMaxInlineFrames> found;
   const std::size_t count = module.table.frames_in_scope(
       address - module.table.base_address(), module.file_in_scope,
       std::span(found).first(std::min(out.size(), found.size())), lineless_);

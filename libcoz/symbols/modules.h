@@ -1,20 +1,20 @@
-// The binaries of this process that have a line table, and from a code address to a line in scope.
+// The binaries of this process that have a line table, and the source lines of code addresses.
 //
 // Lines and functions have global ids: the id in the table plus the module's `first_line` or
-// `first_function`. They are never given out again: a module stays after its binary is unloaded,
-// and the same file loaded again, wherever, is the same module.
+// `first_function`. An id is never used again: a module stays after its binary is unloaded, and the
+// same file loaded again, at any address, is the same module.
 //
 // load() runs once, before any thread is profiled. After reserve(), one thread at a time may add
-// modules and how they look in memory, and forget where they were (symbols/module_watch.h); these
-// allocate. Meanwhile everything else may be called from any thread: the lists only grow, and what
-// is in them never changes but for being in use. find() is signal-safe, too.
+// modules and their images in memory, and forget images (module_watch.h); these functions allocate.
+// Meanwhile any thread may call everything else, for the lists only grow, and an entry never
+// changes except for being in use. find() is signal-safe.
 //
-// What is known of the program lags behind it: before a library is known to be unloaded, another,
-// or code that the program generates, may lie at its addresses. Of modules that come after the
-// start find() therefore takes no address for granted. It asks the loader what object is there now,
-// and knows it by its build id, wherever it lies: a library that is loaded again, at another
-// address, is profiled at once. An object without a build id that could be looked at is known only
-// at the address where it was seen, until it is seen to be gone.
+// What is known about the program is out of date at times: before a library is known to be
+// unloaded, another one, or generated code, may lie at its addresses. So for modules that come
+// after the start find() trusts no address. It asks the loader which object is there now, and
+// recognises it by its build id, wherever it lies; a library that is loaded again at another
+// address is profiled at once. An object without a readable build id is recognised only at the
+// address where it was seen, until it is known to be gone.
 #ifndef LIBCOZ_SYMBOLS_MODULES_H
 #define LIBCOZ_SYMBOLS_MODULES_H
 
@@ -40,33 +40,33 @@ struct Module {
   std::atomic<Module*> next{nullptr};
 };
 
-// Global ids; the function, of which the line was executed as part (perhaps inlined), may be
-// kNoFunction.
+// A source line and the function as part of which it ran (perhaps inlined), as global ids. The
+// function may be kNoFunction.
 struct SourceFrame {
   std::uint32_t line = 0;
   std::uint32_t function = kNoFunction;
 };
 
-// Where a file's code is in this process; nullopt when it is not loaded.
+// Where a file's code is in this process; nullopt if it is not loaded.
 struct Loading {
-  std::uintptr_t begin = 0;  // of its executable segments in memory
+  std::uintptr_t begin = 0;  // of the executable segments in memory
   std::uintptr_t end = 0;
   std::uintptr_t load_bias = 0;  // address in memory less address in the file
 };
 // Takes the loader's lock, unless what was loaded has been remembered.
 std::optional<Loading> find_loading(const char* binary);
-// At the start, for children that are forked: in them the lock may be held by a thread that is not
-// there. Kept as long as the process lives.
+// At the start, for forked children, in which the lock may be held by a thread that they do not
+// have. Kept as long as the process lives.
 void remember_loadings();
 
 class Modules {
  public:
-  // Files that are loaded after the start; without build id, files and addresses.
+  // Counts files that are loaded after the start; files without a build id once for each address.
   static constexpr std::uint32_t kMaxImages = 4096;
 
   using FindObject = bool (*)(std::uintptr_t address, LoadedObject& out) noexcept;
 
-  // `find_object`: what the loader has at an address; signal-safe.
+  // `find_object` finds what the loader has at an address; it is signal-safe.
   explicit Modules(FindObject find_object = find_loaded_object) noexcept
       : find_object_(find_object) {}
   Modules(const Modules&) = delete;
@@ -74,54 +74,54 @@ class Modules {
   ~Modules();
 
   // Maps the tables listed as `binary<TAB>table`, one a line, and finds where the binaries are
-  // loaded. A table that can't be used is left out, and said in `problems`.
-  // `lineless`: whether functions that are known by symbols alone are places.
+  // loaded. A table that cannot be used is left out and reported in `problems`. `lineless` says
+  // whether find() returns functions that are known by symbols alone.
   void load(std::string_view list, const SourceScope& scope, Lineless lineless,
             std::vector<std::string>& problems);
 
-  // --- For modules that come after the start. One thread. ---
+  // --- For modules that are loaded after the start. One thread. ---
 
   // Before the rest. False if there is no memory.
   bool reserve() noexcept;
 
   Module& add(LineTable table, const SourceScope& scope);
 
-  // The object was loaded from the module's file, and is there. False if kMaxImages are known
+  // The object was loaded from the module's file and is present. False if there are kMaxImages
   // already.
   bool add_image(const Module& module, const ListedObject& listed) noexcept;
 
-  // Would find() know it?
+  // True if find() recognises it.
   bool knows(const ListedObject& listed) const noexcept;
 
-  // Only these objects are there, besides those of the start.
+  // Only these objects are present, besides those of the start.
   void forget_all_but(std::span<const ListedObject> present) noexcept;
 
-  // Does it hold code of a module of the start?
+  // True if it contains code of a module of the start.
   bool was_there_at_start(const LoadedObject& object) const noexcept;
 
   // --- Any thread ---
 
-  // The places in scope of the code at `address` by the inline chain, innermost first, as many as
-  // `out` has room for; returns their number.
+  // Writes the source frames in scope of the code at `address`, along the inline chain, innermost
+  // first, as many as `out` has room for; returns their number.
   std::size_t find(std::uintptr_t address, std::span<SourceFrame> out) const noexcept;
 
   std::uint32_t line_count() const noexcept { return line_count_.load(std::memory_order_acquire); }
   std::uint32_t function_count() const noexcept {
     return function_count_.load(std::memory_order_acquire);
   }
-  // How many modules there are, which only grows.
+  // The number of modules, which only grows.
   std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
-  // False for what stands for all functions without lines in a binary (line_table_format.h).
+  // False for the id that stands for all functions without lines in a binary (line_table_format.h).
   bool is_line(std::uint32_t line) const noexcept;
-  // `path:line`, or of functions without lines the path alone; may allocate.
+  // `path:line`, or the path alone for functions without lines; may allocate.
   std::string location(std::uint32_t line) const;
-  // nullptr where there is none.
+  // nullptr if there is none.
   const char* function_name(std::uint32_t function) const noexcept;
   // As LineTable::function_location(); may allocate.
   std::string function_location(std::uint32_t function) const;
   std::optional<std::uint32_t> find_line(std::string_view location) const noexcept;
-  // By its location, whole. Reads whole tables; may allocate.
+  // By its full location. Reads whole tables; may allocate.
   std::optional<std::uint32_t> find_function(std::string_view location) const;
 
   // Build id of the main executable, hex.
@@ -132,7 +132,7 @@ class Modules {
     Loading loading;
     const Module* module;
   };
-  // How a module looks in memory. Written before it is counted, and never changed.
+  // A module as it lies in memory. Written before it is counted, and never changed.
   struct Image {
     ListedObject listed;  // where it was first seen
     const Module* module;

@@ -1,9 +1,9 @@
-// Lines under their callers, by number: a *call path* is a line, as part of one function (of
-// several instances of a template, say), with the call site in scope next to it, outwards along the
-// chain of inlined and called functions.
+// Numbers for call paths. A *call path* is a source frame (a line as part of one function, for
+// example of one template instance) with its caller: the next source frame in scope outwards along
+// the chain of inlined and called functions.
 //
-// A table of fixed size, filled by signal handlers of all threads and read by any; lock-free. When
-// it is full, further paths have no number. The memory is one mapping.
+// A table of fixed size, filled by the signal handlers of all threads and read by any thread;
+// lock-free. When it is full, further paths have no number. The memory is one mapping.
 #ifndef LIBCOZ_TARGET_CALL_PATHS_H
 #define LIBCOZ_TARGET_CALL_PATHS_H
 
@@ -16,8 +16,8 @@
 namespace coz {
 
 struct CallPath {
-  SourceFrame place;
-  std::optional<SourceFrame> caller;  // none: what calls it is out of scope
+  SourceFrame frame;
+  std::optional<SourceFrame> caller;  // nullopt: its callers are out of scope
   std::uint64_t samples = 0;
 };
 
@@ -35,9 +35,9 @@ class CallPaths {
 
   // Counts a sample and returns the path's number, below kMaxPaths; nullopt when the table is full.
   // Signal-safe.
-  std::optional<std::uint32_t> count(const SourceFrame& place, const SourceFrame* caller) noexcept;
+  std::optional<std::uint32_t> count(const SourceFrame& frame, const SourceFrame* caller) noexcept;
 
-  // nullopt where no path has this number.
+  // nullopt if no path has this number.
   std::optional<CallPath> get(std::uint32_t path) const noexcept;
 
  private:

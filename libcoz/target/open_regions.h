@@ -1,8 +1,9 @@
 // The regions that a thread is in: it may be in several, one inside the other, and in the same one
 // more than once.
 //
-// begin() and end() belong to the thread; the rest also to its signal handler, which may interrupt
-// either and then sees the regions as before or after. Nothing allocates, locks or fails.
+// begin() and end() are for the thread; its signal handler may call the rest, also while it
+// interrupts one of the two: it then sees the regions as before or after. Nothing allocates, locks
+// or fails.
 #ifndef LIBCOZ_TARGET_OPEN_REGIONS_H
 #define LIBCOZ_TARGET_OPEN_REGIONS_H
 
@@ -14,12 +15,12 @@ namespace coz {
 
 class OpenRegions {
  public:
-  // Deeper ones are counted, so that their ends match, but not seen.
-  static constexpr std::uint32_t kDeepest = 16;
+  // Deeper ones are only counted, so that their ends match.
+  static constexpr std::uint32_t kMaxDepth = 16;
 
   void begin(std::uint32_t region) noexcept {
     const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
-    if (depth == kDeepest) {
+    if (depth == kMaxDepth) {
       ++beyond_;
       return;
     }
@@ -28,13 +29,13 @@ class OpenRegions {
     depth_.store(depth + 1, std::memory_order_relaxed);
   }
 
-  // Ends the innermost of this name; ends may come in another order than beginnings. An end without
-  // a beginning changes nothing.
+  // Ends the innermost one of this name; ends may come in any order. An end without a beginning
+  // changes nothing.
   void end(std::uint32_t region) noexcept {
     const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
     for (std::uint32_t i = depth; i-- > 0;) {
       if (regions_[i].load(std::memory_order_relaxed) != region) continue;
-      // Those inside of it move down. In between a handler sees one of them twice, which counts
+      // The ones inside it move down. Meanwhile a handler may see one of them twice, which counts
       // once.
       for (std::uint32_t j = i; j + 1 < depth; ++j) {
         regions_[j].store(regions_[j + 1].load(std::memory_order_relaxed),
@@ -74,7 +75,7 @@ class OpenRegions {
   }
 
  private:
-  std::array<std::atomic<std::uint32_t>, kDeepest> regions_{};
+  std::array<std::atomic<std::uint32_t>, kMaxDepth> regions_{};
   std::atomic<std::uint32_t> depth_{0};
   std::uint32_t beyond_ = 0;
 };

@@ -1,8 +1,7 @@
-// Regions: code segments of the program that it marks itself (COZ_REGION_BEGIN, COZ_REGION_END), by
-// name.
+// Regions by name: parts of the program that it marks by COZ_REGION_BEGIN and COZ_REGION_END.
 //
-// find_or_add() may be called by any thread, not in a signal handler, and takes a lock for a few
-// string comparisons. Regions are never removed. The rest is lock-free and signal-safe.
+// Any thread may call find_or_add(), but not in a signal handler; it takes a lock for a few string
+// comparisons. Regions are never removed. The rest is lock-free and signal-safe.
 #ifndef LIBCOZ_TARGET_REGION_REGISTRY_H
 #define LIBCOZ_TARGET_REGION_REGISTRY_H
 
@@ -24,11 +23,11 @@ class RegionRegistry {
   std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept;
   std::optional<std::uint32_t> find(std::string_view name) const noexcept;
 
-  // In a forked child, in which no other thread is: one of the parent's may have been adding.
+  // In a forked child, which has no other thread: a thread of the parent may have held the lock.
   void release_lock() noexcept { adding_.clear(); }
 
   std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
-  // Of a region that there is.
+  // For an existing region.
   const char* name(std::uint32_t region) const noexcept { return names_[region].data(); }
 
  private:

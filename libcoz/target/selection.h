@@ -1,8 +1,8 @@
-// The target (a line, mostly: line/targets.h) that is virtually sped up now, and by how much:
-// written by the experimenter, read by every sample.
+// The selection: the target (targets.h) that is virtually sped up now, and by how much. The
+// experimenter writes it, every sample reads it.
 //
-// One writer; any number of readers, also in signal handlers. A reader gets a selection that was
-// in force as a whole, or none.
+// One writer; any number of readers, also in signal handlers. A reader gets a selection that was in
+// force as a whole, or none.
 #ifndef LIBCOZ_TARGET_SELECTION_H
 #define LIBCOZ_TARGET_SELECTION_H
 
@@ -16,13 +16,13 @@ namespace coz {
 inline constexpr std::uint32_t kNoTarget = 0xffffffffU;
 
 struct Selection {
-  std::uint32_t target = kNoTarget;  // line/targets.h
+  std::uint32_t target = kNoTarget;  // targets.h
   Nanoseconds delay = 0;             // d = speedup × period, for each sample
   std::uint32_t epoch = 0;           // 0: nothing is selected
 
-  // What a thread is charged for a time in the line.
+  // What a thread is charged for a time in the target.
   Nanoseconds delay_for(Nanoseconds line_time, Nanoseconds period) const noexcept {
-    return line_time * delay / period;  // of at most seconds, so that nothing overflows
+    return line_time * delay / period;  // times are at most seconds: no overflow
   }
 };
 

@@ -21,19 +21,19 @@ std::uint32_t Targets::count(std::uint32_t lines, std::uint32_t functions) const
   return kFirst + lines;
 }
 
-std::uint32_t Targets::of(std::span<const SourceFrame> places, bool with_caller) noexcept {
-  if (places.empty()) return kNoTarget;
+std::uint32_t Targets::of(std::span<const SourceFrame> frames, bool with_caller) noexcept {
+  if (frames.empty()) return kNoTarget;
   std::optional<std::uint32_t> path;
-  if (with_caller) path = paths_.count(places[0], places.size() > 1 ? &places[1] : nullptr);
+  if (with_caller) path = paths_.count(frames[0], frames.size() > 1 ? &frames[1] : nullptr);
   switch (granularity_) {
     case Granularity::kFunction:
-      return places[0].function == kNoFunction ? kNoTarget : kFirst + places[0].function;
+      return frames[0].function == kNoFunction ? kNoTarget : kFirst + frames[0].function;
     case Granularity::kCallpath:
       return path ? kFirst + *path : kNoTarget;
     case Granularity::kLine:
       break;
   }
-  return kFirst + places[0].line;
+  return kFirst + frames[0].line;
 }
 
 std::string Targets::name_of(std::uint32_t function) const {
@@ -42,8 +42,8 @@ std::string Targets::name_of(std::uint32_t function) const {
 }
 
 TargetDescription Targets::describe_path(const CallPath& path) const {
-  TargetDescription found{"callpath", modules_.location(path.place.line),
-                          name_of(path.place.function)};
+  TargetDescription found{"callpath", modules_.location(path.frame.line),
+                          name_of(path.frame.function)};
   found.location += " < ";
   found.location += path.caller ? modules_.location(path.caller->line) : "?";
   return found;
@@ -92,7 +92,7 @@ std::optional<std::uint32_t> Targets::find_path(std::uint32_t line) const {
   std::uint64_t samples = 0;
   for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = paths_.get(id);
-    if (path && path->place.line == line && path->samples > samples) {
+    if (path && path->frame.line == line && path->samples > samples) {
       most = kFirst + id;
       samples = path->samples;
     }

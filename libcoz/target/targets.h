@@ -1,10 +1,10 @@
-// What an experiment speeds up, by number: a *target* is a line, a function or a line under one
-// caller, as --granularity says, or a region that the program marks.
+// What an experiment speeds up, by number: a *target* is a line, a function or a call path, as
+// --granularity says, or a region that the program marks.
 //
 //   0 … kMaxRegions − 1   regions
-//   from there on          lines or functions by their global ids, or call paths
+//   from there on         lines or functions by their global ids, or call paths
 //
-// of() is for signal handlers, of any thread; the rest may allocate, and is for one thread.
+// of() is for signal handlers, in any thread; the rest may allocate, and is for one thread.
 #ifndef LIBCOZ_TARGET_TARGETS_H
 #define LIBCOZ_TARGET_TARGETS_H
 
@@ -29,11 +29,11 @@ constexpr const char* name_of(Granularity granularity) noexcept {
                                                  : "line";
 }
 
-// As it stands in the profile.
+// As written to the profile.
 struct TargetDescription {
   std::string kind;      // "line", "function", "callpath" or "region"
   std::string location;  // unique among a profile's targets
-  std::string function;  // empty where unknown
+  std::string function;  // empty if unknown
 };
 
 // What the user named: a line (FILE:LINE), a function or a region.
@@ -42,8 +42,8 @@ struct TargetName {
   std::string name;
 };
 
-// As TargetDescription::location, which it may only be the beginning of: "region " and the name as
-// far as the registry keeps it, or the name.
+// The same as TargetDescription::location, or its beginning: the name, or "region " and the name as
+// far as the registry keeps it.
 std::string location_of(const TargetName& name);
 
 class Targets {
@@ -57,26 +57,26 @@ class Targets {
   std::uint32_t count() const noexcept {
     return count(modules_.line_count(), modules_.function_count());
   }
-  // The same, were there so many lines and functions.
+  // The same for that many lines and functions.
   std::uint32_t count(std::uint32_t lines, std::uint32_t functions) const noexcept;
 
-  // Does of() want the caller's place too?
+  // True if of() needs the caller's frame, too.
   bool wants_caller() const noexcept { return granularity_ == Granularity::kCallpath; }
 
-  // What a sample in these places (innermost first) counts for; kNoTarget if for nothing. Counts
-  // the call path where the caller's place is there, or known to be out of scope.
-  std::uint32_t of(std::span<const SourceFrame> places, bool with_caller) noexcept;
+  // The target that a sample in these frames (innermost first) counts for, or kNoTarget. Counts the
+  // call path if `with_caller`: if the caller's frame was looked for.
+  std::uint32_t of(std::span<const SourceFrame> frames, bool with_caller) noexcept;
 
   static std::uint32_t of_region(std::uint32_t region) noexcept { return region; }
 
-  // `function`: that of the first sample in the target.
+  // `function` is that of the first sample in the target.
   TargetDescription describe(std::uint32_t target, std::uint32_t function) const;
 
-  // A line or function that there is, a region that has been entered, or of the call paths to a
-  // line the one with most samples. nullopt too for a kind that this granularity does not have.
+  // Finds a known line or function, a region that has been entered, or the call path with most
+  // samples among those to a line. nullopt also for kinds that this granularity does not have.
   std::optional<std::uint32_t> find(const TargetName& wanted) const;
 
-  // Whether find() may answer differently while count() stays the same.
+  // True if find() may return something else although count() is the same.
   bool may_change(const TargetName& wanted) const noexcept {
     return wanted.kind == "region" || granularity_ == Granularity::kCallpath;
   }

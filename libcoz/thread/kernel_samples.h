@@ -1,18 +1,19 @@
 // Samples that fell in the kernel.
 //
-// What perf finds in kernel mode it drops, since unprivileged it may sample user mode only. But its
-// periods of processor time go on. So when a call into the kernel returns, and the period has ended
-// meanwhile, there was a sample in that call. To read the processor time is itself a call; but it
-// cannot have grown by more than the wall clock has, so that most calls need only that.
+// perf drops a sample that finds the thread in kernel mode, since without privileges it may sample
+// user mode only. But its periods of processor time go on. So if a period ended during a call into
+// the kernel, there was a sample in that call. To read the processor time takes a call as well; but
+// it cannot have grown by more than the wall clock has, so that for most calls a look at the wall
+// clock is enough.
 //
-// When exactly the period ended is known to some ten microseconds, by which samples come late. It
-// may so seem to have ended just after the call in which it did; then the next call gets it.
+// The end of a period is known to some ten microseconds only, by which samples come late. So it may
+// seem to lie just after the call in which it was; then the next call gets the sample.
 //
-// Samples that were dropped elsewhere (in calls that nothing intercepts, page faults, waiting for a
-// lock) show at the next one: they are counted, and belong to no place.
+// Samples that were dropped elsewhere (in calls without a wrapper, page faults, waiting for a lock)
+// show at the next sample: they are counted, and belong to no line.
 //
-// Owned by one thread: at_sample() is called in its signal handler, at_return() in its wrappers.
-// An interruption by the handler in at_return() costs that one sample. Time is handed in.
+// One thread owns it: at_sample() runs in its signal handler, at_return() in its wrappers. If the
+// handler interrupts at_return(), that one sample is lost. Time is handed in.
 #ifndef LIBCOZ_THREAD_KERNEL_SAMPLES_H
 #define LIBCOZ_THREAD_KERNEL_SAMPLES_H
 
@@ -24,24 +25,24 @@ namespace coz {
 
 class KernelSamples {
  public:
-  // More at once are not time in the kernel, but a thread that blocked the signal.
+  // More at once show a thread that blocked the signal, not time in the kernel.
   static constexpr Nanoseconds kMaxAtOnce = 100;
-  // How long after a call the period may seem to have ended that ended in it.
+  // How long after a call a period that ended in it may seem to have ended.
   static constexpr Nanoseconds kTolerance = 50 * kMicrosecond;
 
-  // The thread begins, having used so much processor time.
+  // The thread begins to be sampled, having used that much processor time.
   void start_at(Nanoseconds processor_time, Nanoseconds period) noexcept {
     next_ = processor_time + period;
     not_before_ = 0;
   }
 
-  // A sample, after so much processor time: how many were dropped since the last.
+  // A sample at that processor time: returns how many were dropped since the last.
   Nanoseconds at_sample(Nanoseconds processor_time, Nanoseconds period) noexcept {
     const Nanoseconds missed =
         std::max<Nanoseconds>(0, (processor_time - next_ + period / 2) / period);
     next_ += missed * period;
-    // Periods are exact, samples more or less late: those that are least so tell the time. The
-    // clocks may drift apart, so that it is followed slowly in the other direction.
+    // Periods are exact, while samples come more or less late: the earliest ones show when a period
+    // ended. The clocks may drift apart, so in the other direction the estimate follows slowly.
     const Nanoseconds late = processor_time - next_;
     next_ += late < 0 || late > period / 2 ? late : late / kSlowly;
     next_ += period;
@@ -49,17 +50,17 @@ class KernelSamples {
     return std::min(missed, kMaxAtOnce);
   }
 
-  // Can the period have ended by now? If so, ask at_return().
+  // True if the period may have ended by now: then call at_return().
   bool may_have_ended(Nanoseconds now) const noexcept { return now >= not_before_; }
 
-  // A call that began at `start` returns: how many samples fell in it. Those dropped before it
-  // are left to at_sample().
+  // A call that began at `start` returns: how many samples fell in it. Those dropped before it are
+  // left to at_sample().
   Nanoseconds at_return(Nanoseconds start, Nanoseconds now, Nanoseconds processor_time,
                         Nanoseconds period) noexcept {
     Nanoseconds in_call = 0;
     if (processor_time >= next_) {
       const Nanoseconds ended = (processor_time - next_) / period + 1;
-      // The last period ended so long ago, in processor time; the call took as much at most.
+      // How long ago the last period ended, in processor time; the call took at most as much.
       const Nanoseconds ago = (processor_time - next_) % period;
       const Nanoseconds call = now - start;
       const Nanoseconds reach = call + kTolerance;
@@ -74,7 +75,7 @@ class KernelSamples {
   static constexpr Nanoseconds kSlowly = 64;
 
   Nanoseconds next_ = 0;        // processor time at which the period ends
-  Nanoseconds not_before_ = 0;  // wall clock: earlier it cannot
+  Nanoseconds not_before_ = 0;  // wall clock: the period cannot end before
 };
 
 }  // namespace coz

@@ -1,7 +1,7 @@
 // Everything that the program's threads share through the profiler: one block without pointers, so
-// that the processes of a tree can come to share it too.
+// that several processes could share it.
 //
-// Each part states who may touch it. A child, however it was made, finds one of its own in its
+// Each part says who may use it. A child, however it was forked, finds a block of its own in its
 // place, all zeros (kernel/own_page.h), so that its visits do not count as the parent's.
 #ifndef LIBCOZ_THREAD_SHARED_STATE_H
 #define LIBCOZ_THREAD_SHARED_STATE_H

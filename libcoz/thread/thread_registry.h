@@ -51,7 +51,7 @@ class ThreadRegistry {
 
  private:
   static constexpr int kClaimed = -1;
-  // Searching starts low, so that for_each has few slots to pass where threads come and go.
+  // The search starts at low slots, so that for_each() passes few where threads come and go.
   static constexpr std::uint32_t kLowSlots = 256;
 
   void raise_high_water(std::uint32_t value) noexcept {

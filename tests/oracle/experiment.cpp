@@ -18,7 +18,7 @@ double time_per_visit(const Workload& workload, const Settings& settings,
                       const Treatment& treatment, Nanoseconds length) {
   World world(settings, treatment, workload.cores);
   workload.build(world);
-  coz::VisitMark& mark = world.point().mark;
+  coz::EdgeVisit& mark = world.point().mark;
   world.run_until(kSettle);
   mark.request();
   world.run_until(kSettle + length);

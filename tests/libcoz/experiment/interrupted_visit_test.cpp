@@ -18,7 +18,7 @@ struct Latency {
   Point& end = *points->find_or_add(PointKind::kEnd, "request");
   WindowMeter meter{*points};
 
-  Latency() { begin.marks_visits = end.marks_visits = true; }
+  Latency() { begin.notes_visits = end.notes_visits = true; }
   double in_progress() const { return meter.results(kStart + kLength).at(0).in_progress; }
 };
 
@@ -58,20 +58,20 @@ TEST_CASE("times and visits of a point are read together, or not at all") {
 TEST_CASE("a visitor that was held up marks the window with the number of that moment") {
   auto points = std::make_unique<PointRegistry>();
   Point& point = *points->find_or_add(PointKind::kThroughput, "request");
-  point.marks_visits = true;
+  point.notes_visits = true;
   WindowMeter meter(*points);
   meter.open(0);
   point.counter.count.fetch_add(1);  // counted, and then held up
   for (int i = 1; i <= 3; ++i) point.visit([i] { return Nanoseconds{i}; });
   meter.close(10);
-  point.mark.take([&] { return point.visits(); }, [] { return Nanoseconds{11}; });  // it goes on
+  point.edge.take([&] { return point.visits(); }, [] { return Nanoseconds{11}; });  // it goes on
   meter.poll(12);
   CHECK(meter.results(12).at(0).visits == 2);  // from the second visit to the fourth
   CHECK(meter.results(12).at(0).elapsed == 10);
 }
 
 TEST_CASE("a mark that is still being written is not asked for again") {
-  VisitMark mark;
+  EdgeVisit mark;
   REQUIRE(mark.request());
   mark.take([] { return std::uint64_t{1}; },
             [&] {

@@ -24,12 +24,12 @@ class Simulation {
   Point& point(PointKind kind, const char* name, bool marks) {
     Point* point = points->find_or_add(kind, name);
     REQUIRE(point != nullptr);
-    point->marks_visits = marks;
+    point->notes_visits = marks;
     return *point;
   }
 
   void visit(Point& point) const {
-    if (point.marks_visits) {
+    if (point.notes_visits) {
       point.visit([this] { return time; });
     } else {
       point.counter.count.fetch_add(1);  // as the classic header does
@@ -207,7 +207,7 @@ TEST_CASE("an idle point neither holds up the others nor hides them") {
   program.every(4 * kMillisecond, kMillisecond, [&] { program.visit(busy); });
   const auto results = program.measure(20 * kMillisecond, 80 * kMillisecond, kMillisecond);
   CHECK(program.meter.done());
-  CHECK_FALSE(idle.mark.is_wanted());
+  CHECK_FALSE(idle.edge.is_wanted());
   // What was never visited is no news; what was visited before has no visits here.
   REQUIRE(results.size() == 2);
   CHECK(results[0].name == "idle");

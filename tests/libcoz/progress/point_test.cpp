@@ -10,11 +10,11 @@
 
 #include "progress/point_registry.h"
 
+using coz::EdgeVisit;
 using coz::Nanoseconds;
 using coz::Point;
 using coz::PointKind;
 using coz::PointRegistry;
-using coz::VisitMark;
 
 namespace {
 
@@ -46,41 +46,41 @@ TEST_CASE("a request takes the number and the time of the next visit only") {
   Point point;
   point.visit(at(10));
   point.visit(at(20));
-  point.mark.request();
-  CHECK_FALSE(point.mark.is_taken());
+  point.edge.request();
+  CHECK_FALSE(point.edge.is_taken());
   point.visit(at(30));
   point.visit(at(40));
-  REQUIRE(point.mark.is_taken());
-  CHECK(point.mark.visit().number == 3);
-  CHECK(point.mark.visit().time == 30);
+  REQUIRE(point.edge.is_taken());
+  CHECK(point.edge.visit().number == 3);
+  CHECK(point.edge.visit().time == 30);
 }
 
 TEST_CASE("a new request drops what was taken") {
   Point point;
-  point.mark.request();
+  point.edge.request();
   point.visit(at(10));
-  point.mark.request();
-  CHECK_FALSE(point.mark.is_taken());
+  point.edge.request();
+  CHECK_FALSE(point.edge.is_taken());
   point.visit(at(20));
-  REQUIRE(point.mark.is_taken());
-  CHECK(point.mark.visit().number == 2);
-  CHECK(point.mark.visit().time == 20);
+  REQUIRE(point.edge.is_taken());
+  CHECK(point.edge.visit().number == 2);
+  CHECK(point.edge.visit().time == 20);
 }
 
 TEST_CASE("a request may be withdrawn until it is taken") {
   Point point;
-  point.mark.request();
+  point.edge.request();
   SECTION("before") {
-    point.mark.withdraw();
-    CHECK_FALSE(point.mark.is_wanted());
+    point.edge.withdraw();
+    CHECK_FALSE(point.edge.is_wanted());
     point.visit(at(10));
-    CHECK_FALSE(point.mark.is_taken());
+    CHECK_FALSE(point.edge.is_taken());
   }
   SECTION("after") {
     point.visit(at(10));
-    point.mark.withdraw();
-    CHECK(point.mark.is_taken());
-    CHECK(point.mark.visit().time == 10);
+    point.edge.withdraw();
+    CHECK(point.edge.is_taken());
+    CHECK(point.edge.visit().time == 10);
   }
 }
 
@@ -89,10 +89,10 @@ TEST_CASE("visits of all threads are counted, wherever their share is kept") {
   point.counter.count.fetch_add(2);  // as the classic header does
   for (std::uint32_t slot = 0; slot < 3 * Point::kShares; ++slot) point.visit(at(10), slot);
   CHECK(point.visits() == 2 + 3 * Point::kShares);
-  point.mark.request();
+  point.edge.request();
   point.visit(at(20), 7);
-  REQUIRE(point.mark.is_taken());
-  CHECK(point.mark.visit().number == point.visits());
+  REQUIRE(point.edge.is_taken());
+  CHECK(point.edge.visit().number == point.visits());
 }
 
 TEST_CASE("times of all threads are summed") {
@@ -107,7 +107,7 @@ TEST_CASE("times of all threads are summed") {
 TEST_CASE("only latency points and wanted marks ask a visit for its time") {
   Point point;
   CHECK(point.wants_no_time());
-  point.mark.request();
+  point.edge.request();
   CHECK_FALSE(point.wants_no_time());
   point.visit(at(10));
   CHECK(point.wants_no_time());
@@ -142,9 +142,9 @@ TEST_CASE("of threads that visit at once exactly one takes a mark", "[threads]")
   }
   int wrong = 0;
   for (int i = 1; i <= kRequests; ++i) {
-    point.mark.request();
-    while (!point.mark.is_taken()) std::this_thread::yield();
-    const coz::Visit visit = point.mark.visit();
+    point.edge.request();
+    while (!point.edge.is_taken()) std::this_thread::yield();
+    const coz::Visit visit = point.edge.visit();
     if (visit.time != i || visit.number == 0 || visit.number > point.visits()) ++wrong;
   }
   stop = true;

@@ -23,8 +23,8 @@ TEST_CASE("a call path is a line with its caller") {
 
   const auto found = paths.get(*by_one);
   REQUIRE(found);
-  CHECK(found->place.line == 10);
-  CHECK(found->place.function == 1);
+  CHECK(found->frame.line == 10);
+  CHECK(found->frame.function == 1);
   REQUIRE(found->caller);
   CHECK(found->caller->line == 20);
   CHECK(found->caller->function == 2);
@@ -98,9 +98,9 @@ TEST_CASE("call paths are counted by several threads", "[threads]") {
   for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = paths.get(id);
     if (!path) continue;
-    samples.at(path->place.line) += path->samples;
-    if (path->caller->line != path->place.line + 1) ++wrong;
-    if (path->place.function != path->place.line) ++wrong;
+    samples.at(path->frame.line) += path->samples;
+    if (path->caller->line != path->frame.line + 1) ++wrong;
+    if (path->frame.function != path->frame.line) ++wrong;
   }
   CHECK(samples == std::vector<std::uint64_t>(kLines, kThreads));
   CHECK(wrong == 0);
