@@ -1,8 +1,8 @@
-// What wrappers of blocking calls share: how objects are named to the rules, what results mean,
-// and how a call goes on that only a sample has interrupted.
+// What wrappers of blocking calls share: how the rules name objects, what results mean, and how to
+// repeat a call that only a sample interrupted.
 //
-// Wrappers run in any thread of the program, before our constructor and in unprofiled processes
-// too: they then pass the call on. errno and return values are the real call's.
+// Wrappers run in any thread of the program, also before our constructor and in processes that are
+// not profiled: then they pass the call on. errno and return values are the real call's.
 #ifndef LIBCOZ_INTERPOSE_BLOCKING_H
 #define LIBCOZ_INTERPOSE_BLOCKING_H
 
@@ -22,26 +22,26 @@ namespace coz {
 
 inline std::uintptr_t key(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
-// May another thread be waiting for a mutex that the caller holds? Glibc's lock word is 1 while it
-// is taken and nobody waits, and 2 while somebody may. Other kinds (robust, inheriting priority)
-// keep the owner there and are taken to be waited for, which costs no more than a look at the
+// True if another thread may be waiting for a mutex that the caller holds. Glibc's lock word is 1
+// while the mutex is held and no thread waits, and 2 while one may. Other kinds (robust, priority
+// inheritance) store the owner there and count as waited for, which costs no more than reading the
 // clock. An mtx_t is a pthread_mutex_t inside.
 inline bool is_waited_for(const void* mutex) noexcept {
   const auto& data = static_cast<const pthread_mutex_t*>(mutex)->__data;
   return __atomic_load_n(&data.__lock, __ATOMIC_RELAXED) != 1;
 }
 
-// Only this makes an attempt be followed by the waiting call. Any other error is final: asked once
-// more, glibc would wait for ever for a robust mutex that is not recoverable.
+// Only this error of an attempt is followed by the waiting call. Any other is final: for a robust
+// mutex that is not recoverable, the waiting call would never return.
 inline bool is_busy(int error) { return error == EBUSY; }
 
-// For calls that return an error number: a time-out is nobody's doing, an error did not block.
+// For calls that return an error number: a time-out is external, and another error did not block.
 inline WakeSource wake_source_of_error_number(int error) {
   if (error == 0 || error == EOWNERDEAD) return WakeSource::kThread;
   return error == ETIMEDOUT ? WakeSource::kExternal : WakeSource::kNone;
 }
 
-// For C11's, which return thrd_...
+// For calls of C11, which return thrd_…
 inline WakeSource wake_source_of_c11(int result) {
   if (result == thrd_success) return WakeSource::kThread;
   return result == thrd_timedout ? WakeSource::kExternal : WakeSource::kNone;
@@ -53,23 +53,24 @@ inline WakeSource wake_source_of_errno(long result) {
   return errno == ETIMEDOUT || errno == EINTR ? WakeSource::kExternal : WakeSource::kNone;
 }
 
-// Sleeping calls end with EINTR when a handler ran, ours as well as the program's; a program must
-// not see an EINTR that it would not see without the profiler, and must see that of its own. Calls
-// again while nothing but ours came between. (A signal of the program's that arrives between the
-// two calls finds the thread outside a call, as it may without a profiler.)
+// Calls that wait end with EINTR when a handler ran, ours or the program's. A program must not see
+// an EINTR that it would not see without the profiler, and must see one by a handler of its own. So
+// a call is repeated while only our handler interrupts it. (A signal for the program that arrives
+// between the two calls finds the thread outside a call, which may happen without a profiler, too.)
 class Interruptions {
  public:
   Interruptions() noexcept : thread_(Session::current_thread()) {
     if (thread_ != nullptr) outer_ = thread_->interruptions.load(std::memory_order_relaxed);
   }
-  // What a handler has called is not the business of the call that the handler has interrupted.
+  // Interruptions of calls that a handler makes do not count for the call that the handler
+  // interrupted.
   ~Interruptions() {
     if (thread_ != nullptr) thread_->interruptions.store(outer_, std::memory_order_relaxed);
   }
   Interruptions(const Interruptions&) = delete;
   Interruptions& operator=(const Interruptions&) = delete;
 
-  // Since it was asked last.
+  // True if there were any since the last time it was called.
   bool any() noexcept {
     if (thread_ == nullptr) return false;
     const std::uint32_t now = thread_->interruptions.load(std::memory_order_relaxed);
@@ -92,13 +93,13 @@ auto past_samples(Call call, IsInterrupted is_interrupted) {
 
 inline bool is_interrupted(long result) { return result == -1 && errno == EINTR; }
 
-// Of a time-out; one of a century and more is as good as a century, and a sum with it has room.
+// A time-out in nanoseconds, at most a century, so that sums with it do not overflow.
 constexpr Nanoseconds nanoseconds_of(const timespec& time) noexcept {
   constexpr time_t kCentury = 100L * 366 * 24 * 3600;
   return std::min(time.tv_sec, kCentury) * kSecond + time.tv_nsec;
 }
 
-// The wait of a call that has a relative time-out: the whole at first, then what is left of it.
+// The relative time-out of a call that may be repeated: all of it at first, then what is left.
 class Remaining {
  public:
   explicit Remaining(Nanoseconds whole) : whole_(whole), deadline_(now() + whole) {}

@@ -14,8 +14,8 @@ using coz::key;
 using coz::Nanoseconds;
 using coz::WakeSource;
 
-// When a deadline was that has passed, of CLOCK_REALTIME or of CLOCK_MONOTONIC: which of the two is
-// the condition's secret, but no machine has run for as long as it is since 1970.
+// When a deadline was that has passed, by CLOCK_REALTIME or CLOCK_MONOTONIC. A condition does not
+// show which of the two it uses, but no machine has run for as long as it is since 1970.
 Nanoseconds time_of(const timespec* deadline) noexcept {
   if (deadline == nullptr) return coz::now();
   const Nanoseconds at = deadline->tv_sec * coz::kSecond + deadline->tv_nsec;
@@ -23,8 +23,8 @@ Nanoseconds time_of(const timespec* deadline) noexcept {
   return at <= now ? at : now - std::max<Nanoseconds>(0, coz::wall_clock() - at);
 }
 
-// A deadline, or that time later. Left as the program gave it, it may be none, which libc is to
-// say.
+// A deadline, or a later one. An invalid deadline stays as the program gave it, so that libc
+// returns its error.
 class Deadline {
  public:
   Deadline(const timespec* given, Nanoseconds later) : deadline_(given) {
@@ -137,7 +137,7 @@ COZ_EXPORT int cnd_broadcast(cnd_t* condition) {
 COZ_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(pthread_barrier_wait)(barrier);
-  // The last to arrive opens the barrier: nobody woke it.
+  // The last thread to arrive opens the barrier: it did not wait.
   return coz::rules::meet(
       *delays, key(barrier), [=] { return COZ_REAL(pthread_barrier_wait)(barrier); },
       [](int result) { return result == 0 ? WakeSource::kThread : WakeSource::kNone; });

@@ -1,4 +1,4 @@
-// Where the program and the library meet: the load hook, the functions that marks in the program
+// Where the program and the library meet: the constructor, the functions that macros in the program
 // call by name (include/coz.h and the classic header), and the ends of the process.
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace {
 
 __attribute__((constructor)) void load() { Runtime::start(); }
 
-// What a mark of our header holds. `visit` must stand first: the header calls it.
+// What a point macro of our header holds. `visit` must come first: the header calls it.
 struct PointHandle {
   void (*visit)(PointHandle* handle);
   Point* point;
 };
 
-void visit_mark(PointHandle* handle) noexcept { visit(*handle->point); }
+void visit_point(PointHandle* handle) noexcept { visit(*handle->point); }
 
-// What a mark of a region holds. The header calls the first two.
+// What a region macro holds. The header calls the first two.
 struct RegionHandle {
   void (*begin)(RegionHandle* handle);
   void (*end)(RegionHandle* handle);
@@ -47,13 +47,13 @@ Point* point_of(int kind, const char* name) noexcept {
 }  // namespace
 }  // namespace coz
 
-// For marks of our header. nullptr: the mark stays inert.
+// For macros of our header. nullptr: the macro does nothing.
 COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   coz::Point* point = coz::point_of(kind, name);
   if (point == nullptr) return nullptr;
   point->notes_visits.store(true, std::memory_order_relaxed);
-  // As many as there are marks in the program, and needed as long as it runs.
-  return new (std::nothrow) coz::PointHandle{coz::visit_mark, point};
+  // One for each macro in the program, and needed as long as it runs.
+  return new (std::nothrow) coz::PointHandle{coz::visit_point, point};
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
@@ -64,7 +64,7 @@ COZ_EXPORT void* _coz_get_region(const char* name) {
   return new (std::nothrow) coz::RegionHandle{coz::begin_region, coz::end_region, *region};
 }
 
-// The classic interface: a counter {count, backoff} that the program increments itself.
+// The classic interface: a counter {count, backoff}, which the program increments itself.
 COZ_EXPORT void* _coz_get_counter(int type, const char* name) {
   coz::Point* point = coz::point_of(type, name);
   return point == nullptr ? nullptr : &point->counter;

@@ -1,5 +1,5 @@
-// Forking: a child may be the one that is to be profiled (COZ_FORKED). _Fork() and clone() must do
-// nothing else, in the child of a signal handler, and are left alone.
+// Forking: a child may be the process to profile (COZ_FORKED). _Fork() and clone() have no wrapper,
+// since in the child of a signal handler nothing else may be called.
 #include <pty.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ COZ_EXPORT pid_t fork() noexcept {
   return child;
 }
 
-// libc's own fork within is none that we see.
+// libc's own call of fork inside does not go through our wrapper.
 COZ_EXPORT int daemon(int keeps_folder, int keeps_descriptors) noexcept {
   const int result = COZ_REAL(daemon)(keeps_folder, keeps_descriptors);
   if (result == 0) coz::ForkedStart::in_child();

@@ -1,9 +1,9 @@
 // futex by syscall(): std::atomic::wait, latch, barrier and semaphore of C++20, Rust's locks,
 // condition variables and thread parking, and programs' own locks.
 //
-// On x86-64, syscall() itself is written in assembler: but for those in system_calls.cpp, it passes
-// every other call on exactly as it came, with the stack as it was, which a C function cannot do
-// (vfork and clone return on another).
+// On x86-64 syscall() itself is written in assembler. Except for the calls in system_calls.cpp, it
+// passes every other call on exactly as it came, with the stack as it was, which a C function
+// cannot do (vfork and clone return on another stack).
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ long wait(const Futex& futex) {
       [&] {
         const coz::Nanoseconds left = remaining.get();
         const timespec rest = {left / coz::kSecond, left % coz::kSecond};
-        // As the program gave it, so that nonsense fails as it would.
+        // As the program gave it, so that an invalid one fails as it would without us.
         const long given = is_first ? futex.timeout : reinterpret_cast<long>(&rest);
         is_first = false;
         return futex.call(given);
@@ -91,7 +91,8 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
 }
 
 #if defined(__x86_64__)
-// Where all other calls go: straight to the kernel until real::prepare() has found libc's.
+// Where all other calls go: straight to the kernel until real::prepare() has found libc's
+// syscall().
 extern void* coz_other_syscall;
 void coz_plain_syscall();
 __attribute__((visibility("hidden"))) void* coz_other_syscall =

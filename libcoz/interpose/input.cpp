@@ -1,8 +1,8 @@
-// Waiting for files, sockets and events: the world outside wakes the thread, so nothing is
-// credited.
+// Waiting for files, sockets and events: something external wakes the thread, so there is no
+// credit.
 //
 // Calls with a time-out end early when a signal handler runs, SA_RESTART or not: past_samples()
-// calls them again with the time that is left. Others are restarted by the kernel.
+// repeats them with the time that is left. The kernel restarts the others.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -35,7 +35,7 @@ class MaskOfCall {
   sigset_t mask_;
 };
 
-// `call` gets the time-out in milliseconds; below 0 is for ever.
+// `call` gets the time-out in milliseconds; below 0 means none.
 template <typename Call>
 COZ_WRAPPER_PART int with_milliseconds(int timeout, Call call) {
   return coz::wait_outside([=] {
@@ -72,7 +72,8 @@ COZ_WRAPPER_PART int with_timespec(const timespec* timeout, Call call) {
   });
 }
 
-// Waits for input for what SO_RCVTIMEO leaves since `start`. False with errno, as the call has it.
+// Waits for input for what is left of SO_RCVTIMEO since `start`. False, with the errno of the call,
+// if none came.
 bool wait_on(int socket, Nanoseconds start) {
   timeval limit{};
   socklen_t size = sizeof limit;
@@ -119,7 +120,7 @@ COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const
       timeout, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
 }
 
-// The kernel leaves what is left in `timeout`.
+// The kernel writes what is left to `timeout`.
 COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
   return coz::wait_outside([=] {
     return coz::past_samples([=] { return COZ_REAL(select)(count, read, write, except, timeout); },

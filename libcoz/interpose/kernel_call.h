@@ -1,8 +1,8 @@
-// A call into the kernel that a wrapper makes: lives around it, and gives the call the samples that
-// fell in it (thread/kernel_samples.h).
+// A call into the kernel that a wrapper makes: an object of this class lives around it, and gives
+// the calling line the samples that fell in it (thread/kernel_samples.h).
 //
-// In any thread of the program, also one that is not profiled, and one that is cancelled in the
-// call. errno is kept.
+// In any thread of the program, also in one that is not profiled, or is cancelled in the call.
+// errno is kept.
 #ifndef LIBCOZ_INTERPOSE_KERNEL_CALL_H
 #define LIBCOZ_INTERPOSE_KERNEL_CALL_H
 

@@ -1,4 +1,4 @@
-// Mutexes of POSIX and of C11: taking one waits for whoever holds it, giving it back wakes the
+// Mutexes of POSIX and of C11: to take one, a thread waits for the holder; to release one wakes the
 // next.
 #include <pthread.h>
 #include <threads.h>
@@ -11,7 +11,8 @@ namespace {
 
 using coz::key;
 
-// `lock`: whatever waits for the mutex. Trying first keeps the clock out of uncontended locking.
+// `lock` is the call that waits for the mutex. Because of the attempt before it, uncontended
+// locking does not read the clock.
 template <typename Lock>
 COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
   auto delays = coz::Session::current_delays();

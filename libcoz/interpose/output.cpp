@@ -1,6 +1,6 @@
-// Calls whose time is the kernel's, and counts for the line that makes them: writing, sending,
-// files. They may block, but whoever does so pays in full afterwards, which is the rule for the
-// world outside (docs/blocking_calls.md): so nothing is accounted here, and no call is made again.
+// Writing, sending, files: the kernel's time in these calls counts for the line that makes them.
+// They may block, but a thread that does so pays in full afterwards, which is the rule for external
+// waits (docs/blocking_calls.md). So nothing is accounted here, and no call is repeated.
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>

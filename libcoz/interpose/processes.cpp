@@ -1,4 +1,4 @@
-// Waiting for child processes: they run unprofiled, so nothing is credited.
+// Waiting for child processes: they run unprofiled, so there is no credit.
 #include <sys/wait.h>
 
 #include "interpose/blocking.h"

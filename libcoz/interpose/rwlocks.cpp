@@ -1,4 +1,4 @@
-// Read-write locks: a reader waits for the writer, a writer for all who hold the lock.
+// Read-write locks: a reader waits for a writer, a writer for all that hold the lock.
 #include <pthread.h>
 
 #include "interpose/blocking.h"

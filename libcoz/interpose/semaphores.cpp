@@ -1,5 +1,5 @@
-// Semaphores of POSIX. sem_post may be called in a signal handler, also one that has interrupted
-// another of our wrappers: ThreadDelays copes with that.
+// Semaphores of POSIX. sem_post may be called in a signal handler, also in one that interrupted
+// another of our wrappers; ThreadDelays allows for that.
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using coz::key;
 
-// Waiting is a cancellation point even where there is no need to wait; trying is none.
+// sem_wait is a cancellation point even if it need not wait; sem_trywait is not.
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait) {
   auto delays = coz::Session::current_delays();

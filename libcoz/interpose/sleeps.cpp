@@ -1,5 +1,5 @@
-// Sleeping: the clock wakes the thread, so nothing is credited, and delays inserted meanwhile are
-// served afterwards. A sample never shortens a sleep.
+// Sleeping: the clock wakes the thread, so there is no credit, and the thread serves delays of that
+// time afterwards. A sample never shortens a sleep.
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 
 namespace {
 
-// nanosleep and thrd_sleep alike: `remaining`, where wanted, is what a signal of the program's
-// left.
+// For nanosleep and thrd_sleep: `remaining`, if given, is what a signal of the program's left of
+// the sleep.
 template <typename Sleep, typename IsInterrupted>
 COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
                               IsInterrupted is_interrupted) {

@@ -1,9 +1,9 @@
-// Room for the sample handler on the stack of a thread that is to be created.
+// Room for the sample handler on the stack of a thread that is created.
 //
-// The handler runs on the thread's own stack. It has taken 6 KB of it (x86-64 with AVX-512: the
-// kernel's frame, the handler and the unwinder); where a thread uses the processor's tiles (AMX),
-// the frame is larger by 11 KB. A stack of PTHREAD_STACK_MIN, 16 KB, from which libc takes the
-// thread's variables, has no such room.
+// The handler runs on the thread's own stack. It has taken 6 KB (x86-64 with AVX-512: the kernel's
+// frame, the handler and the unwinder); if a thread uses the processor's tiles (AMX), the frame is
+// 11 KB larger. A stack of PTHREAD_STACK_MIN, 16 KB, from which libc takes the thread's variables,
+// has no such room.
 //
 // In pthread_create of a program's thread, not in signal handlers. Allocates nothing.
 #ifndef LIBCOZ_INTERPOSE_SMALL_STACK_H
@@ -22,34 +22,35 @@ namespace coz {
 
 class SmallStack {
  public:
-  // What the program asks for; nullptr: the default.
+  // `given` is what the program asks for; nullptr: the default.
   explicit SmallStack(const pthread_attr_t* given) noexcept : used_(given) {
     if (given == nullptr || Session::active() == nullptr) return;
     void* memory = nullptr;
     std::size_t size = 0;
     if (pthread_attr_getstack(given, &memory, &size) != 0) return;
-    // libc counts back from the end of the memory, which is 0 where it is to find some itself.
+    // libc counts back from the end of the memory, which is 0 if libc is to allocate it.
     if (reinterpret_cast<std::uintptr_t>(memory) + size != 0) {
       is_too_small_ = size < kMinProgramStack;
       if (is_too_small_) warn_once();
       return;
     }
     if (pthread_attr_getstacksize(given, &size) != 0 || size >= kSmall) return;
-    // It shares with the program's what that may point to (the cores, the mask of signals), which
-    // is only read: so it is not to be destroyed.
+    // The copy shares what the program's attributes point to (cores, signal mask), which is only
+    // read. So it must not be destroyed.
     roomy_ = *given;
     if (pthread_attr_setstacksize(&roomy_, size + kRoom) == 0) used_ = &roomy_;
   }
   SmallStack(const SmallStack&) = delete;
   SmallStack& operator=(const SmallStack&) = delete;
 
-  // As given, but with room where the stack is small.
+  // As given, but with more room if the stack is small.
   const pthread_attr_t* attributes() const noexcept { return used_; }
-  // The memory is the program's own, and has no room: such a thread is not to be sampled.
+  // True if the stack is the program's own memory and has no room: such a thread must not be
+  // sampled.
   bool is_too_small() const noexcept { return is_too_small_; }
 
  private:
-  // Programs that choose such stacks may have measured what they need.
+  // Programs that ask for less than this may have measured what they need.
   static constexpr std::size_t kSmall = 256 * 1024;
   static constexpr std::size_t kRoom = 64 * 1024;
   static constexpr std::size_t kMinProgramStack = 32 * 1024;

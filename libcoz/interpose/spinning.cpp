@@ -1,5 +1,5 @@
-// Spin locks, and the call that loops which wait by spinning make. Threads that spin take samples
-// and would pay at those, up to a period late, perhaps with the lock in their hands.
+// Spin locks, and sched_yield, which loops call that wait by spinning. Threads that spin take
+// samples and would pay only then, up to a period late, perhaps while they hold the lock.
 #include <pthread.h>
 #include <sched.h>
 #include <threads.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Between two attempts: ever longer, so that the owner's cache line is left alone.
+// Waits between two attempts, longer each time, so that the owner's cache line is left alone.
 class Relax {
  public:
   void operator()() {
@@ -49,7 +49,7 @@ COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
                              [=] { return COZ_REAL(pthread_spin_unlock)(lock); });
 }
 
-// No end of a code segment: a loop may call it a thousand times in a wait.
+// Does not end a code segment: a loop may call it a thousand times in one wait.
 COZ_EXPORT int sched_yield() noexcept {
   if (auto delays = coz::Session::current_delays()) delays->settle();
   return COZ_REAL(sched_yield)();

@@ -1,5 +1,5 @@
-// Creation and joining of threads. Small stacks get room for the sample handler. Their end is seen
-// by a thread-specific destructor (runtime.cpp).
+// Creating and joining threads. Small stacks get room for the sample handler. A destructor of
+// thread-specific data notices the end of a thread (lifecycle/thread_lifecycle.h).
 #include <pthread.h>
 #include <stdlib.h>
 #include <threads.h>
@@ -45,8 +45,8 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int
   return result;
 }
 
-// A thread that has ended long ago did not wake us: its delays of then are not ours of now. So the
-// attempt comes first. Joining is a cancellation point even where there is no need to wait.
+// A thread that ended long ago did not wake the caller, which must not take over its delays; so the
+// attempt comes first. Joining is a cancellation point even if it need not wait.
 template <typename Join>
 COZ_WRAPPER_PART int join_thread(pthread_t thread, void** result, Join join) {
   auto delays = Session::current_delays();

@@ -15,7 +15,7 @@ constexpr std::size_t kNameRoom = 64;
 
 struct Visit {
   LoaderListing& listing;
-  // Also of those for which there was no room.
+  // Also for those that did not fit.
   std::size_t objects = 0;
   std::size_t names = 0;
 };
@@ -56,8 +56,8 @@ int visit_first(dl_phdr_info* info, std::size_t, void* argument) {
   return 1;
 }
 
-// Under the loader's lock: must not allocate, for another thread may be in the allocator and want
-// this lock.
+// Under the loader's lock: must not allocate, since another thread may be in the allocator and wait
+// for this lock.
 int visit_object(dl_phdr_info* info, std::size_t, void* argument) {
   Visit& visit = *static_cast<Visit*>(argument);
   LoaderListing& listing = visit.listing;
@@ -71,7 +71,7 @@ int visit_object(dl_phdr_info* info, std::size_t, void* argument) {
   if (code == 0) return 0;
   ListedObject listed;
   if (!find_loaded_object(code, listed.object)) {
-    listing.complete = false;  // listed, but not yet to be found
+    listing.complete = false;  // listed, but find_loaded_object() does not find it yet
     return 0;
   }
   listed.load_bias = info->dlpi_addr;

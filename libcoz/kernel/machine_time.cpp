@@ -27,7 +27,7 @@ enum Column {
   kColumns
 };
 
-// Elsewhere than on x86 nothing tells.
+// On machines other than x86 this is unknown.
 bool may_be_virtual() noexcept {
 #if defined(__x86_64__)
   constexpr unsigned kHypervisor = 1U << 31;
@@ -75,7 +75,7 @@ std::optional<MachineTime> read_machine_time() noexcept {
 std::optional<MachineTime> machine_time_since(const std::optional<MachineTime>& earlier) noexcept {
   if (!earlier) return std::nullopt;
   const auto time = read_machine_time();
-  // The kernel's sums step back where processors come and go.
+  // The kernel's sums decrease when processors come and go.
   if (!time || time->busy < earlier->busy || time->stolen < earlier->stolen) return std::nullopt;
   return MachineTime{time->busy - earlier->busy, time->stolen - earlier->stolen};
 }

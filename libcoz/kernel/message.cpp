@@ -18,7 +18,7 @@ void message(const char* format, ...) noexcept {
                          arguments);
   va_end(arguments);
   if (used > static_cast<int>(sizeof line) - 2) used = sizeof line - 2;
-  // Names come from the program, and the line may go to a terminal.
+  // Names come from the program, and may contain control characters; the line may go to a terminal.
   for (int i = 0; i < used; ++i) {
     if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == '\x7f') line[i] = '?';
   }

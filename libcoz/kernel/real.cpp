@@ -5,8 +5,8 @@
 #include "common/raw_syscall.h"
 #include "kernel/message.h"
 
-// libc's own entries, which need no look-up. New programs can't link to them without naming the
-// version they have had from the start.
+// libc's own entries, which need no look-up. To link to them, one must name the version that they
+// have had from the start.
 #if defined(__x86_64__)
 #define COZ_FIRST_GLIBC "GLIBC_2.2.5"
 #else
@@ -58,8 +58,8 @@ void* look_up(Function function) noexcept {
     if (address != nullptr) addresses[function].store(address, std::memory_order_relaxed);
   }
   if (address != nullptr) return address;
-  // An older libc without a function that the program has been linked with: cannot happen, and
-  // going on would jump to address 0.
+  // Only in a libc older than the one the program was linked with, which cannot load it. To go on
+  // would jump to address 0.
   message("this libc has no %s; the program cannot be profiled", kNames[function]);
   raw_syscall(SYS_exit_group, 127);
   __builtin_unreachable();

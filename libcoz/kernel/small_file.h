@@ -1,4 +1,4 @@
-// The kernel's small files below /proc, as text.
+// The kernel's small files in /proc, as text.
 //
 // Not for signal handlers. Nothing allocates; errno is not touched.
 #ifndef LIBCOZ_KERNEL_SMALL_FILE_H
@@ -12,8 +12,8 @@
 
 namespace coz {
 
-// The beginning of a file, as far as it fits, with a zero behind it: its length, 0 where there is
-// nothing to read. `text` must not be empty.
+// Reads the beginning of a file, as far as it fits, and appends a zero. Returns the length, 0 if
+// there was nothing to read. `text` must not be empty.
 inline std::size_t read_small_file(const char* path, std::span<char> text) noexcept {
   text[0] = '\0';
   const long descriptor =

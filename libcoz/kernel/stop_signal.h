@@ -1,4 +1,4 @@
-// A sleep that another thread, or a moment that was set, can end for good: how the profiler's own
+// A sleep that another thread, or the end of a time limit, can end for good: how the profiler's own
 // threads are stopped.
 //
 // Any thread; nothing allocates or fails.
@@ -32,7 +32,7 @@ class StopSignal {
     return stopped_.load(std::memory_order_acquire) != 0 || now() >= end_;
   }
 
-  // True when the time came, false when stop() did.
+  // True when the time came, false when stopped.
   bool sleep_until(Nanoseconds deadline) noexcept {
     const Nanoseconds until = std::min(deadline, end_);
     const timespec t = {until / kSecond, until % kSecond};

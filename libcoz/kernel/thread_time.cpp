@@ -13,7 +13,7 @@
 namespace coz {
 namespace {
 
-// A number of at most 18 digits, so that it can't overflow, and the blank or line end behind it.
+// A number of at most 18 digits, so that it cannot overflow, and the blank or line end after it.
 const char* parse_time(const char* text, Nanoseconds& out) noexcept {
   constexpr int kMaxDigits = 18;
   int digits = 0;
@@ -48,7 +48,7 @@ std::optional<ThreadTime> read_thread_time(int tid) noexcept {
 
 bool hide_descriptors(std::span<int> kept) noexcept {
   std::sort(kept.begin(), kept.end());
-  // The first call copies the table, so it must not be left out: something has to be below all.
+  // The first call also copies the table, so it must be made even if it closes nothing.
   if (!kept.empty() && kept.front() <= 0) return false;
   if (!close_from(0, 0, CLOSE_RANGE_UNSHARE)) return false;
   long next = 1;

@@ -18,8 +18,8 @@
 namespace coz {
 namespace {
 
-// Reading the debug information of the largest programs takes some ten seconds. Whoever is stopped
-// in a debugger must not keep the program from starting for ever.
+// The debug information of the largest programs takes some ten seconds to read. If `coz run` is
+// stopped, for example in a debugger, the program still starts in the end.
 constexpr timeval kPatience = {120, 0};
 
 long address(const void* what) noexcept { return reinterpret_cast<long>(what); }
@@ -32,7 +32,7 @@ int connect_to(std::string_view path) noexcept {
   const long low = raw_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (low < 0) return -1;
   const int socket = move_high(static_cast<int>(low));
-  // To send is also to connect, which waits where many others do.
+  // SO_SNDTIMEO is also for connect, which waits if many others connect.
   for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
     raw_syscall(SYS_setsockopt, socket, SOL_SOCKET, direction, address(&kPatience),
                 sizeof kPatience);
@@ -44,7 +44,7 @@ int connect_to(std::string_view path) noexcept {
   return -1;
 }
 
-// Empty: no.
+// Returns the answer; empty means no.
 std::string ask(int socket, std::string_view executable) {
   const std::string request = "claim\t" + std::string(executable);
   const long sent = raw_syscall(SYS_sendto, socket, address(request.data()),
@@ -81,7 +81,7 @@ bool names_executable(std::string_view patterns, std::string_view path) noexcept
 
 namespace {
 
-// Of this process; empty where nobody tells.
+// The path of the executable; empty if it is unknown.
 std::string_view own_executable(std::array<char, PATH_MAX>& room) noexcept {
   const long length = raw_syscall(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"),
                                   address(room.data()), static_cast<long>(room.size()));

@@ -14,14 +14,14 @@
 namespace coz {
 namespace {
 
-// A day. Longer ones are no times, and could not be added to one.
+// A day, so that sums with it do not overflow.
 constexpr std::uint64_t kMaxTime = 86'400'000'000'000;
 
-// The COZ_* variables: of the environment, or, in a process that `coz run` was asked about, of its
-// answer.
+// The COZ_* variables: from the environment or, after an attach request, from the answer of `coz
+// run`.
 class Variables {
  public:
-  // The environment's.
+  // From the environment.
   Variables() = default;
   // NAME=VALUE, each followed by a NUL. `answer` outlives this.
   explicit Variables(std::string_view answer) : answer_(answer) {}

@@ -226,8 +226,8 @@ std::string to_json(const SamplesRecord& record) {
 }
 
 bool ProfileWriter::open(const char* path) noexcept {
-  // `coz run` has looked at it, and resolved the user's own links: what is a link, or a pipe, now
-  // was put there since.
+  // `coz run` has checked the path, and resolved the user's own links: a link or a pipe here is
+  // new.
   descriptor_ = ::open(
       path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
   if (descriptor_ < 0) return false;

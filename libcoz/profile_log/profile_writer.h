@@ -1,7 +1,7 @@
 // Appends records to the profile (docs/profile_format.md), each with one write.
 //
-// One thread at a time; allocates. After a failed write (a full disk) the rest is lost, the user
-// is told once, and the program runs on; what was written before stays readable.
+// One thread at a time; allocates. After a failed write (a full disk) the rest is lost, there is
+// one message, and the program runs on; what was written before stays readable.
 #ifndef LIBCOZ_PROFILE_LOG_PROFILE_WRITER_H
 #define LIBCOZ_PROFILE_LOG_PROFILE_WRITER_H
 

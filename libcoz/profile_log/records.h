@@ -14,10 +14,10 @@
 
 namespace coz {
 
-// As the profile calls it: a begin and an end are one latency point.
+// The kind as the profile calls it: a begin and an end are one latency point.
 const char* kind_name(PointKind kind) noexcept;
 
-// A progress point that the command line asked for.
+// A progress point that the command line named.
 struct PointRecord {
   std::string name;
   std::string kind;
@@ -74,7 +74,7 @@ struct ExperimentRecord {
   double probe_time = 0;                    // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
-  std::optional<MachineTime> machine;  // what it came to in the window
+  std::optional<MachineTime> machine;  // within the window
   bool unsettled = false;
   std::optional<LoadResult> load;
   std::vector<PointResult> points;

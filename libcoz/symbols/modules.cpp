@@ -19,7 +19,7 @@
 namespace coz {
 namespace {
 
-// Of a chain of frames; further ones are of no interest to anyone.
+// Frames of an inline chain that are looked at; no caller needs more.
 constexpr std::size_t kMaxInlineFrames = 4;
 
 struct Wanted {
@@ -74,7 +74,7 @@ std::uintptr_t key_of(const ListedObject& listed) noexcept {
   return is_known_by_build_id(listed) ? build_id_key(listed.object) : listed.object.begin;
 }
 
-// `object` is there, as the loader says, so that its first page can be read.
+// The loader says that `object` is present, so its first page can be read.
 bool is_image_of(const LoadedObject& object, const ListedObject& known) noexcept {
   if (!is_known_by_build_id(known)) return object == known.object;
   const std::uintptr_t moved = object.begin - known.object.begin;
@@ -88,7 +88,7 @@ const Module* next_of(const Module& module) noexcept {
   return module.next.load(std::memory_order_acquire);
 }
 
-// Without looking at the memory, where it may be gone by now.
+// Without reading its memory, since it may be gone by now.
 bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
   if (!is_known_by_build_id(a) || !is_known_by_build_id(b)) return a.object == b.object;
   return build_id_key(a.object) == build_id_key(b.object) && a.build_id == b.build_id;

@@ -45,7 +45,7 @@ bool TableService::is_ours() const noexcept {
 TableAnswer TableService::ask(const std::string& binary) {
   if (!is_ours()) return gone();
   const std::string request = "table\t" + std::to_string(++asked_) + "\t" + binary;
-  // A launcher that takes nothing any more must not keep us waiting.
+  // If `coz run` no longer receives, do not wait for it.
   const long sent =
       raw_syscall(SYS_sendto, descriptor_, reinterpret_cast<long>(request.data()),
                   static_cast<long>(request.size()), MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0);
@@ -60,7 +60,7 @@ TableAnswer TableService::await_answer() {
   const Nanoseconds give_up = now() + patience_;
   std::array<char, kMaxPacket> packet;
   for (;;) {
-    // In parts: if the program closes the descriptor meanwhile, nothing ends the wait.
+    // In parts, since nothing ends the wait if the program closes the descriptor.
     const Nanoseconds left = std::clamp<Nanoseconds>(give_up - now(), 0, kLookEvery);
     const timespec wait = {left / kSecond, left % kSecond};
     pollfd socket = {descriptor_, POLLIN, 0};
@@ -83,7 +83,7 @@ TableAnswer TableService::await_answer() {
     if (!answer || answer->number > asked_) {
       return {TableAnswer::Kind::kFailed, "the answer of coz run cannot be read"};
     }
-    if (answer->number < asked_) continue;  // what we no longer waited for
+    if (answer->number < asked_) continue;  // an answer that came too late
     if (answer->table.empty()) return {};
     return {TableAnswer::Kind::kTable, std::move(answer->table)};
   }

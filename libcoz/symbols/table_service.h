@@ -1,8 +1,8 @@
 // Asks `coz run` for line tables while the program runs (docs/launch_contract.md).
 //
-// The tables are made there: the program's own wait() would see a child of ours. Requests and
-// answers are packets of a socket that `coz run` handed over. One thread; system calls are raw, so
-// that nothing is interposed and errno stays as it was; allocates.
+// `coz run` makes the tables, since the program's own wait() would see a child of ours. Requests
+// and answers are packets on a socket that `coz run` passed on. One thread; system calls are raw,
+// so that no wrapper is involved and errno is kept; allocates.
 #ifndef LIBCOZ_SYMBOLS_TABLE_SERVICE_H
 #define LIBCOZ_SYMBOLS_TABLE_SERVICE_H
 
@@ -18,9 +18,9 @@ namespace coz {
 struct TableAnswer {
   enum class Kind {
     kTable,
-    kNone,    // not in scope, or without debug information; the launcher has told the user
+    kNone,    // not in scope, or without debug information; `coz run` has reported that
     kFailed,  // `text` says why
-    kGone,    // as above, and nothing more can be asked
+    kGone,    // the same, and nothing more can be asked
   };
   Kind kind = Kind::kNone;
   std::string text;  // the table's path, or what went wrong
@@ -35,12 +35,12 @@ std::optional<TablePacket> parse_table_packet(std::string_view packet);
 
 class TableService {
  public:
-  // Reading the debug information of a very big library takes some seconds.
+  // The debug information of a very big library takes some seconds to read.
   static constexpr Nanoseconds kPatience = 60 * kSecond;
 
   // `descriptor` stays the caller's. A thread that shares its descriptors with the program, which
-  // may close them all, and open others of the same number, gives the socket's inode: with another
-  // than that, the launcher is gone.
+  // may close it and open another with the same number, passes the socket's inode: if that differs,
+  // `coz run` counts as gone.
   explicit TableService(int descriptor, std::optional<std::uint64_t> inode = std::nullopt,
                         Nanoseconds patience = kPatience) noexcept
       : descriptor_(descriptor), inode_(inode), patience_(patience) {}
