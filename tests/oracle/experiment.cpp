@@ -18,15 +18,15 @@ double time_per_visit(const Workload& workload, const Settings& settings,
                       const Treatment& treatment, Nanoseconds length) {
   World world(settings, treatment, workload.cores);
   workload.build(world);
-  coz::EdgeVisit& mark = world.point().mark;
+  coz::EdgeVisit& edge = world.point().edge;
   world.run_until(kSettle);
-  mark.request();
+  edge.request();
   world.run_until(kSettle + length);
-  if (!mark.is_taken()) return std::nan("");
-  const coz::Visit first = mark.visit();
-  mark.request();
+  if (!edge.is_taken()) return std::nan("");
+  const coz::Visit first = edge.visit();
+  edge.request();
   world.run_until(2 * kSettle + length);
-  const coz::Visit last = mark.visit();
+  const coz::Visit last = edge.visit();
   return static_cast<double>(last.time - first.time) /
          static_cast<double>(last.number - first.number);
 }

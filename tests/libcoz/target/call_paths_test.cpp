@@ -53,7 +53,7 @@ TEST_CASE("a line in another function is another path") {
   const auto other = paths.count({10, 5}, &caller);
   REQUIRE((one && other));
   CHECK(*one != *other);
-  CHECK(paths.get(*other)->place.function == 5);
+  CHECK(paths.get(*other)->frame.function == 5);
   CHECK(paths.count({10, 1}, &caller) == one);
 }
 

@@ -50,16 +50,16 @@ TEST_CASE("regions may end in another order than they began") {
 
 TEST_CASE("regions deeper than are kept are counted, so that their ends match") {
   OpenRegions regions;
-  for (std::uint32_t region = 0; region < OpenRegions::kDeepest + 5; ++region) {
+  for (std::uint32_t region = 0; region < OpenRegions::kMaxDepth + 5; ++region) {
     regions.begin(region);
   }
-  CHECK(open(regions).size() == OpenRegions::kDeepest);
-  for (std::uint32_t region = OpenRegions::kDeepest + 5; region-- > OpenRegions::kDeepest;) {
+  CHECK(open(regions).size() == OpenRegions::kMaxDepth);
+  for (std::uint32_t region = OpenRegions::kMaxDepth + 5; region-- > OpenRegions::kMaxDepth;) {
     regions.end(region);
   }
-  CHECK(open(regions).size() == OpenRegions::kDeepest);
-  regions.end(OpenRegions::kDeepest - 1);
-  CHECK(open(regions).size() == OpenRegions::kDeepest - 1);
+  CHECK(open(regions).size() == OpenRegions::kMaxDepth);
+  regions.end(OpenRegions::kMaxDepth - 1);
+  CHECK(open(regions).size() == OpenRegions::kMaxDepth - 1);
   regions.clear();
   CHECK(regions.is_empty());
 }
