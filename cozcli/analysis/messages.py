@@ -94,7 +94,7 @@ def standing_windows(number: int) -> Problem:
     return Problem(
         f"{count(number, 'window')} without a visit, since the selected line ran all the time, and its "
         "delays stopped all other threads; they do not count.",
-        "such a line cannot be measured at 100 %; smaller speedups tell.",
+        "such a line cannot be measured at 100 %; smaller speedups can.",
     )
 
 

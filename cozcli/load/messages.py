@@ -11,21 +11,19 @@ from cozcli.messages import count, duration, listed
 def amplified_without_samples() -> Problem:
     """--arrival-speedup with --sampling off."""
     return Problem(
-        "load is amplified by delays, which threads serve when they are sampled, and with --sampling "
-        "off there "
-        "are neither samples nor windows.",
-        "leave --sampling off out.",
+        "load is amplified by delays, which threads serve when they are sampled, and with --sampling off "
+        "there are neither samples nor windows.",
+        "leave out --sampling off.",
     )
 
 
 def end_to_end_unmeasured(what: str) -> Problem:
     """--end-to-end where the time between two arrivals would have to be measured first."""
     return Problem(
-        "with --end-to-end the whole run is one experiment, so that no part of it is left in which "
-        "the rate of "
-        f"arrivals could be measured, as {what} needs.",
-        "measure it in a run with --arrival-speedup 0 --fixed-speedup 0, whose report shows the time between "
-        "arrivals; then name a time: --arrival-speedup 750us. Or let coz amp do both.",
+        "with --end-to-end the whole run is one experiment, so that no part of it is left in which the "
+        f"rate of arrivals could be measured, as {what} needs.",
+        "measure it in a run with --arrival-speedup 0 --fixed-speedup 0, whose report shows the time "
+        "between arrivals; then name a time: --arrival-speedup 750us. Or let coz amp do both.",
     )
 
 
@@ -42,14 +40,12 @@ def no_arrivals(uncharged: Sequence[str]) -> Problem:
     if uncharged:
         return Problem(
             f"load was not amplified: {listed(uncharged)} only counts arrivals (a macro of the classic "
-            "header, "
-            "or a point without a macro), and they have to be sped up where they happen.",
+            "header, or a point without a macro), and they have to be sped up where they happen.",
             "compile the program with this coz.h, or name the location with --arrival.",
         )
     return Problem(
         "load was not amplified: the program has no arrival point, or never came to one. What was "
-        "measured is "
-        "the program at the load it had.",
+        "measured is the program at the load it had.",
         "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the location: --arrival FILE:LINE",
     )
 
@@ -57,9 +53,8 @@ def no_arrivals(uncharged: Sequence[str]) -> Problem:
 def too_few_arrivals(arrivals: int) -> Problem:
     """--arrival-speedup 25% or --arrival-rate, and the rate could not be told."""
     return Problem(
-        f"{count(arrivals, 'request')} came in all, too few (or too late) to tell how often they do, "
-        "so that load "
-        "was never amplified and nothing measured.",
+        f"{count(arrivals, 'request')} came in all, too few (or too late) to tell how often they do, so "
+        "that load was never amplified and nothing measured.",
         "run longer, or name a time instead: --arrival-speedup 750us.",
     )
 
@@ -67,12 +62,12 @@ def too_few_arrivals(arrivals: int) -> Problem:
 def much_clipped(speedup: int, lost: float) -> Problem:
     """d_a is not below what there is between two arrivals."""
     return Problem(
-        f"each request was to arrive {duration(speedup)} earlier, but in a thread they follow each other too "
-        f"closely: {lost:.0%} of it could not be done. The load reached is another than was asked for, and "
-        "these windows make no curve.",
+        f"each request was to arrive {duration(speedup)} earlier, but in a thread they follow each other "
+        f"too closely: {lost:.0%} of it could not be done. The load reached is another than was asked for, "
+        "and these windows make no curve.",
         "use an --arrival-speedup well below the time between two requests, which a run with "
-        "--arrival-speedup 0 "
-        "tells. If they come in bursts, or each in a thread of its own, see docs/commands/amp.md.",
+        "--arrival-speedup 0 tells. If they come in bursts, or each in a thread of its own, see "
+        "docs/commands/amp.md.",
     )
 
 
@@ -82,9 +77,8 @@ def load_reached(arrivals: int, interval: float, speedup: int) -> str:
     if speedup == 0:
         return f"{came}; --arrival-speedup can be anything well below that"
     return (
-        f"{came}, and each "
-        f"{duration(speedup)} earlier: as if {interval / (interval - speedup):.2f} times as many came "
-        f"(load +{speedup / interval:.0%})"
+        f"{came}, and each {duration(speedup)} earlier: as if {interval / (interval - speedup):.2f} times "
+        f"as many came (load +{speedup / interval:.0%})"
     )
 
 
@@ -101,16 +95,14 @@ def sweep_without_arrivals(has_windows: bool) -> Problem:
     if not has_windows:
         return Problem(
             "the run at base load left no window, so that the time between two requests is not known.",
-            "let the program run for some seconds, and see that it comes to a progress point: coz "
-            "run tells more.",
+            "let the program run for some seconds, and see that it comes to a progress point: coz run "
+            "tells more.",
         )
     return Problem(
-        "no requests arrived in the run at base load (or one alone in each thread), so that there is "
-        "no load to be "
-        "amplified.",
-        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, "
-        "or name the "
-        "location: --arrival FILE:LINE",
+        "no requests arrived in the run at base load (or one alone in each thread), so that there is no "
+        "load to be amplified.",
+        "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, in the thread that receives it, or "
+        "name the location: --arrival FILE:LINE",
     )
 
 
@@ -118,16 +110,14 @@ def false_load(arrival_speedup: int, lost: float) -> Problem:
     """A load level that was asked for, but not reached."""
     if lost >= 1:
         return Problem(
-            f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so "
-            "that load was not "
-            "amplified.",
+            f"results with --arrival-speedup {arrival_speedup}ns left out: no request arrived, so that "
+            "load was not amplified.",
             "write COZ_ARRIVAL (or COZ_BEGIN) where a request arrives, or name the location: --arrival "
             "FILE:LINE",
         )
     return Problem(
-        f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be "
-        "done, because "
-        "requests follow each other in a thread too closely; the load was another.",
+        f"results with --arrival-speedup {arrival_speedup}ns left out: {lost:.0%} of it could not be done, "
+        "because requests follow each other in a thread too closely; the load was another.",
         "use an --arrival-speedup well below the time between two requests; see docs/commands/amp.md.",
     )
 

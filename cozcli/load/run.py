@@ -107,9 +107,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """--arrival-speedup, --arrival-rate and --arrival."""
     group = parser.add_argument_group(
         "load amplification",
-        "The program runs as if requests came faster. They arrive where COZ_ARRIVAL or COZ_BEGIN "
-        "stands, or at "
-        "--arrival. With --fixed-speedup 0 nothing but load is varied.",
+        "The program runs as if requests came faster. They arrive where COZ_ARRIVAL or COZ_BEGIN stands, "
+        "or at --arrival. With --fixed-speedup 0 nothing but load is varied.",
     )
     amounts = group.add_mutually_exclusive_group()
     amounts.add_argument(
@@ -117,8 +116,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         type=arrival_speedup,
         help="make each request arrive this much earlier: 750us, 1ms, a bare number of nanoseconds, "
-        "or 25%% of "
-        "the time between two of them in a thread, which is measured first",
+        "or 25%% of the time between two of them in a thread, which is measured first",
     )
     amounts.add_argument(
         "--arrival-rate",
@@ -148,8 +146,8 @@ def arrival_speedup(text: str) -> str:
     time = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(ns|us|µs|ms|s|)", text)
     if time is None or float(time[1]) * NANOSECONDS[time[2]] > MAX_SPEEDUP:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a time, as in 750us (a bare number is in nanoseconds), nor per "
-            "cent, as in 25%"
+            f"{text!r} is neither a time, as in 750us (a bare number is in nanoseconds), nor per cent, as "
+            "in 25%"
         )
     return str(round(float(time[1]) * NANOSECONDS[time[2]]))
 

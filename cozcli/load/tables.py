@@ -14,11 +14,9 @@ from cozcli.messages import duration, printable
 from cozcli.reports.base import percent, short_point
 
 EXPLAINED = (
-    "Load: the part of the time between two requests that is taken away (at 50 % twice as many "
-    "come). Arrivals: of "
-    "requests, as the program then sees them. Speedup: how much less time a unit of work takes than "
-    "at base load, "
-    "with a 95 % interval."
+    "Load: the part of the time between two requests that is taken away (at 50 % twice as many come). "
+    "Arrivals: of requests, as the program then sees them. Speedup: how much less time a unit of work "
+    "takes than at base load, with a 95 % interval."
 )
 
 

@@ -18,8 +18,8 @@ def describe_saturation(result: Scalability) -> str:
     if result.limit is not None and result.saturation is None:
         return (
             f"Rows with a star are above {result.limit:.0%}, the part of the time in which the thread that "
-            "requests arrive in waits for them. If it serves them, the program can take no more than that, "
-            "and these rows are false."
+            "requests arrive in waits for them. If it serves them, the program can take no more than "
+            "that, and these rows are false."
         )
     highest = max(point.load for point in result.points)
     if result.kind == LATENCY:
@@ -33,8 +33,7 @@ def describe_saturation(result: Scalability) -> str:
     return (
         f"It flattens at a load of {result.saturation:.0%} [{result.saturation_low:.0%}, "
         f"{result.saturation_high:.0%}], {1 / (1 - min(result.saturation, 0.999)):.2f} times as many "
-        "requests: "
-        "beyond, the program is saturated."
+        "requests: beyond, the program is saturated."
     )
 
 
@@ -56,9 +55,9 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
         function = short_function(shift.base.function)
         found.append(
             f"  {name}{f' ({function})' if function else ''}, "
-            f"{short_point(analysis, shift.base.point, prefix)}: "
-            f"{shift.base.slope:+.2f} to {shift.loaded.slope:+.2f}, a change of {shift.change:+.2f} "
-            f"[{shift.low:+.2f}, {shift.high:+.2f}]"
+            f"{short_point(analysis, shift.base.point, prefix)}: {shift.base.slope:+.2f} to "
+            f"{shift.loaded.slope:+.2f}, a change of {shift.change:+.2f} [{shift.low:+.2f}, "
+            f"{shift.high:+.2f}]"
         )
     return [*map(printable, found), ""]
 

@@ -17,8 +17,8 @@ def never_started(patterns: Sequence[str], launched: str) -> Problem:
     """Nothing with the name asked."""
     return Problem(
         f"{launched} started no program that matches -b {listed(patterns)}, so nothing was profiled.",
-        "a name without a slash is the file's; else % stands for any text of the whole path. Programs that "
-        "are linked statically or with musl, built with gcc's -fsanitize=address, or started with an "
+        "a name without a slash is the file's; else % stands for any text of the whole path. Programs "
+        "that are linked statically or with musl, built with gcc's -fsanitize=address, or started with an "
         "environment without LD_PRELOAD, cannot be profiled. A library that is loaded later is named with "
         ".so in its pattern, as %/libfoo.so%.",
     )
@@ -28,17 +28,17 @@ def not_all(beside: int) -> Problem:
     """Processes of the program ran side by side."""
     who = "one process of the program" if beside == 1 else f"{beside} processes of the program"
     return Problem(
-        f"{who} ran at the same time as another, and {'was' if beside == 1 else 'were'} not profiled: only "
-        "one is at a time.",
-        "to what is profiled, the others are the rest of the machine; if they wait for each other, effects "
-        "come out wrong.",
+        f"{who} ran at the same time as another, and {'was' if beside == 1 else 'were'} not profiled: coz "
+        "profiles one at a time.",
+        "the profiled process sees the others as the rest of the machine; where they wait for each other, "
+        "effects are wrong.",
     )
 
 
 def answer_too_long(size: int) -> Problem:
     """What the options select does not fit into one packet."""
     return Problem(
-        f"what it is to be told takes {size:,} bytes, more than a packet can hold here.",
+        f"what the options select takes {size:,} bytes, more than a packet can hold here.",
         "select fewer lines, or a pattern (-s) instead of a list of lines.",
     )
 
@@ -46,7 +46,7 @@ def answer_too_long(size: int) -> Problem:
 def no_socket(reason: str) -> Problem:
     """Processes have nobody to ask."""
     return Problem(
-        f"no socket for the programs that are started could be made ({reason}), so nothing was started.",
+        f"no socket could be made for the programs that would be started ({reason}), so nothing was started.",
         "see that TMPDIR is a folder that can be written, with a path of at most 80 characters.",
     )
 
@@ -57,7 +57,7 @@ def never_forked(launched: str, generations: int) -> Problem:
     return Problem(
         f"{launched} forked {what} that could be profiled, so nothing was.",
         "fork, daemon and forkpty are seen, but not in a signal handler; vfork, posix_spawn, system and "
-        "clone are not. A daemon that forks twice takes --forked 2. Of a script, name the program that "
+        "clone are not. A daemon that forks twice takes --forked 2. For a script, name the program that "
         "forks: -b NAME. Without --forked the program itself is profiled.",
     )
 

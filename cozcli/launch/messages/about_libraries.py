@@ -10,8 +10,8 @@ _AS_THEY_COME = "if you trust it, coz run -b '%/libNAME.so%' finds them as they 
 def unknown_loader(path: str, interpreter: str) -> Problem:
     """Another loader than the system's is not run to list libraries: it may be any program."""
     return Problem(
-        f"{path} names {interpreter} as its loader, which is not one of this system's: it is not run to list "
-        "the program's libraries, and those are not known before the start.",
+        f"{path} names {interpreter} as its loader, which is not one of this system's: it is not run to "
+        "list the program's libraries, and those are not known before the start.",
         f"{_AS_THEY_COME}; or link the program for the system's loader.",
     )
 

@@ -23,7 +23,7 @@ def point_not_found(name: str, is_line: bool, nearest: Sequence[str], files: Seq
 def point_ambiguous(name: str, locations: Sequence[str]) -> Problem:
     """--progress and its like name several things."""
     return Problem(
-        f"{name} stands for {count(len(locations), 'location')}, and a progress point is one.",
+        f"{name} stands for {count(len(locations), 'location')}, but a progress point is one.",
         f"name one of them: {listed(locations, 8)}",
     )
 
@@ -75,8 +75,7 @@ def costly_point(name: str, rate: float, cost: float, share: float) -> Problem:
     visit = f"{cost / 1000:.1f} µs" if cost >= 1000 else f"{cost:.0f} ns"
     return Problem(
         f"{name} was reached {rate:,.0f} times a second; counting that took about {share:.0%} of a "
-        f"processor's time ({visit} a visit), so that effects are not those of the "
-        "program alone.",
+        f"processor's time ({visit} a visit), so that effects are not those of the program alone.",
         "choose a location that is passed more rarely, or write COZ_PROGRESS there in the source, or use "
         "--progress-sampled.",
     )
@@ -86,8 +85,8 @@ def killed_by_trap(names: Sequence[str]) -> Problem:
     """SIGTRAP ended a program with breakpoint instructions of ours."""
     return Problem(
         f"the program was ended by SIGTRAP, and visits to {', '.join(names)} were counted by a breakpoint "
-        "instruction: so ends a thread that has blocked SIGTRAP by a system call of its own, or before "
-        "the profiler started, and runs into it.",
+        "instruction. A thread ends like that if it has blocked SIGTRAP by a system call of its own, or "
+        "before the profiler started, and then reaches the instruction.",
         "if it ends well without the profiler, try --progress-by jump or hardware, or write COZ_PROGRESS "
         "there in the source.",
     )
@@ -110,7 +109,7 @@ def sampled_without_samples() -> Problem:
     """--progress-sampled with --sampling off."""
     return Problem(
         "--progress-sampled counts samples, and with --sampling off there are none.",
-        "leave --sampling off out, or count visits with --progress.",
+        "leave out --sampling off, or count visits with --progress.",
     )
 
 
@@ -118,7 +117,6 @@ def arrival_by_hardware(name: str) -> Problem:
     """--progress-by hardware with an arrival point that is to be sped up."""
     return Problem(
         f"{name} cannot be counted by hardware breakpoints: each arrival has to be sped up where it "
-        "happens, and "
-        "those only count.",
-        "leave --progress-by hardware out.",
+        "happens, and those only count.",
+        "leave out --progress-by hardware.",
     )

@@ -75,8 +75,8 @@ def series_so_far(runs: int, spent: float, half: float | None, until: float | No
     if half is None:
         return f"{text}; too few data to tell how certain the leading lines are"
     return (
-        f"{text}; slopes of the leading lines are certain to ±{100 * half:.1f} points "
-        f"(wanted: ±{100 * until:.1f})"
+        f"{text}; slopes of the leading lines are certain to ±{100 * half:.1f} points (wanted: "
+        f"±{100 * until:.1f})"
     )
 
 

@@ -12,8 +12,8 @@ def no_debug_info(binary: str, noticed: Sequence[str] = ()) -> Problem:
     """No line table. `noticed`: what the helper had to say while it looked for debug information."""
     return Problem(
         _with(f"{binary} has no debug information, so its lines are not known.", noticed),
-        "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg package; "
-        "without all that, coz run --granularity function measures whole functions.",
+        "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg "
+        "package; without all that, coz run --granularity function measures whole functions.",
     )
 
 
@@ -53,10 +53,9 @@ def helper_failed(what: str, reason: str) -> Problem:
 def unreadable_debug_info(what: str, reason: str) -> Problem:
     """coz-linetable crashed, or came to its limits: the file is damaged, or made to do that."""
     return Problem(
-        f"reading the lines of {what} failed: {reason.rstrip('.')}. "
-        "Nothing else was harmed: it is a process of its own.",
-        "compile it anew; or leave it out, by naming others with -b. "
-        "Of a file that you trust, please report it.",
+        f"reading the lines of {what} failed: {reason.rstrip('.')}. Nothing else was harmed, since a "
+        "process of its own reads them.",
+        "compile it anew, or leave it out by naming others with -b. If you trust the file, please report it.",
     )
 
 
@@ -64,8 +63,9 @@ def binary_scope_empty(patterns: Sequence[str], existing: Sequence[str]) -> Prob
     """-b matches no loaded binary."""
     return Problem(
         f"no binary matches -b {listed(patterns)}, so there is nothing to profile.",
-        f"% stands for any text, MAIN for the program. There are: {listed(existing, 8)}. Of what the program "
-        "starts, coz run alone knows: name that itself here, as in coz lines OTHER or coz doctor OTHER.",
+        f"% stands for any text, MAIN for the program. There are: {listed(existing, 8)}. A program that "
+        "this one starts is known to coz run only: name it itself, as in coz lines OTHER or coz doctor "
+        "OTHER.",
     )
 
 
@@ -124,7 +124,7 @@ def source_scope_empty(patterns: Sequence[str], existing: Sequence[str], what: s
     given = f"-s {listed(patterns)}" if patterns else "the default scope"
     return Problem(
         f"no source {what} matches {given}, so there is nothing to profile.",
-        f"choose source files with -s PATTERN, % stands for any text; there are: "
+        "choose source files with -s PATTERN, % stands for any text; there are: "
         f"{listed(existing, 8) or 'no source files at all'}",
     )
 

@@ -42,8 +42,8 @@ def _missing_with_nearest(missing: MissingName) -> str:
 def line_not_found_yet(line: str, later: Sequence[str]) -> Problem:
     """--fixed-line names no line of what is loaded at the start."""
     return Problem(
-        f"there is no line {line} at the start; it is selected once a library that has it is loaded "
-        f"(-b {listed(later)})."
+        f"there is no line {line} at the start; it is selected once a library that has it is loaded (-b "
+        f"{listed(later)})."
     )
 
 
