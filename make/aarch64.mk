@@ -22,7 +22,7 @@ $(AARCH64)/include/.copied:
 	@command -v $(AARCH64_CXX) >/dev/null || \
 	  { echo "$(AARCH64_CXX) is missing. On Debian: scripts/install_dependencies.sh aarch64" >&2; exit 1; }
 	@mkdir -p $(@D)
-	@cd /usr/include && cp -r elfutils libelf.h gelf.h dwarf.h libiberty catch2 $(CURDIR)/$(@D)
+	@cd /usr/include && cp -r elfutils libelf.h gelf.h dwarf.h libiberty Zydis Zycore catch2 $(CURDIR)/$(@D)
 	@touch $@
 
 foreign-helper: $(HELPER_OBJECTS)

@@ -16,11 +16,6 @@ LIBCOZ_LINK  := -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL 
 LIBCOZ_OBJECTS := $(call objects,libcoz,$(LIBCOZ_SOURCES) $(COMMON_SOURCES))
 $(eval $(call object_set,libcoz,$$(LIBCOZ_FLAGS) $$(CXXFLAGS)))
 
-# A visit by a jump does not save vector registers, so its code must not use any.
-ifneq (,$(findstring x86_64,$(shell $(CXX) -dumpmachine 2>/dev/null)))
-$(BUILD)/obj/libcoz/%/jump_visit.o: LIBCOZ_FLAGS += -mgeneral-regs-only
-endif
-
 # A running program may have the old library mapped. So the new one replaces it by a rename.
 $(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP) make/build.mk
 	@mkdir -p $(@D)
@@ -30,7 +25,7 @@ $(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP) make/build.mk
 
 # --- coz-linetable is an ordinary program.
 HELPER_FLAGS   := $(COMMON) -DCOZ_VERSION='"$(VERSION)"'
-HELPER_LIBS    := -ldw -lelf -liberty -ldl
+HELPER_LIBS    := -ldw -lelf -liberty -lZydis -ldl
 HELPER_OBJECTS := $(call objects,helper,$(HELPER_SOURCES) $(COMMON_SOURCES))
 $(eval $(call object_set,helper,$$(HELPER_FLAGS) $$(CXXFLAGS)))
 

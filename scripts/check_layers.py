@@ -52,7 +52,6 @@ GLOBALS = {
     "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",
     "libcoz/signals/": "what the handler works on",
     "libcoz/interpose/": "warnings given once, and the address behind syscall()",
-    "libcoz/patch/": "what the trampoline calls",
 }
 
 #: Folders and files of the runtime that may call the kernel.

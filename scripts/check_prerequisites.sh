@@ -9,6 +9,7 @@ headers=(
   "elfutils/libdw.h   libdw-dev"
   "libelf.h           libelf-dev"
   "libiberty/libiberty.h libiberty-dev"
+  "Zydis/Zydis.h      libzydis-dev"
 )
 
 missing=()

@@ -11,6 +11,7 @@ packages=(
   g++ make pkg-config binutils     # compiler and linker
   libdw-dev libelf-dev             # coz-linetable reads debug information with them
   libiberty-dev                    # and names of functions in Rust
+  libzydis-dev                     # and decodes instructions
   catch2                           # unit tests
   python3 python3-venv             # the command line tool
   ca-certificates                  # pip
@@ -27,7 +28,7 @@ if [ "${1:-}" = viewer ]; then
   has chromium || has chromium-browser || has google-chrome || packages+=(chromium) # the page is tried in it
 fi
 
-foreign=(g++ make libdw-dev libelf-dev libiberty-dev catch2 g++-aarch64-linux-gnu)
+foreign=(g++ make libdw-dev libelf-dev libiberty-dev libzydis-dev catch2 g++-aarch64-linux-gnu)
 case "${1:-}" in
   aarch64) packages=("${foreign[@]}" qemu-user) ;;
   aarch64-compile) packages=("${foreign[@]}") ;;

@@ -186,9 +186,9 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     )
     points.add_argument(
         "--progress-by",
-        choices=("auto", "jump", "hardware", "breakpoint"),
+        choices=("auto", "hardware", "breakpoint", "jump"),
         default="auto",
-        help="what counts visits: jumps written into the program's code, where that is possible; the "
-        "processor's breakpoints, of which there are four; or breakpoint instructions written into the code "
-        "(default: %(default)s)",
+        help="what counts visits: the processor's breakpoints, of which there are four, or breakpoint "
+        "instructions written into the program's code; auto: whichever suits the machine. jump, of earlier "
+        "versions, means auto (default: %(default)s)",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +13,9 @@ from cozcli.launch.helper import ask_helper, failure
 from cozcli.launch.line_tables import LineTables
 from cozcli.launch.messages import about_points, about_scope
 
-AUTO, HARDWARE, JUMP, BREAKPOINT, SAMPLES = "auto", "hardware", "jump", "breakpoint", "samples"
-#: What a visit by a jump takes, in ns, and one whose time is taken (docs/decisions/progress_points.md).
-JUMP_VISIT, TIMED_JUMP_VISIT = 30.0, 150.0
+AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
+#: What counted visits up to version 0.8: means AUTO now.
+JUMP = "jump"
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
 
@@ -47,8 +48,10 @@ class Spot(NamedTuple):
     function: str
     binary: str
     addresses: tuple[int, ...]
+    #: For each address how a breakpoint instruction there is stepped over (common/patch_plan.h), as the helper
+    #: wrote it for the runtime; empty where none can stand.
+    patches: tuple[str, ...]
     no_instruction: str
-    no_jump: str
 
 
 class LocationPoint(NamedTuple):
@@ -59,13 +62,17 @@ class LocationPoint(NamedTuple):
     binary: str
     addresses: tuple[int, ...]
     name: str
+    patches: tuple[str, ...] = ()
     #: What a visit takes, in nanoseconds; not for the runtime.
     cost: float = 0.0
 
     def encode(self) -> str:
         """As in docs/launch_contract.md."""
-        places = ",".join(f"{address:x}" for address in self.addresses)
-        return "\t".join((self.kind, self.by, self.binary, places, self.name))
+        sites = [
+            f"{address:x}={patch}" if patch else f"{address:x}"
+            for address, patch in zip_longest(self.addresses, self.patches, fillvalue="")
+        ]
+        return "\t".join((self.kind, self.by, self.binary, ",".join(sites), self.name))
 
 
 class Costs(NamedTuple):
@@ -112,12 +119,14 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
         groups.append([("begin", spots[begin], label), ("end", spots[end], label)])
     groups += [[("arrival", spots[name], _label(spots[name]))] for name in wanted.arrival]
     if groups:
-        chooser = Chooser(wanted.by, _costs(helper))
+        if wanted.by == JUMP:
+            tables.warnings.append(about_points.no_jumps_any_more())
+        chooser = Chooser(AUTO if wanted.by == JUMP else wanted.by, _costs(helper))
         for group in groups:
             takes_charges = wanted.amplified and group[0][0] != "throughput"
             by = chooser.choose([spot for _, spot, _ in group], takes_charges)
             points += [
-                LocationPoint(kind, by, spot.binary, spot.addresses, label, chooser.cost(by, kind))
+                LocationPoint(kind, by, spot.binary, spot.addresses, label, spot.patches, chooser.cost(by))
                 for kind, spot, label in group
             ]
     return _unique(points)
@@ -143,13 +152,7 @@ class Chooser:
         movable = self._costs.has_instruction and not fixed
         if takes_charges and self._by == HARDWARE:
             raise CozError(about_points.arrival_by_hardware(spots[0].name))
-        if self._by in (AUTO, JUMP):
-            kept = [spot for spot in spots if spot.no_jump]
-            if self._costs.has_instruction and not kept:
-                return JUMP
-            if self._by == JUMP and self._costs.has_instruction:
-                raise CozError(about_points.no_jump(kept[0].name, kept[0].no_jump))
-        by_instruction = takes_charges or self._by in (BREAKPOINT, JUMP)
+        by_instruction = takes_charges or self._by == BREAKPOINT
         if by_instruction or (self._by == AUTO and movable and not (fits and self._is_cheap())):
             if not self._costs.has_instruction:
                 raise CozError(about_points.no_breakpoint_instruction(os.uname().machine))
@@ -167,10 +170,8 @@ class Chooser:
         self._free -= needed
         return HARDWARE
 
-    def cost(self, by: str, kind: str) -> float:
+    def cost(self, by: str) -> float:
         """Of one visit, in nanoseconds."""
-        if by == JUMP:
-            return JUMP_VISIT if kind == "throughput" else TIMED_JUMP_VISIT
         return self._costs.hardware_visit if by == HARDWARE else self._costs.instruction_visit
 
     def _is_cheap(self) -> bool:
@@ -207,8 +208,8 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
                 function=places[0]["function"],
                 binary=binary,
                 addresses=tuple(address["address"] for address in addresses),
+                patches=tuple(address["patch"] for address in addresses),
                 no_instruction=next((a["no_instruction"] for a in addresses if a["no_instruction"]), ""),
-                no_jump=next((a["no_jump"] for a in addresses if a["no_jump"]), ""),
             )
     nearest = list(dict.fromkeys(near for _, answer in answers for near in answer["nearest"]))
     is_line = any(answer["is_line"] for _, answer in answers)

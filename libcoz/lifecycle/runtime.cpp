@@ -41,8 +41,9 @@ Runtime::Runtime(Config config, SharedState& shared)
       samples_(shared.threads, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
+      location_points_(modules_, shared.points, sampler_),
       experimenter_(config_, shared, {targets_, call_paths_, modules_}, samples_, counts_,
-                    counters_, log_),
+                    location_points_.counters(), log_),
       threads_(session_, samples_) {
   if (!config_.load) return;
   shared.amplification.turn_on();
@@ -86,10 +87,10 @@ bool Runtime::begin() {
     return false;
   }
   if (!load_modules()) return false;
-  prepare_points();
+  location_points_.prepare(config_.points);
   if (!start_threads()) return false;
   start_sampling();
-  log_.append(describe_run(config_, modules_, samples_, placed_points_));
+  log_.append(describe_run(config_, modules_, samples_, location_points_.records()));
   experimenter_.hand_over_descriptors();
 
   Session::open(session_);
@@ -144,9 +145,8 @@ void Runtime::start_sampling() {
   const bool sampling = samples_.start(config_.sampling, explanation);
   if (!explanation.empty()) message("%s", explanation.c_str());
   sampler_.drops_kernel_time(samples_.drops_kernel_time());
-  set_sample_signal(sampling ? samples_.signal() : 0,
-                    breakpoints_.is_empty() ? nullptr : &breakpoints_);
-  arm_breakpoints();
+  set_sample_signal(sampling ? samples_.signal() : 0, location_points_.breakpoints());
+  location_points_.arm();
 }
 
 void* Runtime::run_experiments(void* self) {
@@ -203,12 +203,7 @@ bool Runtime::leave_program() {
 
 // Threads that are inside a wrapper or a pause still use our state, which stays.
 void Runtime::detach() {
-  counters_.stop();
-  if (!breakpoints_.disarm()) {
-    message(
-        "breakpoints stay in the code, which the system does not allow to be changed any more: "
-        "visits to progress points still cost the program time");
-  }
+  location_points_.stop();
   // This thread has descriptors of its own: to close the event here would not end it.
   samples_.pause();
   samples_.stop();

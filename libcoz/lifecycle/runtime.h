@@ -13,10 +13,8 @@
 
 #include "experiment/experimenter.h"
 #include "lifecycle/config.h"
+#include "lifecycle/location_points.h"
 #include "lifecycle/thread_lifecycle.h"
-#include "patch/breakpoints.h"
-#include "progress/placed_points.h"
-#include "progress/point_counters.h"
 #include "sampling/sample_counts.h"
 #include "sampling/sample_source.h"
 #include "sampling/sampler.h"
@@ -62,12 +60,6 @@ class Runtime {
   bool leave_program();
   void detach();
   void watch_modules();
-  void prepare_points();
-  bool prepare_point(const PlacedPoint& placed, CountedBy& by);
-  void prepare_breakpoints();
-  void arm_breakpoints();
-  void lose_breakpoint(const Breakpoints::Refusal& refusal);
-  void set_counted_by(const char* name, const char* by);
   static void* run_experiments(void* self);
   static void before_fork();
   static void after_fork();
@@ -89,10 +81,7 @@ class Runtime {
   SampleCounts counts_;
   SampleSource samples_;
   Sampler sampler_;
-  PointCounters counters_;
-  Breakpoints breakpoints_;
-  std::vector<Breakpoints::Wanted> wanted_breakpoints_;
-  std::vector<PointRecord> placed_points_;
+  LocationPoints location_points_;
   ProfileWriter log_;
   Experimenter experimenter_;
   ThreadLifecycle threads_;

@@ -1,123 +1,94 @@
-// Breakpoints of our own in the program's code: a visit to a progress point each time one is
-// reached (docs/decisions/progress_points.md). One is a breakpoint instruction, which takes a
-// signal, or, where that is wanted and possible, a jump to a trampoline.
+// Breakpoint instructions in the program's code: a visit to a progress point each time a thread
+// reaches one (docs/decisions/progress_points.md).
+//
+// What a breakpoint instruction replaces is executed in a slot (patch/slot.h), by the plan that the
+// helper made of it; nothing is decoded here. What is written stays while threads pass.
 //
 // prepare() and then arm() run before main, once each; they allocate, map memory near the code, and
-// make the page of a place writable while they write there: one byte, or five for a jump. Between
-// the two, whoever takes SIGTRAP must have been told of this object, and must stay so until the
-// process ends. What is written stays while threads come by: what stood there is executed elsewhere
-// (displaced.h, trampoline.h). disarm() ends the counting, once, by any thread, not in a signal
-// handler, while others may be in it: it writes single bytes only, and copies and trampolines stay
-// for those. A jump must not be wanted where another thread may be, or
-// where control may come to within the five bytes from elsewhere; neither is seen from here.
-// Everything else is signal-safe, for any thread, also in children after fork, whose code has the
-// breakpoints too. Must outlive all threads.
+// make a page of the program writable while they write one byte there. Between the two, whoever
+// handles SIGTRAP must have been told of this object, and must handle it until the process ends.
+// disarm() ends the counting, once, from any thread, not in a signal handler; threads may be in
+// slots, which therefore stay. Everything else is signal-safe, for any thread, also in children
+// after fork, whose code has the breakpoints too. Must outlive all threads.
 #ifndef LIBCOZ_PATCH_BREAKPOINTS_H
 #define LIBCOZ_PATCH_BREAKPOINTS_H
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "common/patch_plan.h"
 #include "patch/code_memory.h"
-#include "patch/displaced.h"
-#include "patch/trampoline.h"
+#include "patch/slot.h"
 #include "progress/point.h"
 
 namespace coz {
 
+// Where a thread is that may be in a slot.
+struct ProgramPosition {
+  std::uintptr_t address = 0;  // of an instruction of the program's
+  std::uintptr_t pushed = 0;   // bytes on the stack that are not there yet at `address`
+};
+
 class Breakpoints {
  public:
-  struct Wanted {
-    std::uintptr_t address;
-    Point* point;
-    bool by_jump = false;
+  struct Request {
+    std::uintptr_t address = 0;  // in memory
+    std::uintptr_t load_bias = 0;
+    PatchPlan plan;
+    Point* point = nullptr;
   };
 
-  // What cannot be had, and why.
+  // A request that cannot be met, and why.
   struct Refusal {
-    Wanted wanted;
-    const char* reason;
+    std::uintptr_t address = 0;
+    const Point* point = nullptr;
+    const char* reason = "";
   };
 
-  // Jumps may be planted; `entry` is what prepare_jump_entry() returned. Before prepare().
-  void use_jumps(std::uintptr_t entry) noexcept { jump_entry_ = entry; }
-
-  // Nothing that begins there may be executed elsewhere: somebody else watches it. Before
-  // prepare().
-  void keep_in_place(std::uintptr_t address) { kept_.push_back(address); }
-
-  // Looks at the code and makes copies of it, but leaves it as it is.
-  std::vector<Refusal> prepare(std::vector<Wanted> wanted);
-  // After prepare(): those that shall be jumps and will be instructions.
-  std::vector<Wanted> not_by_jump() const;
-  // Plants what was prepared.
+  // Compares the code with the plans and fills slots, but leaves the code as it is.
+  std::vector<Refusal> prepare(std::vector<Request> requests);
+  // Writes the breakpoint instructions.
   std::vector<Refusal> arm();
-  // After arm(): instructions are taken out, jumps stay and lead past the counting. False when the
-  // system does not allow some of it: those count on.
+  // Restores the code. False when the system does not allow some of it: those count on.
   [[nodiscard]] bool disarm() noexcept;
 
-  bool is_empty() const noexcept { return planted_.empty(); }
-  // Whether SIGTRAP is needed. Signal-safe.
-  bool has_instructions() const noexcept { return has_instructions_; }
+  bool is_empty() const noexcept { return places_.empty(); }
 
-  // Calls `each(Point&)` for the points of a jump; `site` is what the trampoline passed on.
-  template <typename Each>
-  static void for_each_at(const void* site, Each each) noexcept {
-    const auto* planted = static_cast<const Planted*>(site);
-    for (; !planted->is_last; ++planted) each(*planted->point);
-    each(*planted->point);
-  }
-
-  // If a thread, with these registers, has just run into one of ours: calls `visit(Point&)` for
-  // each point that stands there, and makes the registers go on as if there was none. False if not.
+  // `trapped_at` is where a trap has left a thread. If it was a breakpoint instruction of ours:
+  // calls `visit(Point&)` for each point that stands there, and returns where the thread has to go
+  // on, with all other registers as they are. 0 if not.
   template <typename Visit>
-  bool step_over(Registers& registers, Visit visit) const noexcept {
-    const Planted* here = find(registers.rip - 1);
-    if (here == nullptr) return false;
-    for (const Planted* each = here; each != planted_.data() + planted_.size(); ++each) {
-      if (each->address != here->address) break;
+  std::uintptr_t step_over(std::uintptr_t trapped_at, Visit visit) const noexcept {
+    const Place* const here = find(trapped_at - 1);
+    if (here == nullptr) return 0;
+    const Place* const end = places_.data() + places_.size();
+    for (const Place* each = here; each != end && each->address == here->address; ++each) {
       visit(*each->point);
     }
-    if (here->slot == 0) {
-      emulate(here->instruction, here->address, registers);
-    } else {
-      registers.rip = here->slot;
-    }
-    return true;
+    return here->slot;
   }
 
-  // Where in the program a thread is that is in one of our slots or trampolines; any other address
-  // as it is.
-  SeenAt in_program(std::uintptr_t rip) const noexcept;
+  // Any address that is in no slot is returned as it is.
+  ProgramPosition position_of(std::uintptr_t address) const noexcept;
 
  private:
-  struct Planted {
+  // One for each point; those at one address share a slot.
+  struct Place {
     std::uintptr_t address = 0;
-    std::uintptr_t slot = 0;        // 0: no copy; the instruction is emulated, or there is a jump
-    std::uintptr_t trampoline = 0;  // 0: a breakpoint instruction
-    Instruction instruction;
+    std::uintptr_t slot = 0;
     Point* point = nullptr;
-    std::optional<Trampoline> jump;
-    std::uint8_t first_byte = 0;  // of what stood there
-    bool is_jump_wanted = false;
-    bool is_last = true;  // at its address
+    std::uint8_t first_byte = 0;  // of the original
+    std::uint8_t length = 0;      // of the original
+    std::uint8_t code_size = 0;   // of the slot, without the jump back
+    std::uint8_t pushed = 0;      // as in the plan
   };
 
-  const Planted* find(std::uintptr_t address) const noexcept;
-  const char* prepare_one(Planted& place);
-  const char* copy_to_slot(Planted& place, std::span<const std::uint8_t> bytes);
-  void prepare_jumps();
-  bool prepare_jump(Planted& place);
-  bool is_kept_within(std::uintptr_t begin, std::uintptr_t end) const noexcept;
+  const Place* find(std::uintptr_t address) const noexcept;
+  const char* fill_slot_of(Place& place, const Request& request);
 
-  std::vector<Planted> planted_;  // by address
+  std::vector<Place> places_;  // by address
   CodeMemory slots_{kSlotSize};
-  CodeMemory trampolines_{kTrampolineSize};
-  std::vector<std::uintptr_t> kept_;
-  std::uintptr_t jump_entry_ = 0;
-  bool has_instructions_ = false;
 };
 
 }  // namespace coz

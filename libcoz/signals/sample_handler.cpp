@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "patch/machine_context.h"
+#include "kernel/machine_context.h"
 #include "sampling/sample_source.h"
 #include "signals/interrupted_call.h"
 #include "signals/program_signals.h"
@@ -45,25 +45,25 @@ bool step_over_breakpoint(const siginfo_t& info, void* context) noexcept {
   const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
   // Only the kernel sends this code, for a trap of the processor's.
   if (breakpoints == nullptr || info.si_signo != SIGTRAP || info.si_code != SI_KERNEL) return false;
-  Registers registers = registers_of(context);
-  if (!breakpoints->step_over(registers, [](Point& point) noexcept { visit(point); })) return false;
-  set_registers(context, registers);
-  return true;
+  const std::uintptr_t next = breakpoints->step_over(
+      instruction_pointer(context), [](Point& point) noexcept { visit(point); });
+  if (next != 0) set_instruction_pointer(context, next);
+  return next != 0;
 }
 
-// While it lives, the context shows a thread that runs the copy of a patched instruction, or a
-// trampoline, where it is in the program.
+// While it lives, the context shows a thread that runs in the slot of a patched instruction where it
+// is in the program.
 class SeenInProgram {
  public:
   explicit SeenInProgram(void* context) noexcept
       : context_(context), address_(instruction_pointer(context)), stack_(stack_pointer(context)) {
     const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
     if (breakpoints == nullptr) return;
-    const SeenAt seen = breakpoints->in_program(address_);
-    if (seen.rip == address_) return;
+    const ProgramPosition position = breakpoints->position_of(address_);
+    if (position.address == address_) return;
     is_moved_ = true;
-    set_instruction_pointer(context, seen.rip);
-    set_stack_pointer(context, stack_ + seen.pushed);
+    set_instruction_pointer(context, position.address);
+    set_stack_pointer(context, stack_ + position.pushed);
   }
   ~SeenInProgram() {
     if (!is_moved_) return;
@@ -108,7 +108,7 @@ void install_sample_handler(TakeSample take) noexcept {
 void set_sample_signal(int signal, const Breakpoints* breakpoints) noexcept {
   sample_signal.store(signal, std::memory_order_release);
   breakpoints_in_use.store(breakpoints, std::memory_order_release);
-  program_signals.keep(signal, breakpoints != nullptr && breakpoints->has_instructions());
+  program_signals.keep(signal, breakpoints != nullptr);
 }
 
 }  // namespace coz

@@ -5,20 +5,6 @@
 #include <algorithm>
 
 namespace coz::linetable {
-namespace {
-
-std::optional<std::uint64_t> target_of(const Instruction& instruction, std::uint64_t address) {
-  using Kind = Instruction::Kind;
-  if (instruction.kind != Kind::kJump && instruction.kind != Kind::kCondition &&
-      instruction.kind != Kind::kCount) {
-    return std::nullopt;
-  }
-  return address + instruction.length +
-         static_cast<std::uint64_t>(std::int64_t{instruction.relative});
-}
-
-}  // namespace
-
 std::span<const std::uint8_t> CodeBytes::at(std::uint64_t address, std::size_t size) const {
   std::size_t file_size = 0;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(elf_rawfile(file_.elf(), &file_size));
@@ -38,18 +24,30 @@ std::span<const std::uint8_t> CodeBytes::at(std::uint64_t address, std::size_t s
   return {};
 }
 
+bool CodeBytes::is_x86_64() const {
+  GElf_Ehdr header;
+  return gelf_getehdr(file_.elf(), &header) != nullptr && header.e_machine == EM_X86_64;
+}
+
+PlannedPatch CodeBytes::patch_at(std::uint64_t address) const {
+  if (!is_x86_64()) return {std::nullopt, "its code is not for x86-64"};
+  return plan_patch(at(address, kMaxInstruction), address);
+}
+
 std::optional<std::uint64_t> CodeBytes::jump_target(std::uint64_t address) const {
-  const auto instruction = instruction_at(address);
-  return instruction ? target_of(*instruction, address) : std::nullopt;
+  if (!is_x86_64()) return std::nullopt;
+  const auto instruction = outline_instruction(at(address, kMaxInstruction), address);
+  return instruction ? instruction->jump_target : std::nullopt;
 }
 
 bool CodeBytes::has_jump_to(std::uint64_t target, std::uint64_t begin, std::uint64_t end) const {
+  if (!is_x86_64()) return false;
   std::span<const std::uint8_t> bytes = at(begin, end > begin ? end - begin : 0);
   std::uint64_t address = begin;
   while (!bytes.empty()) {
-    const auto instruction = decode(bytes);
+    const auto instruction = outline_instruction(bytes, address);
     if (!instruction) return false;
-    if (target_of(*instruction, address) == target) return true;
+    if (instruction->jump_target == target) return true;
     address += instruction->length;
     bytes = bytes.subspan(instruction->length);
   }

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "linetable/elf/elf_file.h"
-#include "patch/instruction.h"
+#include "linetable/plan/patch_planner.h"
 
 namespace coz::linetable {
 
@@ -19,9 +19,8 @@ class CodeBytes {
   // From `address` on, at most `size` bytes; fewer where the segment ends, none where none begins.
   [[nodiscard]] std::span<const std::uint8_t> at(std::uint64_t address, std::size_t size) const;
 
-  [[nodiscard]] std::optional<Instruction> instruction_at(std::uint64_t address) const {
-    return decode(at(address, kLongestInstruction));
-  }
+  // How to execute what stands at `address` elsewhere; only for x86-64.
+  [[nodiscard]] PlannedPatch patch_at(std::uint64_t address) const;
 
   // Where the instruction at `address` jumps to, if it is a jump (under whatever condition).
   [[nodiscard]] std::optional<std::uint64_t> jump_target(std::uint64_t address) const;
@@ -32,6 +31,8 @@ class CodeBytes {
                                  std::uint64_t end) const;
 
  private:
+  [[nodiscard]] bool is_x86_64() const;
+
   const ElfFile& file_;
 };
 

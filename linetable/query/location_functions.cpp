@@ -200,10 +200,10 @@ void LocationFunctions::take_best(LocationAnswer& answer) const {
     if (function.fit != best || !function.is_entered()) continue;
     FoundLocation place{location, function.name.whole, {}};
     for (const auto& [address, problem] : function.bodies) {
-      place.addresses.push_back({address, {}, problem, {}});
+      place.addresses.push_back({address, {}, {}, problem});
     }
     for (const auto& [address, problem] : function.inlined) {
-      place.addresses.push_back({address, {}, problem, {}});
+      place.addresses.push_back({address, {}, {}, problem});
     }
     answer.places.push_back(std::move(place));
   }

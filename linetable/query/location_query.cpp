@@ -9,15 +9,11 @@
 
 #include "common/json.h"
 #include "linetable/dwarf/dwarf_handle.h"
-#include "linetable/plan/jump_check.h"
 #include "linetable/query/location_functions.h"
 #include "linetable/query/location_lines.h"
 
 namespace coz::linetable {
 namespace {
-
-// For each, all code of the file is looked at.
-constexpr std::size_t kMaxJumps = 16;
 
 // One name, and what is found for it.
 using Search = std::variant<LocationLines, LocationFunctions>;
@@ -40,16 +36,12 @@ void read_units(Dwarf* dwarf, std::vector<Search>& searches) {
   }
 }
 
-void check_instructions(LocationAnswer& answer, const CodeBytes& code, JumpCheck& jumps) {
+void plan_patches(LocationAnswer& answer, const CodeBytes& code) {
   for (FoundLocation& place : answer.places) {
     for (LocationAddress& address : place.addresses) {
-      const auto instruction = code.instruction_at(address.address);
-      if (!instruction || instruction->kind == Instruction::Kind::kUnmovable) {
-        address.no_instruction = "the instruction there cannot be executed elsewhere";
-      }
-      address.no_jump = place.addresses.size() <= kMaxJumps
-                            ? jumps.problem_at(address.address)
-                            : "it stands in too many places for all to be looked at";
+      const PlannedPatch patch = code.patch_at(address.address);
+      if (patch.plan) address.patch = encode(*patch.plan);
+      address.no_instruction = patch.refusal;
     }
   }
 }
@@ -86,13 +78,12 @@ bool find_locations(const LocationQuery& query, std::vector<LocationAnswer>& ans
     }
   }
   if (dwarf != nullptr) read_units(dwarf.get(), searches);
-  JumpCheck jumps(binary, debug_file, code);
   for (std::size_t i = 0; i < searches.size(); ++i) {
     LocationAnswer answer;
     answer.name = query.names[i];
     answer.is_line = std::holds_alternative<LocationLines>(searches[i]);
     std::visit([&](auto& search) { search.finish(answer); }, searches[i]);
-    check_instructions(answer, code, jumps);
+    plan_patches(answer, code);
     answers.push_back(std::move(answer));
   }
   return true;
@@ -109,9 +100,9 @@ std::string to_json(const std::vector<LocationAnswer>& answers) {
       json.key("addresses").begin_array();
       for (const LocationAddress& address : place.addresses) {
         json.begin_object().field("address", address.address);
+        json.field("patch", address.patch);
         json.field("no_instruction", address.no_instruction);
-        json.field("no_breakpoint", address.no_breakpoint);
-        json.field("no_jump", address.no_jump).end_object();
+        json.field("no_breakpoint", address.no_breakpoint).end_object();
       }
       json.end_array().end_object();
     }

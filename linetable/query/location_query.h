@@ -28,10 +28,12 @@ struct LocationQuery {
 
 struct LocationAddress {
   std::uint64_t address = 0;  // in the file's own address space
+  // How a breakpoint instruction there is stepped over (common/patch_plan.h); empty if none can
+  // stand there.
+  std::string patch;
   // Why a breakpoint instruction, or any breakpoint, cannot stand there; empty if it can.
   std::string no_instruction;
   std::string no_breakpoint;
-  std::string no_jump;  // the same for a jump of ours (jump_check.h)
 };
 
 // One thing that a name stands for.

@@ -29,7 +29,7 @@ static void one_round(void) {
 
 static long rounds, sum;
 
-/* Straight code, in which a jump can be set. */
+/* A location that --progress names. */
 __attribute__((noinline)) static void count_round(void) {
   rounds = rounds + 1;
   sum = sum + 3 * rounds;

@@ -74,7 +74,7 @@ const unsigned long values[4] = {0x0123456789abcdef, 0xfedcba9876543210, 0x11112
 std::atomic<long> passes, wrong;
 
 void work() {
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < 50000; ++i) {
     passes.fetch_add(1, std::memory_order_relaxed);
     if (pass(values) != 1) ++wrong;
   }

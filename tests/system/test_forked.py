@@ -68,7 +68,7 @@ def test_a_program_that_does_not_fork(coz, prog):
 
 
 @pytest.mark.parametrize(
-    ("mode", "by"), [("perf-trap", "jump"), ("perf-signal", "breakpoint"), ("timer", "jump")]
+    ("mode", "by"), [("perf-trap", "breakpoint"), ("perf-signal", "breakpoint"), ("timer", "auto")]
 )
 def test_points_of_the_command_line_in_a_child(coz, prog, mode, by):
     options = ("--progress", "count_round", "--progress-by", by, "--sampling", mode)

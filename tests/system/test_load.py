@@ -70,7 +70,7 @@ def test_a_place_instead_of_a_mark(coz, program, request):
     )
     (placed,) = run.records("run")[0]["points"]
     assert placed["kind"] == "arrival"
-    assert placed["by"] in ("jump", "breakpoint")  # each visit is seen, and can be charged
+    assert placed["by"] == "breakpoint"  # each visit is seen, and can be charged
     (last,) = [record for record in run.records("samples") if record["final"]]
     visits = {point["name"]: point["visits"] for point in last["points"]}
     # The mark and the place: each request arrives twice.

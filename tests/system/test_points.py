@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 import subprocess
 
 import pytest
@@ -24,12 +22,12 @@ def machine(request):
     return json.loads(subprocess.run([helper, "breakpoints"], capture_output=True, check=True).stdout)
 
 
-@pytest.fixture(params=["hardware", "jump", "breakpoint"])
+@pytest.fixture(params=["hardware", "breakpoint"])
 def by(request, machine):
     if request.param == "hardware" and machine["hardware"]["free"] < 3:
         pytest.skip(f"no three hardware breakpoints here: {machine['hardware']['error']}")
     if request.param != "hardware" and not machine["instruction"]["available"]:
-        pytest.skip("jumps and breakpoint instructions are for x86-64")
+        pytest.skip("breakpoint instructions are for x86-64")
     return request.param
 
 
@@ -82,39 +80,38 @@ def test_with_every_way_of_sampling(coz, build, source, machine, sampling):
         assert run.out.count("\n") == 1, run.out
 
 
-def test_jumps_leave_every_register_as_it_was(coz, build, machine):
-    """Flags and vectors live across the place; threads pass it while windows open and close."""
+def test_breakpoints_leave_every_register_as_it_was(coz, build, machine):
+    """Flags and vectors live across the location; threads pass it while windows open and close."""
     if not machine["instruction"]["available"]:
-        pytest.skip("jumps are for x86-64")
-    run = coz.run([build("live_registers.cpp")], "--progress-by", "jump", "--progress", "step")
+        pytest.skip("breakpoint instructions are for x86-64")
+    program = build("live_registers.cpp")
+    run = coz.run([program], "--progress-by", "breakpoint", "--progress", "step")
     assert run.status == 0, run.err
     passes, wrong = map(int, run.out.split())
     assert (visits(run)["step"], wrong) == (passes, 0)
     coz.profile.unlink()
-    run = coz.run([build("live_registers.cpp")], "--progress-by", "jump", "--latency", "step,behind")
+    run = coz.run([program], "--progress-by", "breakpoint", "--latency", "step,behind")
     assert run.status == 0, run.err
     passes, wrong = map(int, run.out.split())
     (latency,) = [p for p in run.records("samples")[-1]["points"] if p["kind"] == "latency"]
     assert (latency["arrivals"], latency["departures"], wrong) == (passes, passes, 0)
-    assert {p["by"] for p in run.records("run")[0]["points"]} == {"jump"}
 
 
-def test_where_no_jump_can_stand_something_else_counts(coz, build, machine):
-    if not machine["instruction"]["available"]:
-        pytest.skip("jumps are for x86-64")
-    refused = coz.run([build("live_registers.cpp")], "--progress-by", "jump", "--progress", "tight_loop")
-    assert refused.status == 2
-    assert "no jump can be set at tight_loop" in refused.err
-    run = coz.run([build("live_registers.cpp")], "--progress", "tight_loop")
+def test_jumps_of_earlier_versions_are_accepted(coz, build):
+    """Where one could stand, and where none could."""
+    options = ("--progress-by", "jump", "--progress", "step", "--progress", "tight_loop")
+    run = coz.run([build("live_registers.cpp")], *options)
     assert run.status == 0, run.err
-    assert visits(run)["tight_loop"] == int(run.out.split()[0])
-    assert run.records("run")[0]["points"][0]["by"] in ("hardware", "breakpoint")
+    assert "--progress-by jump means auto" in run.err
+    passes = int(run.out.split()[0])
+    assert visits(run) == {"step": passes, "tight_loop": passes}
+    assert {p["by"] for p in run.records("run")[0]["points"]} <= {"hardware", "breakpoint"}
 
 
-def test_with_another_thread_about_no_jump_is_written(coz, build, machine, tmp_path):
+def test_with_another_thread_about_visits_are_counted(coz, build, machine, tmp_path):
     """A library's constructor has started one before ours runs: it may stand anywhere."""
     if not machine["instruction"]["available"]:
-        pytest.skip("jumps are for x86-64")
+        pytest.skip("breakpoint instructions are for x86-64")
     (tmp_path / "early.c").write_text(
         "#include <pthread.h>\n#include <unistd.h>\n"
         "static void* wait(void* a) { for (;;) pause(); return a; }\n"
@@ -127,25 +124,9 @@ def test_with_another_thread_about_no_jump_is_written(coz, build, machine, tmp_p
     program = build(
         "live_registers.cpp", f"-L{tmp_path}", "-Wl,--no-as-needed", "-learly", f"-Wl,-rpath,{tmp_path}"
     )
-    run = coz.run([program], "--progress-by", "jump", "--progress", "step")
+    run = coz.run([program], "--progress-by", "breakpoint", "--progress", "step")
     assert run.status == 0, run.err
     assert visits(run)["step"] == int(run.out.split()[0])
-    (point,) = run.records("run")[0]["points"]
-    if point["by"] != "jump":  # our constructor may come first: the order is the dynamic linker's
-        assert "no jump can be set at" in run.err
-
-
-def test_counting_by_jumps_touches_no_vector_register(request):
-    """The entry saves general registers only. By the code, as it was compiled."""
-    if not shutil.which("objdump") or os.uname().machine != "x86_64":
-        pytest.skip("no objdump, or no jumps here")
-    code = subprocess.run(
-        ["objdump", "-dC", "--no-show-raw-insn", request.config.rootpath / "build/lib/libcoz.so"],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    body = code.split("<coz::count_jump_visit(void const*)>:\n")[1].split("\n\n")[0]
-    assert "lock " in body
-    assert not re.search(r"%[xyz]?mm|%st|\bcall", body)
 
 
 def test_inlined_functions_are_counted_where_they_are_inlined(coz, build, by):
@@ -156,8 +137,6 @@ def test_inlined_functions_are_counted_where_they_are_inlined(coz, build, by):
 
 @pytest.mark.parametrize("flags", [["-O0"], ["-O2"]], ids=" ".join)
 def test_exceptions_pass_through(coz, build, request, by, flags):
-    # Not every place in code with landing pads may be a jump.
-    by = "auto" if by == "jump" else by
     source = request.config.rootpath / "tests/programs/thrown.cpp"
     for mark, expected in (("THROW", 3000), ("CALL", 3000), ("CAUGHT", 1000)):
         coz.profile.unlink(missing_ok=True)
@@ -248,15 +227,14 @@ def test_an_exec_in_the_program_leaves_breakpoints_behind(coz, build, machine, t
     assert run.status == 11, run.err
 
 
-@pytest.mark.parametrize("means", ["breakpoint", "jump"])
-def test_after_the_end_of_profiling_nothing_is_counted(coz, build, machine, means):
+def test_after_the_end_of_profiling_nothing_is_counted(coz, build, machine):
     """The program looks for what counts at its own code, while its threads run into it."""
     if not machine["instruction"]["available"]:
-        pytest.skip("jumps and breakpoint instructions are for x86-64")
-    options = ("--progress", "step", "--progress-by", means, "--stop-after", "1s")
+        pytest.skip("breakpoint instructions are for x86-64")
+    options = ("--progress", "step", "--progress-by", "breakpoint", "--stop-after", "1s")
     run = coz.run([build("uncounted.cpp")], *options)
     assert run.status == 0, run.err
-    assert run.out == f"{means}: gone\n"
+    assert run.out == "breakpoint: gone\n"
     assert visits(run)["step"] > 0
     assert "stay in the code" not in run.err
 

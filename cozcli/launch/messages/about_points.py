@@ -44,18 +44,18 @@ def instruction_stays(name: str, reason: str) -> Problem:
     )
 
 
-def no_jump(name: str, reason: str) -> Problem:
-    """--progress-by jump where none can stand."""
+def no_jumps_any_more() -> Problem:
+    """--progress-by jump, an option of earlier versions."""
     return Problem(
-        f"no jump can be set at {name}: {reason}.",
-        "use --progress-by auto, or name the line before or after it.",
+        "visits are not counted by jumps any more; --progress-by jump means auto.",
+        "where a visit then costs too much, name a place that is passed more rarely.",
     )
 
 
 def no_breakpoint_instruction(machine: str) -> Problem:
     """Only x86-64 has been taught."""
     return Problem(
-        f"jumps and breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
+        f"breakpoint instructions are for x86-64 programs, and this machine is {machine}.",
         "use --progress-by hardware, or write COZ_PROGRESS there in the source.",
     )
 
@@ -87,8 +87,8 @@ def killed_by_trap(names: Sequence[str]) -> Problem:
         f"the program was ended by SIGTRAP, and visits to {', '.join(names)} were counted by a breakpoint "
         "instruction. A thread ends like that if it has blocked SIGTRAP by a system call of its own, or "
         "before the profiler started, and then reaches the instruction.",
-        "if it ends well without the profiler, try --progress-by jump or hardware, or write COZ_PROGRESS "
-        "there in the source.",
+        "if it ends well without the profiler, try --progress-by hardware, or write COZ_PROGRESS there "
+        "in the source.",
     )
 
 

@@ -33,8 +33,9 @@ NO_HARDWARE = Costs(0, "No such device", 0.0, True, 2000.0)
 OTHER_MACHINE = Costs(4, "", 1500.0, False, 0.0)
 
 
-def spot(count: int = 1, no_instruction: str = "", no_jump: str = "reached from elsewhere") -> Spot:
-    return Spot("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), no_instruction, no_jump)
+def spot(count: int = 1, no_instruction: str = "") -> Spot:
+    patches = ("" if no_instruction else "90//",) * count
+    return Spot("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), patches, no_instruction)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +57,6 @@ def test_pairs(text: str, pair: tuple[str, str] | None) -> None:
 @pytest.mark.parametrize(
     ("costs", "spots", "chosen"),
     [
-        (CHEAP, [spot(no_jump="")], JUMP),
-        (CHEAP, [spot(9, no_jump="")], JUMP),
-        (CHEAP, [spot(no_jump=""), spot()], HARDWARE),
-        (OTHER_MACHINE, [spot(no_jump="")], HARDWARE),
         (CHEAP, [spot()], HARDWARE),
         (CHEAP, [spot(4)], HARDWARE),
         (CHEAP, [spot(5)], BREAKPOINT),
@@ -81,8 +78,6 @@ def test_the_means_are_chosen(costs: Costs, spots: list[Spot], chosen: str) -> N
         (HARDWARE, CHEAP, [spot(5)], "5 hardware breakpoints, and 4 can be had"),
         (BREAKPOINT, CHEAP, [spot(no_instruction="tied")], "tied"),
         (BREAKPOINT, OTHER_MACHINE, [spot()], "x86-64"),
-        (JUMP, OTHER_MACHINE, [spot(no_jump="")], "x86-64"),
-        (JUMP, CHEAP, [spot(no_jump=""), spot()], "no jump can be set at f: reached from elsewhere"),
         (AUTO, NO_HARDWARE, [spot(no_instruction="tied")], "tied"),
         (AUTO, OTHER_MACHINE, [spot(5)], "5 hardware breakpoints"),
     ],
@@ -114,7 +109,7 @@ def helper(folder: Path, names: list[dict[str, Any]]) -> Path:
 
 
 def found(name: str, *locations: str, nearest: tuple[str, ...] = (), problem: str = "") -> dict[str, Any]:
-    address = {"address": 4096, "no_instruction": "", "no_breakpoint": problem, "no_jump": "a loop"}
+    address = {"address": 4096, "patch": "90//", "no_instruction": "", "no_breakpoint": problem}
     places = [{"location": where, "function": "f()", "addresses": [address]} for where in locations]
     is_line = ":" in name
     return {"name": name, "is_line": is_line, "places": places, "nearest": list(nearest)}
@@ -139,10 +134,19 @@ def test_points_are_placed(tmp_path: Path) -> None:
     points = place_points(stand_in, tables(), wanted)
     assert [point.encode() for point in points] == [
         "throughput\tsamples\t\t\t/src/a.c:3",
-        "throughput\thardware\t/bin/p\t1000\tf()",
-        "begin\thardware\t/bin/p\t1000\tf,a.c:3",
-        "end\thardware\t/bin/p\t1000\tf,a.c:3",
+        "throughput\thardware\t/bin/p\t1000=90//\tf()",
+        "begin\thardware\t/bin/p\t1000=90//\tf,a.c:3",
+        "end\thardware\t/bin/p\t1000=90//\tf,a.c:3",
     ]
+
+
+def test_jumps_of_earlier_versions_are_accepted(tmp_path: Path) -> None:
+    here = tables()
+    stand_in = helper(tmp_path, [found("f", "/src/a.c:f()")])
+    (point,) = place_points(stand_in, here, WantedPoints(progress=["f"], by=JUMP))
+    assert point.by == HARDWARE
+    (warning,) = here.warnings
+    assert "--progress-by jump means auto" in warning.text
 
 
 @pytest.mark.parametrize(
@@ -170,9 +174,9 @@ def test_nothing_is_asked_without_names() -> None:
 
 
 def test_the_environment_has_the_points() -> None:
-    point = LocationPoint("throughput", "hardware", "/bin/p", (4096, 17), "f")
+    point = LocationPoint("throughput", "hardware", "/bin/p", (4096, 17), "f", ("c3//",))
     settings = Settings(Path("/l.so"), Path("/bin/p"), Path("/o"), (), 1, points=[point])
-    assert make_environment(settings, {})["COZ_POINTS"] == "throughput\thardware\t/bin/p\t1000,11\tf"
+    assert make_environment(settings, {})["COZ_POINTS"] == "throughput\thardware\t/bin/p\t1000=c3//,11\tf"
     assert "COZ_POINTS" not in make_environment(settings._replace(points=()), {"COZ_POINTS": "old"})
 
 
@@ -186,7 +190,7 @@ def test_costly_points_are_told(tmp_path: Path) -> None:
     times = {"run_time": 1_000_000_000, "duration": 1_000_000_000, "total": 1}
     record = {"type": "samples", **times, "points": counts}
     profile.write_text(json.dumps(record, separators=(",", ":")) + '\n{"type":"samples","dur')
-    points = [LocationPoint("throughput", "breakpoint", "/b", (1,), name, 2000.0) for name in "fgh"]
+    points = [LocationPoint("throughput", "breakpoint", "/b", (1,), name, ("90//",), 2000.0) for name in "fgh"]
     throughput, latency = costly_points(read_tail(profile), points)
     assert throughput.text.startswith("f was reached 100,000 times a second")
     assert "20%" in throughput.text

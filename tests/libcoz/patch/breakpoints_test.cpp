@@ -2,13 +2,15 @@
 #include "patch/breakpoints.h"
 
 #include <signal.h>
-#include <ucontext.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "kernel/machine_context.h"
+#include "linetable/plan/patch_planner.h"
 #include "tests/libcoz/patch/amid.h"
 
 using namespace coz;
@@ -47,26 +49,19 @@ coz_test_addend: .quad 1000
 
 std::atomic<const Breakpoints*> in_use{nullptr};
 
-constexpr int kOrder[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                            REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-
 void handle(int, siginfo_t*, void* context) {
-  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  Registers registers;
-  for (int i = 0; i < 16; ++i) {
-    registers.general[static_cast<std::size_t>(i)] = static_cast<std::uint64_t>(machine[kOrder[i]]);
-  }
-  registers.rip = static_cast<std::uint64_t>(machine[REG_RIP]);
-  registers.flags = static_cast<std::uint64_t>(machine[REG_EFL]);
-  const bool ours = in_use.load()->step_over(registers, [](Point& point) { point.count(0); });
-  if (!ours) std::abort();
-  for (int i = 0; i < 16; ++i) {
-    machine[kOrder[i]] = static_cast<greg_t>(registers.general[static_cast<std::size_t>(i)]);
-  }
-  machine[REG_RIP] = static_cast<greg_t>(registers.rip);
+  const std::uintptr_t next =
+      in_use.load()->step_over(instruction_pointer(context), [](Point& point) { point.count(0); });
+  if (next == 0) std::abort();
+  set_instruction_pointer(context, next);
 }
 
 std::uintptr_t address(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
+
+Breakpoints::Request request(const char* label, Point& point) {
+  const std::span code(reinterpret_cast<const std::uint8_t*>(label), kMaxInstruction);
+  return {address(label), 0, *linetable::plan_patch(code, address(label)).plan, &point};
+}
 
 }  // namespace
 
@@ -75,11 +70,9 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   static Point loop, load, called, back, also;
   CHECK(coz_test_sum(10) == 10055);
   CHECK(breakpoints
-            .prepare({{address(coz_test_loop), &loop},
-                      {address(coz_test_load), &load},
-                      {address(coz_test_called), &called},
-                      {address(coz_test_back), &back},
-                      {address(coz_test_load), &also}})
+            .prepare({request(coz_test_loop, loop), request(coz_test_load, load),
+                      request(coz_test_called, called), request(coz_test_back, back),
+                      request(coz_test_load, also)})
             .empty());
   CHECK(coz_test_sum(10) == 10055);
   struct sigaction action = {}, before;
@@ -102,15 +95,28 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   CHECK(wrong == 0);
   for (Point* point : {&loop, &load, &called, &back, &also}) CHECK(point->visits() == 4010);
   // The instructions are still where they were, as far as anybody can tell.
-  CHECK(breakpoints.in_program(address(coz_test_load)).rip == address(coz_test_load));
-  Registers registers;
-  registers.rip = address(coz_test_load) + 1;
-  REQUIRE(breakpoints.step_over(registers, [](Point&) {}));
-  CHECK(registers.rip != address(coz_test_load));
-  CHECK(breakpoints.in_program(registers.rip).rip == address(coz_test_load));
-  CHECK(breakpoints.in_program(registers.rip + 7).rip == address(coz_test_load) + 7);
-  registers.rip = address(coz_test_loop);
-  CHECK_FALSE(breakpoints.step_over(registers, [](Point&) {}));
+  const auto position_of = [](std::uintptr_t where) {
+    const ProgramPosition position = breakpoints.position_of(where);
+    return std::pair(position.address, position.pushed);
+  };
+  const auto at = [](const char* label, std::uintptr_t offset = 0) {
+    return std::pair(address(label) + offset, std::uintptr_t{0});
+  };
+  CHECK(position_of(address(coz_test_load)) == at(coz_test_load));
+  const auto slot_of = [](const char* label) {
+    return breakpoints.step_over(address(label) + 1, [](Point&) {});
+  };
+  REQUIRE(slot_of(coz_test_load) != 0);
+  CHECK(slot_of(coz_test_load) != address(coz_test_load));
+  CHECK(position_of(slot_of(coz_test_load)) == at(coz_test_load));
+  CHECK(position_of(slot_of(coz_test_load) + 7) == at(coz_test_load, 7));
+  // A call has pushed its return address when it jumps.
+  CHECK(position_of(slot_of(coz_test_loop)) == at(coz_test_loop));
+  CHECK(position_of(slot_of(coz_test_loop) + 6) == std::pair(address(coz_test_loop), 8UL));
+  // A conditional jump is not done yet, or has fallen through.
+  CHECK(position_of(slot_of(coz_test_back) + 2) == at(coz_test_back));
+  CHECK(position_of(slot_of(coz_test_back) + 16) == at(coz_test_back, 2));
+  CHECK(breakpoints.step_over(address(coz_test_loop), [](Point&) {}) == 0);
 
   // Taken out while threads run into them: those go on as before.
   amid([&] { wrong += coz_test_sum(10) != 10055; }, [&] { CHECK(breakpoints.disarm()); });
@@ -121,6 +127,19 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   CHECK(coz_test_sum(10) == 10055);
   CHECK(load.visits() == counted);
   CHECK(also.visits() == counted);
+}
+
+
+TEST_CASE("code that is not that of the file stays as it is", "[patch]") {
+  static Point point;
+  Breakpoints breakpoints;
+  Breakpoints::Request wanted = request(coz_test_called, point);
+  wanted.plan.original.back() ^= 1;
+  const auto refusals = breakpoints.prepare({wanted});
+  REQUIRE(refusals.size() == 1);
+  CHECK(refusals[0].point == &point);
+  CHECK(refusals[0].reason == std::string("the code in memory is not that of the file"));
+  CHECK(breakpoints.is_empty());
 }
 
 #endif

@@ -1,18 +1,19 @@
-#include "progress/placed_points.h"
+#include "progress/location_point.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace coz {
 namespace {
 
 constexpr std::size_t kFields = 5;
 
-// The text up to the next `mark`, which is taken off.
-std::string_view take(std::string_view& text, char mark) noexcept {
-  const std::string_view part = text.substr(0, text.find(mark));
+// The text up to the next `separator`, which is removed with it.
+std::string_view take(std::string_view& text, char separator) noexcept {
+  const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), part.size() + 1));
   return part;
 }
@@ -26,8 +27,7 @@ bool parse_kind(std::string_view text, PointKind& out) noexcept {
 }
 
 bool parse_means(std::string_view text, CountedBy& out) noexcept {
-  for (const CountedBy by :
-       {CountedBy::kHardware, CountedBy::kJump, CountedBy::kBreakpoint, CountedBy::kSamples}) {
+  for (const CountedBy by : {CountedBy::kHardware, CountedBy::kBreakpoint, CountedBy::kSamples}) {
     if (text != name_of(by)) continue;
     out = by;
     return true;
@@ -35,30 +35,45 @@ bool parse_means(std::string_view text, CountedBy& out) noexcept {
   return false;
 }
 
-bool parse_addresses(std::string_view text, std::vector<std::uint64_t>& out) {
+std::optional<LocationPoint::Site> parse_site(std::string_view text) {
+  LocationPoint::Site site;
+  const std::string_view digits = take(text, '=');
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), site.address, 16);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  if (text.empty()) return site;
+  site.plan = parse_patch_plan(text);
+  return site.plan ? std::optional(std::move(site)) : std::nullopt;
+}
+
+bool parse_sites(std::string_view text, std::vector<LocationPoint::Site>& out) {
   while (!text.empty()) {
-    const std::string_view digits = take(text, ',');
-    std::uint64_t address = 0;
-    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
-    if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) return false;
-    out.push_back(address);
+    auto site = parse_site(take(text, ','));
+    if (!site) return false;
+    out.push_back(*std::move(site));
   }
   return true;
 }
 
-std::optional<PlacedPoint> parse_one(std::string_view text) {
+bool has_plans(const LocationPoint& point) {
+  return std::all_of(point.sites.begin(), point.sites.end(),
+                     [](const LocationPoint::Site& site) { return site.plan.has_value(); });
+}
+
+std::optional<LocationPoint> parse_one(std::string_view text) {
   std::array<std::string_view, kFields> fields;
   for (std::size_t i = 0; i + 1 < kFields; ++i) fields[i] = take(text, '\t');
   fields.back() = text;
-  PlacedPoint point;
+  LocationPoint point;
   if (!parse_kind(fields[0], point.kind) || !parse_means(fields[1], point.by) ||
-      !parse_addresses(fields[3], point.addresses)) {
+      !parse_sites(fields[3], point.sites)) {
     return std::nullopt;
   }
   point.binary = fields[2];
   point.name = fields[4];
-  const bool has_place = !point.binary.empty() && !point.addresses.empty();
-  if (point.name.empty() || has_place == (point.by == CountedBy::kSamples)) return std::nullopt;
+  const bool has_sites = !point.binary.empty() && !point.sites.empty();
+  if (point.name.empty() || has_sites == (point.by == CountedBy::kSamples)) return std::nullopt;
+  if (point.by == CountedBy::kBreakpoint && !has_plans(point)) return std::nullopt;
   return point;
 }
 
@@ -68,8 +83,6 @@ const char* name_of(CountedBy by) noexcept {
   switch (by) {
     case CountedBy::kHardware:
       return "hardware";
-    case CountedBy::kJump:
-      return "jump";
     case CountedBy::kBreakpoint:
       return "breakpoint";
     case CountedBy::kSamples:
@@ -78,9 +91,9 @@ const char* name_of(CountedBy by) noexcept {
   return "samples";
 }
 
-std::vector<PlacedPoint> parse_placed_points(std::string_view list,
+std::vector<LocationPoint> parse_location_points(std::string_view list,
                                              std::vector<std::string>& problems) {
-  std::vector<PlacedPoint> points;
+  std::vector<LocationPoint> points;
   while (!list.empty()) {
     const std::string_view line = take(list, '\n');
     if (line.empty()) continue;
