@@ -68,7 +68,7 @@ const char* LocationPoints::prepare_one(const LocationPoint& wanted) {
     return name_of(CountedBy::kHardware);
   }
   if (!has_plans(wanted)) return kNobody;
-  point->marks_visits.store(true, std::memory_order_relaxed);
+  point->notes_visits.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < addresses->size(); ++i) {
     requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.sites[i].plan, point});
   }
@@ -83,7 +83,7 @@ bool LocationPoints::take_samples(const LocationPoint& wanted) {
             wanted.name.c_str());
     return false;
   }
-  point->marks_visits.store(true, std::memory_order_relaxed);
+  point->notes_visits.store(true, std::memory_order_relaxed);
   sampler_.add_point(*line, *point);
   return true;
 }
