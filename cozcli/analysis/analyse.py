@@ -10,7 +10,7 @@ from cozcli.analysis import extension, messages
 from cozcli.analysis.check.contention import p_no_contention
 from cozcli.analysis.check.marks import MIN_GROUPS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
-from cozcli.analysis.check.windows_left_out import warn_of_windows, windows_of_delay_only
+from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
 from cozcli.analysis.estimate.block_table import BlockTable
@@ -113,8 +113,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     if not tables:
-        if delayed := windows_of_delay_only(runs):
-            raise CozError(messages.standing_windows(delayed))
+        if delayed := count_windows_of_delay_only(runs):
+            raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
     marks = find_marks(tables, windows.by_line, runs, context.phases)
     surroundings = surroundings_of_lines(runs)

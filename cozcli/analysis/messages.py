@@ -32,19 +32,19 @@ def unsettled_windows(number: int, total: int) -> Problem:
     )
 
 
-def slow_machine(slow: int, total: int, withheld: int = 0) -> Problem:
+def slow_machine(slow: int, total: int, stolen: int = 0) -> Problem:
     """Many windows were measured while something else slowed the processors.
 
-    withheld: in how many of them a hypervisor gave the processors to somebody else.
+    stolen: in how many of them a hypervisor gave the processors to another guest.
     """
     text = (
         f"in {slow:,} of {count(total, 'experiment')} the machine was over 10 % slower than at its best; the "
         "effects are corrected for it, and such experiments count less."
     )
-    if withheld:
+    if stolen:
         return Problem(
             text,
-            f"in {withheld:,} the hypervisor gave the processors to other guests of the host: run at another "
+            f"in {stolen:,} the hypervisor gave the processors to other guests of the host: run at another "
             "time, or on a machine whose processors are its own; the intervals are narrower then.",
         )
     return Problem(
@@ -79,17 +79,17 @@ def too_few_cores(share: float) -> Problem:
     )
 
 
-def rare_samples(realised: float) -> Problem:
+def sampling_rate_too_low(achieved: float) -> Problem:
     """The timer came less often than the period says."""
     return Problem(
-        f"the timer took {realised:.0%} of the samples that it should have: lines were sped up by that part "
+        f"the timer took {achieved:.0%} of the samples that it should have: lines were sped up by that part "
         "only of what is shown, and effects are larger than they seem.",
         "allow perf events, which come as planned: sysctl kernel.perf_event_paranoid=2; or use a longer "
         "--period.",
     )
 
 
-def standing_windows(number: int) -> Problem:
+def windows_of_delay_only(number: int) -> Problem:
     """At a speedup near 100 % of a line that runs all the time, nothing else of the program moves."""
     return Problem(
         f"{count(number, 'window')} without a visit, since the selected line ran all the time, and its "

@@ -135,7 +135,7 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
 def _undisturbed(windows: list[_Window]) -> list[_Window]:
     """Without windows in which processors were lacking for much longer than in most of the level's.
 
-    Something else had the machine then: threads waited, or a hypervisor withheld the processors. A program
+    Something else had the machine then: threads waited, or a hypervisor took the processors away. A program
     that lacks cores by itself does so in all windows alike.
     """
     lacks = [_lack(window.record) for window in windows]

@@ -23,9 +23,9 @@ EXPLANATIONS: Mapping[str, str] = {
     Mark.PHASES.value: "the line runs only part of the time; effects are scaled to the whole run.",
     Mark.UNSETTLED.value: "some windows closed before all delays were served; the effects may be off, and a "
     "longer run helps little.",
-    Mark.UNPAIRED.value: "some speedups had no baseline measured beside them, and are compared with those of "
-    "other times.",
-    Mark.BORROWED.value: "compared with whole-run experiments at speedup 0 of other lines.",
+    Mark.POOLED_BASELINE.value: "some speedups had no baseline measured beside them, and are compared with "
+    "those of other times.",
+    Mark.OTHER_BASELINE.value: "compared with whole-run experiments at speedup 0 of other lines.",
     Mark.UNSTABLE.value: "arrivals and departures differ, so that the time in between depends on when it is "
     "measured (Little's law does not hold); lower the load, or look at throughput.",
     Mark.LOAD.value: "visits keep their pace whatever is delayed, because something outside sets it; the "

@@ -20,7 +20,7 @@ MIN_SAMPLING_RATE = 0.9
 
 def waiting_share(windows: Sequence[Window], runs: Sequence[Run]) -> float:
     """Time that threads waited for a processor, as a part of the time that they had one; 0 if unknown."""
-    known = [w for w in windows if w.record.core_wait >= 0 and not w.is_borrowed]
+    known = [w for w in windows if w.record.core_wait >= 0 and not w.is_of_other_target]
     had = sum(_processor_time(window, runs) for window in known)
     return sum(window.record.core_wait for window in known) / had if had else 0.0
 

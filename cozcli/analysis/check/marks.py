@@ -82,8 +82,8 @@ def _marks_of_data(table: BlockTable, phase: Phase) -> set[Mark]:
         Mark.FEW_DATA: table.groups < MIN_GROUPS or len(table.speedups) < enough,
         Mark.PHASES: phase.factor < 1,
         Mark.UNSETTLED: series.unsettled,
-        Mark.UNPAIRED: bool(in_blocks and pooled),
-        Mark.BORROWED: series.is_borrowed,
+        Mark.POOLED_BASELINE: bool(in_blocks and pooled),
+        Mark.OTHER_BASELINE: series.has_other_baseline,
     }
     return {mark for mark, holds in found.items() if holds}
 
@@ -101,4 +101,4 @@ def _add_cores(
             marks.by_result[key].add(Mark.CORES)
     achieved = sampling_rate_achieved(everything, runs)
     if achieved < MIN_SAMPLING_RATE:
-        marks.warnings.append(messages.rare_samples(achieved))
+        marks.warnings.append(messages.sampling_rate_too_low(achieved))

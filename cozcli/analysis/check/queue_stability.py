@@ -79,7 +79,7 @@ def unstable_queues(by_line: Mapping[str, Sequence[Window]]) -> set[tuple[str, s
 def _windows_at(windows: Sequence[Window], name: str) -> list[_Seen]:
     seen = []
     for number, window in enumerate(windows):
-        if window.is_borrowed:
+        if window.is_of_other_target:
             continue
         # Windows outside blocks are independent of each other.
         block = window.stratum if window.stratum != POOL else -2 - number

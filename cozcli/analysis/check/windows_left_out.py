@@ -24,8 +24,8 @@ def warn_of_windows(windows: Windows, runs: Sequence[Run]) -> list[Problem]:
         warnings.append(messages.clipped_windows(windows.clipped, experiments))
     if windows.unsettled:
         warnings.append(messages.unsettled_windows(windows.unsettled, experiments))
-    if delayed := windows_of_delay_only(runs):
-        warnings.append(messages.standing_windows(delayed))
+    if delayed := count_windows_of_delay_only(runs):
+        warnings.append(messages.windows_of_delay_only(delayed))
     measured = windows.measured
     if slow := count_slow([window.disturbance for window in measured]):
         stolen = count_slow([window.stolen for window in measured])
@@ -33,7 +33,7 @@ def warn_of_windows(windows: Windows, runs: Sequence[Run]) -> list[Problem]:
     return warnings
 
 
-def windows_of_delay_only(runs: Sequence[Run]) -> int:
+def count_windows_of_delay_only(runs: Sequence[Run]) -> int:
     """How many windows the runtime threw away because nothing but delay happened in them."""
     return sum(run.samples.discarded.get("all_delay", 0) for run in runs if run.samples)
 

@@ -162,7 +162,7 @@ def _in_order(by_line: Mapping[str, Sequence[Window]]) -> dict[int, list[Window]
     by_run: defaultdict[int, list[Window]] = defaultdict(list)
     for windows in by_line.values():
         for window in windows:
-            if not window.is_borrowed:
+            if not window.is_of_other_target:
                 by_run[window.run].append(window)
     for windows in by_run.values():
         windows.sort(key=lambda window: window.record.start)

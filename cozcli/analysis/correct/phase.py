@@ -87,7 +87,7 @@ def phase_correction(location: str, windows: Sequence[Window], runs: Sequence[_W
     Args:
         windows: the usable ones of the line. runs: all of them, as windows number them.
     """
-    baseline = [w.record for w in windows if w.record.speedup == 0 and not w.is_borrowed]
+    baseline = [w.record for w in windows if w.record.speedup == 0 and not w.is_of_other_target]
     if len(baseline) < MIN_WINDOWS:
         return Phase()
     samples_seen = np.array([record.hits for record in baseline], dtype=np.float64)

@@ -40,7 +40,8 @@ class Series:
     time: effective nanoseconds watched. slowness, stolen: as in Window, 0 where unknown.
     weight: how much of the window numerator, denominator and time still count, between 0 and 1.
     target_share, delay_share: time in the target by its samples, and delay inserted, for each effective ns.
-    is_borrowed: is a baseline of another target's? unsettled: did a window close before all delays were paid?
+    has_other_baseline: were baselines measured on another target? unsettled: did a window close before all
+    delays were paid?
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
     target: what the location names: line, function, callpath or region.
     factors: what corrections multiply the effects by.
@@ -60,7 +61,7 @@ class Series:
     weight: Floats
     target_share: Floats
     delay_share: Floats
-    is_borrowed: bool
+    has_other_baseline: bool
     unsettled: bool
     planned: frozenset[float] | None = None
     target: str = "line"
@@ -112,7 +113,7 @@ def make_series(location: str, windows: Sequence[Window]) -> list[Series]:
 
 def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> Series:
     terms = np.array([_terms(window.record, name, kind) for window in windows], dtype=np.float64)
-    own = [window.record for window in windows if not window.is_borrowed]
+    own = [window.record for window in windows if not window.is_of_other_target]
     return Series(
         location=location,
         function=next((record.function for record in own if record.function), ""),
@@ -128,9 +129,9 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         weight=np.ones(len(windows)),
         target_share=np.array([_share(w.record, w.record.hits * w.period) for w in windows]),
         delay_share=np.array([_share(w.record, w.record.delay) for w in windows]),
-        is_borrowed=any(window.is_borrowed for window in windows),
+        has_other_baseline=any(window.is_of_other_target for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
-        planned=_planned([window.planned for window in windows if not window.is_borrowed]),
+        planned=_planned([window.planned for window in windows if not window.is_of_other_target]),
         target=next((record.target for record in own), "line"),
     )
 

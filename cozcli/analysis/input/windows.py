@@ -20,7 +20,7 @@ class Window:
 
     stratum: number of the window's block, over all runs; it pairs a window with its baseline. `POOL`: none.
     slowness, stolen: how slow the machine was, logarithms (slowness.py).
-    is_borrowed: a baseline of another target.
+    is_of_other_target: a baseline that was measured on another target.
     planned: the speedups above 0 that its run was to try; None if all of them. period: of sampling, ns.
     """
 
@@ -29,7 +29,7 @@ class Window:
     record: ExperimentRecord
     slowness: float = 0.0
     stolen: float = 0.0
-    is_borrowed: bool = False
+    is_of_other_target: bool = False
     planned: frozenset[float] | None = None
     period: int = 0
 
@@ -53,7 +53,9 @@ class Windows:
     @property
     def measured(self) -> list[Window]:
         """Every window once."""
-        return [window for of_line in self.by_line.values() for window in of_line if not window.is_borrowed]
+        return [
+            window for of_line in self.by_line.values() for window in of_line if not window.is_of_other_target
+        ]
 
 
 def usable_windows(runs: Sequence[Run]) -> Windows:
@@ -76,11 +78,11 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             stolen = stolen_share(record)
             window = Window(number, stratum, record, slowness, stolen, planned=planned, period=period)
             windows.by_line[record.location].append(window)
-    _borrow_baselines(runs, windows.by_line)
+    _add_baselines_of_others(runs, windows.by_line)
     return windows
 
 
-def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
+def _add_baselines_of_others(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
     """Give end-to-end windows without a baseline of their own target those of all others.
 
     At speedup 0 nothing is delayed whichever target is selected, so it is the same program.
@@ -89,4 +91,4 @@ def _borrow_baselines(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> 
     baselines = [w for windows in whole.values() for w in windows if w.record.speedup == 0]
     for line, windows in whole.items():
         if windows and not any(w.record.speedup == 0 for w in by_line[line]):
-            by_line[line] += [replace(w, stratum=POOL, is_borrowed=True) for w in baselines]
+            by_line[line] += [replace(w, stratum=POOL, is_of_other_target=True) for w in baselines]

@@ -161,7 +161,7 @@ def test_end_to_end_runs_take_their_baseline_from_other_runs() -> None:
     assert own.results[0].curve[1].low < 0.25 < own.results[0].curve[1].high
     other = analyse_records(whole_run("/b:9", 0, 1e6), whole_run("/a:1", 0.5, 0.75e6))
     assert effect_at(other.results[0], 0.5) == pytest.approx(0.25)
-    assert Mark.BORROWED in other.results[0].marks
+    assert Mark.OTHER_BASELINE in other.results[0].marks
 
 
 def test_a_window_that_never_saw_the_point_counts_as_no_visit() -> None:
