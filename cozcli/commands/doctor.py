@@ -16,9 +16,9 @@ from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding
 from cozcli.doctor.machine import Machine, examine_machine
 from cozcli.doctor.program import examine_program
 from cozcli.errors import CozError
+from cozcli.launch import messages
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import Scope
-from cozcli.launch.messages import about_scope
 from cozcli.launch.runtime_library import find_installation
 from cozcli.messages import count, printable
 
@@ -54,7 +54,7 @@ def execute(options: argparse.Namespace) -> int:
     status, answer = helper.ask(["sampling"])
     if status != 0:
         reason = answer.get("message", f"status {status}")
-        raise CozError(about_scope.helper_failed(str(installation.helper), reason))
+        raise CozError(messages.scope.helper_failed(str(installation.helper), reason))
     findings = examine_machine(Machine(), str(answer["trap_error"]), str(answer["signal_error"]))
     program = [*options.program, *options.words]
     if program:

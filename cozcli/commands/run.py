@@ -12,11 +12,9 @@ from cozcli.commands.options import print_warnings
 from cozcli.commands.run_options import add_options
 from cozcli.errors import CozError
 from cozcli.extensions import extensions
-from cozcli.launch.addition import Addition
+from cozcli.launch import messages
 from cozcli.launch.ending import Ending
 from cozcli.launch.environment import random_seed
-from cozcli.launch.fixed_targets import FixedTarget
-from cozcli.launch.messages import about_attach, about_run
 from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
 from cozcli.launch.preparation import Preparation
 from cozcli.launch.profiled_process import (
@@ -32,6 +30,8 @@ from cozcli.launch.series import Goal, Series
 from cozcli.messages import printable
 
 if TYPE_CHECKING:
+    from cozcli.launch.addition import Addition
+    from cozcli.launch.fixed_targets import FixedTarget
     from cozcli.launch.live import Live
 
 
@@ -56,14 +56,14 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
-        raise CozError(about_run.no_program(options.words))
+        raise CozError(messages.run.no_program(options.words))
     if options.stop_after and options.end_to_end:
-        raise CozError(about_run.stop_after_end_to_end())
+        raise CozError(messages.run.stop_after_end_to_end())
     additions: list[Addition] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
     names = child_patterns(program, options.binary_scope)
     if names and options.forked:
-        raise CozError(about_attach.forked_and_named(names))
+        raise CozError(messages.attach.forked_and_named(names))
     elf = None if names else check_program(program)
     if not names:
         refuse_sanitized(program)
@@ -87,7 +87,7 @@ def execute(options: argparse.Namespace) -> int:
         series = Series(Goal(options.repeat, options.duration, options.until), output.path)
         print_warnings(process.warnings())
         if output.appends and not options.quiet:
-            _say(about_run.appending(options.output))
+            _say(messages.run.appending(options.output))
         launch = Launch(program, options.program, process, options.end_after, additions)
         return _run(launch, series, output, options)
     except (CozError, KeyboardInterrupt):
@@ -123,7 +123,7 @@ def _run(launch: Launch, series: Series, output: Output, options: argparse.Names
     try:
         _say_outcome(launch, output, beginning, options)
     except OSError as error:
-        _say(about_run.profile_incomplete(options.output, error.strerror or str(error)))
+        _say(messages.run.profile_incomplete(options.output, error.strerror or str(error)))
     output.discard_if_empty()
     sys.stdout.flush()
     return end_like(ending)
@@ -146,7 +146,7 @@ def _say_outcome(launch: Launch, output: Output, beginning: int, options: argpar
         located = [target for target in settings.fixed if _is_location(target)]
         print_warnings(run_summary.never_sampled(tail, located))
     else:
-        print_warnings([about_run.with_doctor(outcome, launch.process.name)])
+        print_warnings([messages.run.with_doctor(outcome, launch.process.name)])
     print_warnings(launch.process.explain())
     print_warnings(run_summary.costly_points(tail, settings.points))
     print_warnings(run_summary.killed_at_breakpoint(tail))
@@ -172,7 +172,7 @@ def _run_once(launch: Launch, number: int, live: Live | None, output: Output, na
             append_ending(output.path, beginning, ending)
         print_warnings(process.end())
     except OSError as error:
-        _say(about_run.profile_incomplete(name, error.strerror or str(error)))
+        _say(messages.run.profile_incomplete(name, error.strerror or str(error)))
     return ending
 
 

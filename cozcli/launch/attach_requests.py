@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
+from cozcli.launch import messages
 from cozcli.launch.descriptors import move_high
 from cozcli.launch.environment import preloaded, runtime_variables
-from cozcli.launch.messages import about_attach, about_program
 from cozcli.launch.preflight import check_program, refuse_sanitized
 from cozcli.launch.preparation import Preparation, Prepared, Warn
 from cozcli.launch.table_service import TableService
@@ -185,14 +185,14 @@ class AttachRequests:
             connection.send(answer)
         except OSError as error:
             if error.errno == errno.EMSGSIZE:
-                self._fail(program, CozError(about_attach.answer_too_long(len(answer))))
+                self._fail(program, CozError(messages.attach.answer_too_long(len(answer))))
             return False
         return True
 
     def _fail(self, program: Path, error: CozError) -> None:
         if self.failure is None:
             self.failure = error
-            self._warn([about_attach.not_profiled(str(program), error.problem)])
+            self._warn([messages.attach.not_profiled(str(program), error.problem)])
 
     def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
         identity = _identity(program)
@@ -243,7 +243,9 @@ def _identity(program: Path) -> tuple[Path, int, int]:
     try:
         status = program.stat()
     except OSError as error:
-        raise CozError(about_program.program_unreadable(str(program), error.strerror or str(error))) from None
+        raise CozError(
+            messages.program.program_unreadable(str(program), error.strerror or str(error))
+        ) from None
     return program, status.st_ino, status.st_mtime_ns
 
 

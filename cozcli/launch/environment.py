@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from cozcli import __version__
 from cozcli.errors import CozError
+from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
-from cozcli.launch.messages import about_targets
 from cozcli.launch.points import LocationPoint
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
@@ -111,7 +111,7 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
     if settings.fixed:
         targets = "\n".join(f"{target.kind}\t{target.name}" for target in settings.fixed)
         if len(os.fsencode(targets)) > _MAX_VALUE:
-            raise CozError(about_targets.too_many_fixed(len(settings.fixed)))
+            raise CozError(messages.targets.too_many_fixed(len(settings.fixed)))
         environment["COZ_FIXED_TARGETS"] = targets
     if settings.points:
         environment["COZ_POINTS"] = "\n".join(point.encode() for point in settings.points)

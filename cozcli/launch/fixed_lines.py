@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from cozcli.errors import CozError
+from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted, is_line
-from cozcli.launch.messages import about_targets
 
 
 def read_fixed_lines(name: str) -> list[Wanted]:
@@ -24,7 +24,7 @@ def read_fixed_lines(name: str) -> list[Wanted]:
     try:
         text = os.fsdecode(Path(name).read_bytes())
     except OSError as error:
-        raise CozError(about_targets.fixed_lines_unreadable(name, error.strerror or str(error))) from None
+        raise CozError(messages.targets.fixed_lines_unreadable(name, error.strerror or str(error))) from None
     wanted: list[Wanted] = []
     invalid: list[tuple[int, str]] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -34,7 +34,7 @@ def read_fixed_lines(name: str) -> list[Wanted]:
         elif entry:
             invalid.append((number, entry))
     if invalid:
-        raise CozError(about_targets.fixed_lines_invalid(name, invalid))
+        raise CozError(messages.targets.fixed_lines_invalid(name, invalid))
     if not wanted:
-        raise CozError(about_targets.fixed_lines_empty(name))
+        raise CozError(messages.targets.fixed_lines_empty(name))
     return wanted

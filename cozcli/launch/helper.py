@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cozcli.errors import CozError, Problem
+from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted
-from cozcli.launch.messages import about_scope
 
 NO_DEBUG_INFO = 3
 NOT_ELF = 4
@@ -71,7 +71,7 @@ class Helper:
         try:
             with self._lock:
                 if self._stopped:
-                    raise CozError(about_scope.helper_failed(str(self.path), "it was stopped"))
+                    raise CozError(messages.scope.helper_failed(str(self.path), "it was stopped"))
                 process = self._running = subprocess.Popen(
                     [str(self.path), *arguments],
                     stdin=subprocess.DEVNULL,
@@ -79,7 +79,9 @@ class Helper:
                     stderr=subprocess.PIPE,
                 )
         except OSError as error:
-            raise CozError(about_scope.helper_failed(str(self.path), error.strerror or str(error))) from None
+            raise CozError(
+                messages.scope.helper_failed(str(self.path), error.strerror or str(error))
+            ) from None
         out, complaint = process.communicate()
         with self._lock:
             self._running = None
@@ -90,7 +92,7 @@ class Helper:
         except ValueError:
             pass
         if not answer and process.returncode == 0:
-            raise CozError(about_scope.helper_failed(str(self.path), "its answer cannot be read"))
+            raise CozError(messages.scope.helper_failed(str(self.path), "its answer cannot be read"))
         if process.returncode < 0:
             answer = {"error": CRASHED, "message": f"coz-linetable was ended by {_name(-process.returncode)}"}
         if not answer:
@@ -102,8 +104,8 @@ def failure(what: str, status: int, answer: dict[str, Any]) -> Problem:
     """What to tell of a command that failed on `what`, by its status and answer."""
     reason = str(answer.get("message", f"status {status}"))
     if answer.get("error") in (LIMIT, CRASHED):
-        return about_scope.unreadable_debug_info(what, reason)
-    return about_scope.helper_failed(what, reason)
+        return messages.scope.unreadable_debug_info(what, reason)
+    return messages.scope.helper_failed(what, reason)
 
 
 def _name(number: int) -> str:

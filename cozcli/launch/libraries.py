@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cozcli.errors import Problem
+from cozcli.launch import messages
 from cozcli.launch.elf import dynamic_tags, read_elf
-from cozcli.launch.messages import about_libraries
 
 #: Where systems have their loaders. A program may name any other file as its loader, which is not run.
 _LOADERS = re.compile(r"/(usr/)?lib(32|64|x32)?/([a-z0-9_]+-linux-[a-z0-9]+/)?ld-(linux|musl)[a-z0-9_.-]*")
@@ -32,10 +32,10 @@ class Libraries(NamedTuple):
 def loaded_libraries(program: Path, interpreter: str) -> Libraries:
     """Ask the loader that the program names (`interpreter`), if that runs nothing of the program's choice."""
     if not is_known_loader(interpreter):
-        return Libraries([], [about_libraries.unknown_loader(str(program), interpreter)])
+        return Libraries([], [messages.libraries.unknown_loader(str(program), interpreter)])
     tags = dynamic_tags(program)
     if tags is None or tags & _RUN_BY_LOADER:
-        return Libraries([], [about_libraries.loader_not_asked(str(program), tags is None)])
+        return Libraries([], [messages.libraries.loader_not_asked(str(program), tags is None)])
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     try:
         answer = subprocess.run(
@@ -48,10 +48,10 @@ def loaded_libraries(program: Path, interpreter: str) -> Libraries:
         )
     except OSError as error:
         reason = error.strerror or str(error)
-        return Libraries([], [about_libraries.libraries_unknown(str(program), interpreter, reason)])
+        return Libraries([], [messages.libraries.libraries_unknown(str(program), interpreter, reason)])
     except subprocess.TimeoutExpired:
         reason = f"no answer within {PATIENCE:.0f} s"
-        return Libraries([], [about_libraries.libraries_unknown(str(program), interpreter, reason)])
+        return Libraries([], [messages.libraries.libraries_unknown(str(program), interpreter, reason)])
     found: dict[str, None] = {}
     for line in answer.stdout.decode(errors="surrogateescape").splitlines():
         # One that was linked by a relative path has that path; the vDSO has none.

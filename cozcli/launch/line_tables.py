@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError, Problem
+from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget, Missing, Wanted
 from cozcli.launch.helper import NO_DEBUG_INFO, NOT_ELF, Helper, failure
 from cozcli.launch.libraries import Libraries, loaded_libraries
-from cozcli.launch.messages import about_scope, about_targets
 
 #: The name that stands for the main executable in binary scopes.
 MAIN = "MAIN"
@@ -79,14 +79,14 @@ class LineTables:
                 outside.append(places[0]["location"])
         if self.later and all(miss.wanted.kind == "line" for miss in missing):
             self.awaited = [miss.wanted for miss in missing]
-            self.warnings += [about_targets.line_not_found_yet(w.text, self.later) for w in self.awaited]
+            self.warnings += [messages.targets.line_not_found_yet(w.text, self.later) for w in self.awaited]
         elif missing:
             files = _unique(file for answer in answers for file in answer.get("all_files", []))
             kind = missing[0].wanted.kind
             names = [(miss.wanted.text, miss.wanted.origin, miss.nearest) for miss in missing]
-            raise CozError(about_targets.fixed_not_found(kind, names, files))
+            raise CozError(messages.targets.fixed_not_found(kind, names, files))
         if outside:
-            raise CozError(about_targets.fixed_out_of_scope(outside))
+            raise CozError(messages.targets.fixed_out_of_scope(outside))
         if not wanted:
             self._check_not_empty(answers)
         return list(found)
@@ -126,7 +126,7 @@ class LineTables:
                     place = json.loads(line)
                     yield place["location"], place["function"]
             if process.returncode != 0:
-                raise CozError(about_scope.helper_failed(entry.binary, f"status {process.returncode}"))
+                raise CozError(messages.scope.helper_failed(entry.binary, f"status {process.returncode}"))
 
     def _patterns(self) -> list[str]:
         return [word for pattern in self.scope.source for word in ("--source-scope", pattern)]
@@ -143,11 +143,13 @@ class LineTables:
             return
         if self.later:
             if self.tables:
-                problem = about_scope.source_scope_empty_yet(self.scope.source, self.later, what.rstrip("s"))
+                problem = messages.scope.source_scope_empty_yet(
+                    self.scope.source, self.later, what.rstrip("s")
+                )
                 self.warnings.append(problem)
         else:
             files = _unique(file for answer in answers for file in answer.get("all_files", []))
-            raise CozError(about_scope.source_scope_empty(self.scope.source, files, what.rstrip("s")))
+            raise CozError(messages.scope.source_scope_empty(self.scope.source, files, what.rstrip("s")))
 
 
 def build_tables(
@@ -168,7 +170,7 @@ def build_tables(
     if not binaries and not result.later:
         if problems:
             raise CozError(problems[0])
-        raise CozError(about_scope.binary_scope_empty(scope.binary, [str(program), *libraries]))
+        raise CozError(messages.scope.binary_scope_empty(scope.binary, [str(program), *libraries]))
     refusals: list[tuple[str, NoLinesError]] = []
     for binary in binaries:
         try:
@@ -181,10 +183,12 @@ def build_tables(
     if refusals and not result.tables:
         raise refusals[0][1]
     result.warnings += [
-        about_scope.binary_left_out(binary, scope.functions, error.noticed) for binary, error in refusals
+        messages.scope.binary_left_out(binary, scope.functions, error.noticed) for binary, error in refusals
     ]
     if not binaries:
-        result.warnings.append(about_scope.binary_scope_empty_yet(scope.binary, [str(program), *libraries]))
+        result.warnings.append(
+            messages.scope.binary_scope_empty_yet(scope.binary, [str(program), *libraries])
+        )
     return result
 
 
@@ -192,7 +196,7 @@ class NoLinesError(CozError):
     """A binary without debug information, or functions; `noticed` has the helper's warnings."""
 
     def __init__(self, binary: str, functions: bool, noticed: list[str]) -> None:
-        what = about_scope.no_functions if functions else about_scope.no_debug_info
+        what = messages.scope.no_functions if functions else messages.scope.no_debug_info
         super().__init__(what(binary, noticed))
         self.noticed = noticed
 
@@ -209,7 +213,7 @@ def build_table(helper: Helper, binary: str, functions: bool) -> tuple[LineTable
         raise NoLinesError(binary, functions, answer.get("warnings", []))
     if status != 0 or not isinstance(answer.get("table"), str):
         raise CozError(failure(binary, status, answer))
-    warnings = [about_scope.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
+    warnings = [messages.scope.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
     return LineTable(answer.get("binary", binary), answer["table"]), warnings
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
+from cozcli.launch import messages
 from cozcli.launch.helper import ask_helper, failure
 from cozcli.launch.line_tables import LineTables
-from cozcli.launch.messages import about_points, about_scope
 
 AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
 #: What counted visits up to version 0.8: means AUTO now.
@@ -120,7 +120,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
     groups += [[("arrival", spots[name], _label(spots[name]))] for name in wanted.arrival]
     if groups:
         if wanted.by == JUMP:
-            tables.warnings.append(about_points.no_jumps_any_more())
+            tables.warnings.append(messages.points.no_jumps_any_more())
         chooser = Chooser(AUTO if wanted.by == JUMP else wanted.by, _costs(helper))
         for group in groups:
             takes_charges = wanted.amplified and group[0][0] != "throughput"
@@ -151,19 +151,19 @@ class Chooser:
         fixed = [spot for spot in spots if spot.no_instruction]
         movable = self._costs.has_instruction and not fixed
         if takes_charges and self._by == HARDWARE:
-            raise CozError(about_points.arrival_by_hardware(spots[0].name))
+            raise CozError(messages.points.arrival_by_hardware(spots[0].name))
         by_instruction = takes_charges or self._by == BREAKPOINT
         if by_instruction or (self._by == AUTO and movable and not (fits and self._is_cheap())):
             if not self._costs.has_instruction:
-                raise CozError(about_points.no_breakpoint_instruction(os.uname().machine))
+                raise CozError(messages.points.no_breakpoint_instruction(os.uname().machine))
             if fixed:
-                raise CozError(about_points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+                raise CozError(messages.points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             return BREAKPOINT
         if not fits:
             if self._by == AUTO and fixed:
-                raise CozError(about_points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
+                raise CozError(messages.points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             raise CozError(
-                about_points.no_hardware_breakpoint(
+                messages.points.no_hardware_breakpoint(
                     spots[0].name, needed, self._free, self._costs.hardware_error, self._by == AUTO
                 )
             )
@@ -195,12 +195,12 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
     for binary, answer in answers:
         places = answer["places"]
         if len(places) > 1:
-            raise CozError(about_points.point_ambiguous(name, [place["location"] for place in places]))
+            raise CozError(messages.points.point_ambiguous(name, [place["location"] for place in places]))
         if places:
             addresses = places[0]["addresses"]
             for address in addresses:
                 if address["no_breakpoint"]:
-                    raise CozError(about_points.point_unusable(name, address["no_breakpoint"]))
+                    raise CozError(messages.points.point_unusable(name, address["no_breakpoint"]))
             return Spot(
                 name=name,
                 is_line=answer["is_line"],
@@ -213,21 +213,21 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
             )
     nearest = list(dict.fromkeys(near for _, answer in answers for near in answer["nearest"]))
     is_line = any(answer["is_line"] for _, answer in answers)
-    raise CozError(about_points.point_not_found(name, is_line, nearest, tables.source_files()[1]))
+    raise CozError(messages.points.point_not_found(name, is_line, nearest, tables.source_files()[1]))
 
 
 def _sampled(spot: Spot, tables: LineTables) -> LocationPoint:
     if not spot.is_line:
-        raise CozError(about_points.sampled_wants_line(spot.name))
+        raise CozError(messages.points.sampled_wants_line(spot.name))
     if spot.location.rpartition(":")[0] not in tables.source_files()[0]:
-        raise CozError(about_points.sampled_out_of_scope(spot.location))
+        raise CozError(messages.points.sampled_out_of_scope(spot.location))
     return LocationPoint("throughput", SAMPLES, "", (), spot.location)
 
 
 def _costs(helper: Path) -> Costs:
     status, answer = ask_helper(helper, ["breakpoints"])
     if status != 0:
-        raise CozError(about_scope.helper_failed(str(helper), answer.get("message", f"status {status}")))
+        raise CozError(messages.scope.helper_failed(str(helper), answer.get("message", f"status {status}")))
     hardware, instruction = answer["hardware"], answer["instruction"]
     return Costs(
         hardware["free"],

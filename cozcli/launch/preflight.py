@@ -8,8 +8,8 @@ import stat
 from pathlib import Path
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.launch import messages
 from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
-from cozcli.launch.messages import about_program, about_run
 from cozcli.messages import cannot_write
 from cozcli.output_file import resolve
 
@@ -32,7 +32,7 @@ def find_program(name: str) -> Path:
         CozError: not found (status 127), a directory or not executable (126).
     """
     if not name:
-        raise CozError(about_program.program_not_found(name), STATUS_NOT_FOUND)
+        raise CozError(messages.program.program_not_found(name), STATUS_NOT_FOUND)
     if "/" in name:
         candidates = [Path(name)]
     else:
@@ -43,14 +43,14 @@ def find_program(name: str) -> Path:
         if path.is_file() and os.access(path, os.X_OK):
             return Path(os.path.realpath(path))
     if not existing and Path(name).is_dir():
-        raise CozError(about_program.program_is_directory(name), STATUS_NOT_EXECUTABLE)
+        raise CozError(messages.program.program_is_directory(name), STATUS_NOT_EXECUTABLE)
     if not existing:
         here = "/" not in name and Path(name).is_file()
-        raise CozError(about_program.program_not_found(name, here), STATUS_NOT_FOUND)
+        raise CozError(messages.program.program_not_found(name, here), STATUS_NOT_FOUND)
     problem = (
-        about_program.program_is_directory(name)
+        messages.program.program_is_directory(name)
         if existing[0].is_dir()
-        else about_program.not_executable(name)
+        else messages.program.not_executable(name)
     )
     raise CozError(problem, STATUS_NOT_EXECUTABLE)
 
@@ -67,24 +67,24 @@ def check_program(path: Path) -> ElfFile:
         mode = path.stat().st_mode
     except OSError as error:
         raise CozError(
-            about_program.program_unreadable(str(path), error.strerror or str(error)),
+            messages.program.program_unreadable(str(path), error.strerror or str(error)),
             STATUS_NOT_EXECUTABLE,
         ) from None
     if script is not None:
-        raise CozError(about_program.program_is_script(str(path), script))
+        raise CozError(messages.program.program_is_script(str(path), script))
     if elf is None:
-        raise CozError(about_program.not_elf(str(path)), STATUS_NOT_EXECUTABLE)
+        raise CozError(messages.program.not_elf(str(path)), STATUS_NOT_EXECUTABLE)
     here = os.uname().machine
     if elf.bits != 64 or elf.machine != here:
-        raise CozError(about_program.wrong_architecture(str(path), elf.machine, elf.bits, here))
+        raise CozError(messages.program.wrong_architecture(str(path), elf.machine, elf.bits, here))
     if has_section(path, GO_SECTIONS):  # before the others, whose remedies would not help
-        raise CozError(about_program.go_binary(str(path)))
+        raise CozError(messages.program.go_binary(str(path)))
     if not elf.interpreter:
-        raise CozError(about_program.static_binary(str(path)))
+        raise CozError(messages.program.static_binary(str(path)))
     if os.path.basename(elf.interpreter).startswith("ld-musl"):
-        raise CozError(about_program.musl_binary(str(path)))
+        raise CozError(messages.program.musl_binary(str(path)))
     if mode & (stat.S_ISUID | stat.S_ISGID) or _has_capabilities(path):
-        raise CozError(about_program.privileged_binary(str(path)))
+        raise CozError(messages.program.privileged_binary(str(path)))
     return elf
 
 
@@ -95,7 +95,7 @@ def refuse_sanitized(path: Path) -> None:
         CozError: built with a sanitizer for addresses, threads, memory or leaks.
     """
     if contains_any(path, SANITIZER_NAMES, NAMES_WITHIN):
-        raise CozError(about_program.sanitized_binary(str(path)))
+        raise CozError(messages.program.sanitized_binary(str(path)))
 
 
 class Output:
@@ -131,9 +131,9 @@ def open_output(name: str) -> Output:
         # A link of the user's own stays one; the runtime follows none.
         path = resolve(name)
         if path.is_dir():
-            raise CozError(about_run.output_is_directory(name))
+            raise CozError(messages.run.output_is_directory(name))
         if path.exists() and not path.is_file():
-            raise CozError(about_run.output_not_a_file(name))
+            raise CozError(messages.run.output_not_a_file(name))
         created = not path.exists()
         with os.fdopen(os.open(path, _APPEND, 0o666), "ab") as stream:
             size = stream.seek(0, os.SEEK_END)
@@ -147,7 +147,7 @@ def open_output(name: str) -> Output:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(cannot_write(name, reason)) from None
     if not head.startswith(_OWN_PROFILE) and not _is_other_profile(head):
-        raise CozError(about_run.output_not_a_profile(name))
+        raise CozError(messages.run.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
 
 

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
-from cozcli.launch.addition import Addition
+from cozcli.launch import messages
 from cozcli.launch.environment import Settings
-from cozcli.launch.fixed_lines import read_fixed_lines
 from cozcli.launch.fixed_targets import FixedTarget, Wanted
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables
-from cozcli.launch.messages import about_points, about_scope, about_targets
 from cozcli.launch.points import WantedPoints, place_points
 from cozcli.launch.table_service import Later, TableService
 
 if TYPE_CHECKING:
     import socket
+
+    from cozcli.launch.addition import Addition
 
 Warn = Callable[[list[Problem]], None]
 
@@ -69,7 +69,7 @@ class Preparation:
             any(addition.charges_arrivals for addition in additions),
         )
         if self._points.sampled and options.sampling == "off":
-            raise CozError(about_points.sampled_without_samples())
+            raise CozError(messages.points.sampled_without_samples())
 
     def prepare(self, program: Path, interpreter: str) -> Prepared:
         """Read the program's lines, and find in them what was named.
@@ -115,7 +115,7 @@ class Preparation:
         try:
             return TableService(tables.helper, later, warn, connection)
         except OSError as error:
-            warn([about_scope.table_socket_failed(error.strerror or str(error))])
+            warn([messages.scope.table_socket_failed(error.strerror or str(error))])
             return None
 
 
@@ -127,10 +127,12 @@ def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:
     """
     if scope.functions and (options.fixed_line or options.fixed_lines):
         option = "--fixed-line" if options.fixed_line else "--fixed-lines"
-        raise CozError(about_targets.fixed_needs_granularity(option, scope.granularity))
+        raise CozError(messages.targets.fixed_needs_granularity(option, scope.granularity))
     if options.fixed_function and not scope.functions:
-        raise CozError(about_targets.fixed_needs_granularity("--fixed-function", scope.granularity))
+        raise CozError(messages.targets.fixed_needs_granularity("--fixed-function", scope.granularity))
     wanted = [Wanted("line", text) for text in options.fixed_line]
-    for name in options.fixed_lines:
-        wanted += read_fixed_lines(name)
+    if options.fixed_lines:
+        from cozcli.launch.fixed_lines import read_fixed_lines  # which most runs need not wait for
+
+        wanted += [line for name in options.fixed_lines for line in read_fixed_lines(name)]
     return wanted + [Wanted("function", text) for text in options.fixed_function]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from cozcli.errors import CozError, Problem
+from cozcli.launch import messages
 from cozcli.launch.elf import read_elf
 from cozcli.launch.environment import Settings, make_environment
 from cozcli.launch.line_tables import executable_patterns
-from cozcli.launch.messages import about_attach, about_program
 from cozcli.launch.preparation import Preparation, Warn
 from cozcli.launch.program import Service
 from cozcli.launch.table_service import TableService
@@ -30,7 +30,7 @@ def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
         elf = read_elf(program)
     except OSError as error:
         raise CozError(
-            about_program.program_unreadable(str(program), error.strerror or str(error)), 126
+            messages.program.program_unreadable(str(program), error.strerror or str(error)), 126
         ) from None
     # Scripts, and what is linked statically, have no libraries of their own to look at.
     return executable_patterns(program, elf.interpreter if elf else "", patterns)
@@ -147,7 +147,7 @@ class ChildProcess:
         try:
             self._requests = self._make_requests(self._seed + self._profiled)
         except OSError as error:
-            raise CozError(about_attach.no_socket(error.strerror or str(error))) from None
+            raise CozError(messages.attach.no_socket(error.strerror or str(error))) from None
         return self._requests, self._requests.environment(os.environ)
 
     def _make_requests(self, seed: int) -> AttachRequests:
@@ -171,10 +171,10 @@ class ChildProcess:
         if not self._profiled:
             # Why one could not be was said when it was started.
             return [] if self._failed else [self._none()]
-        return [about_attach.not_all(self._beside)] if self._beside else []
+        return [messages.attach.not_all(self._beside)] if self._beside else []
 
     def _none(self) -> Problem:
-        return about_attach.never_started(self._names, self.name)
+        return messages.attach.never_started(self._names, self.name)
 
 
 class ForkedProcess(ChildProcess):
@@ -217,4 +217,4 @@ class ForkedProcess(ChildProcess):
         return problems
 
     def _none(self) -> Problem:
-        return about_attach.never_forked(self.name, self._generations)
+        return messages.attach.never_forked(self.name, self._generations)

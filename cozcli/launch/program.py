@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
+from cozcli.launch import messages
 from cozcli.launch.ending import Ending
-from cozcli.launch.messages import about_program
 
 if TYPE_CHECKING:
     from cozcli.status_row import StatusRow
@@ -124,7 +124,7 @@ def run_program(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if reason:
         text = os.strerror(int(reason))
-        raise CozError(about_program.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
+        raise CozError(messages.program.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
     return ending
 
 

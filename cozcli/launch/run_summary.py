@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cozcli.errors import Problem
+from cozcli.launch import messages
 from cozcli.launch.ending import Ending
 from cozcli.launch.fixed_targets import MAX_REGION_NAME, FixedTarget
-from cozcli.launch.messages import about_points, about_run, about_targets
 from cozcli.launch.points import BREAKPOINT, LocationPoint
 from cozcli.profile.tail import ProfileTail, read_tail
 
@@ -47,7 +47,7 @@ def describe(profile: Path, beginning: int, tail: ProfileTail, name: str) -> str
     if not tail.experiments:
         return _explain(profile, beginning)
     everything = read_tail(profile) if beginning else tail
-    return about_run.run_summary(tail.experiments, len(tail.locations), name, has_few(everything))
+    return messages.run.run_summary(tail.experiments, len(tail.locations), name, has_few(everything))
 
 
 def has_few(tail: ProfileTail) -> bool:
@@ -69,8 +69,8 @@ def never_sampled(tail: ProfileTail, fixed: Sequence[FixedTarget]) -> list[Probl
         if target.kind == "region" and target.name[:MAX_REGION_NAME] not in samples.regions
     ]
     others = [t.location for t in missing if t.name not in unknown or t.kind != "region"]
-    problems = [about_targets.never_entered(unknown, sorted(samples.regions))] if unknown else []
-    return problems + ([about_targets.never_sampled(others)] if others else [])
+    problems = [messages.targets.never_entered(unknown, sorted(samples.regions))] if unknown else []
+    return problems + ([messages.targets.never_sampled(others)] if others else [])
 
 
 def costly_points(tail: ProfileTail, points: Sequence[LocationPoint]) -> list[Problem]:
@@ -86,7 +86,7 @@ def costly_points(tail: ProfileTail, points: Sequence[LocationPoint]) -> list[Pr
         share = visits.get(name, 0) * cost / samples.duration
         if share > COSTLY:
             rate = visits[name] / (samples.duration / 1e9)
-            found.append(about_points.costly_point(name, rate, cost, share))
+            found.append(messages.points.costly_point(name, rate, cost, share))
     return found
 
 
@@ -96,7 +96,7 @@ def killed_at_breakpoint(tail: ProfileTail) -> list[Problem]:
     if ending is None or run is None or ending.signal != signal.SIGTRAP:
         return []
     names = [point.name for point in run.points if point.by == BREAKPOINT]
-    return [about_points.killed_by_trap(names)] if names else []
+    return [messages.points.killed_by_trap(names)] if names else []
 
 
 def _explain(profile: Path, beginning: int) -> Problem:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cozcli.errors import CozError
-from cozcli.launch.messages import about_libraries
+from cozcli.launch import messages
 
 #: The library and the helper, relative to a checkout and to an installation's prefix.
 _LAYOUTS = (
@@ -38,6 +38,6 @@ def find_installation() -> Installation:
             if found.library.is_file() and found.helper.is_file():
                 # LD_PRELOAD is a list separated by colons or spaces, without any quoting.
                 if any(c in str(found.library) for c in ": \t\n"):
-                    raise CozError(about_libraries.library_path_unusable(str(found.library)))
+                    raise CozError(messages.libraries.library_path_unusable(str(found.library)))
                 return Installation(found.library.resolve(), found.helper.resolve())
-    raise CozError(about_libraries.runtime_missing(str(roots[0])))
+    raise CozError(messages.libraries.runtime_missing(str(roots[0])))

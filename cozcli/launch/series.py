@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError
+from cozcli.launch import messages
 from cozcli.launch.ending import Ending
-from cozcli.launch.messages import about_run
 from cozcli.messages import packages_missing
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Series:
         """While a run is on: what has been spent, and what is left."""
         spent = time.monotonic() - self._begin
         goal = self._goal
-        text = about_run.clock(spent)
+        text = messages.run.clock(spent)
         if goal.duration is not None and goal.duration > spent:
-            text += f" ({about_run.clock(goal.duration - spent)} left)"
+            text += f" ({messages.run.clock(goal.duration - spent)} left)"
         if goal.repeat not in (None, 1):
             text += f", run {self.runs + 1} of {goal.repeat}"
         elif not goal.is_single:
@@ -72,10 +72,10 @@ class Series:
             return False, ""
         failed = (ending.signal or ending.status) and not ending.ended_as_asked
         if ending.interrupted or failed:
-            return False, about_run.series_broken_off(self.runs, ending.status, ending.signal)
+            return False, messages.run.series_broken_off(self.runs, ending.status, ending.signal)
         spent = time.monotonic() - self._begin
         half = self._measure()
-        text = about_run.series_so_far(self.runs, spent, half, self._goal.until)
+        text = messages.run.series_so_far(self.runs, spent, half, self._goal.until)
         reached = (
             (self._goal.repeat is not None and self.runs >= self._goal.repeat)
             or (self._goal.duration is not None and spent >= self._goal.duration)

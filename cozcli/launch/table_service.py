@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem
+from cozcli.launch import messages
 from cozcli.launch.descriptors import move_high
 from cozcli.launch.fixed_targets import Wanted
 from cozcli.launch.helper import Helper, failure
 from cozcli.launch.line_tables import NoLinesError, Scope, build_table, matches_binary
-from cozcli.launch.messages import about_scope, about_targets
 
 if TYPE_CHECKING:
     import socket
@@ -106,9 +106,11 @@ class TableService:
     def missed(self) -> list[Problem]:
         """What the user named, and never came."""
         never = [pattern for pattern in self._later.binaries if pattern not in self._matched]
-        problems = [about_scope.binary_scope_stayed_empty(never)] if never else []
+        problems = [messages.scope.binary_scope_stayed_empty(never)] if never else []
         missing = [want for want in self._later.awaited if want not in self._found]
-        return problems + [about_targets.line_never_came(want.text, self._nearest[want]) for want in missing]
+        return problems + [
+            messages.targets.line_never_came(want.text, self._nearest[want]) for want in missing
+        ]
 
     def _serve(self) -> None:
         # With the program, or a kill -9, the socket goes: then there is nobody to answer.
@@ -139,11 +141,13 @@ class TableService:
             table, warnings = build_table(self._helper, binary, self._later.scope.functions)
             self._check_scope(binary, table.table)
         except NoLinesError as error:
-            self._warn([about_scope.module_without_lines(binary, self._later.scope.functions, error.noticed)])
+            self._warn(
+                [messages.scope.module_without_lines(binary, self._later.scope.functions, error.noticed)]
+            )
             return ""
         except CozError as error:
             if not self._closing:
-                self._warn([about_scope.module_left_out(error.problem)])
+                self._warn([messages.scope.module_left_out(error.problem)])
             return ""
         self._warn(warnings)
         return table.table
@@ -161,4 +165,4 @@ class TableService:
             ]
         what = "functions" if scope.functions else "lines"
         if not awaited and not answer.get(what):
-            self._warn([about_scope.module_out_of_scope(binary, scope.source, what.rstrip("s"))])
+            self._warn([messages.scope.module_out_of_scope(binary, scope.source, what.rstrip("s"))])

@@ -17,7 +17,7 @@ from cozcli.analysis import PACKAGES
 from cozcli.commands import options as shared
 from cozcli.commands import run, values
 from cozcli.errors import CozError
-from cozcli.launch.messages import about_run
+from cozcli.launch import messages as launch_messages
 from cozcli.load import messages
 from cozcli.profile.profile import load_profile
 from cozcli.status_row import StatusRow
@@ -81,7 +81,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute(options: argparse.Namespace) -> int:
     """Sweep, then report what there is."""
     if not options.program:
-        raise CozError(about_run.no_program(options.words))
+        raise CozError(launch_messages.run.no_program(options.words))
     shared.require_packages(*PACKAGES, "rich")
     Sweep(options.output, options.levels, options.budget, _command(options)).run()
     from cozcli.analysis.analyse import analyse

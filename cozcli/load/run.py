@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.commands.values import NANOSECONDS, one_name
 from cozcli.errors import CozError, Problem
-from cozcli.load import messages
 
 if TYPE_CHECKING:
     from cozcli.launch.points import LocationPoint
@@ -57,6 +56,8 @@ class Load(NamedTuple):
         """
         if not self.charges_arrivals:
             return
+        from cozcli.load import messages  # which most runs need not wait for
+
         if sampling == "off":
             raise CozError(messages.amplified_without_samples())
         if end_to_end and self.is_measured:
@@ -67,7 +68,8 @@ class Load(NamedTuple):
         samples = tail.samples if self.charges_arrivals else None
         if samples is None or samples.arrivals is None:
             return []
-        from cozcli.load.arrivals import is_limited, waiting_share  # which most runs need not wait for
+        from cozcli.load import messages  # which most runs need not wait for
+        from cozcli.load.arrivals import is_limited, waiting_share
 
         counts = samples.arrivals
         visits = {point.name: point.visits for point in samples.points if point.kind != "throughput"}

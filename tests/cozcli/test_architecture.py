@@ -35,7 +35,7 @@ def test_layers_are_kept() -> None:
     ("file", "statement", "found"),
     [
         (
-            "launch/messages/about_run.py",
+            "launch/messages/run.py",
             "from cozcli.launch import series",
             "cycles are allowed in cozcli.launch",
         ),
@@ -85,12 +85,14 @@ def texts_of_problems(path: Path) -> Iterator[str]:
 
 def test_texts_of_problems_are_in_modules_named_messages() -> None:
     assert [text for path in modules() if not is_messages(path) for text in texts_of_problems(path)] == []
-    assert any(texts_of_problems(PACKAGE / "launch/messages/about_program.py"))
+    assert any(texts_of_problems(PACKAGE / "launch/messages/program.py"))
 
 
 def test_messages_need_nothing_but_words() -> None:
     allowed = {"__future__", "collections.abc", "cozcli.errors", "cozcli.messages"}
     for path in filter(is_messages, modules()):
+        if path.name == "__init__.py":
+            continue  # it imports the others when they are needed
         imported = {
             node.module
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
