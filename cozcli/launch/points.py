@@ -48,8 +48,8 @@ class Spot(NamedTuple):
     function: str
     binary: str
     addresses: tuple[int, ...]
-    #: For each address how a breakpoint instruction there is stepped over (common/patch_plan.h), as the helper
-    #: wrote it for the runtime; empty where none can stand.
+    #: For each address how a breakpoint instruction there is stepped over (common/patch_plan.h), as the
+    #: helper wrote it for the runtime; empty where none can stand.
     patches: tuple[str, ...]
     no_instruction: str
 

@@ -190,7 +190,9 @@ def test_costly_points_are_told(tmp_path: Path) -> None:
     times = {"run_time": 1_000_000_000, "duration": 1_000_000_000, "total": 1}
     record = {"type": "samples", **times, "points": counts}
     profile.write_text(json.dumps(record, separators=(",", ":")) + '\n{"type":"samples","dur')
-    points = [LocationPoint("throughput", "breakpoint", "/b", (1,), name, ("90//",), 2000.0) for name in "fgh"]
+    points = [
+        LocationPoint("throughput", "breakpoint", "/b", (1,), name, ("90//",), 2000.0) for name in "fgh"
+    ]
     throughput, latency = costly_points(read_tail(profile), points)
     assert throughput.text.startswith("f was reached 100,000 times a second")
     assert "20%" in throughput.text
