@@ -121,7 +121,7 @@ def _run(launch: Launch, series: Series, output: Output, options: argparse.Names
             live.finish()
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
-        _say_outcome(launch, output, beginning, options)
+        _say_outcome(launch, output, beginning, ending, options)
     except OSError as error:
         _say(messages.run.profile_incomplete(options.output, error.strerror or str(error)))
     output.discard_if_empty()
@@ -129,7 +129,9 @@ def _run(launch: Launch, series: Series, output: Output, options: argparse.Names
     return end_like(ending)
 
 
-def _say_outcome(launch: Launch, output: Output, beginning: int, options: argparse.Namespace) -> None:
+def _say_outcome(
+    launch: Launch, output: Output, beginning: int, ending: Ending, options: argparse.Namespace
+) -> None:
     settings = launch.process.settings
     if settings is None:
         print_warnings(launch.process.explain())
@@ -149,7 +151,8 @@ def _say_outcome(launch: Launch, output: Output, beginning: int, options: argpar
         print_warnings([messages.run.with_doctor(outcome, launch.process.name)])
     print_warnings(launch.process.explain())
     print_warnings(run_summary.costly_points(tail, settings.points))
-    print_warnings(run_summary.killed_at_breakpoint(tail))
+    if launch.process.is_launched:
+        print_warnings(run_summary.killed_at_breakpoint(tail, ending))
     if options.quiet:
         return
     for told in [told for addition in launch.additions for told in addition.describe(tail, settings.points)]:

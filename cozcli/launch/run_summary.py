@@ -90,12 +90,10 @@ def costly_points(tail: ProfileTail, points: Sequence[LocationPoint]) -> list[Pr
     return found
 
 
-def killed_at_breakpoint(tail: ProfileTail) -> list[Problem]:
-    """Has a breakpoint instruction of ours perhaps ended the program?"""
-    ending, run = tail.exit, tail.run
-    if ending is None or run is None or ending.signal != signal.SIGTRAP:
-        return []
-    names = [point.name for point in run.points if point.by == BREAKPOINT]
+def killed_at_breakpoint(tail: ProfileTail, ending: Ending) -> list[Problem]:
+    """Has a breakpoint instruction of ours perhaps ended the profiled program, which ended like this?"""
+    run = tail.run if ending.signal == signal.SIGTRAP else None
+    names = [point.name for point in run.points if point.by == BREAKPOINT] if run is not None else []
     return [messages.points.killed_by_trap(names)] if names else []
 
 

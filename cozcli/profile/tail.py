@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from cozcli.profile.fields import RecordError, decode_object
 
 if TYPE_CHECKING:
-    from cozcli.profile.records import ExitRecord, LoadRecord, Record, RunRecord, SamplesRecord
+    from cozcli.profile.records import LoadRecord, Record, RunRecord, SamplesRecord
 
 #: How each record begins.
 _TYPE = re.compile(rb'\{ ?"type": ?"(\w+)"')
 #: A record of more bytes than this is read in several parts.
 _CHUNK = 1 << 20
 #: The types of records of which the last one is kept.
-_KEPT = (b"run", b"samples", b"load", b"exit")
+_KEPT = (b"run", b"samples", b"load")
 
 
 class ProfileTail:
@@ -65,11 +65,6 @@ class ProfileTail:
     def load(self) -> LoadRecord | None:
         """The rate of arrivals, where the last run measured it."""
         return self._parsed(b"load")  # type: ignore[return-value]
-
-    @property
-    def exit(self) -> ExitRecord | None:
-        """How the last run ended."""
-        return self._parsed(b"exit")  # type: ignore[return-value]
 
     def _take(self, line: bytes) -> None:
         found = _TYPE.match(line)

@@ -37,6 +37,7 @@ from cozcli.analysis.result import Analysis  # noqa: E402
 from cozcli.commands.plot import default_min_points  # noqa: E402
 from cozcli.errors import CozError  # noqa: E402
 from cozcli.launch import run_summary  # noqa: E402
+from cozcli.launch.ending import Ending  # noqa: E402
 from cozcli.launch.fixed_targets import FixedTarget  # noqa: E402
 from cozcli.launch.points import LocationPoint  # noqa: E402
 from cozcli.load import scalability  # noqa: E402
@@ -93,7 +94,7 @@ def use(raw: bytes, folder: Path, pictures: float) -> bool:
     run_summary.describe(path, 0, tail, "fuzzed.coz")
     run_summary.never_sampled(tail, [FixedTarget("line", "/s/a.c:1")])
     run_summary.costly_points(tail, [_POINT])
-    run_summary.killed_at_breakpoint(tail)
+    run_summary.killed_at_breakpoint(tail, Ending(signal=5))
     Load("25%").describe(tail, [_POINT])
     _sweep(path)
     with warnings.catch_warnings():

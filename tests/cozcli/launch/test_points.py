@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cozcli.errors import CozError
+from cozcli.launch.ending import Ending
 from cozcli.launch.environment import Settings, make_environment
 from cozcli.launch.line_tables import LineTable, LineTables, Scope
 from cozcli.launch.points import (
@@ -210,7 +211,8 @@ def test_end_by_a_breakpoint_is_told(tmp_path: Path, by: str, signal: int, told:
     profile.write_text(
         earlier + json.dumps(run) + "\n" + json.dumps({"type": "exit", "signal": signal}) + "\n"
     )
-    found = killed_at_breakpoint(read_tail(profile, len(earlier)))
+    ending = Ending(signal=signal)
+    found = killed_at_breakpoint(read_tail(profile, len(earlier)), ending)
     assert len(found) == told
     assert all("SIGTRAP" in problem.text and " f " in problem.text for problem in found)
-    assert killed_at_breakpoint(read_tail(profile, profile.stat().st_size)) == []
+    assert killed_at_breakpoint(read_tail(profile, profile.stat().st_size), ending) == []

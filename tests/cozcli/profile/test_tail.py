@@ -48,12 +48,11 @@ def test_a_line_that_is_being_written_is_taken_when_it_is_complete(tmp_path: Pat
 def test_the_last_counts_of_the_last_run_are_kept(tmp_path: Path) -> None:
     profile = tmp_path / "p.coz"
     run = b'{"type":"run","format":"coz-profile","version":1}\n'
-    profile.write_bytes(run + SAMPLES % 1 + SAMPLES % 2 + b'{"type": "exit", "signal": 5}\n')
+    profile.write_bytes(run + SAMPLES % 1 + SAMPLES % 2)
     tail = read_tail(profile)
     assert tail.samples is not None
     assert tail.samples.total == 2
-    assert tail.exit is not None
-    assert tail.exit.signal == 5
+    assert tail.run is not None
     assert run_summary.never_sampled(tail, [FixedTarget("line", "a.c:1")]) == []
     (problem,) = run_summary.never_sampled(tail, [FixedTarget("line", "b.c:1")])
     assert "b.c:1" in problem.text
@@ -61,7 +60,7 @@ def test_the_last_counts_of_the_last_run_are_kept(tmp_path: Path) -> None:
         stream.write(run)
     tail.read()
     assert tail.samples is None
-    assert tail.exit is None
+    assert tail.run is not None
 
 
 def test_counts_that_cannot_be_true_are_none(tmp_path: Path) -> None:
