@@ -1,8 +1,9 @@
 // Progress points whose visits the kernel counts, by hardware breakpoints.
 //
-// A visit costs the thread no signal and no call, but nobody takes its time: such points are only
-// counted, like those of the classic header. add() and descriptors() before any thread is profiled;
-// refresh() by one thread at a time. Descriptors that the program closes leave the count as it was.
+// A visit costs the thread no signal and no call, but its time is not noted: such points are only
+// counted, like those of the classic header. add() and descriptors() are for the time before any
+// thread is profiled; refresh() is for one thread at a time. If the program closes a descriptor,
+// the count stays as it was.
 #ifndef LIBCOZ_PROGRESS_POINT_COUNTERS_H
 #define LIBCOZ_PROGRESS_POINT_COUNTERS_H
 
@@ -21,16 +22,16 @@ class PointCounters {
   PointCounters& operator=(const PointCounters&) = delete;
   ~PointCounters();
 
-  // Counts the calling thread, and all threads that it and they create, at these addresses. Returns
-  // 0, or -errno when there is no breakpoint for one of them: then none is used.
+  // Counts visits at these addresses by the calling thread and all threads that descend from it.
+  // Returns 0, or -errno if there is no breakpoint for one of the addresses: then none is used.
   long add(Point& point, std::span<const std::uintptr_t> addresses);
 
-  // Brings the points' counts up to date.
+  // Brings the counts of the points up to date.
   void refresh() noexcept;
-  // Counts no more; what was counted stays.
+  // Ends the counting; the counts stay.
   void stop() noexcept;
 
-  // What refresh() reads.
+  // The descriptors that refresh() reads.
   std::vector<int> descriptors() const;
 
  private:

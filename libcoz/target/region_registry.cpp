@@ -20,7 +20,7 @@ std::optional<std::uint32_t> RegionRegistry::find_or_add(std::string_view name) 
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (!region && size < kMaxRegions) {
     name = name.substr(0, kMaxName - 1);
-    std::copy(name.begin(), name.end(), names_[size].begin());  // zeros stand behind it
+    std::copy(name.begin(), name.end(), names_[size].begin());  // followed by zeros
     size_.store(size + 1, std::memory_order_release);
     region = size;
   }

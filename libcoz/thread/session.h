@@ -1,4 +1,4 @@
-// The profiling of this process while it lasts, for whoever runs in a thread of the program:
+// The profiling of this process while it lasts, for code that runs in threads of the program:
 // wrappers, macros and the sample handler.
 //
 // The runtime (lifecycle/runtime.h) opens and closes the session. In children with memory of their

@@ -1,7 +1,7 @@
 // What the profiler keeps for one thread of the program.
 //
-// The thread owns its slot from registration to exit; its wrappers and its signal handler use it
-// in turn (delay/delay_state.h). Other threads read `tid` and what DelayState allows; the timer
+// The thread owns its slot from registration to exit; its wrappers and its signal handler exclude
+// each other (delay/delay_state.h). Other threads read `tid` and what DelayState allows; the timer
 // thread alone uses `next_tick`.
 #ifndef LIBCOZ_THREAD_THREAD_STATE_H
 #define LIBCOZ_THREAD_THREAD_STATE_H

@@ -160,7 +160,7 @@ TEST_CASE("no damage leads out of the mapping", "[line_table]") {
   CHECK(seen > 0);
 }
 
-TEST_CASE("what is no table is refused", "[line_table]") {
+TEST_CASE("a file that is not a table is refused", "[line_table]") {
   const TemporaryFolder folder;
   LineTable table;
   CHECK(LineTable::open((folder / "missing").c_str(), table) != nullptr);

@@ -39,7 +39,7 @@ class Accounting {
                              FunctionRef<void> call) = 0;
   virtual void signal_condition(std::uintptr_t condition, FunctionRef<void> call) = 0;
   // `call` takes by how much later it is to time out; `timed_out`: when, should it say that a
-  // stranger made it return.
+  // external event made it return.
   using LongerCall = FunctionRef<WakeSource, Nanoseconds>;
   virtual void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for,
                                   LongerCall call, FunctionRef<Nanoseconds> timed_out) = 0;

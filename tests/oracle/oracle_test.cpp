@@ -80,7 +80,7 @@ TEST_CASE("oracle: waits longer than a delay") { check("lock, long section", 0.5
 
 TEST_CASE("oracle: a lock taken by four threads") { check("lock, 4 threads", 1.1, 2.8); }
 
-TEST_CASE("oracle: locks that whoever comes first may take") {
+TEST_CASE("oracle: locks that the first thread to come takes") {
   check("lock, 4 threads, barging", 1.4, 3.0);
   // The worst is the line outside, in a race with the kernel's waking of the other thread, which
   // no delay holds up.
@@ -100,11 +100,11 @@ TEST_CASE("oracle: work handed over by a condition, and back") {
   check("hand-off by condition", 0.4, 1.1);
 }
 
-TEST_CASE("oracle: a crowd that a condition wakes, and that then waits for one mutex") {
+TEST_CASE("oracle: many threads that a condition wakes, and that then wait for one mutex") {
   check("fork and join, condition", 0.7, 2.6);
 }
 
-TEST_CASE("oracle: a crowd that the clock wakes, beside a thread that never stops") {
+TEST_CASE("oracle: many threads that the clock wakes, beside a thread that never stops") {
   check("waiting by the clock", 0.4, 1.2);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE(
   CHECK(oracle::errors(oracle::compare(phases, settings, kLength)).mean < 1.0);
 }
 
-TEST_CASE("oracle: crediting whatever G grew by, whoever woke the thread, is far off") {
+TEST_CASE("oracle: crediting all that G grew by, whatever the wake source, is far off") {
   Settings settings;
   settings.rules = oracle::Rules::kClassic;
   const Workload& two_threads = workload("two threads, barrier");

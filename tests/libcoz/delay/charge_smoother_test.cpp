@@ -29,7 +29,7 @@ Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
 
 }  // namespace
 
-TEST_CASE("a bucket empties by the share t/(scale + t)") {
+TEST_CASE("a bucket decays by the share t/(scale + t)") {
   const Decay decay{.since = 100, .line_time = 900, .scale = 200};
   CHECK(decay.by(100) == 0);
   CHECK(decay.by(50) == 0);  // a clock read elsewhere a little earlier
@@ -98,7 +98,7 @@ TEST_CASE(
   CHECK(smoother.discharge(kPeriod, now) < kPeriod);
 }
 
-TEST_CASE("places that share a bucket lose no time") {
+TEST_CASE("code segments that share a bucket lose no time") {
   ChargeSmoother smoother;
   Nanoseconds hits = 0;
   for (std::uintptr_t site = 1; site <= 200; ++site) {
@@ -110,7 +110,7 @@ TEST_CASE("places that share a bucket lose no time") {
   CHECK(smoother.discharge_all() == 0);
 }
 
-TEST_CASE("of very short code segments few are looked at, and as much is charged") {
+TEST_CASE("of very short code segments few are observed, and as much is charged") {
   ChargeSmoother smoother;
   Nanoseconds now = 0;
   Nanoseconds charged = 0;

@@ -105,7 +105,7 @@ TEST_CASE("what a thread overslept serves later pauses first") {
   }
 }
 
-TEST_CASE("a pause of at most the threshold stays owed until it has grown") {
+TEST_CASE("a pause of at most the threshold stays owed until it is longer") {
   ThreadClock clock;
   CHECK(clock.pause_due(coz::kMinPause, coz::kMinPause) == 0);
   CHECK(clock.local() == 0);
@@ -136,7 +136,7 @@ TEST_CASE("overshoot never enters G") {
   CHECK(global.get() == 2 * kDelay);
 }
 
-TEST_CASE("a new thread stands where its parent stood, and has overslept nothing") {
+TEST_CASE("a new thread inherits its parent's local delay, and has no excess") {
   ThreadClock clock;
   clock.paused(0, 500);
   REQUIRE(clock.excess() == 500);
@@ -145,7 +145,7 @@ TEST_CASE("a new thread stands where its parent stood, and has overslept nothing
   CHECK(clock.excess() == 0);
 }
 
-TEST_CASE("block() remembers where the thread stood, and changes nothing") {
+TEST_CASE("block() remembers the clock, and changes nothing") {
   ThreadClock clock;
   clock.start_at(70);
   const auto before = clock.block(12345);
@@ -170,7 +170,7 @@ TEST_CASE("credit: a woken thread takes over what its waker had served") {
   }
 }
 
-TEST_CASE("credit: what a wait leaves over is saved, and spent once") {
+TEST_CASE("credit: waiting time that is left over is saved, and spent once") {
   ThreadClock clock;
   clock.credit(blocked_at(0, 1000), 2000, 0, 0, kMaxSaved);  // 1000 waited, nothing earned
   clock.credit(blocked_at(0, 3000), 3100, 700, 700, kMaxSaved);

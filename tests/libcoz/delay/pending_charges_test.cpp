@@ -68,7 +68,7 @@ TEST_CASE("an entry has one owner, and goes to another with a new line or when t
   }
 }
 
-TEST_CASE("what is pending is never more than was published, whoever looks", "[threads]") {
+TEST_CASE("no reader sees more pending than was published", "[threads]") {
   PendingCharges pending;
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;

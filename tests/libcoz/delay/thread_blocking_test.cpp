@@ -17,7 +17,7 @@ constexpr std::uintptr_t kEvicted = 0x3000;
 
 }  // namespace
 
-TEST_CASE("before blocking: drain and publish, without a pause, and remember the place") {
+TEST_CASE("before blocking: apply charges without a pause, and remember the clock") {
   World world;
   Thread a(world, 1);
   world.global.raise_to(5 * kDelay);
@@ -75,7 +75,7 @@ TEST_CASE("waits that needed no credit are saved for one that is too short") {
   CHECK(waits.local() == kDelay);
 }
 
-TEST_CASE("who waits for a condition goes on at the later effective time of two releases") {
+TEST_CASE("a thread that waits for a condition goes on at the later effective time of two releases") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();
@@ -105,7 +105,7 @@ TEST_CASE("who waits for a condition goes on at the later effective time of two 
   }
 }
 
-TEST_CASE("a mutex for which nobody waited held up nobody who was signalled") {
+TEST_CASE("a mutex that no thread waited for did not hold up a signalled thread") {
   World world;
   Thread waits(world, 1);
   Thread holds(world, 3);
@@ -121,7 +121,7 @@ TEST_CASE("a mutex for which nobody waited held up nobody who was signalled") {
   CHECK(waits.local() == 6 * kDelay);
 }
 
-TEST_CASE("each of a crowd that a signal wakes has served what passed until the mutex was free") {
+TEST_CASE("each of many threads that a signal wakes has served the time until the mutex was free") {
   World world;
   Thread first(world, 1);
   Thread second(world, 2);
@@ -153,7 +153,7 @@ TEST_CASE("each of a crowd that a signal wakes has served what passed until the 
   CHECK(slept == 3 * kDelay);
 }
 
-TEST_CASE("a signal or a mutex of which nothing is known takes nothing away") {
+TEST_CASE("a signal or a mutex without a record takes no credit away") {
   World world;
   Thread waits(world, 1);
   const Nanoseconds before = clock_now;
@@ -180,7 +180,7 @@ TEST_CASE("a signal or a mutex of which nothing is known takes nothing away") {
   CHECK(slept == due * kDelay);
 }
 
-TEST_CASE("who timed out has served what it waited for the mutex then, and nothing else") {
+TEST_CASE("after a wait that timed out, only the wait for the mutex earns credit") {
   World world;
   Thread waits(world, 1);
   Thread holds(world, 2);
@@ -198,7 +198,7 @@ TEST_CASE("who timed out has served what it waited for the mutex then, and nothi
   CHECK(longer.until == clock_now + longer.by);
 }
 
-TEST_CASE("who times out pays by waiting on, not with the mutex held") {
+TEST_CASE("a wait that times out is prolonged to pay in it, not with the mutex held") {
   World world;
   Thread waits(world, 1);
   world.global.raise_to(kDelay);
@@ -237,7 +237,7 @@ TEST_CASE("who times out pays by waiting on, not with the mutex held") {
   CHECK_FALSE(waits.state.blocked);
 }
 
-TEST_CASE("where waiting on does not last, the rest is paid by a pause") {
+TEST_CASE("if a prolonged wait does not last, the rest is paid by a pause") {
   World world;
   Thread waits(world, 1);
   world.global.raise_to(4 * kDelay);
@@ -257,7 +257,7 @@ TEST_CASE("where waiting on does not last, the rest is paid by a pause") {
   CHECK(waits.local() == 7 * kDelay);
 }
 
-TEST_CASE("giving back a mutex notes the time if another may wait for it, asked when settled") {
+TEST_CASE("releasing a mutex notes the time if another may wait for it, asked when settled") {
   World world;
   Thread holds(world, 1);
   const bool is_waited_for = GENERATE(true, false);
@@ -299,7 +299,7 @@ TEST_CASE("without a record of the waker, what G had reached is credited") {
   CHECK(waits.local() == 7 * kDelay);
 }
 
-TEST_CASE("samples taken while blocked are booked on top of the credit") {
+TEST_CASE("samples taken while blocked are charged in addition to the credit") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();
@@ -313,7 +313,7 @@ TEST_CASE("samples taken while blocked are booked on top of the credit") {
   CHECK(sleeps == 0);
 }
 
-TEST_CASE("woken by I/O, a time-out or a stranger, a thread pays everything") {
+TEST_CASE("after a wait that ended externally, by I/O or a time-out, a thread pays everything") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();

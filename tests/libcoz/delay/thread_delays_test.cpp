@@ -44,7 +44,7 @@ TEST_CASE("while a thread is busy or blocked its samples are deferred, and it do
   CHECK(in_the_way);
 }
 
-TEST_CASE("effective time is real time less delays, those not yet booked included") {
+TEST_CASE("effective time is real time less delays, including those not yet applied") {
   World world;
   Thread a(world, 1);
   a.state.clock.start_at(300);
@@ -52,7 +52,7 @@ TEST_CASE("effective time is real time less delays, those not yet booked include
   CHECK(a.delays.effective_now() == clock_now - 340);
 }
 
-TEST_CASE("publishing books what was deferred, and does not pause") {
+TEST_CASE("publish() applies deferred charges, and does not pause") {
   World world;
   Thread a(world, 1);
   a.state.deferred = 3 * kDelay;
@@ -65,7 +65,7 @@ TEST_CASE("publishing books what was deferred, and does not pause") {
   CHECK(sleeps == 0);
 }
 
-TEST_CASE("catching up books what was deferred and pays the rest") {
+TEST_CASE("catch_up() applies deferred charges and pays the rest") {
   World world;
   Thread a(world, 1);
   world.global.raise_to(5 * kDelay);
@@ -75,7 +75,7 @@ TEST_CASE("catching up books what was deferred and pays the rest") {
   CHECK(a.local() == 5 * kDelay);
 }
 
-TEST_CASE("before waking another: drain, pay, and leave on record what was served") {
+TEST_CASE("before waking another: apply charges, pay, and record what was served") {
   World world;
   Thread a(world, 7);
   world.global.raise_to(5 * kDelay);
@@ -146,7 +146,7 @@ TEST_CASE("before waking, a thread pays until settled even when G grows as it sl
   CHECK(world.wakers->find(kMutex)->local == 4 * kDelay);
 }
 
-TEST_CASE("oversleeping is made up for at the next pause and does not raise G") {
+TEST_CASE("excess shortens the next pause and does not raise G") {
   World world;
   Thread a(world, 1);
   overshoot = 30 * kMicrosecond;
@@ -161,7 +161,7 @@ TEST_CASE("oversleeping is made up for at the next pause and does not raise G") 
   CHECK(a.local() == 2 * kDelay);
 }
 
-TEST_CASE("debts too small for a pause are kept, not forgiven") {
+TEST_CASE("what is too little for a pause stays owed") {
   World world;
   Thread a(world, 1);
   for (int i = 1; i <= 5; ++i) {
@@ -173,7 +173,7 @@ TEST_CASE("debts too small for a pause are kept, not forgiven") {
   CHECK(a.local() == 24 * kMicrosecond);
 }
 
-TEST_CASE("samples that come during a pause of its own are booked before the thread goes on") {
+TEST_CASE("samples during a thread's own pause are charged before it goes on") {
   static Thread* sleeper = nullptr;
   World world;
   Thread a(world, 1);
@@ -212,7 +212,7 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   CHECK(state.clock.local() <= 150 * kMicrosecond + kDelay);
 }
 
-TEST_CASE("two threads in turn take as long, in effective time, as if the line were faster") {
+TEST_CASE("two threads that alternate take as long, in effective time, as if the line were faster") {
   const Nanoseconds period = 250 * kMicrosecond;
   const int speedup = GENERATE(0, 25, 50, 100);
   World world(period * speedup / 100, period);
@@ -273,7 +273,7 @@ TEST_CASE("a call in a signal handler that interrupted another is recorded and c
   }
 }
 
-TEST_CASE("a call that a handler left for good no longer counts as waiting") {
+TEST_CASE("a call that a handler left by longjmp no longer counts as waiting") {
   World world;
   Thread a(world, 7);
   REQUIRE(a.delays.before_blocking());

@@ -35,7 +35,7 @@ TEST_CASE("an empty table knows no object") {
   }
 }
 
-TEST_CASE("the last release of an object is found, whoever made it") {
+TEST_CASE("the last release of an object is found, by whichever thread it was") {
   const auto table = make_table();
   table->record(kHeap, {1234, 7, 0});
   REQUIRE(table->find(kHeap));
@@ -47,7 +47,7 @@ TEST_CASE("the last release of an object is found, whoever made it") {
   CHECK(table->find(kHeap)->thread == 8);
 }
 
-TEST_CASE("delays of hours, slots of any number and odd addresses are kept whole") {
+TEST_CASE("delays of hours, slots of any number and unaligned addresses are kept unchanged") {
   const auto table = make_table();
   const Nanoseconds day = 86400 * coz::kSecond;
   for (const std::uintptr_t object : {std::uintptr_t{1}, kHeap + 3, ~std::uintptr_t{0}}) {

@@ -29,7 +29,7 @@ TEST_CASE("a thread number that was used again counts as a new thread") {
   CHECK(core_wait_between(from, to) == 30);
 }
 
-TEST_CASE("beyond the most that are read, threads stand for the others") {
+TEST_CASE("if there are too many threads, those that are read stand for the others") {
   CoreWaits from, to;
   for (int tid = 1; tid <= static_cast<int>(CoreWaits::kMaxThreads); ++tid) {
     from.threads.push_back({tid, {0, 0}});
@@ -39,7 +39,7 @@ TEST_CASE("beyond the most that are read, threads stand for the others") {
   CHECK(core_wait_between(from, to) == 2 * 63);
 }
 
-TEST_CASE("where too little is known, nothing is said") {
+TEST_CASE("if too little is known, there is no result") {
   CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {0, 0}}}, 1000}));
   CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {90, 5}}}, 1000}));
   CHECK_FALSE(core_wait_between({{}, 0}, {{}, 0}));

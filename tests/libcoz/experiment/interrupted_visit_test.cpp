@@ -55,7 +55,7 @@ TEST_CASE("times and visits of a point are read together, or not at all") {
   CHECK(times.get()->times == 12);
 }
 
-TEST_CASE("a visitor that was held up marks the window with the number of that moment") {
+TEST_CASE("a visitor that was held up notes the number of visits of that moment") {
   auto points = std::make_unique<PointRegistry>();
   Point& point = *points->find_or_add(PointKind::kThroughput, "request");
   point.notes_visits = true;
@@ -70,7 +70,7 @@ TEST_CASE("a visitor that was held up marks the window with the number of that m
   CHECK(meter.results(12).at(0).elapsed == 10);
 }
 
-TEST_CASE("a mark that is still being written is not asked for again") {
+TEST_CASE("an edge that is still being written is not requested again") {
   EdgeVisit mark;
   REQUIRE(mark.request());
   mark.take([] { return std::uint64_t{1}; },

@@ -109,7 +109,7 @@ TEST_CASE("the order of draws is not fixed") {
   CHECK(same_as_before < 500);
 }
 
-TEST_CASE("a target that turns up late does not keep the others waiting") {
+TEST_CASE("a target that appears late does not keep the others waiting") {
   Random random(6);
   TargetSelector selector;
   for (int i = 0; i < 1000; ++i) selector.draw(std::vector<TargetSamples>{{1, 1000}}, random);

@@ -65,7 +65,7 @@ TEST_CASE("where even the fastest point is slow, windows grow for it, up to a bo
   CHECK(settle(window, {0.2}) == WindowLength::kMaxLength);
 }
 
-TEST_CASE("one odd window moves the length half the way only") {
+TEST_CASE("one unusual window moves the length only half the way") {
   WindowLength window;
   settle(window, {3});
   REQUIRE(window.get() == Approx(2.0 * kSecond).epsilon(0.01));

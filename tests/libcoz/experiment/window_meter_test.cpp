@@ -298,7 +298,7 @@ TEST_CASE("latency: the time average of the number in progress, of a queue with 
   CHECK(latency == Approx(35.0 * kMillisecond).epsilon(marks ? 1e-9 : 0.02));
 }
 
-TEST_CASE("latency: marks need no polls, and the edges may fall anywhere") {
+TEST_CASE("latency: visits through our header need no polls, and the edges may fall anywhere") {
   const Nanoseconds open = 100 * kMillisecond + GENERATE(0, 1, 4, 9) * kMillisecond;
   const Nanoseconds length = GENERATE(13, 57, 100) * kMillisecond;
   Simulation program;

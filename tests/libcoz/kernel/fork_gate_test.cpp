@@ -6,7 +6,7 @@
 
 using coz::ForkGate;
 
-TEST_CASE("nobody goes in while the program forks", "[fork_gate]") {
+TEST_CASE("the gate is closed while the program forks", "[fork_gate]") {
   ForkGate gate;
   CHECK(gate.enter());
   gate.leave();
@@ -19,7 +19,7 @@ TEST_CASE("nobody goes in while the program forks", "[fork_gate]") {
   CHECK(gate.enter());
 }
 
-TEST_CASE("a fork does not wait for ever", "[fork_gate]") {
+TEST_CASE("a fork waits for a limited time", "[fork_gate]") {
   ForkGate gate;
   REQUIRE(gate.enter());
   const coz::Nanoseconds start = coz::now();

@@ -15,7 +15,7 @@ TEST_CASE("a pattern names an executable by its path, or by its name alone") {
   CHECK_FALSE(names_executable("", "/usr/bin/prog"));
 }
 
-TEST_CASE("who is not asked for does not ask, and nobody waits for a coz run that is gone") {
+TEST_CASE("a process that is not wanted does not ask, and none waits for a coz run that is gone") {
   CHECK_FALSE(request_attach(nullptr));
   CHECK_FALSE(request_attach(""));
   CHECK_FALSE(request_attach("/nonexistent/claims"));

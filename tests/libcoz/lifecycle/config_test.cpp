@@ -15,7 +15,7 @@ TEST_CASE("chosen targets are read, one a line") {
   CHECK(targets[1].name == "part two");
 }
 
-TEST_CASE("chosen speedups are read, and what is none is left out") {
+TEST_CASE("chosen speedups are read, and anything else is left out") {
   CHECK(parse_speedups("").empty());
   CHECK(parse_speedups("25,50,100") == std::vector<int>{25, 50, 100});
   CHECK(parse_speedups("0,25,25,x,-5,101,99999999999,7x,") == std::vector<int>{25});

@@ -62,7 +62,7 @@ TEST_CASE("what a burst could not be charged, the arrivals after it make up for"
   CHECK(clipped == 20);
 }
 
-TEST_CASE("what is owed is forgotten at some point") {
+TEST_CASE("what a thread can make up for is bounded") {
   ArrivalClock clock = clock_starting_at(0);
   for (int i = 0; i < 1000; ++i) clock.arrive(1, kMillisecond, 0);
   const Arrival arrival = clock.arrive(10'000 * kMillisecond, kMillisecond, 0);
@@ -76,7 +76,7 @@ TEST_CASE("a thread's first arrival is not put before its beginning") {
   CHECK(arrival.is_clipped);
 }
 
-TEST_CASE("a clock that a credit has put back charges nothing") {
+TEST_CASE("after a credit that set effective time back, an arrival charges nothing") {
   ArrivalClock clock = clock_starting_at(0);
   clock.arrive(50 * kMillisecond, 0, 0);
   const Arrival arrival = clock.arrive(49 * kMillisecond, 4 * kMillisecond, 0);
@@ -84,7 +84,7 @@ TEST_CASE("a clock that a credit has put back charges nothing") {
   CHECK(arrival.between == 0);
 }
 
-TEST_CASE("what a thread computes is told from one arrival to the next") {
+TEST_CASE("what a thread computes is reported from one arrival to the next") {
   ArrivalClock clock = clock_starting_at(0);
   CHECK(clock.arrive(10 * kMillisecond, 0, 7 * kMillisecond).computed == 0);
   CHECK(clock.arrive(20 * kMillisecond, 0, 10 * kMillisecond).computed == 3 * kMillisecond);

@@ -24,7 +24,7 @@ void arrive(Amplification& amplification, int number) {
 
 }  // namespace
 
-TEST_CASE("a level as it is asked for") {
+TEST_CASE("parsing a level") {
   CHECK(LoadLevel::parse("750000", "")->means == LoadLevel::Means::kDelay);
   CHECK(LoadLevel::parse("750000", "")->delay({}) == 750 * kMicrosecond);
   CHECK(LoadLevel::parse("0", "")->delay({}) == 0);
@@ -32,7 +32,7 @@ TEST_CASE("a level as it is asked for") {
   CHECK(LoadLevel::parse("", "4000.5")->value == Approx(4000.5));
 }
 
-TEST_CASE("what is no level") {
+TEST_CASE("what is not a level is refused") {
   for (const char* text : {"", "x", "-1", "1e400", "100%", "-5%", "%", "1ms", "nan", "1e30"}) {
     INFO(text);
     CHECK_FALSE(LoadLevel::parse(text, ""));
@@ -45,7 +45,7 @@ TEST_CASE("a share is one of the time between two arrivals in a thread") {
   CHECK(LoadLevel::parse("25%", "")->delay({kMillisecond, 4000}) == 250 * kMicrosecond);
 }
 
-TEST_CASE("a rate is reached by as much as arrivals must be closer") {
+TEST_CASE("a rate sets the delay by which arrivals must come closer") {
   // The dissertation's example: 1000 a second in the test, 4000 wanted.
   CHECK(LoadLevel::parse("", "4000")->delay({kMillisecond, 1000}) == 750 * kMicrosecond);
   // Two threads.
@@ -74,7 +74,7 @@ TEST_CASE("a delay that is known holds from the start") {
   CHECK(control.since({})->arrival_speedup == 750);
 }
 
-TEST_CASE("without a level nothing is amplified or told") {
+TEST_CASE("without a level nothing is amplified or reported") {
   const auto amplification = std::make_unique<Amplification>();
   const LoadControl control(std::nullopt, *amplification);
   CHECK_FALSE(control.is_on());
@@ -102,7 +102,7 @@ TEST_CASE("a share is measured, from the first arrival on, and then holds") {
   CHECK_FALSE(control.is_measuring());
 }
 
-TEST_CASE("rare arrivals are watched for longer, and few will do") {
+TEST_CASE("rare arrivals are watched for longer, and few are enough") {
   const auto amplification = std::make_unique<Amplification>();
   LoadControl control(LoadLevel::parse("25%", ""), *amplification);
   arrive(*amplification, 1);
@@ -126,7 +126,7 @@ TEST_CASE("where arrivals are too close, load is no longer amplified, and the co
   CHECK(control.since({})->counts.arrivals == 100);
 }
 
-TEST_CASE("a little that is lost does no harm") {
+TEST_CASE("a small loss of amplification is accepted") {
   const auto amplification = std::make_unique<Amplification>();
   LoadControl control(LoadLevel::parse("1000", ""), *amplification);
   for (int i = 0; i < 1000; ++i) amplification->count(0, {900, 1200, false, true});

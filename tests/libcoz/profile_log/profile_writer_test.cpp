@@ -305,7 +305,7 @@ TEST_CASE("a file that cannot be opened is reported to the caller") {
   CHECK(errno == ENOENT);
 }
 
-TEST_CASE("on a full disk the user is told once, and the program runs on") {
+TEST_CASE("on a full disk there is one message, and the program runs on") {
   ProfileWriter writer;
   REQUIRE(writer.open("/dev/full"));
   const std::string messages = messages_of([&] {

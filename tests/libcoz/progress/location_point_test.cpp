@@ -31,7 +31,7 @@ TEST_CASE("points that the command line asked for are read", "[points]") {
   CHECK(points[2].by == CountedBy::kSamples);
 }
 
-TEST_CASE("what is no point is left out and told", "[points]") {
+TEST_CASE("what is not a point is left out and reported", "[points]") {
   for (const char* bad :
        {"throughput", "never\thardware\t/b\t1\tn", "end\tluck\t/b\t1\tn",
         "end\thardware\t/b\t1g\tn", "end\thardware\t\t1\tn", "end\thardware\t/b\t\tn",

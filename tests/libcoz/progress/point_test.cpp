@@ -34,7 +34,7 @@ TEST_CASE("a point begins with the classic counter {count, backoff}") {
   CHECK(sizeof(Point::Counter) == 2 * sizeof(std::size_t));
 }
 
-TEST_CASE("the clock is not read at a visit that nobody asked for") {
+TEST_CASE("the clock is not read at a visit whose time is not asked for") {
   Point point;
   int reads = 0;
   for (int i = 0; i < 10; ++i) point.visit([&]() -> Nanoseconds { return ++reads; });

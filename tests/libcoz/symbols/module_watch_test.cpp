@@ -130,7 +130,7 @@ TEST_CASE("without a build id a library is profiled at each address, with the sa
   CHECK(all.world.asked["/lib/a.so"] == 1);
 }
 
-TEST_CASE("what has no table costs only itself", "[module_watch]") {
+TEST_CASE("a library without a table does not affect others", "[module_watch]") {
   Watched all;
   const auto [kind, text, message] = GENERATE(table<TableAnswer::Kind, std::string, std::string>({
       {TableAnswer::Kind::kNone, "", ""},
@@ -161,7 +161,7 @@ TEST_CASE("a table of another build is not used", "[module_watch]") {
   CHECK(all.world.said[0].find("has changed since it was loaded") != std::string::npos);
 }
 
-TEST_CASE("where samples could not be counted nothing is taken up", "[module_watch]") {
+TEST_CASE("a module whose samples could not be counted is not added", "[module_watch]") {
   Watched all;
   all.load(0, "/lib/a.so");
   all.world.has_room = false;

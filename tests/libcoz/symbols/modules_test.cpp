@@ -93,7 +93,7 @@ TEST_CASE("without a build id it is found where it was seen, until it is gone", 
   CHECK(list.at(1) == "/src/a.c:10");
 }
 
-TEST_CASE("the list of images ends somewhere", "[modules]") {
+TEST_CASE("the list of images is bounded", "[modules]") {
   List list;
   Module& module = list.add();
   for (std::uint32_t i = 0; i < Modules::kMaxImages; ++i) {

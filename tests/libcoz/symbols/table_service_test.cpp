@@ -56,7 +56,7 @@ TEST_CASE("the launcher's answers are understood", "[table_service]") {
   }
 }
 
-TEST_CASE("a table is asked for and had", "[table_service]") {
+TEST_CASE("a table is requested and received", "[table_service]") {
   Sockets sockets;
   TableService service(sockets.ends[0]);
   sockets.answer("1\t/cache/t");
@@ -79,7 +79,7 @@ TEST_CASE("an answer that comes too late is not taken for another", "[table_serv
   CHECK(answer.text == "/cache/b");
 }
 
-TEST_CASE("nonsense costs one module", "[table_service]") {
+TEST_CASE("a malformed answer costs one module", "[table_service]") {
   Sockets sockets;
   TableService service(sockets.ends[0], std::nullopt, kShort);
   sockets.answer("hello");
@@ -130,7 +130,7 @@ TEST_CASE("a socket that the program replaces while we wait is gone", "[table_se
   program.join();
 }
 
-TEST_CASE("a launcher that takes nothing any more does not hold us", "[table_service]") {
+TEST_CASE("a launcher that no longer receives does not hold us up", "[table_service]") {
   Sockets sockets;
   TableService service(sockets.ends[0], std::nullopt, 0);
   const std::string path = "/" + std::string(4000, 'x');

@@ -57,7 +57,7 @@ TEST_CASE("a line in another function is another path") {
   CHECK(paths.count({10, 1}, &caller) == one);
 }
 
-TEST_CASE("numbers that no path has are nothing") {
+TEST_CASE("a number without a path finds nothing") {
   CallPaths paths;
   CHECK_FALSE(paths.get(3));
   CHECK_FALSE(paths.count({1, 1}, nullptr));  // no memory yet
@@ -66,7 +66,7 @@ TEST_CASE("numbers that no path has are nothing") {
   CHECK_FALSE(paths.get(CallPaths::kMaxPaths));
 }
 
-TEST_CASE("a table full of call paths counts what it knows, and no more") {
+TEST_CASE("a full table of call paths counts only the paths in it") {
   CallPaths paths;
   REQUIRE(paths.reserve());
   std::uint32_t refused = 0;

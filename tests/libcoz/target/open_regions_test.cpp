@@ -15,7 +15,7 @@ std::vector<std::uint32_t> open(const OpenRegions& regions) {
 
 }  // namespace
 
-TEST_CASE("regions lie in each other") {
+TEST_CASE("regions may be nested") {
   OpenRegions regions;
   CHECK(regions.is_empty());
   regions.begin(7);

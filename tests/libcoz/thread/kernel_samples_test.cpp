@@ -55,7 +55,7 @@ TEST_CASE("a period that ended before the call is not the call's") {
   CHECK(samples.at_sample(3 * kMillisecond, kPeriod) == 0);
 }
 
-TEST_CASE("samples come late, and those that are least so tell when the period ended") {
+TEST_CASE("samples come late, and the earliest show when the period ended") {
   KernelSamples samples = begun();
   samples.at_sample(1030 * kMicrosecond, kPeriod);
   samples.at_sample(2012 * kMicrosecond, kPeriod);
