@@ -110,3 +110,14 @@ def test_a_kernel_call_elsewhere_is_found(tmp_path, call):
 def test_members_and_declarations_with_such_a_name_are_no_kernel_calls(tmp_path):
     text = "struct Log {\n  bool open(int);\n};\nbool f(Log& a) {\n  return a.open(1);\n}\n"
     assert check(tmp_path, **{"libcoz/delay/x.cpp": text}).stderr == ""
+
+
+def test_an_entry_of_the_lists_that_is_not_needed_is_found(tmp_path):
+    result = check(tmp_path, **{"libcoz/lifecycle/runtime.h": "int start();\n"})
+    assert result.returncode == 1
+    assert result.stderr.endswith("libcoz/lifecycle/runtime.h is listed without need: remove it\n")
+
+
+def test_the_repository_keeps_the_rules():
+    result = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
