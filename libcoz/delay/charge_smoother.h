@@ -37,10 +37,12 @@ struct Decay {
   Nanoseconds line_time = 0;
   Nanoseconds scale = 0;
 
+  // In whole numbers: the program may have turned inexact results into a signal (feenableexcept).
   Nanoseconds by(Nanoseconds now) const noexcept {
-    const auto ran = static_cast<double>(std::max<Nanoseconds>(0, now - since));
-    const double share = ran / (static_cast<double>(scale) + ran);
-    return ran > 0 ? static_cast<Nanoseconds>(static_cast<double>(line_time) * share) : 0;
+    __extension__ using Wide = __int128;
+    const Nanoseconds ran = now - since;
+    if (ran <= 0) return 0;
+    return static_cast<Nanoseconds>(static_cast<Wide>(line_time) * ran / (scale + ran));
   }
 };
 

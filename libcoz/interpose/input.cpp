@@ -32,7 +32,7 @@ class MaskOfCall {
 
  private:
   bool is_given_;
-  sigset_t mask_;
+  sigset_t mask_{};
 };
 
 // `call` gets the time-out in milliseconds; below 0 means none.

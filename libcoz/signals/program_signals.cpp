@@ -260,8 +260,11 @@ int ProgramSignals::change_mask(int how, const sigset_t* set, sigset_t* before,
 }
 
 int ProgramSignals::to_send(int signal) const noexcept {
-  if (signal != SIGTRAP && signal != SIGSTKFLT) return signal;
-  return (taken() & bit_of(signal)) != 0 ? stand_in_of(signal) : signal;
+  for (const int each : {SIGTRAP, SIGSTKFLT}) {
+    if (signal != each && signal != stand_in_of(each)) continue;
+    if ((taken() & bit_of(each)) != 0) return signal == each ? stand_in_of(each) : 0;
+  }
+  return signal;
 }
 
 bool ProgramSignals::restore(siginfo_t& info) noexcept {

@@ -61,7 +61,8 @@ class ProgramSignals {
   using MaskCall = int (*)(int how, const sigset_t* set, sigset_t* before);
   int change_mask(int how, const sigset_t* set, sigset_t* before, MaskCall call) const noexcept;
 
-  // Which signal to send to a thread of this process, or the process itself, instead of `signal`.
+  // Which signal to send to a thread of this process, or the process itself, instead of `signal`:
+  // 0, none, for a stand-in.
   int to_send(int signal) const noexcept;
   // For a signal that a wait has returned, or a handler gets: turns a stand-in into what it stands
   // for. False if it is a stand-in that does not come from here.

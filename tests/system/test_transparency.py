@@ -144,6 +144,17 @@ def test_a_signal_that_cannot_be_read_is_named(coz, build, sampling, read):
     assert line.endswith(f"--sampling {other}")
 
 
+@pytest.mark.parametrize("sampling", MODES)
+@pytest.mark.parametrize("number", [54, 55, 56])
+def test_a_program_that_handles_a_stand_in_is_told(coz, build, sampling, number):
+    """One real-time signal carries the program's use of the signal of samples, and is not the program's."""
+    run = coz.run([build("real_time_signal.c"), number], "--sampling", sampling)
+    is_ours = number == (56 if sampling == "perf-trap" else 55)
+    assert (run.status, run.out) == (0, "came 0\n" if is_ours else "came 1\n"), run.err
+    told = [line for line in run.err.splitlines() if f"handles signal {number}" in line]
+    assert len(told) == (1 if is_ours else 0), run.err
+
+
 def test_ctrl_c_leaves_a_profile(coz, build):
     process = coz.start([build("loop.c"), 60])
     coz.wait_for_experiments(12)

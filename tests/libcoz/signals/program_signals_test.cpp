@@ -151,6 +151,8 @@ TEST_CASE("a signal that is not needed is the program's again") {
   CHECK(program_signals.to_send(SIGSTKFLT) == SIGSTKFLT);
   CHECK(program_signals.to_send(SIGTRAP) == stand_in_of(SIGTRAP));
   CHECK(program_signals.to_send(SIGHUP) == SIGHUP);
+  CHECK(program_signals.to_send(stand_in_of(SIGTRAP)) == 0);
+  CHECK(program_signals.to_send(stand_in_of(SIGSTKFLT)) == stand_in_of(SIGSTKFLT));
 }
 
 TEST_CASE("a mask in the kernel has the stand-in, and never the signal itself") {

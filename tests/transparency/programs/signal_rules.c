@@ -54,9 +54,9 @@ static int stays_blocked(void (*handler)(int), int flags, int with_all) {
   raise(SIGUSR1);
   const int is_kept = is_blocked() && handled == 0;
   raise(number);
-  const int is_withheld = handled == 0;
+  const int is_deferred = handled == 0;
   change(SIG_UNBLOCK);
-  return is_kept && is_withheld && handled == 1 && !is_blocked();
+  return is_kept && is_deferred && handled == 1 && !is_blocked();
 }
 
 static void* sends_and_writes(void* argument) {
