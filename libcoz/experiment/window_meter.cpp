@@ -21,14 +21,14 @@ void WindowMeter::open(Nanoseconds effective) {
   const std::uint32_t size = points_.size();
   for (std::uint32_t i = 0; i < size; ++i) {
     Point& point = points_[i];
-    const bool marks = point.notes_visits.load(std::memory_order_relaxed);
+    const bool notes_visits = point.notes_visits.load(std::memory_order_relaxed);
     if (point.kind == PointKind::kThroughput || point.kind == PointKind::kArrival) {
-      const bool usable = !marks || point.edge.request();
-      edges_.push_back({&point, marks, usable, point.visits(), {}, {}, {}});
+      const bool usable = !notes_visits || point.edge.request();
+      edges_.push_back({&point, notes_visits, usable, point.visits(), {}, {}, {}});
     } else if (point.kind == PointKind::kBegin) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
-      const bool times = marks && end->notes_visits.load(std::memory_order_relaxed);
+      const bool times = notes_visits && end->notes_visits.load(std::memory_order_relaxed);
       progress_.push_back({&point,
                            end,
                            point.visits(),

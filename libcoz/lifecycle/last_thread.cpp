@@ -30,7 +30,7 @@ bool others_are_left() noexcept {
 void* exit_after_the_others(void* /*nothing*/) {
   const OwnThread own("coz-exit");
   while (others_are_left()) pause_until(now() + kInterval);
-  pthread_sigmask(SIG_SETMASK, &programs_mask, nullptr);
+  COZ_REAL(pthread_sigmask)(SIG_SETMASK, &programs_mask, nullptr);
   exit(0);
 }
 

@@ -45,9 +45,7 @@ Runtime::Runtime(Config config, SharedState& shared)
       experimenter_(config_, shared, {targets_, call_paths_, modules_}, samples_, counts_,
                     location_points_.counters(), log_),
       threads_(session_, samples_) {
-  if (!config_.load) return;
-  shared.amplification.turn_on();
-  shared.points.amplify();
+  if (config_.load) shared.points.amplify();
 }
 
 SharedState* Runtime::make_shared_state() {

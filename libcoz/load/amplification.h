@@ -92,10 +92,6 @@ struct ArrivalCounts {
 
 class Amplification {
  public:
-  // From now on arrivals are charged, or at least timed. Before any thread visits a point.
-  void turn_on() noexcept { on_.store(true, std::memory_order_relaxed); }
-  bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
-
   // d_a; 0 until it is set.
   Nanoseconds delay() const noexcept { return delay_.load(std::memory_order_relaxed); }
   void set_delay(Nanoseconds delay) noexcept { delay_.store(delay, std::memory_order_relaxed); }
@@ -139,7 +135,6 @@ class Amplification {
   };
   static constexpr std::size_t kShares = 16;
 
-  std::atomic<bool> on_{false};
   std::atomic<Nanoseconds> delay_{0};
   std::array<Share, kShares> shares_{};
 };

@@ -94,8 +94,6 @@ TEST_CASE("what a thread computes is reported from one arrival to the next") {
 
 TEST_CASE("arrivals of all threads are counted together") {
   const auto amplification = std::make_unique<Amplification>();
-  CHECK_FALSE(amplification->is_on());
-  amplification->turn_on();
   amplification->set_delay(7);
   const auto before = amplification->counts();
   amplification->count(1, {7, 0, true, false});
@@ -112,7 +110,6 @@ TEST_CASE("arrivals of all threads are counted together") {
 
 TEST_CASE("where load is not amplified, no arrival counts as clipped") {
   const auto amplification = std::make_unique<Amplification>();
-  amplification->turn_on();
   amplification->count_unprofiled();
   CHECK(amplification->counts().clipped == 0);
 }
