@@ -1,14 +1,13 @@
 """One row at the bottom of the terminal that says how far things are, while a program uses the rest.
 
-The row is kept out of the part that scrolls, as package managers do it, and the cursor is put back where it
-was: what the program prints is neither overwritten nor mixed with ours. Nothing is drawn where that could do
-harm: while a program has the terminal for itself (full-screen programs, editors of lines and passwords switch
-off that the terminal collects or echoes lines), while we are in the background, and on terminals that know no
-cursor. A process that is killed (SIGKILL) while the row is there leaves it behind; `reset` takes it away.
-A program that resets the terminal loses the row until the next `show`.
+The row is outside the part that scrolls, as package managers do it, and the cursor goes back to where it
+was: what the program prints is neither overwritten nor mixed with ours. Nothing is drawn where that could
+do harm: while a program has the terminal for itself (full-screen programs, line editors and password
+prompts switch off canonical mode or echo), while we are in the background, and on terminals without cursor
+control. A process that is killed (SIGKILL) leaves the row behind; `reset` takes it away. A program that
+resets the terminal loses the row until the next `show`.
 
-Any thread may call; what two do at a time is done one after the other. Errors of the terminal end the display
-only.
+Any thread may call; a lock orders the calls. Errors of the terminal end the display only.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import threading
 
 _SAVE, _RESTORE = "\x1b7", "\x1b8"
 #: Smaller terminals have no row to spare.
-_LEAST_LINES, _LEAST_COLUMNS = 6, 30
+_MIN_LINES, _MIN_COLUMNS = 6, 30
 _LFLAG = 3
 
 
@@ -50,7 +49,7 @@ class StatusRow:
         with self._lock:
             try:
                 size = os.get_terminal_size(self._descriptor)
-                free = size.lines >= _LEAST_LINES and size.columns >= _LEAST_COLUMNS and self._is_ours()
+                free = size.lines >= _MIN_LINES and size.columns >= _MIN_COLUMNS and self._is_ours()
                 if not free:
                     self._release()
                     return

@@ -1,9 +1,9 @@
-"""Profiling a program that the launched one starts: whoever has its name asks to be profiled (COZ_CLAIMS).
+"""Answers processes below the launched one that ask to be profiled (`-b NAME`, `--forked`).
 
-A process that asks waits for the answer (docs/launch_contract.md). The first gets what a launched program
-finds in its environment; while it lives, others are told no, and after its end the next is told yes again, so
-that all runs of the program, one after the other, go into the profile. A thread of ours does it while the
-launched program runs.
+A process whose executable has one of the names connects to our socket and waits for the answer
+(docs/launch_contract.md, COZ_CLAIMS). The first one gets what a launched program finds in its environment.
+While it lives, all others are refused; after its end the next one is accepted, so that all runs of the
+program go into the profile, one after the other. A thread answers while the launched program runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LOOK_EVERY_MS = 500
 
 
 class _Attached(NamedTuple):
-    """The process that is profiled: a descriptor that tells its end, and what answers its questions."""
+    """The process that is profiled. `end`: a pidfd. `service`: makes tables for it."""
 
     process: int
     end: int
@@ -47,10 +47,10 @@ class _Attached(NamedTuple):
 
 
 class AttachRequests:
-    """Answers processes below the launched one. To be closed; meant for one run of it."""
+    """For one run of the launched program; to be closed."""
 
-    #: Does a program's first process tell what was noticed about its lines?
-    _tells_warnings = True
+    #: Is the user told what was noticed about a program's lines, once?
+    _warns_about_lines = True
 
     def __init__(
         self, preparation: Preparation, patterns: Sequence[str], output: Path, warn: Warn, first_seed: int
@@ -70,7 +70,7 @@ class AttachRequests:
         self._folder = Path(tempfile.mkdtemp(prefix="coz-"))
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            self._socket.bind(str(self._folder / "claims"))
+            self._socket.bind(str(self._folder / "requests"))
             self._socket.listen(64)
         except OSError:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -79,21 +79,21 @@ class AttachRequests:
         self._identity: tuple[Path, int, int] | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._serve, daemon=True)
-        #: How many were profiled; how many asked meanwhile, and were told no.
+        #: How many processes were profiled; how many requests were refused, since one was profiled already.
         self.profiled = 0
-        self.beside = 0
+        self.refused = 0
         self.failure: CozError | None = None
         self.last: Prepared | None = None
 
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         """That of the launched program."""
         environment = preloaded(self._preparation.library, inherited)
-        environment["COZ_CLAIMS"] = "\n".join([str(self._folder / "claims"), *self._patterns])
+        environment["COZ_CLAIMS"] = "\n".join([str(self._folder / "requests"), *self._patterns])
         return environment
 
     @property
     def inherited(self) -> Mapping[str, int]:
-        """Nothing: who asks comes by the path."""
+        """Nothing: processes find the socket by its path."""
         return {}
 
     @property
@@ -106,7 +106,7 @@ class AttachRequests:
         self._thread.start()
 
     def close(self) -> None:
-        """The launched program has ended. Processes that it left behind are told no."""
+        """The launched program has ended. Requests of processes that it left behind are refused."""
         self._closing = True
         if self._thread.is_alive():
             self._thread.join(_PATIENCE)
@@ -144,7 +144,7 @@ class AttachRequests:
             and self._current.process != process
             and not self._has_left(self._current)
         ):
-            self.beside += 1
+            self.refused += 1
             return False
         # The same process again: it has executed the program anew.
         self._end_current()
@@ -162,14 +162,14 @@ class AttachRequests:
         service = self._preparation.make_service(prepared.tables, self._warn, connection)
         if service is not None:
             answer += b"COZ_TABLE_SOCKET=0\0"
-        self._close_broken_line()
-        # Before it can know: whoever looks for it then finds it.
+        self._end_incomplete_line()
+        # Set before the answer is sent: from then on the process may be looked for.
         self._current = _Attached(process, end, service)
         if not self._send(connection, answer, program):
             self._current = None
             os.close(end)
             return False
-        if not self.profiled and self._tells_warnings:
+        if not self.profiled and self._warns_about_lines:
             self._warn(prepared.tables.warnings)
         self.last = prepared
         self.profiled += 1
@@ -179,7 +179,7 @@ class AttachRequests:
         return service is not None
 
     def _send(self, connection: socket.socket, answer: bytes, program: Path) -> bool:
-        """False: nobody is there any more, or it cannot be told so much, which the user is told once."""
+        """False: the process has ended, or the answer is too long, of which the user is warned once."""
         connection.setsockopt(1, 7, 1 << 20)  # SOL_SOCKET, SO_SNDBUF: long lists of lines
         try:
             connection.send(answer)
@@ -212,7 +212,7 @@ class AttachRequests:
         variables = runtime_variables(prepared.settings)
         return prepared, b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in variables.items())
 
-    def _close_broken_line(self) -> None:
+    def _end_incomplete_line(self) -> None:
         """A process that was killed may have left half a record."""
         with self._output.open("ab+") as stream:
             if stream.tell():
@@ -258,7 +258,7 @@ def _peer(connection: socket.socket) -> int:
 class ForkedAttachRequests(AttachRequests):
     """The same for a child that the launched program forks, which may outlive it: a daemon, a worker."""
 
-    _tells_warnings = False  # told before the start
+    _warns_about_lines = False  # told before the start
     #: Seconds after the launched program's end for a child that has closed its end of the pipe, to ask.
     _GRACE = 2.0
 

@@ -1,4 +1,4 @@
-"""What can be known to fail before the program starts, and is therefore refused before it starts."""
+"""Checks before the program starts: what is certain to fail is refused here."""
 
 from __future__ import annotations
 

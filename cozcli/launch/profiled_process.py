@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
-    """Of -b, what names a program to be found among those that `program` starts; none: it is meant itself.
+    """The patterns of -b that name a program which `program` starts; none if they name `program` itself.
 
     Raises:
         CozError: it cannot be read.
@@ -130,7 +130,7 @@ class ChildProcess:
         self._requests: AttachRequests | None = None
         self._last: Settings | None = None
         self._profiled = 0
-        self._beside = 0
+        self._refused = 0
         self._failed = False
 
     @property
@@ -159,7 +159,7 @@ class ChildProcess:
         """Count."""
         if self._requests is not None:
             self._profiled += self._requests.profiled
-            self._beside += self._requests.beside
+            self._refused += self._requests.refused
             self._failed = self._failed or self._requests.failure is not None
             if self._requests.profiled and self._requests.last is not None:
                 self._last = self._requests.last.settings
@@ -171,7 +171,7 @@ class ChildProcess:
         if not self._profiled:
             # Why one could not be was said when it was started.
             return [] if self._failed else [self._none()]
-        return [messages.attach.not_all(self._beside)] if self._beside else []
+        return [messages.attach.not_all(self._refused)] if self._refused else []
 
     def _none(self) -> Problem:
         return messages.attach.never_started(self._names, self.name)

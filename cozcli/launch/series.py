@@ -1,7 +1,7 @@
 """Running a program again: so many times, for so long, or until the intervals are narrow enough.
 
-Every run adds to the same profile. A run is never ended: what is asked for is looked at between runs. After a
-run that failed or was interrupted there is no other.
+Every run adds to the same profile. Goals are checked between runs, and no run is cut short for them. A run
+that failed or was interrupted is the last one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables of libraries that the program loads after its start, made on request of the runtime.
 
 The runtime asks through a socket (docs/launch_contract.md); a thread of ours answers while the
-program runs. Whatever goes wrong costs a library its profile, and never the program anything.
+program runs. When something goes wrong, a library is not profiled; the program never notices.
 """
 
 from __future__ import annotations
