@@ -149,8 +149,8 @@ def _add_repetition(parser: argparse.ArgumentParser) -> None:
         "--until",
         metavar="POINTS",
         type=values.precision,
-        help="run the program again until the slopes of the three leading lines are certain to so many "
-        "points, as 2%%",
+        help="run the program again until the slopes of the three leading lines are known to ± POINTS, as "
+        "in 2%%",
     )
 
 
