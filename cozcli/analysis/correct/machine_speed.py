@@ -85,14 +85,14 @@ def estimate_response(group: Sequence[Series]) -> Response:
     ordered = sorted(group, key=lambda series: -len(series.speedup))
     layouts = [_Layout.of(series) for series in ordered if series.has_visits.any()]
     longest = layouts[:MAX_LINES]
-    best = _fit(longest, NO_RESPONSE)
+    # Of a measure that is always 0 there is nothing to learn.
+    steps = [("half_slowness", HALF_WEIGHT)] if any(each.slowness.any() for each in layouts) else []
+    if any(each.stolen.any() for each in layouts):
+        steps = [*steps, ("half_stolen", HALF_WEIGHT_STOLEN), *steps]
+    best = _fit(longest, NO_RESPONSE) if steps else None
     if best is None:
         return NO_RESPONSE
-    for name, middle in (
-        ("half_slowness", HALF_WEIGHT),
-        ("half_stolen", HALF_WEIGHT_STOLEN),
-        ("half_slowness", HALF_WEIGHT),
-    ):
+    for name, middle in steps:
         for factor in HALF_WEIGHT_STEPS:
             tried = replace(best.response, **{name: factor * middle})
             if tried != best.response:
