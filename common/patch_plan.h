@@ -27,8 +27,8 @@ inline constexpr std::size_t kMaxPatchCode = 48;
 struct PatchPlan {
   std::vector<std::uint8_t> original;  // the instruction, as the file has it
   std::vector<std::uint8_t> code;      // has its effect, and then runs into the jump behind it
-  // Offset in `code` of a 32-bit displacement relative to rip, whose value is right if `code` stands
-  // at the address of the original. 0: there is none.
+  // Offset in `code` of a 32-bit displacement relative to rip, whose value is right if `code`
+  // stands at the address of the original. 0: there is none.
   std::uint8_t displacement_at = 0;
   // Offsets in `code` of 64-bit addresses, in the file's own address space.
   std::vector<std::uint8_t> addresses_at;

@@ -1,4 +1,5 @@
-// Where an interrupted thread is, from the context that a signal handler is given, and back into it.
+// Where an interrupted thread is, from the context that a signal handler is given, and back into
+// it.
 //
 // Signal-safe.
 #ifndef LIBCOZ_KERNEL_MACHINE_CONTEXT_H

@@ -79,8 +79,7 @@ bool LocationPoints::take_samples(const LocationPoint& wanted) {
   const auto line = modules_.find_line(wanted.name);
   Point* point = line ? points_.find_or_add(wanted.kind, wanted.name.c_str()) : nullptr;
   if (point == nullptr) {
-    message("%s is not a line of what is loaded; its samples are not counted",
-            wanted.name.c_str());
+    message("%s is not a line of what is loaded; its samples are not counted", wanted.name.c_str());
     return false;
   }
   point->notes_visits.store(true, std::memory_order_relaxed);

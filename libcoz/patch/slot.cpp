@@ -40,8 +40,7 @@ bool fill_slot(const PatchPlan& plan, const SlotAddresses& addresses, Slot& out)
     store(field, static_cast<std::int32_t>(moved));
   }
   std::memcpy(out.data() + size, kJump.data(), kJump.size());
-  store(out.data() + size + kJump.size(),
-        std::uint64_t{addresses.original + plan.original.size()});
+  store(out.data() + size + kJump.size(), std::uint64_t{addresses.original + plan.original.size()});
   return true;
 }
 

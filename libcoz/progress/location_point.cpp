@@ -92,7 +92,7 @@ const char* name_of(CountedBy by) noexcept {
 }
 
 std::vector<LocationPoint> parse_location_points(std::string_view list,
-                                             std::vector<std::string>& problems) {
+                                                 std::vector<std::string>& problems) {
   std::vector<LocationPoint> points;
   while (!list.empty()) {
     const std::string_view line = take(list, '\n');

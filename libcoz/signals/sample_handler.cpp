@@ -45,14 +45,14 @@ bool step_over_breakpoint(const siginfo_t& info, void* context) noexcept {
   const Breakpoints* breakpoints = breakpoints_in_use.load(std::memory_order_acquire);
   // Only the kernel sends this code, for a trap of the processor's.
   if (breakpoints == nullptr || info.si_signo != SIGTRAP || info.si_code != SI_KERNEL) return false;
-  const std::uintptr_t next = breakpoints->step_over(
-      instruction_pointer(context), [](Point& point) noexcept { visit(point); });
+  const std::uintptr_t next = breakpoints->step_over(instruction_pointer(context),
+                                                     [](Point& point) noexcept { visit(point); });
   if (next != 0) set_instruction_pointer(context, next);
   return next != 0;
 }
 
-// While it lives, the context shows a thread that runs in the slot of a patched instruction where it
-// is in the program.
+// While it lives, the context shows a thread that runs in the slot of a patched instruction where
+// it is in the program.
 class SeenInProgram {
  public:
   explicit SeenInProgram(void* context) noexcept

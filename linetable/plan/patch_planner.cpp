@@ -24,18 +24,18 @@ struct Decoded {
 
   // A jump, call or the like by a fixed distance.
   [[nodiscard]] bool is_relative_branch() const {
-    return instruction.operand_count_visible != 0 &&
-           first().type == ZYDIS_OPERAND_TYPE_IMMEDIATE && first().imm.is_relative != 0;
+    return instruction.operand_count_visible != 0 && first().type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+           first().imm.is_relative != 0;
   }
 
   // Whether it has an operand in memory at a distance from itself.
   [[nodiscard]] bool names_rip() const {
-    return std::any_of(operands.begin(), operands.begin() + instruction.operand_count,
-                       [](const ZydisDecodedOperand& operand) {
-                         return operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
-                                (operand.mem.base == ZYDIS_REGISTER_RIP ||
-                                 operand.mem.base == ZYDIS_REGISTER_EIP);
-                       });
+    return std::any_of(
+        operands.begin(), operands.begin() + instruction.operand_count,
+        [](const ZydisDecodedOperand& operand) {
+          return operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                 (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP);
+        });
   }
 
   [[nodiscard]] bool has_prefix(std::uint8_t prefix) const {

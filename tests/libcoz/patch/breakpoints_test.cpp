@@ -129,7 +129,6 @@ TEST_CASE("code with breakpoints does what it did, and is counted", "[breakpoint
   CHECK(also.visits() == counted);
 }
 
-
 TEST_CASE("code that is not that of the file stays as it is", "[patch]") {
   static Point point;
   Breakpoints breakpoints;

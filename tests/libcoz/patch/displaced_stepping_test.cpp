@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "kernel/machine_context.h"
-#include "patch/breakpoints.h"
 #include "linetable/plan/patch_planner.h"
+#include "patch/breakpoints.h"
 
 #if defined(__x86_64__)
 

@@ -36,9 +36,9 @@ TEST_CASE("what is not a point is left out and reported", "[points]") {
        {"throughput", "never\thardware\t/b\t1\tn", "end\tluck\t/b\t1\tn",
         "end\thardware\t/b\t1g\tn", "end\thardware\t\t1\tn", "end\thardware\t/b\t\tn",
         "end\thardware\t/b\t1\t", "throughput\tsamples\t/b\t1\tn",
-        "end\tjump\t/b\t1=55//\tn",        // of earlier versions
-        "end\tbreakpoint\t/b\t1\tn",       // without a plan
-        "end\tbreakpoint\t/b\t1=55\tn",    // no plan
+        "end\tjump\t/b\t1=55//\tn",      // of earlier versions
+        "end\tbreakpoint\t/b\t1\tn",     // without a plan
+        "end\tbreakpoint\t/b\t1=55\tn",  // no plan
         "end\thardware\t/b\t1=55//d9\tn"}) {
     INFO(bad);
     std::vector<std::string> problems;

@@ -104,8 +104,7 @@ TEST_CASE("calls push where the original returns to", "[plan]") {
   // The operand is read after the push: 8(%rsp) has become 16(%rsp).
   CHECK(planned({0xff, 0x54, 0x24, 0x08}) == "ff3504000000ff6424100410000000000000/a10p8");
   CHECK(planned({0xff, 0x14, 0x24}) == "ff3504000000ff6424080310000000000000/a10p8");
-  CHECK(planned({0xff, 0x54, 0x24, 0x7f}) ==
-        "ff3507000000ffa424870000000410000000000000/a13p8");
+  CHECK(planned({0xff, 0x54, 0x24, 0x7f}) == "ff3507000000ffa424870000000410000000000000/a13p8");
 }
 
 TEST_CASE("what cannot be moved for certain is not", "[plan]") {
