@@ -65,7 +65,6 @@ sampling  says which ways of sampling the kernel refuses, and why
 
 struct Arguments {
   BuildOptions build;
-  std::vector<std::string> debug_dirs;
   std::string table;
   std::vector<std::string_view> patterns;
   Choices choices;
@@ -86,7 +85,7 @@ int finish(int status) { return std::fflush(stdout) == 0 ? status : int{kCacheFa
 // A command that reads a program.
 int run_limited(const Arguments& arguments, int (*command)(const Arguments&)) {
   const std::string& binary = arguments.build.binary;
-  limit_process(binary, arguments.build.debuginfod);
+  limit_process(binary, arguments.build.search.debuginfod);
   try {
     return command(arguments);
   } catch (const std::bad_alloc&) {
@@ -115,7 +114,7 @@ int run_build(const Arguments& arguments) {
 int run_locations(const Arguments& arguments) {
   LocationQuery query;
   query.binary = arguments.build.binary;
-  query.debug_dirs = arguments.build.debug_dirs;
+  query.debug_dirs = arguments.build.search.folders;
   query.names = arguments.places;
   std::vector<LocationAnswer> answers;
   std::string error;
@@ -173,6 +172,7 @@ constexpr option kLinesOptions[] = {
 
 // False when an option makes no sense; getopt_long has then said why, or this has.
 bool parse_options(int argc, char** argv, const option* options, Arguments& out) {
+  std::vector<std::string> debug_dirs;
   int choice = 0;
   while ((choice = getopt_long(argc, argv, "", options, nullptr)) != -1) {
     switch (choice) {
@@ -180,10 +180,10 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
         out.build.cache_dir = optarg;
         break;
       case 'd':
-        out.debug_dirs.emplace_back(optarg);
+        debug_dirs.emplace_back(optarg);
         break;
       case 'w':
-        out.build.debuginfod = true;
+        out.build.search.debuginfod = true;
         break;
       case 'n':
         out.build.reuse_cached = false;
@@ -214,8 +214,8 @@ bool parse_options(int argc, char** argv, const option* options, Arguments& out)
         return false;
     }
   }
-  out.build.debug_dirs.insert(out.build.debug_dirs.begin(), out.debug_dirs.begin(),
-                              out.debug_dirs.end());
+  std::vector<std::string>& folders = out.build.search.folders;
+  folders.insert(folders.begin(), debug_dirs.begin(), debug_dirs.end());
   return true;
 }
 

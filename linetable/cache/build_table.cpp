@@ -1,39 +1,23 @@
 #include "linetable/cache/build_table.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "common/json.h"
 #include "common/line_table.h"
 #include "linetable/cache/table_cache.h"
 #include "linetable/dwarf/debug_info.h"
-#include "linetable/elf/debuginfod.h"
 #include "linetable/symbols/symbol_functions.h"
 #include "linetable/table/table_builder.h"
 
 namespace coz::linetable {
 namespace {
 
-std::string real_path(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string result(real);
-  std::free(real);
-  return result;
-}
-
 void fail(BuildResult& result, BuildError error, std::string message) {
   result.error = error;
   result.message = std::move(message);
-}
-
-timespec youngest(const ElfFile& a, const ElfFile& b) {
-  return std::max(last_change(a), last_change(b), [](const timespec& x, const timespec& y) {
-    return std::tie(x.tv_sec, x.tv_nsec) < std::tie(y.tv_sec, y.tv_nsec);
-  });
 }
 
 void describe(const LineTable& table, BuildResult& result) {
@@ -64,7 +48,7 @@ void build_anew(const ElfFile& binary, const ElfFile& debug_file, const BuildOpt
   TableBuilder builder;
   std::size_t rows = 0;
   if (!result.debug_file.empty()) {
-    rows = read_debug_info(binary, debug_file, options.debug_dirs, builder, result.warnings);
+    rows = read_debug_info(binary, debug_file, builder, result.warnings);
   }
   if (options.functions) rows += add_symbol_functions(binary, debug_file, builder);
   if (rows == 0) return fail(result, BuildError::kNoDebugInfo, nothing_found(result, options));
@@ -88,7 +72,9 @@ void build_anew(const ElfFile& binary, const ElfFile& debug_file, const BuildOpt
 BuildResult build_table(const BuildOptions& options) {
   BuildResult result;
   const timespec started = file_clock();
-  result.binary = real_path(options.binary);
+  std::error_code unresolved;
+  result.binary = std::filesystem::canonical(options.binary, unresolved).string();
+  if (unresolved) result.binary = options.binary;
   ElfFile binary;
   const char* error = binary.open(result.binary);
   if (error == nullptr && !binary.is_loadable()) {
@@ -102,8 +88,7 @@ BuildResult build_table(const BuildOptions& options) {
 
   std::optional<ElfFile> separate;
   if (!binary.has_debug_info()) {
-    separate = find_separate_debug_file(binary, options.debug_dirs, result.warnings);
-    if (!separate && options.debuginfod) separate = fetch_debug_file(binary, result.warnings);
+    separate = find_separate_debug_file(binary, options.search, result.warnings);
     if (!separate && !options.functions) {
       fail(result, BuildError::kNoDebugInfo, advice_without_debug_info(binary));
       return result;
@@ -123,7 +108,8 @@ BuildResult build_table(const BuildOptions& options) {
   const std::string name = table_name(binary, options.functions);
   result.table = cache.path_of(name);
   if (options.reuse_cached) {
-    if (const auto table = cache.find(name, binary, youngest(binary, debug_file))) {
+    if (const auto table =
+            cache.find(name, binary, later_of(last_change(binary), last_change(debug_file)))) {
       result.cached = true;
       describe(*table, result);
       return result;

@@ -13,8 +13,7 @@ namespace coz::linetable {
 struct BuildOptions {
   std::string binary;
   std::string cache_dir;  // empty for the default
-  std::vector<std::string> debug_dirs{kSystemDebugDir};
-  bool debuginfod = false;  // ask servers for what is not on this machine
+  DebugFileSearch search;
   bool reuse_cached = true;
   bool functions = false;  // also those that are known by symbols alone
 };

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <tuple>
 
 #include "common/line_table_format.h"
@@ -25,17 +26,13 @@ const char* environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// mkdir -p. XDG asks for folders that only their user may enter.
-bool make_folders(const std::string& dir) {
-  for (std::size_t slash = dir.find('/', 1);; slash = dir.find('/', slash + 1)) {
-    const std::string part = dir.substr(0, slash);
-    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
-      // A parent that may not be written to, but exists, is as good (EROFS, EACCES).
-      struct stat status{};
-      if (stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
-    }
-    if (slash == std::string::npos) return true;
-  }
+// XDG asks for folders that only their user may enter.
+std::error_code make_folders(const std::string& dir) {
+  std::error_code error;
+  const mode_t before = umask(077);
+  std::filesystem::create_directories(dir, error);
+  umask(before);
+  return error;
 }
 
 bool is_private_file(int fd) {
@@ -44,8 +41,8 @@ bool is_private_file(int fd) {
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Whether `group` is one that a distribution makes for each user: only we are in it. A user of whom
-// nobody knows (a container's) has none.
+// Whether `group` is the one that a distribution makes for each user: only we are in it. A user
+// without an entry in the system's list, as in a container, has none.
 bool is_private_group(gid_t group) {
   const passwd* const user = getpwuid(geteuid());
   if (user == nullptr || user->pw_gid != group) return false;
@@ -64,8 +61,8 @@ bool is_private_group(gid_t group) {
   return alone;
 }
 
-// Whether somebody else can put a table of theirs in the place of ours, which the profiled program
-// maps, or cut one short under it: why, and what to do about it, or nullptr.
+// The profiled program maps our tables. Why somebody else could replace or truncate one of them,
+// and what to do about it; nullptr if nobody can.
 const char* unsafe_folder(int fd) {
   struct stat status{};
   if (fstat(fd, &status) != 0) return std::strerror(errno);
@@ -92,13 +89,16 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+std::string hexadecimal(std::uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
 std::string unique_suffix() {
   std::uint64_t random = 0;
   if (getrandom(&random, sizeof(random), 0) != sizeof(random)) random = 0;
-  char text[64];
-  std::snprintf(text, sizeof(text), ".%d.%016llx.tmp", static_cast<int>(getpid()),
-                static_cast<unsigned long long>(random));
-  return text;
+  return "." + std::to_string(getpid()) + "." + hexadecimal(random) + ".tmp";
 }
 
 std::uint64_t identity_hash(const ElfFile& binary) {
@@ -125,19 +125,19 @@ std::string default_cache_dir() {
 }
 
 std::string table_name(const ElfFile& binary, bool functions) {
-  char hash[32];
-  std::snprintf(hash, sizeof(hash), "file-%016llx",
-                static_cast<unsigned long long>(identity_hash(binary)));
   const bool by_file = functions || binary.build_id().empty();
-  const std::string key = by_file ? hash : to_hex(binary.build_id());
+  const std::string key =
+      by_file ? "file-" + hexadecimal(identity_hash(binary)) : to_hex(binary.build_id());
   return key + (functions ? "-functions" : "") + "-v" + std::to_string(kLineTableVersion) +
          ".coztable";
 }
 
 timespec last_change(const ElfFile& file) {
   const struct stat& status = file.status();
-  return std::max(status.st_mtim, status.st_ctim, earlier);
+  return later_of(status.st_mtim, status.st_ctim);
 }
+
+timespec later_of(timespec a, timespec b) { return std::max(a, b, earlier); }
 
 timespec file_clock() {
   timespec now{};
@@ -150,16 +150,15 @@ TableCache::~TableCache() {
 }
 
 const char* TableCache::open(const std::string& dir) {
-  if (dir.empty() || !make_folders(dir)) return std::strerror(errno == 0 ? ENOENT : errno);
+  if (dir.empty()) return std::strerror(ENOENT);
+  if (const std::error_code error = make_folders(dir)) return std::strerror(error.value());
   fd_ = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd_ < 0) return std::strerror(errno);
   if (const char* unsafe = unsafe_folder(fd_)) return unsafe;
   // The runtime may run in another folder than the helper, so paths have to be absolute.
-  char* real = realpath(dir.c_str(), nullptr);
-  if (real == nullptr) return std::strerror(errno);
-  dir_ = real;
-  std::free(real);
-  return nullptr;
+  std::error_code error;
+  dir_ = std::filesystem::canonical(dir, error);
+  return error ? std::strerror(error.value()) : nullptr;
 }
 
 std::optional<LineTable> TableCache::find(const std::string& name, const ElfFile& binary,

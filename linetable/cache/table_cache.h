@@ -28,6 +28,8 @@ namespace coz::linetable {
 // table is good only if it is younger than what it was made from.
 [[nodiscard]] timespec last_change(const ElfFile& file);
 
+[[nodiscard]] timespec later_of(timespec a, timespec b);
+
 // The time by the clock that stamps files. To be asked before a binary is read.
 [[nodiscard]] timespec file_clock();
 

@@ -1,56 +1,21 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <unordered_set>
 
 #include "linetable/dwarf/debug_info.h"
-#include "linetable/dwarf/dwarf_handle.h"
+#include "linetable/dwarf/entries.h"
 #include "linetable/dwarf/inlines.h"
 #include "linetable/dwarf/unit_files.h"
+#include "linetable/dwarf/units.h"
 #include "linetable/elf/code_space.h"
-#include "linetable/elf/debug_file.h"
 
 namespace coz::linetable {
 namespace {
-
-// Debug information that dwz moved out of `main`, to be shared by several binaries. Must outlive
-// `main`. Null when there is none, or none can be found: names are missing then.
-struct SharedDebugInfo {
-  ElfFile file;
-  DwarfHandle dwarf;
-};
-
-SharedDebugInfo open_shared(Dwarf* main, const ElfFile& debug_file,
-                            const std::vector<std::string>& debug_dirs,
-                            std::vector<std::string>& warnings) {
-  const char* name = nullptr;
-  const void* id = nullptr;
-  const ssize_t id_size = dwelf_dwarf_gnu_debugaltlink(main, &name, &id);
-  if (id_size <= 0) return {};
-  const auto* id_bytes = static_cast<const std::uint8_t*>(id);
-  const std::vector<std::uint8_t> build_id(id_bytes, id_bytes + id_size);
-  std::vector<std::string> paths;
-  paths.push_back(name[0] == '/' ? name : folder_of(debug_file.path()) + "/" + name);
-  for (const std::string& dir : debug_dirs) paths.push_back(build_id_path(dir, build_id));
-  for (const std::string& path : paths) {
-    SharedDebugInfo shared;
-    if (shared.file.open(path) != nullptr || shared.file.build_id() != build_id) continue;
-    shared.dwarf = open_dwarf(shared.file.elf());
-    if (shared.dwarf == nullptr) continue;
-    dwarf_setalt(main, shared.dwarf.get());
-    return shared;
-  }
-  warnings.push_back("the shared debug file " + std::string(name) + " of " + debug_file.path() +
-                     " was not found: some function names are missing");
-  return {};
-}
 
 // Reads the rows of line programs.
 class RowReader {
@@ -117,16 +82,10 @@ bool RowReader::has_removed_code(Dwarf_Lines* lines, std::size_t count) const {
   return false;
 }
 
-// What of the unit's code the linker kept.
+// The part of the unit's code that the linker kept.
 std::vector<CodeExtent> RowReader::kept_code(Dwarf_Die& unit) const {
-  std::vector<CodeExtent> kept;
-  Dwarf_Addr base = 0;
-  Dwarf_Addr begin = 0;
-  Dwarf_Addr end = 0;
-  std::ptrdiff_t offset = 0;
-  while ((offset = dwarf_ranges(&unit, offset, &base, &begin, &end)) > 0) {
-    if (code_.is_code(begin)) kept.push_back({begin, end});
-  }
+  std::vector<CodeExtent> kept = extents_of(unit);
+  std::erase_if(kept, [this](const CodeExtent& extent) { return !code_.is_code(extent.begin); });
   std::sort(kept.begin(), kept.end(),
             [](const CodeExtent& a, const CodeExtent& b) { return a.begin < b.begin; });
   return kept;
@@ -235,40 +194,34 @@ class UnitWarnings {
 
 }  // namespace
 
-std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
-                            const std::vector<std::string>& debug_dirs, TableBuilder& builder,
+std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file, TableBuilder& builder,
                             std::vector<std::string>& warnings) {
-  SharedDebugInfo shared;
   const DwarfHandle dwarf = open_dwarf(debug_file.elf());
   if (dwarf == nullptr) {
     warnings.push_back("the debug information of " + debug_file.path() +
                        " cannot be read: " + dwarf_errmsg(-1));
     return 0;
   }
-  shared = open_shared(dwarf.get(), debug_file, debug_dirs, warnings);
+  const char* shared = nullptr;
+  const void* id = nullptr;
+  if (dwelf_dwarf_gnu_debugaltlink(dwarf.get(), &shared, &id) > 0 &&
+      dwarf_getalt(dwarf.get()) == nullptr) {
+    warnings.push_back("the shared debug file " + std::string(shared) + " of " + debug_file.path() +
+                       " was not found: some function names are missing");
+  }
 
   const CodeSpace code(binary);
   RowReader rows(code, builder);
   InlineReader inlines(code, builder);
   UnitWarnings unit_warnings(warnings);
-  Dwarf_CU* cursor = nullptr;
-  Dwarf_Die unit{};
-  Dwarf_Die split{};  // with -gsplit-dwarf, the part of the unit that is in a .dwo file
-  int status = 0;
-  while ((status = dwarf_get_units(dwarf.get(), cursor, &cursor, nullptr, nullptr, &unit,
-                                   &split)) == 0) {
-    const int tag = dwarf_tag(&unit);
-    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
-    dwarf_errno();  // forgets errors of before
+  const auto read_unit = [&](Dwarf_Die& unit, Dwarf_Die& functions) {
+    dwarf_errno();  // forgets earlier errors
     UnitFiles files(unit, builder);
     if (!rows.read(unit, files)) unit_warnings.add("line information", unit);
-    const bool is_split = split.addr != nullptr;
-    UnitFiles split_files(is_split ? split : unit, builder);
-    if (!inlines.read(is_split ? split : unit, split_files)) {
-      unit_warnings.add("functions", unit);
-    }
-  }
-  if (status < 0) {
+    UnitFiles function_files(functions, builder);
+    if (!inlines.read(functions, function_files)) unit_warnings.add("functions", unit);
+  };
+  if (!for_each_unit(dwarf.get(), read_unit)) {
     warnings.push_back("the debug information of " + debug_file.path() +
                        " is damaged; what follows the damage is ignored: " + dwarf_errmsg(-1));
   }

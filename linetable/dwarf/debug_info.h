@@ -12,12 +12,10 @@
 namespace coz::linetable {
 
 // Adds every line row and every inlined call of `binary`, as `debug_file` (perhaps the same file)
-// describes them. A unit that cannot be read costs only that unit, and a warning. `debug_dirs` is
-// where a file of shared debug information (.gnu_debugaltlink, made by dwz) is looked for.
+// describes them. A unit that cannot be read costs only that unit, and a warning.
 //
 // Returns the number of rows that name a line; none means no debug information worth having.
 [[nodiscard]] std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
-                                          const std::vector<std::string>& debug_dirs,
                                           TableBuilder& builder,
                                           std::vector<std::string>& warnings);
 

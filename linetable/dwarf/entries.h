@@ -1,55 +1,103 @@
-// Entries of the debug information: which are looked through for functions, going from one to the
-// next, and what they say of themselves.
+// Entries of the debug information: going through those of functions, and what one says of itself.
 #ifndef LINETABLE_DWARF_ENTRIES_H
 #define LINETABLE_DWARF_ENTRIES_H
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
+
+#include "linetable/elf/code_extent.h"
 
 namespace coz::linetable {
 
-// Far deeper than compilers nest; a damaged tree must not exhaust the stack.
-inline constexpr unsigned kMaxDepth = 1000;
-
-// Is it an entry, neither a function nor an inlined call, that may have such among its children?
-[[nodiscard]] constexpr bool may_hold_functions(int tag) noexcept {
-  switch (tag) {
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-      return true;
-    default:
-      return false;
+// Where the code of an entry lies, in the order in which the entry says so. Sets `is_complete` to
+// false when some of it cannot be read.
+[[nodiscard]] inline std::vector<CodeExtent> extents_of(Dwarf_Die& entry,
+                                                        bool* is_complete = nullptr) {
+  std::vector<CodeExtent> extents;
+  Dwarf_Addr base = 0;
+  CodeExtent extent;
+  std::ptrdiff_t offset = 0;
+  while ((offset = dwarf_ranges(&entry, offset, &base, &extent.begin, &extent.end)) > 0) {
+    if (extent.begin < extent.end) extents.push_back(extent);
   }
+  if (is_complete != nullptr) *is_complete = offset == 0;
+  return extents;
 }
 
-// As dwarf_siblingof(&entry, &entry), but an error where a damaged entry says that what stands
-// before it comes next: the walk would not end.
-inline int next_sibling(Dwarf_Die& entry) {
-  const void* const here = entry.addr;
-  const int status = dwarf_siblingof(&entry, &entry);
-  return status == 0 && std::less_equal<const void*>()(entry.addr, here) ? -1 : status;
-}
-
-inline bool has_code(Dwarf_Die& entry) {
-  return dwarf_hasattr(&entry, DW_AT_low_pc) != 0 || dwarf_hasattr(&entry, DW_AT_ranges) != 0;
-}
-
-// An attribute's value; 0 where there is none.
-inline std::uint64_t number_of(Dwarf_Die& entry, unsigned attribute_name) {
+// The value of a numeric attribute; 0 where there is none.
+[[nodiscard]] inline std::uint64_t number_of(Dwarf_Die& entry, unsigned attribute_name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
   if (dwarf_formudata(dwarf_attr(&entry, attribute_name, &attribute), &value) != 0) return 0;
   return value;
+}
+
+// Goes through the functions with code and the inlined calls below an entry, outermost first.
+//
+// Visit is called as visit(entry, outer) and returns the value that the calls inlined into this
+// entry get as `outer`, or nothing to pass over what is inside. An entry without code is a
+// declaration or an abstract instance: only a pattern for others.
+template <typename Outer, typename Visit>
+class ScopeWalk {
+ public:
+  explicit ScopeWalk(Visit& visit) : visit_(visit) {}
+
+  // False when a part of the tree cannot be read.
+  bool children_of(Dwarf_Die& parent, const Outer& outer, unsigned depth = 0) {
+    // Far deeper than compilers nest; a damaged tree must not exhaust the stack.
+    constexpr unsigned kMaxDepth = 1000;
+    if (depth > kMaxDepth) return false;
+    Dwarf_Die entry;
+    int status = dwarf_child(&parent, &entry);
+    bool is_complete = true;
+    while (status == 0) {
+      is_complete = look_at(entry, outer, depth) && is_complete;
+      const void* const here = entry.addr;
+      status = dwarf_siblingof(&entry, &entry);
+      // A damaged entry may say that what stands before it comes next: the walk would not end.
+      if (status == 0 && std::less_equal<const void*>()(entry.addr, here)) return false;
+    }
+    return status > 0 && is_complete;
+  }
+
+ private:
+  bool look_at(Dwarf_Die& entry, const Outer& outer, unsigned depth) {
+    switch (dwarf_tag(&entry)) {
+      case DW_TAG_subprogram:
+      case DW_TAG_inlined_subroutine: {
+        const bool has_code =
+            dwarf_hasattr(&entry, DW_AT_low_pc) != 0 || dwarf_hasattr(&entry, DW_AT_ranges) != 0;
+        if (!has_code) return true;
+        const std::optional<Outer> inner = visit_(entry, outer);
+        return !inner || children_of(entry, *inner, depth + 1);
+      }
+      case DW_TAG_lexical_block:
+      case DW_TAG_try_block:
+      case DW_TAG_catch_block:
+      case DW_TAG_namespace:
+      case DW_TAG_module:
+      case DW_TAG_structure_type:
+      case DW_TAG_class_type:
+      case DW_TAG_union_type:
+      case DW_TAG_enumeration_type:
+        return children_of(entry, outer, depth + 1);
+      default:
+        return true;
+    }
+  }
+
+  Visit& visit_;
+};
+
+template <typename Outer, typename Visit>
+bool walk_scopes(Dwarf_Die& unit, const Outer& outermost, Visit visit) {
+  return ScopeWalk<Outer, Visit>(visit).children_of(unit, outermost);
 }
 
 }  // namespace coz::linetable

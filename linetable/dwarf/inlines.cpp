@@ -2,67 +2,57 @@
 
 #include <dwarf.h>
 
-#include <cstddef>
 #include <limits>
+#include <optional>
 
 #include "linetable/dwarf/entries.h"
+#include "linetable/dwarf/scopes.h"
+#include "linetable/symbols/demangle.h"
 
 namespace coz::linetable {
 
 bool InlineReader::read(Dwarf_Die& unit, UnitFiles& files) {
-  files_ = &files;
-  return read_children(unit, kNoScope, 0);
-}
-
-bool InlineReader::read_children(Dwarf_Die& parent, std::uint32_t scope, unsigned depth) {
-  if (depth > kMaxDepth) return false;
-  Dwarf_Die entry;
-  int status = dwarf_child(&parent, &entry);
-  bool complete = true;
-  while (status == 0) {
-    complete = read_entry(entry, scope, depth) && complete;
-    status = next_sibling(entry);
-  }
-  return status > 0 && complete;
-}
-
-bool InlineReader::read_entry(Dwarf_Die& entry, std::uint32_t scope, unsigned depth) {
-  switch (dwarf_tag(&entry)) {
-    case DW_TAG_subprogram: {
-      // Without code it is a declaration or an abstract instance: only a pattern for others.
-      if (!has_code(entry)) return true;
-      const std::uint32_t function = builder_.add_function_scope(names_.id(entry));
-      return add_ranges(entry, function) && read_children(entry, function, depth + 1);
-    }
-    case DW_TAG_inlined_subroutine: {
-      if (!has_code(entry)) return true;
-      const std::uint32_t inlined =
-          builder_.add_inlined_scope(names_.id(entry), scope, call_line(entry));
-      return add_ranges(entry, inlined) && read_children(entry, inlined, depth + 1);
-    }
-    default:
-      return !may_hold_functions(dwarf_tag(&entry)) || read_children(entry, scope, depth + 1);
-  }
+  bool has_all_ranges = true;
+  const auto add = [&](Dwarf_Die& entry, std::uint32_t outer) -> std::optional<std::uint32_t> {
+    const bool is_function = dwarf_tag(&entry) == DW_TAG_subprogram;
+    const std::uint32_t function = function_id(entry);
+    const std::uint32_t scope =
+        is_function ? builder_.add_function_scope(function)
+                    : builder_.add_inlined_scope(function, outer, call_line(entry, files));
+    if (add_ranges(entry, scope)) return scope;
+    has_all_ranges = false;
+    return std::nullopt;
+  };
+  return walk_scopes(unit, kNoScope, add) && has_all_ranges;
 }
 
 bool InlineReader::add_ranges(Dwarf_Die& entry, std::uint32_t scope) {
-  Dwarf_Addr base = 0;
-  Dwarf_Addr begin = 0;
-  Dwarf_Addr end = 0;
-  std::ptrdiff_t offset = 0;
-  while ((offset = dwarf_ranges(&entry, offset, &base, &begin, &end)) > 0) {
-    if (begin < end && code_.is_code(begin) && code_.fits(end)) {
-      builder_.add_range(code_.relative(begin), code_.relative(end), scope);
+  bool is_complete = false;
+  for (const CodeExtent& extent : extents_of(entry, &is_complete)) {
+    if (code_.is_code(extent.begin) && code_.fits(extent.end)) {
+      builder_.add_range(code_.relative(extent.begin), code_.relative(extent.end), scope);
     }
   }
-  return offset == 0;
+  return is_complete;
 }
 
-std::uint32_t InlineReader::call_line(Dwarf_Die& inlined) {
+std::uint32_t InlineReader::call_line(Dwarf_Die& inlined, UnitFiles& files) {
   const std::uint64_t line = number_of(inlined, DW_AT_call_line);
   if (line == 0 || line > std::numeric_limits<std::uint32_t>::max()) return kNoLine;
-  const std::uint32_t file = files_->id(number_of(inlined, DW_AT_call_file));
+  const std::uint32_t file = files.id(number_of(inlined, DW_AT_call_file));
   return file == kNoFile ? kNoLine : builder_.add_line(file, static_cast<std::uint32_t>(line));
+}
+
+std::uint32_t InlineReader::function_id(Dwarf_Die& entry) {
+  Dwarf_Die origin = origin_of(entry);
+  const auto [of_origin, is_new_origin] = function_of_origin_.try_emplace(origin.addr, kNoFunction);
+  if (!is_new_origin) return of_origin->second;
+  const char* symbol = symbol_of(origin);
+  if (symbol == nullptr) return kNoFunction;
+  const auto [of_symbol, is_new] = function_of_symbol_.try_emplace(symbol, kNoFunction);
+  if (is_new) of_symbol->second = builder_.add_function(demangled(symbol));
+  of_origin->second = of_symbol->second;
+  return of_origin->second;
 }
 
 }  // namespace coz::linetable

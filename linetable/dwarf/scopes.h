@@ -1,5 +1,5 @@
-// The functions of a unit that have code, and the calls that were inlined into them, as entries of
-// the debug information.
+// The functions of a unit that have code, and the calls that were inlined into them: their names
+// and where they are entered.
 #ifndef LINETABLE_DWARF_SCOPES_H
 #define LINETABLE_DWARF_SCOPES_H
 
@@ -9,27 +9,26 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
-
-#include "linetable/elf/code_extent.h"
 
 namespace coz::linetable {
-
-[[nodiscard]] std::vector<CodeExtent> extents_of(Dwarf_Die& entry);
 
 // Where a function or an inlined call is entered.
 [[nodiscard]] std::optional<std::uint64_t> entry_of(Dwarf_Die& entry);
 
-// The names of the function that `entry` is an instance of.
+// The entry that names the function of which `entry` is an instance. Its address, `addr`,
+// identifies the function within its file of debug information.
+[[nodiscard]] Dwarf_Die origin_of(Dwarf_Die& entry);
+
+// The name that says most of a function: mangled if C++ or Rust, else plain. Null if it has none.
+// It points into the debug information. `origin` is what origin_of() returned.
+[[nodiscard]] const char* symbol_of(Dwarf_Die& origin);
+
 struct FunctionName {
   std::string whole;  // demangled, with parameters
   std::string plain;  // as in the source, without its class or namespace
   std::string file;   // that declares it; normalised
 };
 [[nodiscard]] FunctionName name_of(Dwarf_Die& entry);
-
-// What identifies that function within its file of debug information.
-[[nodiscard]] const void* origin_of(Dwarf_Die& entry);
 
 // Calls `visit(entry, function)` for each function with code, and for each inlined call, with the
 // function around it (the entry itself for a function). With an address: only for those that

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,13 @@
 namespace coz::linetable {
 
 inline constexpr std::uint32_t kNoFile = 0xffffffffU;
+
+// The normalised path of file `number` in a unit's table of files; empty for "no file".
+[[nodiscard]] std::string path_of_file(Dwarf_Files* files, std::size_t number,
+                                       std::string_view compilation_dir);
+
+// The folder that the unit was compiled in; empty where that is not known.
+[[nodiscard]] std::string_view compilation_dir_of(Dwarf_Die& unit);
 
 class UnitFiles {
  public:

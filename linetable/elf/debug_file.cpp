@@ -1,90 +1,96 @@
 #include "linetable/elf/debug_file.h"
 
-#include <sys/mman.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
 
-#include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
 
 namespace coz::linetable {
 namespace {
 
-// The CRC-32 of .gnu_debuglink (that of zlib and Ethernet).
-class Crc32 {
- public:
-  Crc32() {
-    for (std::uint32_t i = 0; i < table_.size(); ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) * 0xedb88320U);
-      table_[i] = value;
-    }
-  }
+namespace fs = std::filesystem;
 
-  [[nodiscard]] std::uint32_t of(const unsigned char* bytes, std::size_t size) const {
-    std::uint32_t crc = 0xffffffffU;
-    for (std::size_t i = 0; i < size; ++i) crc = table_[(crc ^ bytes[i]) & 0xff] ^ (crc >> 8);
-    return ~crc;
-  }
+constexpr const char* kServers = "DEBUGINFOD_URLS";
 
- private:
-  std::array<std::uint32_t, 256> table_{};
+struct DwflEnd {
+  void operator()(Dwfl* dwfl) const noexcept { dwfl_end(dwfl); }
 };
 
-bool has_crc(const ElfFile& file, std::uint32_t expected) {
-  const auto size = static_cast<std::size_t>(file.status().st_size);
-  void* bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-  if (bytes == MAP_FAILED) return false;
-  const bool same = Crc32().of(static_cast<const unsigned char*>(bytes), size) == expected;
-  munmap(bytes, size);
-  return same;
+// The path of the file that libdwfl finds; empty for none.
+std::string search_by_libdwfl(const ElfFile& binary, const std::vector<std::string>& folders) {
+  std::string path = "+:.debug";  // "+": the checksum has to match
+  for (const std::string& folder : folders) path += ":" + folder;
+  char* path_data = path.data();
+  Dwfl_Callbacks callbacks{};
+  callbacks.section_address = dwfl_offline_section_address;
+  callbacks.debuginfo_path = &path_data;
+  const std::unique_ptr<Dwfl, DwflEnd> dwfl(dwfl_begin(&callbacks));
+  const char* name = binary.path().c_str();
+  Dwfl_Module* module = dwfl_report_offline(dwfl.get(), name, name, -1);
+  if (module == nullptr) return {};
+  dwfl_report_end(dwfl.get(), nullptr, nullptr);
+
+  GElf_Word checksum = 0;
+  const char* link = dwelf_elf_gnu_debuglink(binary.elf(), &checksum);
+  void** user_data = nullptr;
+  GElf_Addr base = 0;
+  dwfl_module_info(module, &user_data, &base, nullptr, nullptr, nullptr, nullptr, nullptr);
+  char* found_name = nullptr;
+  const int file = dwfl_standard_find_debuginfo(module, user_data, name, base, name, link, checksum,
+                                                &found_name);
+  std::free(found_name);
+  if (file < 0) return {};
+  std::error_code error;
+  const fs::path found = fs::read_symlink("/proc/self/fd/" + std::to_string(file), error);
+  close(file);
+  return found.string();
 }
 
-// A file whose build-id is the binary's belongs to it; the checksum, which takes reading all of
-// the file, decides only where build-ids cannot.
-bool belongs_to(const ElfFile& candidate, const ElfFile& binary) {
-  if (!binary.build_id().empty() && !candidate.build_id().empty()) {
-    return candidate.build_id() == binary.build_id();
+// A file that has the right name but belongs to another build.
+void warn_of_other_build(const ElfFile& binary, const std::vector<std::string>& folders,
+                         std::vector<std::string>& warnings) {
+  GElf_Word checksum = 0;
+  const char* link = dwelf_elf_gnu_debuglink(binary.elf(), &checksum);
+  if (link == nullptr) return;
+  const fs::path folder = fs::path(binary.path()).parent_path();
+  std::vector<fs::path> places{folder, folder / ".debug"};
+  for (const std::string& debug : folders) places.push_back(debug / folder.relative_path());
+  for (const fs::path& place : places) {
+    std::error_code error;
+    if (!fs::is_regular_file(place / link, error)) continue;
+    warnings.push_back("the debug file " + (place / link).string() +
+                       " belongs to another build of " + binary.path());
   }
-  return binary.debug_link() && has_crc(candidate, binary.debug_link()->crc);
 }
 
-std::vector<std::string> candidate_paths(const ElfFile& binary,
-                                         const std::vector<std::string>& debug_dirs) {
-  std::vector<std::string> paths;
-  if (binary.build_id().size() > 1) {
-    for (const std::string& dir : debug_dirs) {
-      paths.push_back(build_id_path(dir, binary.build_id()));
-    }
-  }
-  if (binary.debug_link()) {
-    const std::string& name = binary.debug_link()->name;
-    const std::string folder = folder_of(binary.path());
-    paths.push_back(folder + "/" + name);
-    paths.push_back(folder + "/.debug/" + name);
-    for (const std::string& dir : debug_dirs) paths.push_back(dir + folder + "/" + name);
-  }
-  return paths;
+std::string server_problem(const ElfFile& binary) {
+  const char* servers = std::getenv(kServers);
+  if (binary.build_id().empty()) return "it has no build id";
+  if (servers == nullptr || *servers == '\0') return std::string(kServers) + " names no server";
+  return "no server has it or answers, or libdebuginfod.so.1 is not installed";
 }
 
 }  // namespace
 
-std::string build_id_path(const std::string& debug_dir, const std::vector<std::uint8_t>& build_id) {
-  const std::string hex = to_hex(build_id);
-  return debug_dir + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 std::optional<ElfFile> find_separate_debug_file(const ElfFile& binary,
-                                                const std::vector<std::string>& debug_dirs,
+                                                const DebugFileSearch& search,
                                                 std::vector<std::string>& warnings) {
-  for (const std::string& path : candidate_paths(binary, debug_dirs)) {
-    ElfFile candidate;
-    if (candidate.open(path) != nullptr || !candidate.has_debug_info()) continue;
-    if (belongs_to(candidate, binary)) return candidate;
-    warnings.push_back("the debug file " + path + " belongs to another build of " + binary.path());
+  // Some distributions set it for everybody; libdwfl would then ask.
+  if (!search.debuginfod) unsetenv(kServers);
+  const std::string path = search_by_libdwfl(binary, search.folders);
+  ElfFile file;
+  const bool is_good = !path.empty() && file.open(path) == nullptr && file.has_debug_info();
+  // libdwfl takes a server's word for it.
+  const bool is_same_build = binary.build_id().empty() || file.build_id() == binary.build_id();
+  if (is_good && is_same_build) return file;
+  warn_of_other_build(binary, search.folders, warnings);
+  if (search.debuginfod) {
+    warnings.push_back("no debug information of " + binary.path() +
+                       " from debuginfod: " + server_problem(binary));
   }
   return std::nullopt;
 }

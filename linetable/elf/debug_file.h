@@ -1,7 +1,8 @@
-// Finding the file that holds a binary's debug information: the binary itself, or a separate file.
+// Finding the separate file that holds a binary's debug information.
 //
-// Looked for only on this machine: profiling must not depend on, or tell, the network, unless the
-// user asks for that (debuginfod.h).
+// libdwfl does the search: by build id below the debug folders, then by .gnu_debuglink beside the
+// binary, in its .debug folder and below the debug folders, with the build id or the checksum
+// compared. Servers are asked only when the user wants that: it tells them what is profiled.
 #ifndef LINETABLE_ELF_DEBUG_FILE_H
 #define LINETABLE_ELF_DEBUG_FILE_H
 
@@ -15,18 +16,16 @@ namespace coz::linetable {
 
 inline constexpr const char* kSystemDebugDir = "/usr/lib/debug";
 
-// The separate file for `binary`, by build-id under the debug folders, else by .gnu_debuglink
-// beside the binary, in its .debug folder and under the debug folders. A file that belongs to
-// another build is passed over, with a warning.
-[[nodiscard]] std::optional<ElfFile> find_separate_debug_file(
-    const ElfFile& binary, const std::vector<std::string>& debug_dirs,
-    std::vector<std::string>& warnings);
+struct DebugFileSearch {
+  std::vector<std::string> folders{kSystemDebugDir};
+  bool debuginfod = false;  // ask the servers in $DEBUGINFOD_URLS for what is not on this machine
+};
 
-// DIR/.build-id/ab/cdef….debug
-[[nodiscard]] std::string build_id_path(const std::string& debug_dir,
-                                        const std::vector<std::uint8_t>& build_id);
-
-[[nodiscard]] std::string folder_of(const std::string& path);
+// The separate debug file of `binary`. Where there is none, `warnings` may say why. Changes the
+// environment, so there must be one thread.
+[[nodiscard]] std::optional<ElfFile> find_separate_debug_file(const ElfFile& binary,
+                                                              const DebugFileSearch& search,
+                                                              std::vector<std::string>& warnings);
 
 }  // namespace coz::linetable
 

@@ -1,11 +1,14 @@
-// An ELF file on disk: what identifies it and where its code lies.
+// An ELF file on disk: what identifies it, and where its code lies.
+//
+// It owns the open file; what it hands out points into it. Addresses are in the file's own address
+// space.
 #ifndef LINETABLE_ELF_ELF_FILE_H
 #define LINETABLE_ELF_ELF_FILE_H
 
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,34 +18,26 @@ struct Elf;
 
 namespace coz::linetable {
 
-struct DebugLink {
-  std::string name;
-  std::uint32_t crc = 0;
+struct ElfCloser {
+  int descriptor = -1;
+  void operator()(Elf* elf) const noexcept;
 };
 
 class ElfFile {
  public:
-  ElfFile() = default;
-  ~ElfFile();
-  ElfFile(ElfFile&& other) noexcept;
-  ElfFile& operator=(ElfFile&& other) noexcept;
-  ElfFile(const ElfFile&) = delete;
-  ElfFile& operator=(const ElfFile&) = delete;
-
-  // Returns nullptr, or what is wrong with the file.
+  // Opens a file, once. Returns nullptr, or what is wrong with the file, to follow its name.
   [[nodiscard]] const char* open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const struct ::stat& status() const { return status_; }
-  [[nodiscard]] int descriptor() const { return fd_; }
-  [[nodiscard]] Elf* elf() const { return elf_; }
+  [[nodiscard]] Elf* elf() const { return elf_.get(); }
   [[nodiscard]] const std::vector<std::uint8_t>& build_id() const { return build_id_; }
-  [[nodiscard]] const std::optional<DebugLink>& debug_link() const { return debug_link_; }
 
-  // An executable or a shared library; not an object file, nor a file of shared debug information.
+  // Whether it is an executable or a shared library: not an object file, nor a file of shared
+  // debug information.
   [[nodiscard]] bool is_loadable() const { return is_loadable_; }
 
-  // The lowest address at which the file is loaded, in its own address space.
+  // The lowest address at which the file is loaded.
   [[nodiscard]] std::uint64_t base_address() const { return base_address_; }
 
   // Whether code is loaded at `address`. Functions that the linker removed keep their debug
@@ -53,16 +48,13 @@ class ElfFile {
   [[nodiscard]] bool has_debug_info() const;
 
  private:
-  void read_notes();
   void read_segments();
   void read_code_sections();
 
   std::string path_;
   struct ::stat status_{};
-  int fd_ = -1;
-  Elf* elf_ = nullptr;
+  std::unique_ptr<Elf, ElfCloser> elf_;
   std::vector<std::uint8_t> build_id_;
-  std::optional<DebugLink> debug_link_;
   std::uint64_t base_address_ = 0;
   bool is_loadable_ = false;
   std::vector<CodeExtent> code_;

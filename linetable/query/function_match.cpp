@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// Where the bracket that `name` ends in was opened; kNone if it ends in none, or in an odd one.
+// Where the bracket that `name` ends in was opened; kNone if it ends in none, or in an
+// unmatched one.
 std::size_t opening_of_last(std::string_view name, char open, char close) {
   if (!name.ends_with(close)) return kNone;
   int depth = 0;
@@ -24,7 +25,7 @@ std::size_t opening_of_last(std::string_view name, char open, char close) {
 }
 
 std::string_view without_parameters(std::string_view name) {
-  // What may follow them: qualifiers, and marks of the compiler's.
+  // They may be followed by qualifiers, and by what the compiler adds.
   std::string_view rest = name.substr(0, name.find(" [clone "));
   for (const std::string_view qualifier : {"&&", "&", " volatile", " const"}) {
     if (rest.ends_with(qualifier)) rest.remove_suffix(qualifier.size());
@@ -103,6 +104,31 @@ unsigned name_distance(std::string_view wanted, std::string_view name) {
     }
   }
   return row[name.size()];
+}
+
+void NearestNames::consider(std::string_view name) {
+  if (name.empty()) return;
+  const std::string_view bare = bare_function_name(name);
+  const std::size_t colons = bare.rfind("::");
+  unsigned distance = name_distance(wanted_, bare);
+  if (colons != kNone)
+    distance = std::min(distance, name_distance(wanted_, bare.substr(colons + 2)));
+  if (distance <= std::max<std::size_t>(2, wanted_.size() / 3)) {
+    candidates_.push_back({distance, std::string(name)});
+  }
+}
+
+std::vector<std::string> NearestNames::best() {
+  constexpr std::size_t kMaxNearest = 6;
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [](const auto& a, const auto& b) { return a.distance < b.distance; });
+  std::vector<std::string> names;
+  for (Candidate& candidate : candidates_) {
+    if (names.size() == kMaxNearest) break;
+    const bool is_new = std::find(names.begin(), names.end(), candidate.name) == names.end();
+    if (is_new) names.push_back(std::move(candidate.name));
+  }
+  return names;
 }
 
 }  // namespace coz::linetable

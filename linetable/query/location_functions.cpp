@@ -1,19 +1,18 @@
 #include "linetable/query/location_functions.h"
 
 #include <dwarf.h>
-#include <gelf.h>
 
 #include <algorithm>
 
 #include "common/scope.h"
-#include "linetable/dwarf/dwarf_handle.h"
+#include "linetable/dwarf/entries.h"
+#include "linetable/dwarf/units.h"
+#include "linetable/elf/sections.h"
 #include "linetable/query/function_match.h"
 #include "linetable/symbols/demangle.h"
 
 namespace coz::linetable {
 namespace {
-
-constexpr std::size_t kMaxNearest = 6;
 
 std::string_view without_arguments(std::string_view plain) {
   return plain.starts_with("operator") ? plain : plain.substr(0, plain.find('<', 1));
@@ -90,21 +89,11 @@ std::string_view without_clone_suffix(std::string_view symbol) {
 }
 
 void FunctionSymbols::read(const ElfFile& file) {
-  for (Elf_Scn* section = elf_nextscn(file.elf(), nullptr); section != nullptr;
-       section = elf_nextscn(file.elf(), section)) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) continue;
-    if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) continue;
-    Elf_Data* data = elf_getdata(section, nullptr);
-    const std::size_t count = data == nullptr ? 0 : header.sh_size / header.sh_entsize;
-    for (std::size_t i = 0; i < count; ++i) {
-      GElf_Sym symbol;
-      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-      if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
-      const char* name = elf_strptr(file.elf(), header.sh_link, symbol.st_name);
-      if (name != nullptr && *name != '\0') names_.emplace(symbol.st_value, name);
-    }
-  }
+  const auto add = [&](const GElf_Sym& symbol, const char* name) {
+    if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC) names_.emplace(symbol.st_value, name);
+  };
+  for_each_symbol(file.elf(), SHT_SYMTAB, add);
+  for_each_symbol(file.elf(), SHT_DYNSYM, add);
 }
 
 bool FunctionSymbols::is_part(std::uint64_t address) const {
@@ -128,7 +117,7 @@ LocationFunctions::LocationFunctions(std::string_view wanted, const CodeSpace& s
 }
 
 LocationFunctions::Function& LocationFunctions::function_of(Dwarf_Die& scope) {
-  const auto [known, is_new] = key_of_origin_.try_emplace(origin_of(scope));
+  const auto [known, is_new] = key_of_origin_.try_emplace(origin_of(scope).addr);
   if (!is_new) return functions_[known->second];
   FunctionName name = name_of(scope);
   known->second = location_of(name);
@@ -179,7 +168,7 @@ void LocationFunctions::add_symbols() {
   for (const auto& [address, symbol] : symbols_.all()) {
     if (known_.contains(address) || !space_.is_code(address) || symbols_.is_part(address)) continue;
     FunctionName name;
-    name.whole = Demangler()(std::string(without_clone_suffix(symbol)).c_str());
+    name.whole = demangled(std::string(without_clone_suffix(symbol)).c_str());
     name.plain = name.whole;
     Function& function = functions_[name.whole];
     if (function.name.whole.empty()) {
@@ -209,36 +198,13 @@ void LocationFunctions::take_best(LocationAnswer& answer) const {
   }
 }
 
-void LocationFunctions::take_nearest(LocationAnswer& answer) const {
-  struct Candidate {
-    std::size_t distance;
-    std::string name;
-  };
-  std::vector<Candidate> candidates;
-  for (const auto& [location, function] : functions_) {
-    const std::string_view plain = without_arguments(function.name.plain);
-    if (plain.empty()) continue;
-    const std::string_view name = bare_function_name(function.name.whole);
-    const std::size_t far = std::min(name_distance(wanted_, plain), name_distance(wanted_, name));
-    if (far <= std::max<std::size_t>(2, wanted_.size() / 3)) {
-      candidates.push_back({far, function.name.whole});
-    }
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
-  for (const Candidate& candidate : candidates) {
-    if (answer.nearest.size() == kMaxNearest) break;
-    if (std::find(answer.nearest.begin(), answer.nearest.end(), candidate.name) ==
-        answer.nearest.end()) {
-      answer.nearest.push_back(candidate.name);
-    }
-  }
-}
-
 void LocationFunctions::finish(LocationAnswer& answer) {
   add_symbols();
   take_best(answer);
-  if (answer.places.empty()) take_nearest(answer);
+  if (!answer.places.empty()) return;
+  NearestNames nearest(wanted_);
+  for (const auto& [location, function] : functions_) nearest.consider(function.name.whole);
+  answer.nearest = nearest.best();
 }
 
 }  // namespace coz::linetable

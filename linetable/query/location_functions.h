@@ -70,7 +70,6 @@ class LocationFunctions {
   Function& function_of(Dwarf_Die& scope);
   void add_symbols();
   void take_best(LocationAnswer& answer) const;
-  void take_nearest(LocationAnswer& answer) const;
 
   std::string file_;  // a pattern, may be empty
   std::string wanted_;

@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "linetable/dwarf/dwarf_handle.h"
 #include "linetable/dwarf/entries.h"
 #include "linetable/dwarf/scopes.h"
-#include "linetable/dwarf/source_path.h"
+#include "linetable/dwarf/unit_files.h"
+#include "linetable/dwarf/units.h"
 
 namespace coz::linetable {
 namespace {
@@ -100,16 +100,6 @@ LocationLines::LocationLines(const Location& wanted, const CodeSpace& space, con
       space_(space),
       code_(code) {}
 
-std::string LocationLines::path_of(Dwarf_Die& unit, Dwarf_Files* files, std::size_t number) const {
-  const char* path = dwarf_filesrc(files, number, nullptr, nullptr);
-  if (path == nullptr || *path == '\0' || std::string_view(path) == "???") return {};
-  Dwarf_Attribute attribute;
-  const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
-  const bool is_whole = *path == '/' || folder == nullptr;
-  std::string whole = normalise_source_path(is_whole ? std::string_view() : folder, path);
-  return pattern_.contains(whole.c_str()) ? whole : std::string();
-}
-
 void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   Dwarf_Lines* lines = nullptr;
   Dwarf_Files* files = nullptr;
@@ -119,10 +109,12 @@ void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   if (!read_files(unit, files, file_count)) return;
   // A file may have several numbers.
   std::set<std::string> paths;
+  const std::string_view compilation_dir = compilation_dir_of(unit);
   std::vector<const std::string*> path_of_number(file_count, nullptr);
   for (std::size_t i = 0; i < file_count; ++i) {
-    std::string path = path_of(unit, files, i);
-    if (!path.empty()) path_of_number[i] = &*paths.insert(std::move(path)).first;
+    std::string path = path_of_file(files, i, compilation_dir);
+    if (!path.empty() && pattern_.contains(path.c_str()))
+      path_of_number[i] = &*paths.insert(std::move(path)).first;
   }
   if (paths.empty()) return;
 

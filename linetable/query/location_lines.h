@@ -51,7 +51,6 @@ class LocationLines {
   };
   struct Raw;
 
-  std::string path_of(Dwarf_Die& unit, Dwarf_Files* files, std::size_t number) const;
   void add_calls(const std::vector<const std::string*>& path_of_number, Dwarf_Die& functions);
   void add_rows(const std::string& path, const std::vector<Raw>& raw, Dwarf_Die& functions);
 

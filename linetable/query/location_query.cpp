@@ -1,6 +1,5 @@
 #include "linetable/query/location_query.h"
 
-#include <dwarf.h>
 #include <elfutils/libdw.h>
 
 #include <memory>
@@ -8,7 +7,7 @@
 #include <variant>
 
 #include "common/json.h"
-#include "linetable/dwarf/dwarf_handle.h"
+#include "linetable/dwarf/units.h"
 #include "linetable/query/location_functions.h"
 #include "linetable/query/location_lines.h"
 
@@ -19,21 +18,12 @@ namespace {
 using Search = std::variant<LocationLines, LocationFunctions>;
 
 void read_units(Dwarf* dwarf, std::vector<Search>& searches) {
-  Dwarf_CU* cursor = nullptr;
-  Dwarf_Die unit{};
-  Dwarf_Die split{};  // with -gsplit-dwarf, the part of the unit that is in a .dwo file
-  while (dwarf_get_units(dwarf, cursor, &cursor, nullptr, nullptr, &unit, &split) == 0) {
-    const int tag = dwarf_tag(&unit);
-    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
-    Dwarf_Die& functions = split.addr != nullptr ? split : unit;
+  const auto read_unit = [&](Dwarf_Die& unit, Dwarf_Die& functions) {
     for (Search& search : searches) {
-      if (auto* lines = std::get_if<LocationLines>(&search)) {
-        lines->read(unit, functions);
-      } else {
-        std::get<LocationFunctions>(search).read(unit, functions);
-      }
+      std::visit([&](auto& each) { each.read(unit, functions); }, search);
     }
-  }
+  };
+  static_cast<void>(for_each_unit(dwarf, read_unit));
 }
 
 void plan_patches(LocationAnswer& answer, const CodeBytes& code) {
@@ -58,7 +48,7 @@ bool find_locations(const LocationQuery& query, std::vector<LocationAnswer>& ans
   std::optional<ElfFile> separate;
   std::vector<std::string> warnings;
   if (!binary.has_debug_info()) {
-    separate = find_separate_debug_file(binary, query.debug_dirs, warnings);
+    separate = find_separate_debug_file(binary, {query.debug_dirs, false}, warnings);
   }
   const ElfFile& debug_file = separate ? *separate : binary;
   const DwarfHandle dwarf = open_dwarf(debug_file.elf());

@@ -134,28 +134,11 @@ void write_lines_found(JsonWriter& json, const LineTable& table,
 }
 
 std::vector<std::string> nearest_functions(const LineTable& table, std::string_view wanted) {
-  struct Candidate {
-    unsigned distance;
-    std::uint32_t function;
-  };
-  const std::string_view bare = bare_function_name(wanted);
-  // More letters than this make another name.
-  const auto most = static_cast<unsigned>(2 + bare.size() / 4);
-  std::vector<Candidate> candidates;
+  NearestNames nearest(wanted);
   for (std::uint32_t id = 0; id < table.function_count(); ++id) {
-    const char* name = table.function_name(id);
-    if (name == nullptr) continue;
-    const unsigned distance = name_distance(bare, bare_function_name(name));
-    if (distance <= most) candidates.push_back({distance, id});
+    if (const char* name = table.function_name(id)) nearest.consider(name);
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.distance < b.distance; });
-  std::vector<std::string> nearest;
-  for (const Candidate& candidate : candidates) {
-    if (nearest.size() >= kMaxNearest) break;
-    nearest.emplace_back(table.function_name(candidate.function));
-  }
-  return nearest;
+  return nearest.best();
 }
 
 void write_functions_found(JsonWriter& json, const LineTable& table,

@@ -24,7 +24,7 @@ LineTable table_of(const std::string& binary, const std::string& cache,
   BuildOptions options;
   options.binary = binary;
   options.cache_dir = cache;
-  options.debug_dirs = debug_dirs;
+  options.search.folders = debug_dirs;
   const BuildResult result = build_table(options);
   INFO(to_json(result));
   REQUIRE(result.error == BuildError::kNone);

@@ -35,7 +35,7 @@ Built table_of(const std::string& binary, const std::string& cache, bool functio
   BuildOptions options;
   options.binary = binary;
   options.cache_dir = cache;
-  options.debug_dirs = {};
+  options.search.folders = {};
   options.functions = functions;
   Built built{build_table(options), {}};
   INFO(to_json(built.result));
