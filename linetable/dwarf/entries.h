@@ -15,18 +15,22 @@
 
 namespace coz::linetable {
 
-// Where the code of an entry lies, in the order in which the entry says so. Sets `is_complete` to
-// false when some of it cannot be read.
-[[nodiscard]] inline std::vector<CodeExtent> extents_of(Dwarf_Die& entry,
-                                                        bool* is_complete = nullptr) {
-  std::vector<CodeExtent> extents;
+// Calls visit(const CodeExtent&) for each range of code of an entry, in the order in which the entry
+// has them. False when some cannot be read.
+template <typename Visit>
+bool for_each_extent(Dwarf_Die& entry, Visit visit) {
   Dwarf_Addr base = 0;
   CodeExtent extent;
   std::ptrdiff_t offset = 0;
   while ((offset = dwarf_ranges(&entry, offset, &base, &extent.begin, &extent.end)) > 0) {
-    if (extent.begin < extent.end) extents.push_back(extent);
+    if (extent.begin < extent.end) visit(extent);
   }
-  if (is_complete != nullptr) *is_complete = offset == 0;
+  return offset == 0;
+}
+
+[[nodiscard]] inline std::vector<CodeExtent> extents_of(Dwarf_Die& entry) {
+  std::vector<CodeExtent> extents;
+  for_each_extent(entry, [&](const CodeExtent& extent) { extents.push_back(extent); });
   return extents;
 }
 

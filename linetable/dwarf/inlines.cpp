@@ -27,13 +27,10 @@ bool InlineReader::read(Dwarf_Die& unit, UnitFiles& files) {
 }
 
 bool InlineReader::add_ranges(Dwarf_Die& entry, std::uint32_t scope) {
-  bool is_complete = false;
-  for (const CodeExtent& extent : extents_of(entry, &is_complete)) {
-    if (code_.is_code(extent.begin) && code_.fits(extent.end)) {
-      builder_.add_range(code_.relative(extent.begin), code_.relative(extent.end), scope);
-    }
-  }
-  return is_complete;
+  return for_each_extent(entry, [&](const CodeExtent& extent) {
+    if (!code_.is_code(extent.begin) || !code_.fits(extent.end)) return;
+    builder_.add_range(code_.relative(extent.begin), code_.relative(extent.end), scope);
+  });
 }
 
 std::uint32_t InlineReader::call_line(Dwarf_Die& inlined, UnitFiles& files) {
