@@ -1,6 +1,6 @@
 #include "sampling/call_chain.h"
 
-#include "kernel/loaded_object.h"
+#include "unwind/loaded_object.h"
 #include "unwind/stack_walk.h"
 
 namespace coz {

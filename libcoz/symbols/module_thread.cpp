@@ -14,7 +14,7 @@
 
 #include "common/high_descriptor.h"
 #include "common/raw_syscall.h"
-#include "kernel/loaded_object.h"
+#include "symbols/loader_listing.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/thread_time.h"

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernel/loaded_object.h"
+#include "symbols/loader_listing.h"
 #include "symbols/modules.h"
 #include "symbols/table_service.h"
 

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "common/line_table.h"
-#include "kernel/loaded_object.h"
+#include "symbols/loader_listing.h"
 
 namespace coz {
 

@@ -12,10 +12,10 @@ constexpr std::size_t kKernelMask = 8;  // bytes in the kernel's signal mask
 
 }  // namespace
 
-// The kernel reads the new signal mask before it looks at what is to be done with it: EFAULT where
-// there is nothing to read; else EINVAL, since there is no such thing to do. Nothing is changed.
-// It needs neither a descriptor nor a permission, and a filter of system calls that lets a C
-// library run lets it pass; whatever else is answered counts as not readable.
+// The kernel reads the new signal mask before it checks what is to be done with it. The answer is
+// EFAULT if there is nothing to read, else EINVAL, since there is no operation -1; nothing changes.
+// The call needs neither a descriptor nor a permission, and a filter of system calls that lets a C
+// library run lets it pass. Any other answer counts as not readable.
 bool CheckedMemory::is_readable(std::uintptr_t page) noexcept {
   if (page == 0) return false;
   if (std::ranges::find(pages_, page) != pages_.end()) return true;
@@ -26,7 +26,7 @@ bool CheckedMemory::is_readable(std::uintptr_t page) noexcept {
   return true;
 }
 
-// Other threads may write there, and a sanitizer may have marked it: it is somebody's stack.
+// This is somebody's stack: other threads may write there, and a sanitizer may have poisoned it.
 [[gnu::no_sanitize("address", "thread", "undefined")]]
 bool CheckedMemory::read(std::uintptr_t address, void* out, std::size_t size) noexcept {
   const std::uintptr_t last = address + size - 1;
@@ -37,7 +37,7 @@ bool CheckedMemory::read(std::uintptr_t address, void* out, std::size_t size) no
     *static_cast<std::uintptr_t*>(out) = *reinterpret_cast<const volatile std::uintptr_t*>(address);
     return true;
   }
-  // By hand: of a function that is called, a sanitizer would check what it reads.
+  // Not by memcpy: a sanitizer would check what a called function reads.
   auto* to = static_cast<unsigned char*>(out);
   for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
   return true;

@@ -5,8 +5,8 @@
 namespace coz {
 namespace {
 
-constexpr std::size_t kDeepest = 16;
-constexpr int kLongest = 256;  // operations: there are branches, which may go back
+constexpr std::size_t kMaxDepth = 16;
+constexpr int kMaxOperations = 256;  // branches may go back
 
 class Evaluation {
  public:
@@ -14,13 +14,13 @@ class Evaluation {
       : expression_(expression), cursor_(expression), registers_(registers), memory_(memory) {}
 
   void push(std::uint64_t value) noexcept {
-    if (depth_ == kDeepest) return fail();
+    if (depth_ == kMaxDepth) return fail();
     stack_[depth_++] = value;
   }
 
   bool run(std::uintptr_t& out) noexcept {
     for (int i = 0; !cursor_.at_end() && good_; ++i) {
-      if (i == kLongest) return false;
+      if (i == kMaxOperations) return false;
       operation(cursor_.take<std::uint8_t>());
     }
     if (!good_ || !cursor_.is_good() || depth_ == 0) return false;
@@ -188,7 +188,7 @@ class Evaluation {
   TableCursor cursor_;
   const FrameRegisters& registers_;
   CheckedMemory& memory_;
-  std::array<std::uint64_t, kDeepest> stack_{};
+  std::array<std::uint64_t, kMaxDepth> stack_{};
   std::size_t depth_ = 0;
   bool good_ = true;
 };

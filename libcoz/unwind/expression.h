@@ -1,6 +1,6 @@
-// Evaluates a DWARF expression of an unwind table (DWARF 5, section 2.5): where a frame begins, or
-// a register was saved, if that is no fixed distance. Linkers write one for the procedure linkage
-// table, compilers for frames that they align.
+// Evaluates a DWARF expression of an unwind table (DWARF 5, section 2.5). It says where a frame
+// begins, or a register was saved, where that is no fixed distance: linkers write one for the
+// procedure linkage table, compilers for frames that they align.
 //
 // Signal-safe.
 #ifndef LIBCOZ_UNWIND_EXPRESSION_H
@@ -14,8 +14,8 @@
 
 namespace coz {
 
-// `first`: what is on the stack at the start, or null. False if the expression is broken, asks for
-// what no unwind table asks for, or reads what is not readable.
+// `first`: the value on the stack at the start, or null for none. False if the expression is broken,
+// has an operation that does not belong in an unwind table, or reads what is not readable.
 bool evaluate(TableBytes expression, const FrameRegisters& registers, const std::uintptr_t* first,
               CheckedMemory& memory, std::uintptr_t& out) noexcept;
 

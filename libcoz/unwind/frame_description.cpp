@@ -20,13 +20,11 @@ TableBytes bytes_from(std::uintptr_t begin, std::uintptr_t end) noexcept {
   return {reinterpret_cast<const std::uint8_t*>(begin), end - begin};
 }
 
-// What follows the length of a CIE or an FDE; empty at the end of the table, or if it is none.
-TableBytes body_at(std::uintptr_t entry, const LoadedObject& object) noexcept {
-  if (entry < object.begin) return {};
-  TableCursor cursor(bytes_from(entry, object.end));
-  std::uint64_t size = cursor.take<std::uint32_t>();
-  if (size == 0xffffffff) size = cursor.take<std::uint64_t>();
-  return cursor.take_bytes(size);
+// What follows the length of an entry; empty at the end of the table, or if it is none.
+TableBytes body_at(std::uintptr_t entry, std::uintptr_t begin, std::uintptr_t end) noexcept {
+  if (entry < begin) return {};
+  TableCursor cursor(bytes_from(entry, end));
+  return cursor.take_bytes(cursor.take_length());
 }
 
 void read_augmentation(TableCursor cursor, const char* letters, FrameDescription& out,
@@ -59,10 +57,10 @@ void read_augmentation(TableCursor cursor, const char* letters, FrameDescription
   is_known = cursor.is_good();
 }
 
-bool read_common(std::uintptr_t entry, const LoadedObject& object, bool& has_augmentation,
-                 FrameDescription& out) noexcept {
-  TableCursor cursor(body_at(entry, object));
-  if (cursor.take<std::uint32_t>() != 0) return false;  // not a CIE
+// What several functions have in common (a CIE).
+bool read_common(TableBytes body, bool& has_augmentation, FrameDescription& out) noexcept {
+  TableCursor cursor(body);
+  if (cursor.take<std::uint32_t>() != 0) return false;
   const auto version = cursor.take<std::uint8_t>();
   if (version != 1 && version != 3) return false;
   std::array<char, 8> letters{};
@@ -88,15 +86,18 @@ bool read_common(std::uintptr_t entry, const LoadedObject& object, bool& has_aug
   return true;
 }
 
-bool read_description(std::uintptr_t entry, const LoadedObject& object,
-                      FrameDescription& out) noexcept {
-  TableCursor cursor(body_at(entry, object));
+}  // namespace
+
+bool read_frame_description(TableBytes body, std::uintptr_t table_begin,
+                            FrameDescription& out) noexcept {
+  TableCursor cursor(body);
   const std::uintptr_t here = cursor.address();
   const auto back = cursor.take<std::uint32_t>();
   if (!cursor.is_good() || back == 0 || back > here) return false;
   out = {};
   bool has_augmentation = false;
-  if (!read_common(here - back, object, has_augmentation, out)) return false;
+  const TableBytes common = body_at(here - back, table_begin, here + body.size());
+  if (!read_common(common, has_augmentation, out)) return false;
   out.begin = cursor.take_pointer(out.encoding);
   out.end = out.begin + cursor.take_pointer(out.encoding & 0x0f);
   if (has_augmentation) cursor.skip(cursor.take_unsigned());
@@ -104,8 +105,6 @@ bool read_description(std::uintptr_t entry, const LoadedObject& object,
   out.program = bytes_from(cursor.address(), cursor.address() + cursor.left());
   return true;
 }
-
-}  // namespace
 
 bool find_frame_description(const LoadedObject& object, std::uintptr_t address,
                             FrameDescription& out) noexcept {
@@ -139,7 +138,8 @@ bool find_frame_description(const LoadedObject& object, std::uintptr_t address,
   if (low == 0) return false;
   const std::uintptr_t entry =
       object.unwind + static_cast<std::uintptr_t>(std::int64_t{row_at(low - 1).entry});
-  return read_description(entry, object, out) && address >= out.begin && address < out.end;
+  return read_frame_description(body_at(entry, object.begin, object.end), object.begin, out) &&
+         address >= out.begin && address < out.end;
 }
 
 }  // namespace coz

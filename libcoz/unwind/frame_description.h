@@ -1,13 +1,13 @@
 // The unwind table's entry for an address: .eh_frame's FDE and CIE, found by .eh_frame_hdr
 // (Linux Standard Base 5.0, sections 10.6 and 10.7).
 //
-// Signal-safe: reads what the loader has mapped, takes no lock, allocates nothing.
+// Signal-safe: it reads what the loader has mapped, takes no lock and allocates nothing.
 #ifndef LIBCOZ_UNWIND_FRAME_DESCRIPTION_H
 #define LIBCOZ_UNWIND_FRAME_DESCRIPTION_H
 
 #include <cstdint>
 
-#include "kernel/loaded_object.h"
+#include "unwind/loaded_object.h"
 #include "unwind/table_cursor.h"
 
 namespace coz {
@@ -25,8 +25,15 @@ struct FrameDescription {
   bool is_signal_frame = false;
 };
 
-// False if the object has no table with an index, or there is no entry for the address.
+// The entry for `address`, by the object's index. False if the object has no table with an index, or
+// there is no entry for the address.
 bool find_frame_description(const LoadedObject& object, std::uintptr_t address,
+                            FrameDescription& out) noexcept;
+
+// The entry whose bytes after its length are `body`, of a table that begins at `table_begin`. False
+// if it is damaged or no entry of a function (but what several entries have in common). For
+// whoever reads the whole of a table, loaded or not.
+bool read_frame_description(TableBytes body, std::uintptr_t table_begin,
                             FrameDescription& out) noexcept;
 
 }  // namespace coz

@@ -13,9 +13,9 @@ namespace {
 using Kind = RegisterRule::Kind;
 
 // Compilers remember one state at a time, around an epilogue in the middle of a function.
-constexpr std::size_t kMostRemembered = 3;
+constexpr std::size_t kMaxRemembered = 3;
 
-constexpr std::uint8_t kOperand = 0x3f;  // of the instructions that have one in their code
+constexpr std::uint8_t kOperand = 0x3f;  // the operand bits of instructions that have one in their code
 
 class RuleProgram {
  public:
@@ -42,7 +42,7 @@ class RuleProgram {
   void fail() noexcept { good_ = false; }
 
   RegisterRule& rule(std::uint64_t number) noexcept {
-    // Vector registers and the like: no caller is found by them.
+    // Vector registers and the like do not lead to the caller.
     return number < kRegisters ? rules_.registers[number] : ignored_;
   }
 
@@ -63,7 +63,7 @@ class RuleProgram {
     rule(number) = {kind, 0, offset};
   }
 
-  // A rule keeps where its expression begins, with its size before it.
+  // A rule keeps the address of its expression, which begins with its size.
   void set_expression(std::uint64_t number, Kind kind) noexcept {
     const auto begin = static_cast<std::int64_t>(cursor_.address());
     static_cast<void>(take_block());
@@ -185,7 +185,7 @@ class RuleProgram {
   }
 
   void remember() noexcept {
-    if (remembered_ == kMostRemembered) return fail();
+    if (remembered_ == kMaxRemembered) return fail();
     std::memcpy(memory_[remembered_++].data(), &rules_, sizeof rules_);
   }
 
@@ -197,14 +197,14 @@ class RuleProgram {
   const FrameDescription& description_;
   std::uintptr_t wanted_;
   FrameRules& rules_;
-  std::uintptr_t at_;  // where the instructions of the table have got to
+  std::uintptr_t at_;  // the address that the program has reached
   TableCursor cursor_{TableBytes()};
   bool good_ = true;
   FrameRules initial_;
-  // Not set until they are remembered: most functions have none, and a walk has many functions.
+  // Left unset until a state is remembered: few functions do that, and a walk passes many.
   using Remembered = std::array<unsigned char, sizeof(FrameRules)>;
   static_assert(std::is_trivially_copyable_v<FrameRules>);
-  std::array<Remembered, kMostRemembered> memory_;
+  std::array<Remembered, kMaxRemembered> memory_;
   std::size_t remembered_ = 0;
   RegisterRule ignored_;
 };
@@ -212,11 +212,11 @@ class RuleProgram {
 }  // namespace
 
 TableBytes expression_of(const RegisterRule& rule) noexcept {
-  constexpr std::size_t kLongestSize = 10;
+  constexpr std::size_t kMaxSizeBytes = 10;
   const auto* begin = reinterpret_cast<const std::uint8_t*>(rule.offset);
-  TableCursor cursor({begin, kLongestSize});
+  TableCursor cursor({begin, kMaxSizeBytes});
   const std::uint64_t size = cursor.take_unsigned();
-  return {begin + (kLongestSize - cursor.left()), static_cast<std::size_t>(size)};
+  return {begin + (kMaxSizeBytes - cursor.left()), static_cast<std::size_t>(size)};
 }
 
 bool find_frame_rules(const FrameDescription& description, std::uintptr_t address,

@@ -1,5 +1,5 @@
-// Where the registers of a function's caller are while the function is at an instruction: what its
-// unwind table says when it is run up to there (DWARF 5, section 6.4).
+// Where the registers of a function's caller are while the function is at an instruction. The
+// function's unwind table is a program, which is run up to that instruction (DWARF 5, section 6.4).
 //
 // Signal-safe; plain logic over the bytes it is given.
 #ifndef LIBCOZ_UNWIND_FRAME_RULES_H
@@ -42,7 +42,7 @@ struct FrameRules {
 // The expression of a rule whose kind has one.
 TableBytes expression_of(const RegisterRule& rule) noexcept;
 
-// False if the program is broken or does what no known compiler's does.
+// False if the program is broken, or has an instruction that no known compiler writes.
 bool find_frame_rules(const FrameDescription& description, std::uintptr_t address,
                       FrameRules& out) noexcept;
 

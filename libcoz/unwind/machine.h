@@ -29,10 +29,12 @@ struct FrameRegisters {
   std::array<std::uintptr_t, kRegisters> values{};
 };
 
-// Out of what a signal handler is given: a ucontext_t, of which kContextLooked bytes are enough.
+// The registers of an interrupted function, from what a signal handler is given: a ucontext_t, of
+// which the first kContextLooked bytes are enough.
 FrameRegisters interrupted_registers(const void* context) noexcept;
 
-// Of the function that asks, where it asks: those that its unwind table refers to.
+// The registers of the function that calls this, where it calls: those that an unwind table refers
+// to.
 [[gnu::always_inline]] inline FrameRegisters current_registers() noexcept {
   FrameRegisters here;
 #if defined(__x86_64__)
@@ -70,7 +72,7 @@ FrameRegisters interrupted_registers(const void* context) noexcept;
   return here;
 }
 
-// A return address without its signature (pointer authentication); as it is where there is none.
+// A return address without its signature (pointer authentication), if it has one.
 inline std::uintptr_t without_signature(std::uintptr_t address) noexcept {
 #if defined(__aarch64__)
   register std::uintptr_t x30 asm("x30") = address;
@@ -81,8 +83,8 @@ inline std::uintptr_t without_signature(std::uintptr_t address) noexcept {
 #endif
 }
 
-// The instructions to which a signal handler returns, and where the interrupted registers are then:
-// the kernel's ucontext, so many bytes above the stack pointer, of which so many are looked at.
+// The instructions that a signal handler returns to. The interrupted registers are then in the
+// kernel's ucontext, kContextAbove bytes above the stack pointer.
 #if defined(__x86_64__)
 // mov $SYS_rt_sigreturn, %rax; syscall. The return address, just below the ucontext, is popped.
 inline constexpr std::array<std::uint8_t, 9> kSignalReturn = {0x48, 0xc7, 0xc0, 0x0f, 0x00,

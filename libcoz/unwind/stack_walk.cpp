@@ -1,6 +1,6 @@
 #include "unwind/stack_walk.h"
 
-#include "kernel/loaded_object.h"
+#include "unwind/loaded_object.h"
 #include "unwind/expression.h"
 
 namespace coz {

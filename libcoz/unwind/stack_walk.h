@@ -1,10 +1,10 @@
-// From a function to its caller, and to that one's: by the unwind tables of what is loaded.
+// Walks the stack from a function to its caller, and on, by the unwind tables of what is loaded.
 //
-// Nothing that a table leads to is read unless it is readable (checked_memory.h), so that where the
-// tables are wrong a walk ends, and the program does not. Nothing is allocated, no lock is taken,
-// nothing of libc but _dl_find_object (glibc 2.35) is called.
+// Memory that a table leads to is read only if it is readable (checked_memory.h): where tables are
+// wrong the walk ends, and the program does not. Nothing is allocated, no lock is taken, and of libc
+// only _dl_find_object (glibc 2.35) is called.
 //
-// Signal-safe. One thread; a walk is over before what it walks goes on.
+// Signal-safe. A walk belongs to one thread, and is over before the stack that it walks changes.
 #ifndef LIBCOZ_UNWIND_STACK_WALK_H
 #define LIBCOZ_UNWIND_STACK_WALK_H
 
@@ -19,8 +19,8 @@ namespace coz {
 
 class StackWalk {
  public:
-  // At the innermost frame, whose registers these are. `is_exact`: `pc` is the instruction that it
-  // is at, as in an interrupted function, and not the one behind a call.
+  // Starts at the innermost frame, with these registers. `is_exact`: `pc` is the instruction that the
+  // frame is at, as in an interrupted function, and not the one after a call.
   StackWalk(const FrameRegisters& registers, bool is_exact) noexcept
       : registers_(registers), is_exact_(is_exact) {}
 
@@ -30,11 +30,12 @@ class StackWalk {
   // follows the call, and the call may be a function's last instruction.
   std::uintptr_t address() const noexcept { return is_exact_ ? registers_.pc : registers_.pc - 1; }
 
-  // Was the frame interrupted, by a signal? Before the first step: as was said.
+  // Whether the frame was interrupted by a signal. Before the first step: what the constructor was
+  // told.
   bool is_interrupted() const noexcept { return is_exact_; }
 
-  // To the caller, out of a signal handler too. False at the outermost frame, where there is no
-  // unwind table, and where it leads nowhere.
+  // Goes to the caller, also out of a signal handler. False at the outermost frame, where there is no
+  // unwind table, and where the table leads nowhere.
   bool step() noexcept;
 
  private:

@@ -1,8 +1,8 @@
 // Takes the parts of an unwind table one after the other: numbers of DWARF (section 7.6) and
 // encoded pointers (Linux Standard Base 5.0, section 10.5).
 //
-// It never leaves the bytes it was given: what would is taken as 0, and is_good() is false from
-// then on. Signal-safe.
+// It never leaves the bytes it was given: what lies outside is taken as 0, and is_good() is false
+// from then on. Signal-safe.
 #ifndef LIBCOZ_UNWIND_TABLE_CURSOR_H
 #define LIBCOZ_UNWIND_TABLE_CURSOR_H
 
@@ -46,6 +46,12 @@ class TableCursor {
     return static_cast<std::int64_t>(number);
   }
 
+  // How many bytes follow, in front of an entry: 32 bits, or 64 behind a mark.
+  std::uint64_t take_length() noexcept {
+    const auto length = take<std::uint32_t>();
+    return length == 0xffffffff ? take<std::uint64_t>() : length;
+  }
+
   TableBytes take_bytes(std::uint64_t size) noexcept {
     if (!good_ || size > left()) {
       good_ = false;
@@ -58,8 +64,8 @@ class TableCursor {
 
   void skip(std::uint64_t size) noexcept { static_cast<void>(take_bytes(size)); }
 
-  // `data`: what addresses relative to the data are relative to. Not good where the encoding is
-  // none that unwind tables have.
+  // `data`: the base of addresses that are relative to the data. An encoding that unwind tables do
+  // not have makes the cursor bad.
   std::uintptr_t take_pointer(std::uint8_t encoding, std::uintptr_t data = 0) noexcept {
     const std::uintptr_t here = address();
     const auto value = static_cast<std::uintptr_t>(take_encoded(encoding & 0x0f));

@@ -1,6 +1,5 @@
 // Any bytes as an unwind table, the index first: everything that a walk of the stack does with it,
-// at addresses that the index names. The tables of programs are mapped as they are, so that the
-// runtime has to take what it finds there.
+// at addresses that the index names.
 #include <cstring>
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "kernel/loaded_object.h"
+#include "symbols/loader_listing.h"
 
 #include <dlfcn.h>
 
@@ -15,20 +15,8 @@ std::uintptr_t address_of_libc() {
 
 }  // namespace
 
-TEST_CASE("the object at an address is found", "[loaded_object]") {
-  coz::LoadedObject libc, other;
-  REQUIRE(coz::find_loaded_object(address_of_libc(), libc));
-  CHECK(libc.begin <= address_of_libc());
-  CHECK(libc.end > address_of_libc());
-  CHECK(libc.unwind > libc.begin);
-  REQUIRE(coz::find_loaded_object(reinterpret_cast<std::uintptr_t>(&address_of_libc), other));
-  CHECK_FALSE(other == libc);
-  int local = 0;
-  CHECK_FALSE(coz::find_loaded_object(reinterpret_cast<std::uintptr_t>(&local), other));
-}
-
 TEST_CASE("all objects are listed, with names and build ids that are there in memory",
-          "[loaded_object]") {
+          "[loader_listing]") {
   coz::LoaderListing listing;
   coz::list_loaded_objects(listing);
   CHECK(listing.complete);
@@ -52,7 +40,7 @@ TEST_CASE("all objects are listed, with names and build ids that are there in me
   CHECK(listing.name_of(listing.objects.front()).empty());
 }
 
-TEST_CASE("loading and unloading is counted", "[loaded_object]") {
+TEST_CASE("loading and unloading is counted", "[loader_listing]") {
   const coz::LoaderCounts before = coz::read_loader_counts();
   void* library = dlopen("libutil.so.1", RTLD_NOW);
   if (library == nullptr) return;

@@ -1,6 +1,5 @@
-#include "kernel/loaded_object.h"
+#include "symbols/loader_listing.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
@@ -99,15 +98,6 @@ int visit_object(dl_phdr_info* info, std::size_t, void* argument) {
 }
 
 }  // namespace
-
-bool find_loaded_object(std::uintptr_t address, LoadedObject& out) noexcept {
-  dl_find_object found;
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
-  out.begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
-  out.end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
-  out.unwind = reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame);
-  return true;
-}
 
 LoaderCounts read_loader_counts() noexcept {
   LoaderCounts counts;

@@ -1,7 +1,7 @@
-// What the dynamic loader has mapped where. A signal handler may look up one address; only a thread
-// of ours may list everything.
-#ifndef LIBCOZ_KERNEL_LOADED_OBJECT_H
-#define LIBCOZ_KERNEL_LOADED_OBJECT_H
+// What the dynamic loader has loaded, listed for a thread of ours. (A signal handler asks about one
+// address: unwind/loaded_object.h.)
+#ifndef LIBCOZ_SYMBOLS_LOADER_LISTING_H
+#define LIBCOZ_SYMBOLS_LOADER_LISTING_H
 
 #include <algorithm>
 #include <array>
@@ -12,19 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "unwind/loaded_object.h"
+
 namespace coz {
-
-// A program or library in memory.
-struct LoadedObject {
-  std::uintptr_t begin = 0;  // of the mapping
-  std::uintptr_t end = 0;
-  std::uintptr_t unwind = 0;  // its unwind tables; 0 if it has none
-
-  bool operator==(const LoadedObject&) const = default;
-};
-
-// The object that an address lies in, if any. Signal-safe: takes no lock (glibc 2.35).
-bool find_loaded_object(std::uintptr_t address, LoadedObject& out) noexcept;
 
 struct BuildId {
   static constexpr std::size_t kMaxBytes = 32;
@@ -79,4 +69,4 @@ void list_loaded_objects(LoaderListing& out);
 
 }  // namespace coz
 
-#endif  // LIBCOZ_KERNEL_LOADED_OBJECT_H
+#endif  // LIBCOZ_SYMBOLS_LOADER_LISTING_H
