@@ -1,7 +1,7 @@
 // Reads memory that may not be mapped: addresses that an unwind table led to.
 //
-// Unwind tables are not right at every instruction. While the C++ runtime hands an exception over to
-// its handler, it overwrites the saved registers one by one; hand-written assembly often has no
+// Unwind tables are not right at every instruction. While the C++ runtime hands an exception over
+// to its handler, it overwrites the saved registers one by one; hand-written assembly often has no
 // table, or a wrong one. So the kernel is asked about each page before it is read.
 //
 // Signal-safe. One object serves one thread and one walk, since what is mapped may change.
@@ -28,7 +28,8 @@ class CheckedMemory {
   std::uint32_t asked() const noexcept { return asked_; }
 
  private:
-  static constexpr std::uintptr_t kPage = 4096;  // where pages are larger, it asks more often than it must
+  static constexpr std::uintptr_t kPage =
+      4096;  // where pages are larger, it asks more often than it must
 
   bool is_readable(std::uintptr_t page) noexcept;
 

@@ -14,8 +14,8 @@
 
 namespace coz {
 
-// `first`: the value on the stack at the start, or null for none. False if the expression is broken,
-// has an operation that does not belong in an unwind table, or reads what is not readable.
+// `first`: the value on the stack at the start, or null for none. False if the expression is
+// broken, has an operation that does not belong in an unwind table, or reads what is not readable.
 bool evaluate(TableBytes expression, const FrameRegisters& registers, const std::uintptr_t* first,
               CheckedMemory& memory, std::uintptr_t& out) noexcept;
 

@@ -27,8 +27,8 @@ TableBytes body_at(std::uintptr_t entry, std::uintptr_t begin, std::uintptr_t en
   return cursor.take_bytes(cursor.take_length());
 }
 
-void read_augmentation(TableCursor cursor, const char* letters, FrameDescription& out,
-                       bool& is_known) noexcept {
+// False if it has something unknown.
+bool read_augmentation(TableCursor cursor, const char* letters, FrameDescription& out) noexcept {
   for (; *letters != 0; ++letters) {
     switch (*letters) {
       case 'R':
@@ -39,22 +39,21 @@ void read_augmentation(TableCursor cursor, const char* letters, FrameDescription
         break;
       case 'P': {
         const auto encoding = cursor.take<std::uint8_t>();
-        // What it points to is of no interest: only how long it is.
+        // Only its length matters, not what it points to.
         static_cast<void>(cursor.take_pointer(encoding & 0x0f));
         break;
       }
       case 'S':
         out.is_signal_frame = true;
         break;
-      case 'B':  // signed with the other key
-      case 'G':
-        break;  // tagged memory
+      case 'B':  // return addresses are signed with the other key
+      case 'G':  // memory is tagged
+        break;
       default:
-        is_known = false;
-        return;
+        return false;
     }
   }
-  is_known = cursor.is_good();
+  return cursor.is_good();
 }
 
 // What several functions have in common (a CIE).
@@ -74,10 +73,8 @@ bool read_common(TableBytes body, bool& has_augmentation, FrameDescription& out)
   out.return_register = version == 1 ? cursor.take<std::uint8_t>() : cursor.take_unsigned();
   has_augmentation = letters[0] == 'z';
   if (has_augmentation) {
-    bool is_known = false;
-    read_augmentation(TableCursor(cursor.take_bytes(cursor.take_unsigned())), letters.data() + 1,
-                      out, is_known);
-    if (!is_known) return false;
+    const TableCursor augmentation(cursor.take_bytes(cursor.take_unsigned()));
+    if (!read_augmentation(augmentation, letters.data() + 1, out)) return false;
   } else if (letters[0] != 0) {
     return false;
   }
@@ -126,7 +123,7 @@ bool find_frame_description(const LoadedObject& object, std::uintptr_t address,
   };
   const auto wanted = static_cast<std::int64_t>(address - object.unwind);
   std::size_t low = 0;
-  std::size_t high = count;  // the first row that begins behind the address is in [low, high]
+  std::size_t high = count;  // the first row that begins after the address is in [low, high]
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
     if (row_at(middle).begin <= wanted) {

@@ -25,8 +25,8 @@ struct FrameDescription {
   bool is_signal_frame = false;
 };
 
-// The entry for `address`, by the object's index. False if the object has no table with an index, or
-// there is no entry for the address.
+// The entry for `address`, by the object's index. False if the object has no table with an index,
+// or there is no entry for the address.
 bool find_frame_description(const LoadedObject& object, std::uintptr_t address,
                             FrameDescription& out) noexcept;
 

@@ -15,7 +15,8 @@ using Kind = RegisterRule::Kind;
 // Compilers remember one state at a time, around an epilogue in the middle of a function.
 constexpr std::size_t kMaxRemembered = 3;
 
-constexpr std::uint8_t kOperand = 0x3f;  // the operand bits of instructions that have one in their code
+constexpr std::uint8_t kOperand =
+    0x3f;  // the operand bits of instructions that have one in their code
 
 class RuleProgram {
  public:

@@ -1,7 +1,7 @@
 #include "unwind/stack_walk.h"
 
-#include "unwind/loaded_object.h"
 #include "unwind/expression.h"
+#include "unwind/loaded_object.h"
 
 namespace coz {
 

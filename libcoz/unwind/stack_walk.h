@@ -1,8 +1,8 @@
 // Walks the stack from a function to its caller, and on, by the unwind tables of what is loaded.
 //
 // Memory that a table leads to is read only if it is readable (checked_memory.h): where tables are
-// wrong the walk ends, and the program does not. Nothing is allocated, no lock is taken, and of libc
-// only _dl_find_object (glibc 2.35) is called.
+// wrong the walk ends, and the program does not. Nothing is allocated, no lock is taken, and of
+// libc only _dl_find_object (glibc 2.35) is called.
 //
 // Signal-safe. A walk belongs to one thread, and is over before the stack that it walks changes.
 #ifndef LIBCOZ_UNWIND_STACK_WALK_H
@@ -19,8 +19,8 @@ namespace coz {
 
 class StackWalk {
  public:
-  // Starts at the innermost frame, with these registers. `is_exact`: `pc` is the instruction that the
-  // frame is at, as in an interrupted function, and not the one after a call.
+  // Starts at the innermost frame, with these registers. `is_exact`: `pc` is the instruction that
+  // the frame is at, as in an interrupted function, and not the one after a call.
   StackWalk(const FrameRegisters& registers, bool is_exact) noexcept
       : registers_(registers), is_exact_(is_exact) {}
 
@@ -34,8 +34,8 @@ class StackWalk {
   // told.
   bool is_interrupted() const noexcept { return is_exact_; }
 
-  // Goes to the caller, also out of a signal handler. False at the outermost frame, where there is no
-  // unwind table, and where the table leads nowhere.
+  // Goes to the caller, also out of a signal handler. False at the outermost frame, where there is
+  // no unwind table, and where the table leads nowhere.
   bool step() noexcept;
 
  private:

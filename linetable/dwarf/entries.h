@@ -15,8 +15,8 @@
 
 namespace coz::linetable {
 
-// Calls visit(const CodeExtent&) for each range of code of an entry, in the order in which the entry
-// has them. False when some cannot be read.
+// Calls visit(const CodeExtent&) for each range of code of an entry, in the order in which the
+// entry has them. False when some cannot be read.
 template <typename Visit>
 bool for_each_extent(Dwarf_Die& entry, Visit visit) {
   Dwarf_Addr base = 0;

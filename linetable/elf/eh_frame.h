@@ -1,4 +1,7 @@
 // The extents of code that .eh_frame has entries for: one for each function, or piece of one.
+//
+// The entries are read by the unwinder's own code (libcoz/unwind), since libdw does not tell which
+// code an entry is for.
 #ifndef LINETABLE_ELF_EH_FRAME_H
 #define LINETABLE_ELF_EH_FRAME_H
 
@@ -12,12 +15,11 @@ namespace coz::linetable {
 
 struct EhFrame {
   std::vector<CodeExtent> functions;
-  std::vector<CodeExtent> signal_frames;      // the code that handlers of signals return to
-  std::vector<CodeExtent> with_landing_pads;  // of `functions`, those with an exception table
+  std::vector<CodeExtent> signal_frames;  // the code that signal handlers return to
 };
 
 // In no particular order. What is damaged, or encoded in a way that compilers do not use for code,
-// is left out. The file must be of 64 bits.
+// is left out. Empty for a file that is not of 64 bits.
 [[nodiscard]] EhFrame read_eh_frame(Elf* elf);
 
 }  // namespace coz::linetable

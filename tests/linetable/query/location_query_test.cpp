@@ -88,6 +88,17 @@ TEST_CASE("a line that only makes inlined calls is reached where they begin",
   }
 }
 
+TEST_CASE("functions of split debug information are found", "[linetable][places]") {
+  const TemporaryFolder folder;
+  for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
+    INFO(version);
+    REQUIRE(shell("cd " + folder.path() + " && gcc -O1 -gsplit-dwarf " + version + " -c " +
+                  programs_folder() + "/main.c -o main.o && gcc -O1 -c " + programs_folder() +
+                  "/second.c -o second.o && gcc main.o second.o -o program"));
+    CHECK(addresses(ask(folder / "program", {"main"})[0]) == 1);
+  }
+}
+
 TEST_CASE("what is not one place is told", "[linetable][places]") {
   const TemporaryFolder folder;
   REQUIRE(compile_cpp("-g -O1", "passes.cc", folder / "program"));
