@@ -24,13 +24,8 @@
 namespace coz::linetable {
 namespace {
 
-enum ExitStatus {
-  kOk = 0,
-  kUsage = 2,
-  kNoDebugInfo = 3,
-  kNotElf = 4,
-  kCacheFailed = 5
-};  // and kLimitReached
+// Beside kLimitReached (process_limits.h).
+enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
 
 constexpr const char* kHelp =
     R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache]
@@ -38,29 +33,29 @@ constexpr const char* kHelp =
        coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
-       coz-linetable places [--debug-dir DIR]... --place NAME... BINARY
+       coz-linetable locations [--debug-dir DIR]... --location NAME... BINARY
        coz-linetable breakpoints
        coz-linetable sampling
        coz-linetable --help | --version
 
-build  reads the debug information of BINARY and writes its line table into the cache
+build        reads the debug information of BINARY and writes its line table into the cache
   --cache-dir DIR         where tables are kept (default: $XDG_CACHE_HOME/coz or ~/.cache/coz)
   --debug-dir DIR         where separate debug files are looked for before /usr/lib/debug
   --debuginfod            asks the servers in $DEBUGINFOD_URLS for what is not on this machine
   --no-cache              builds the table anew even if there is a good one
-  --functions             adds functions that are known by symbols and unwind tables alone, where
-                          there is no debug information
-scope  says which source files and lines are in scope
-lines  lists every line in scope, or every function
-places says where breakpoints have to stand that count visits to lines or functions of BINARY
-  --place NAME            FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
-breakpoints  says which kinds of breakpoints there are here, and what a visit costs, in nanoseconds
-sampling  says which ways of sampling the kernel refuses, and why
+  --functions             adds functions that only symbols and unwind tables name, where there is
+                          no debug information
+scope        prints which source files and lines are in scope
   --table T               the table, as build printed it
   --source-scope PATTERN  files to include; % stands for any characters (default: all but system
                           headers, standard libraries and downloaded packages)
-  --line FILE:LINE        also says what this names; so does --function NAME
+  --line FILE:LINE        also prints what this names; so does --function NAME
+lines        lists every line in scope
   --functions             lists functions instead of lines
+locations    prints where breakpoints count visits to lines or functions of BINARY
+  --location NAME         FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
+breakpoints  prints which kinds of breakpoints there are, and what a visit costs, in nanoseconds
+sampling     prints which ways of sampling the kernel refuses, and why
 )";
 
 struct Arguments {
@@ -69,7 +64,7 @@ struct Arguments {
   std::vector<std::string_view> patterns;
   Choices choices;
   bool functions = false;
-  std::vector<std::string> places;
+  std::vector<std::string> locations;
 };
 
 int usage(const std::string& message) {
@@ -79,15 +74,133 @@ int usage(const std::string& message) {
 
 void print_line(const std::string& text) { std::printf("%s\n", text.c_str()); }
 
-// Output that nobody could be given is an error too (a full disk, a closed pipe).
-int finish(int status) { return std::fflush(stdout) == 0 ? status : int{kCacheFailed}; }
+// Prints the answer. Output that could not be written (a full disk, a closed pipe) is an error too.
+int finish(int status, const std::string& answer) {
+  print_line(answer);
+  return std::fflush(stdout) == 0 ? status : int{kCacheFailed};
+}
 
-// A command that reads a program.
-int run_limited(const Arguments& arguments, int (*command)(const Arguments&)) {
-  const std::string& binary = arguments.build.binary;
-  limit_process(binary, arguments.build.search.debuginfod);
+int fail(int status, const char* error, const std::string& message) {
+  JsonWriter json;
+  json.begin_object().field("error", error).field("message", message).end_object();
+  return finish(status, json.text());
+}
+
+int run_build(const Arguments& arguments) {
+  constexpr int kStatus[] = {kOk, kNoDebugInfo, kNotElf, kCacheFailed};  // by BuildError
+  const BuildResult result = build_table(arguments.build);
+  return finish(kStatus[static_cast<int>(result.error)], to_json(result));
+}
+
+int run_locations(const Arguments& arguments) {
+  if (arguments.locations.empty()) return usage("locations wants --location");
+  const LocationQuery query{arguments.build.binary, arguments.build.search.folders,
+                            arguments.locations};
+  std::vector<LocationAnswer> answers;
+  std::string error;
+  if (!find_locations(query, answers, error)) return fail(kNotElf, "not-elf", error);
+  return finish(kOk, to_json(answers));
+}
+
+template <typename Query>
+int with_table(const Arguments& arguments, Query query) {
+  if (arguments.table.empty()) return usage("--table is missing");
+  LineTable table;
+  if (const char* error = LineTable::open(arguments.table.c_str(), table)) {
+    return fail(kCacheFailed, "cache", arguments.table + ": " + error);
+  }
+  return query(table, SourceScope(arguments.patterns));
+}
+
+int run_scope(const Arguments& arguments) {
+  return with_table(arguments, [&](const LineTable& table, const SourceScope& scope) {
+    return finish(kOk, describe_scope(table, scope, arguments.choices));
+  });
+}
+
+int run_lines(const Arguments& arguments) {
+  return with_table(arguments, [&](const LineTable& table, const SourceScope& scope) {
+    list_lines(table, scope, arguments.functions, print_line);
+    return std::fflush(stdout) == 0 ? int{kOk} : int{kCacheFailed};
+  });
+}
+
+int run_breakpoints(const Arguments&) { return finish(kOk, to_json(measure_breakpoints())); }
+
+int run_sampling(const Arguments&) { return finish(kOk, to_json(try_sampling())); }
+
+struct Command {
+  std::string_view name;
+  std::string_view options;  // of kOptions, by their letters
+  bool reads_binary;
+  int (*run)(const Arguments& arguments);
+};
+constexpr Command kCommands[] = {
+    {"build", "cdwnF", true, run_build},         {"scope", "tslf", false, run_scope},
+    {"lines", "tsF", false, run_lines},          {"locations", "dp", true, run_locations},
+    {"places", "dp", true, run_locations},  // its former name
+    {"breakpoints", "", false, run_breakpoints}, {"sampling", "", false, run_sampling},
+};
+
+constexpr option kOptions[] = {
+    {"cache-dir", required_argument, nullptr, 'c'},
+    {"debug-dir", required_argument, nullptr, 'd'},
+    {"debuginfod", no_argument, nullptr, 'w'},
+    {"no-cache", no_argument, nullptr, 'n'},
+    {"functions", no_argument, nullptr, 'F'},
+    {"table", required_argument, nullptr, 't'},
+    {"source-scope", required_argument, nullptr, 's'},
+    {"line", required_argument, nullptr, 'l'},
+    {"function", required_argument, nullptr, 'f'},
+    {"location", required_argument, nullptr, 'p'},
+    {"place", required_argument, nullptr, 'p'},  // its former name
+    {},
+};
+
+// Takes one option; false, with a message, where its argument makes no sense.
+bool take_option(int letter, Arguments& out) {
+  switch (letter) {
+    case 'c':
+      out.build.cache_dir = optarg;
+      return true;
+    case 'd':
+      out.build.search.folders.insert(out.build.search.folders.end() - 1, optarg);
+      return true;
+    case 'w':
+      return out.build.search.debuginfod = true;
+    case 'n':
+      out.build.reuse_cached = false;
+      return true;
+    case 'F':
+      return out.functions = out.build.functions = true;
+    case 't':
+      out.table = optarg;
+      return true;
+    case 's':
+      out.patterns.emplace_back(optarg);
+      return true;
+    case 'f':
+      out.choices.functions.emplace_back(optarg);
+      return true;
+    case 'p':
+      out.locations.emplace_back(optarg);
+      return true;
+    default:
+      break;
+  }
+  if (const auto location = parse_location(optarg)) {
+    out.choices.lines.push_back({optarg, *location});
+    return true;
+  }
+  usage("--line wants FILE:LINE, not " + std::string(optarg));
+  return false;
+}
+
+// Runs a command that reads a program, which may be damaged or hostile.
+int run_limited(const Command& command, const Arguments& arguments) {
+  limit_process(arguments.build.binary, arguments.build.search.debuginfod);
   try {
-    return command(arguments);
+    return command.run(arguments);
   } catch (const std::bad_alloc&) {
     end_out_of_memory();
   } catch (const std::length_error&) {  // a container asked for more than any memory
@@ -95,177 +208,41 @@ int run_limited(const Arguments& arguments, int (*command)(const Arguments&)) {
   }
 }
 
-int run_build(const Arguments& arguments) {
-  const BuildResult result = build_table(arguments.build);
-  print_line(to_json(result));
-  switch (result.error) {
-    case BuildError::kNone:
-      return finish(kOk);
-    case BuildError::kNoDebugInfo:
-      return finish(kNoDebugInfo);
-    case BuildError::kNotElf:
-      return finish(kNotElf);
-    case BuildError::kCache:
-      break;
-  }
-  return finish(kCacheFailed);
-}
-
-int run_locations(const Arguments& arguments) {
-  LocationQuery query;
-  query.binary = arguments.build.binary;
-  query.debug_dirs = arguments.build.search.folders;
-  query.names = arguments.places;
-  std::vector<LocationAnswer> answers;
-  std::string error;
-  if (find_locations(query, answers, error)) {
-    print_line(to_json(answers));
-    return finish(kOk);
-  }
-  JsonWriter json;
-  json.begin_object().field("error", "not-elf").field("message", error).end_object();
-  print_line(json.text());
-  return finish(kNotElf);
-}
-
-int run_query(std::string_view command, const Arguments& arguments) {
-  LineTable table;
-  if (const char* error = LineTable::open(arguments.table.c_str(), table)) {
-    JsonWriter json;
-    json.begin_object().key("error").value("cache");
-    json.key("message").value(arguments.table + ": " + error).end_object();
-    print_line(json.text());
-    return finish(kCacheFailed);
-  }
-  const SourceScope scope(arguments.patterns);
-  if (command == "scope") {
-    print_line(describe_scope(table, scope, arguments.choices));
-  } else {
-    list_lines(table, scope, arguments.functions, print_line);
-  }
-  return finish(kOk);
-}
-
-constexpr option kBuildOptions[] = {
-    {"cache-dir", required_argument, nullptr, 'c'}, {"debug-dir", required_argument, nullptr, 'd'},
-    {"debuginfod", no_argument, nullptr, 'w'},      {"no-cache", no_argument, nullptr, 'n'},
-    {"functions", no_argument, nullptr, 'F'},       {},
-};
-constexpr option kScopeOptions[] = {
-    {"table", required_argument, nullptr, 't'},
-    {"source-scope", required_argument, nullptr, 's'},
-    {"line", required_argument, nullptr, 'l'},
-    {"function", required_argument, nullptr, 'f'},
-    {},
-};
-constexpr option kLocationsOptions[] = {
-    {"debug-dir", required_argument, nullptr, 'd'},
-    {"place", required_argument, nullptr, 'p'},
-    {},
-};
-constexpr option kLinesOptions[] = {
-    {"table", required_argument, nullptr, 't'},
-    {"source-scope", required_argument, nullptr, 's'},
-    {"functions", no_argument, nullptr, 'F'},
-    {},
-};
-
-// False when an option makes no sense; getopt_long has then said why, or this has.
-bool parse_options(int argc, char** argv, const option* options, Arguments& out) {
-  std::vector<std::string> debug_dirs;
-  int choice = 0;
-  while ((choice = getopt_long(argc, argv, "", options, nullptr)) != -1) {
-    switch (choice) {
-      case 'c':
-        out.build.cache_dir = optarg;
-        break;
-      case 'd':
-        debug_dirs.emplace_back(optarg);
-        break;
-      case 'w':
-        out.build.search.debuginfod = true;
-        break;
-      case 'n':
-        out.build.reuse_cached = false;
-        break;
-      case 'p':
-        out.places.emplace_back(optarg);
-        break;
-      case 't':
-        out.table = optarg;
-        break;
-      case 's':
-        out.patterns.emplace_back(optarg);
-        break;
-      case 'l':
-        if (const auto location = parse_location(optarg)) {
-          out.choices.lines.push_back({optarg, *location});
-          break;
-        }
-        usage("--line wants FILE:LINE, not " + std::string(optarg));
-        return false;
-      case 'f':
-        out.choices.functions.emplace_back(optarg);
-        break;
-      case 'F':
-        out.functions = true;
-        break;
-      default:
-        return false;
+// argv[0] is the command's name.
+int run_command(const Command& command, int argc, char** argv) {
+  const std::string name(command.name);
+  Arguments arguments;
+  int letter = 0;
+  int index = 0;
+  while ((letter = getopt_long(argc, argv, "", kOptions, &index)) != -1) {
+    if (letter == '?') return kUsage;  // getopt_long has said why
+    if (command.options.find(static_cast<char>(letter)) == std::string_view::npos) {
+      return usage(name + " has no option --" + kOptions[index].name);
     }
+    if (!take_option(letter, arguments)) return kUsage;
   }
-  std::vector<std::string>& folders = out.build.search.folders;
-  folders.insert(folders.begin(), debug_dirs.begin(), debug_dirs.end());
-  return true;
+  const int operands = argc - optind;
+  if (!command.reads_binary) {
+    return operands == 0 ? command.run(arguments)
+                         : usage("unexpected argument " + std::string(argv[optind]));
+  }
+  if (operands != 1) return usage(name + " wants one BINARY");
+  arguments.build.binary = argv[optind];
+  return run_limited(command, arguments);
 }
 
 int run(int argc, char** argv) {
   if (argc < 2) return usage("which command?");
-  const std::string_view command = argv[1];
-  if (command == "--help" || command == "-h") {
+  const std::string_view name = argv[1];
+  if (name == "--help" || name == "-h") {
     std::fputs(kHelp, stdout);
-    return finish(kOk);
+    return std::fflush(stdout) == 0 ? int{kOk} : int{kCacheFailed};
   }
-  if (command == "--version") {
-    print_line("coz-linetable " COZ_VERSION);
-    return finish(kOk);
+  if (name == "--version") return finish(kOk, "coz-linetable " COZ_VERSION);
+  for (const Command& command : kCommands) {
+    if (command.name == name) return run_command(command, argc - 1, argv + 1);
   }
-  // argv[1] takes the place of the program's name, as far as getopt_long is concerned.
-  Arguments arguments;
-  --argc;
-  ++argv;
-  if (command == "build") {
-    if (!parse_options(argc, argv, kBuildOptions, arguments)) return kUsage;
-    if (argc - optind != 1) return usage("build wants one BINARY");
-    arguments.build.binary = argv[optind];
-    arguments.build.functions = arguments.functions;
-    return run_limited(arguments, run_build);
-  }
-  if (command == "breakpoints") {
-    if (argc > 1) return usage("breakpoints wants no arguments");
-    print_line(to_json(measure_breakpoints()));
-    return finish(kOk);
-  }
-  if (command == "sampling") {
-    if (argc > 1) return usage("sampling wants no arguments");
-    print_line(to_json(try_sampling()));
-    return finish(kOk);
-  }
-  if (command == "places") {
-    if (!parse_options(argc, argv, kLocationsOptions, arguments)) return kUsage;
-    if (argc - optind != 1) return usage("places wants one BINARY");
-    if (arguments.places.empty()) return usage("places wants --place");
-    arguments.build.binary = argv[optind];
-    return run_limited(arguments, run_locations);
-  }
-  if (command != "scope" && command != "lines") {
-    return usage("there is no command " + std::string(command));
-  }
-  const option* options = command == "scope" ? kScopeOptions : kLinesOptions;
-  if (!parse_options(argc, argv, options, arguments)) return kUsage;
-  if (argc != optind) return usage("unexpected argument " + std::string(argv[optind]));
-  if (arguments.table.empty()) return usage(std::string(command) + " wants --table");
-  return run_query(command, arguments);
+  return usage("there is no command " + std::string(name));
 }
 
 }  // namespace

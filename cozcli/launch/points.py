@@ -182,8 +182,8 @@ def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, S
     """One place for each name, in the first binary that has it."""
     answers: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in names}
     for table in tables.tables:
-        options = [option for name in names for option in ("--place", name)]
-        status, answer = ask_helper(helper, ["places", *options, table.binary])
+        options = [option for name in names for option in ("--location", name)]
+        status, answer = ask_helper(helper, ["locations", *options, table.binary])
         if status != 0:
             raise CozError(failure(table.binary, status, answer))
         for found in answer["names"]:

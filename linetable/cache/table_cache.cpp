@@ -61,8 +61,8 @@ bool is_private_group(gid_t group) {
   return alone;
 }
 
-// The profiled program maps our tables. Why somebody else could replace or truncate one of them,
-// and what to do about it; nullptr if nobody can.
+// Why somebody else could replace or truncate a table of ours, which the profiled program maps, and
+// what to do about it; nullptr if nobody can.
 const char* unsafe_folder(int fd) {
   struct stat status{};
   if (fstat(fd, &status) != 0) return std::strerror(errno);

@@ -1,8 +1,8 @@
 // The folder of finished line tables.
 //
-// Several helpers may use it at once: a table is written under a name of its own and appears under
-// its final name complete, by rename. Nothing found there is trusted: a table that is damaged, was
-// written by another user or for another build, or is older than its binary, is built anew.
+// Several helpers may use it at once: a table is written under a temporary name and then renamed,
+// so that it is complete when it appears. Nothing found there is trusted: a table that is damaged,
+// was written by another user or for another build, or is older than its binary is built again.
 #ifndef LINETABLE_CACHE_TABLE_CACHE_H
 #define LINETABLE_CACHE_TABLE_CACHE_H
 
@@ -19,18 +19,18 @@ namespace coz::linetable {
 // $XDG_CACHE_HOME/coz, or ~/.cache/coz; empty when neither is known.
 [[nodiscard]] std::string default_cache_dir();
 
-// The file name of the table of `binary`: its build-id, or without one, a hash of what tells
-// its file from others (path, size, times, inode). The latter also for a table with functions that
-// are known by symbols alone: strip takes symbols away and leaves the build-id.
+// The file name of the table of `binary`: its build id, or without one, a hash of what identifies
+// its file (path, size, times, inode). A table with functions from symbols has the hash, too, since
+// strip removes symbols and leaves the build id.
 [[nodiscard]] std::string table_name(const ElfFile& binary, bool functions);
 
-// When the contents or the name of a file last changed. A build-id can be fixed by hand, so a
+// When the contents or the name of a file last changed. A build id can be chosen by hand, so a
 // table is good only if it is younger than what it was made from.
 [[nodiscard]] timespec last_change(const ElfFile& file);
 
 [[nodiscard]] timespec later_of(timespec a, timespec b);
 
-// The time by the clock that stamps files. To be asked before a binary is read.
+// The time by the clock that stamps files. Ask before a binary is read.
 [[nodiscard]] timespec file_clock();
 
 class TableCache {
@@ -40,8 +40,8 @@ class TableCache {
   TableCache(const TableCache&) = delete;
   TableCache& operator=(const TableCache&) = delete;
 
-  // Opens the folder, making it (for this user only) and its parents if need be. Returns nullptr,
-  // or what went wrong.
+  // Opens the folder; makes it and its parents, for this user only, where they are missing. Returns
+  // nullptr, or what went wrong.
   [[nodiscard]] const char* open(const std::string& dir);
 
   // The table called `name`, if it is good for `binary` and younger than `younger_than`.

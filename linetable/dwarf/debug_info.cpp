@@ -47,8 +47,8 @@ class RowReader {
   TableBuilder& builder_;
   std::unordered_set<const Dwarf_Lines*> done_;  // several units may share a line program
   std::size_t rows_with_lines_ = 0;
-  // Most rows repeat their predecessor's line or address. Only the last of an address, and the
-  // first of a line, reach the builder.
+  // Most rows repeat the line or address of the row before. Only the last row of an address and the
+  // first row of a line reach the builder.
   std::optional<Row> pending_;
   std::optional<Row> added_;  // the last in this sequence
 };
@@ -70,7 +70,7 @@ bool RowReader::read(Dwarf_Die& unit, UnitFiles& files) {
 }
 
 bool RowReader::has_removed_code(Dwarf_Lines* lines, std::size_t count) const {
-  // libdw sorts by address, and linkers move removed code to the lowest or the highest address.
+  // libdw sorts by address, and linkers give removed code the lowest or the highest address.
   for (const std::size_t i : {std::size_t{0}, count - 1}) {
     Dwarf_Addr address = 0;
     bool end = false;
@@ -93,7 +93,7 @@ std::vector<CodeExtent> RowReader::kept_code(Dwarf_Die& unit) const {
 
 void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& files) {
   bool in_sequence = false;
-  // A sequence of no length: its end sorts before its rows, which belong to nothing.
+  // The end of an empty sequence sorts before its rows, which belong to no code.
   Dwarf_Addr empty_at = std::numeric_limits<Dwarf_Addr>::max();
   for (std::size_t i = 0; i < count; ++i) {
     Dwarf_Line* row = dwarf_onesrcline(lines, i);
@@ -112,8 +112,8 @@ void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& 
   if (pending_) flush_row();
 }
 
-// In libdw's sorted rows a removed sequence, which seems to begin at 0, may be mixed up with code
-// that was kept. Then the unit's own ranges say which rows, and which ends, are real.
+// In libdw's sorted rows a removed sequence, which seems to begin at 0, may be mixed with code that
+// was kept. Then the unit's own ranges say which rows and ends are real.
 void RowReader::add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<CodeExtent>& kept,
                          UnitFiles& files) {
   std::size_t i = 0;

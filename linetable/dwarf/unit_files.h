@@ -1,7 +1,7 @@
 // The file table of one compilation unit: from the unit's file numbers to the builder's file ids.
 //
-// A file number means nothing outside its unit, and units count differently (from 1 up to DWARF 4,
-// from 0 in DWARF 5). libdw hides the latter: its tables take the number as it stands.
+// A file number means nothing outside its unit. Numbers begin at 1 up to DWARF 4 and at 0 in DWARF
+// 5; libdw's tables take either as it is.
 #ifndef LINETABLE_DWARF_UNIT_FILES_H
 #define LINETABLE_DWARF_UNIT_FILES_H
 

@@ -1,4 +1,4 @@
-// From addresses in debug information to addresses in the table.
+// Which addresses of debug information are code, and what they are in the table.
 #ifndef LINETABLE_ELF_CODE_SPACE_H
 #define LINETABLE_ELF_CODE_SPACE_H
 

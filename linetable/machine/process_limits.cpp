@@ -12,14 +12,14 @@
 namespace coz::linetable {
 namespace {
 
-// 222 MB of debug information, 3.2 million rows, take under a second and 281 MB here; the largest
+// A binary of 222 MB with 3.2 million rows takes about three seconds and under 1 GB; the largest
 // that are built today are twenty times that.
 constexpr rlim_t kMaxProcessorSeconds = 300;
 constexpr unsigned kMaxSeconds = 600;
 constexpr rlim_t kMemory = rlim_t{4} << 30;
 constexpr rlim_t kMemoryPerByte = 16;
 
-// Made before they are needed: a signal handler cannot make them, nor can who has no memory.
+// Made beforehand: a signal handler must not allocate, and without memory nobody can.
 struct Answers {
   std::string time_is_up;
   std::string out_of_memory;
@@ -31,7 +31,7 @@ Answers& answers() {
 }
 
 [[noreturn]] void end_with(const std::string& answer) noexcept {
-  // Nobody may be there to read it; the status says the same.
+  // The exit status says the same, should nobody read this.
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, answer.data(), answer.size());
   _exit(kLimitReached);
 }
@@ -60,7 +60,7 @@ void lower(int resource, rlim_t limit) {
   if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0 || now.rlim_cur <= limit)
     return;
   now.rlim_cur = limit;
-  // One that cannot be set was not there before either.
+  // Where it cannot be set, things stay as they were.
   static_cast<void>(setrlimit(static_cast<__rlimit_resource>(resource), &now));
 }
 

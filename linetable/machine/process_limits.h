@@ -1,8 +1,7 @@
-// Bounds on what a file can cost: debug information may be damaged, or made by somebody who means
-// harm, and the libraries that read it are only as careful as they are. This process then ends by
-// itself, and says why.
+// Bounds on what reading a file can cost: debug information may be damaged or hostile, and the
+// libraries that read it are not hardened. At a limit this process ends itself and says why.
 //
-// Limits that are in force already and lower stay as they are.
+// Lower limits that are already in force stay as they are.
 #ifndef LINETABLE_MACHINE_PROCESS_LIMITS_H
 #define LINETABLE_MACHINE_PROCESS_LIMITS_H
 
@@ -13,9 +12,9 @@ namespace coz::linetable {
 // The status of a process that came to its limits; its answer then has the error "limit".
 inline constexpr int kLimitReached = 6;
 
-// Before anything of `binary` is read. Once, while there is one thread. From then on the process
-// ends with kLimitReached and an answer on standard output after five minutes of processor time, or
-// ten minutes in all unless `may_wait` (for a server). Memory that goes beyond 4 GiB and sixteen
+// Call it once, while there is one thread, before anything of `binary` is read. From then on the
+// process ends with kLimitReached and an answer on standard output after five minutes of processor
+// time, or ten minutes in all unless it `may_wait` for a server. Memory beyond 4 GiB and sixteen
 // times the file's size is refused.
 void limit_process(const std::string& binary, bool may_wait);
 

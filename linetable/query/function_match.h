@@ -13,8 +13,8 @@ namespace coz::linetable {
 [[nodiscard]] std::string_view bare_function_name(std::string_view name);
 
 // `name` is the demangled name, `path` the file that the function is in. `wanted` may be the whole
-// name, or the bare one, or the latter's end from some "::" on; and before it, with a colon, the
-// path or its end.
+// name, the bare one, or the bare name's end from some "::" on; the path or its end, and a colon,
+// may stand before it.
 [[nodiscard]] bool matches_function(std::string_view wanted, std::string_view name,
                                     std::string_view path);
 

@@ -22,7 +22,7 @@ std::string location_of(const FunctionName& name) {
   return name.file.empty() ? name.whole : name.file + ":" + name.whole;
 }
 
-// The colon between a file and a function: one that is no part of "::".
+// The colon between a file and a function: one that is not part of "::".
 std::size_t file_separator(std::string_view text) {
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
     if (text[i] != ':') continue;
@@ -41,8 +41,8 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 };
 
-// Whether the statement that begins at `entry` begins in another of `extents` too: the loop around
-// an inlined call may have been unrolled.
+// Whether the statement that begins at `entry` begins in another of `extents` as well: the loop
+// around an inlined call may have been unrolled.
 bool has_copies(Dwarf_Die& unit, const std::vector<CodeExtent>& extents, std::uint64_t entry) {
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
@@ -65,7 +65,7 @@ bool has_copies(Dwarf_Die& unit, const std::vector<CodeExtent>& extents, std::ui
       }
     }
   }
-  // Several may begin there; that of the inlined function is the last.
+  // Several may begin there; the inlined function's is the last.
   return !at_entry.empty() &&
          std::any_of(elsewhere.begin(), elsewhere.end(),
                      [&](const auto& other) { return other.second == at_entry.back(); });
@@ -136,7 +136,8 @@ const char* LocationFunctions::problem_with(Dwarf_Die& unit, Dwarf_Die& scope,
   const std::vector<CodeExtent> extents = extents_of(scope);
   for (const CodeExtent& extent : extents) {
     if (code_.has_jump_to(entry, extent.begin, extent.end)) {
-      return "the function's beginning is also the head of a loop, whose turns would be counted";
+      return "the function's beginning is also the head of a loop, whose iterations would be "
+             "counted";
     }
   }
   if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine && has_copies(unit, extents, entry)) {
@@ -181,13 +182,13 @@ void LocationFunctions::add_symbols() {
 
 void LocationFunctions::take_best(LocationAnswer& answer) const {
   Fit best = Fit::kNone;
-  for (const auto& [location, function] : functions_) {
+  for (const auto& [text, function] : functions_) {
     if (function.is_entered()) best = std::min(best, function.fit);
   }
   if (best == Fit::kNone) return;
-  for (const auto& [location, function] : functions_) {
+  for (const auto& [text, function] : functions_) {
     if (function.fit != best || !function.is_entered()) continue;
-    FoundLocation place{location, function.name.whole, {}};
+    FoundLocation place{text, function.name.whole, {}};
     for (const auto& [address, problem] : function.bodies) {
       place.addresses.push_back({address, {}, {}, problem});
     }

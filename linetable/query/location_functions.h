@@ -20,29 +20,30 @@
 
 namespace coz::linetable {
 
-// How well a name fits a function; the less, the better.
+// How well a name fits a function, best first.
 enum class Fit { kWhole, kBare, kPlain, kNone };
 
-// `wanted` may hold % for any text. Whole is the demangled name, bare the same without parameters
-// and template arguments, plain what it is called within its class or namespace.
+// `wanted` may hold % for any text. The whole name is the demangled one; the bare name lacks its
+// parameters and template arguments; the plain name lacks its class and namespace, too.
 [[nodiscard]] Fit fit_of(std::string_view wanted, const FunctionName& name);
 
-// The symbols of functions by address: what the linker knows of them.
+// The symbols of functions, by address.
 class FunctionSymbols {
  public:
   void read(const ElfFile& file);
 
-  // Of a part that the compiler has split off: entered from within its function.
+  // Whether a part that the compiler split off begins there: it is entered from within its
+  // function.
   [[nodiscard]] bool is_part(std::uint64_t address) const;
 
-  // Name and address of each; clones without what makes them different.
+  // Address and name of each.
   [[nodiscard]] const std::multimap<std::uint64_t, std::string>& all() const { return names_; }
 
  private:
   std::multimap<std::uint64_t, std::string> names_;
 };
 
-// "name.constprop.0" → "name"; others as they are.
+// "name.constprop.0" becomes "name"; other symbols stay as they are.
 [[nodiscard]] std::string_view without_clone_suffix(std::string_view symbol);
 
 class LocationFunctions {
@@ -51,7 +52,7 @@ class LocationFunctions {
   LocationFunctions(std::string_view wanted, const CodeSpace& space, const CodeBytes& code,
                     const FunctionSymbols& symbols);
 
-  // `functions` has the unit's functions: the unit itself, or its part in a split file.
+  // `functions` is the entry that the unit's functions are below (units.h).
   void read(Dwarf_Die& unit, Dwarf_Die& functions);
   void finish(LocationAnswer& answer);
 
@@ -59,8 +60,8 @@ class LocationFunctions {
   struct Function {
     Fit fit = Fit::kNone;
     FunctionName name;
-    // Of bodies, by address, and of inlined calls: two of these may begin at one address, which is
-    // two entries, then. With why one would be counted wrongly, or an empty text.
+    // Where bodies and inlined calls are entered, and why counting there would be wrong, or an
+    // empty text. Two inlined calls may begin at one address, which then counts as two entries.
     std::map<std::uint64_t, const char*> bodies;
     std::vector<std::pair<std::uint64_t, const char*>> inlined;
     [[nodiscard]] bool is_entered() const { return !bodies.empty() || !inlined.empty(); }

@@ -33,8 +33,8 @@ std::vector<LineRow> statements_of(const std::vector<LineRow>& rows) {
   return found;
 }
 
-// Where a pass begins: the first statement, but in the cold part only if there is no other. An
-// optimised line may have no statement left that is its own; then its first row.
+// Where a pass begins: at the first statement, and in the cold part only if there is no other. An
+// optimised line may have no statement of its own left; then at its first row.
 const LineRow& anchor_of(const std::vector<LineRow>& rows, const std::vector<LineRow>& statements) {
   const auto is_before = [](const LineRow& a, const LineRow& b) {
     return std::tuple(a.is_aside, a.address) < std::tuple(b.is_aside, b.address);
@@ -51,11 +51,11 @@ std::vector<std::uint64_t> choose_in_scope(const std::vector<LineRow>& rows,
   std::vector<LineRow> found = statements_of(rows);
   const LineRow anchor = anchor_of(rows, found);
   if (!anchor.is_statement) return {anchor.address};
-  // Copies of the same statement; without columns they can't be told from its other parts.
+  // Keep the copies of the same statement. Without columns they look like its other parts.
   std::erase_if(found, [&](const LineRow& row) {
     return row.address != anchor.address && (row.column == 0 || row.column != anchor.column);
   });
-  // Before a loop whose test stands at its end, there is a jump to the test: not a pass by itself.
+  // The jump to a test at the end of a loop, before the loop, is no pass by itself.
   std::set<std::uint64_t> chosen;
   for (const LineRow& row : found) chosen.insert(row.address);
   for (const LineRow& row : found) {
@@ -84,11 +84,11 @@ std::vector<std::uint64_t> choose_rows(std::vector<LineRow> rows, const CodeByte
   return chosen;
 }
 
-// What the rows at one address come to, as far as the wanted line goes.
+// What the rows at one address say about the wanted line.
 struct LocationLines::Raw {
   std::uint64_t address = 0;
-  const std::string* path = nullptr;  // of the file if it is one that may be meant
-  std::uint32_t line = 0;             // of the last row, which is the one that counts
+  const std::string* path = nullptr;  // of the file, if that may be meant
+  std::uint32_t line = 0;             // of the last row, which counts
   bool is_statement = false;          // a statement of the wanted line begins
   int column = 0;
   bool is_end = false;
@@ -134,24 +134,24 @@ void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
       next.path = path_of_number[number];
       next.line = static_cast<std::uint32_t>(line);
     }
-    const bool is_same_place =
+    const bool is_same_address =
         !raw.empty() && raw.back().address == next.address && !raw.back().is_end && !next.is_end;
     if (next.path != nullptr && next.line == wanted_.line && is_statement) {
       next.is_statement = true;
       dwarf_linecol(row, &next.column);
-    } else if (is_same_place && next.path == raw.back().path && next.line == raw.back().line) {
+    } else if (is_same_address && next.path == raw.back().path && next.line == raw.back().line) {
       next.is_statement = raw.back().is_statement;
       next.column = raw.back().column;
     }
-    if (is_same_place) raw.pop_back();
+    if (is_same_address) raw.pop_back();
     raw.push_back(next);
   }
   for (const std::string& path : paths) add_rows(path, raw, functions);
   add_calls(path_of_number, functions);
 }
 
-// A line whose code was all inlined from elsewhere has no row. Samples are its own all the same
-// (inlines.h), and its passes begin where the inlined function is entered.
+// A line whose code was all inlined from elsewhere has no row. It still has samples (inlines.h),
+// and its passes begin where the inlined function is entered.
 void LocationLines::add_calls(const std::vector<const std::string*>& path_of_number,
                               Dwarf_Die& functions) {
   for_each_scope(functions, std::nullopt, [&](Dwarf_Die& call, Dwarf_Die& function) {

@@ -1,4 +1,5 @@
-// Where lines begin (location_query.h): the rows of all units in, the addresses out.
+// Where the passes through a line begin (location_query.h): takes the rows of all units, and
+// returns addresses.
 #ifndef LINETABLE_QUERY_LOCATION_LINES_H
 #define LINETABLE_QUERY_LOCATION_LINES_H
 
@@ -18,17 +19,17 @@
 
 namespace coz::linetable {
 
-// A row that the line begins or goes on with.
+// A row of the wanted line.
 struct LineRow {
   std::uint64_t address = 0;
   std::uint64_t scope = 0;    // which copy of which function it is in
-  bool is_aside = false;      // in a part of the function that the compiler has set apart as cold
+  bool is_aside = false;      // in the cold part of the function
   bool follows = false;       // directly on a row of the same line and scope
   bool is_statement = false;  // a statement begins
   int column = 0;
 };
 
-// Of the rows of one line, those to count. By address.
+// The addresses at which passes are counted, of the rows of one line.
 [[nodiscard]] std::vector<std::uint64_t> choose_rows(std::vector<LineRow> rows,
                                                      const CodeBytes& code);
 
@@ -36,7 +37,7 @@ class LocationLines {
  public:
   LocationLines(const Location& wanted, const CodeSpace& space, const CodeBytes& code);
 
-  // `functions` has the unit's functions: the unit itself, or its part in a split file.
+  // `functions` is the entry that the unit's functions are below (units.h).
   void read(Dwarf_Die& unit, Dwarf_Die& functions);
 
   void finish(LocationAnswer& answer);
@@ -44,7 +45,7 @@ class LocationLines {
  private:
   struct File {
     std::vector<LineRow> rows;
-    std::vector<LineRow> calls;  // inlined ones that the line makes
+    std::vector<LineRow> calls;  // inlined calls that the line makes
     std::string function;
     std::uint32_t above = 0;  // the nearest lines with code; 0: none
     std::uint32_t below = 0;

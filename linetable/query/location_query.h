@@ -1,14 +1,14 @@
-// `coz-linetable places`: where breakpoints have to stand so that one pass through a line, or one
-// entry of a function, is one hit.
+// `coz-linetable locations`: where breakpoints count each pass through a line, or each entry of a
+// function, exactly once.
 //
-// Reads the debug information itself, not the line table, which has forgotten what is asked here:
-// columns, which rows begin a statement, and which copy of a function code belongs to.
+// It reads the debug information itself: the line table lacks columns, which rows begin a
+// statement, and which copy of a function code belongs to.
 //
-// A line, in each copy of the function that it is in (inlined or not): the lowest address at which
-// a statement of it begins; and, where the compiler has made several copies of that statement
-// (it begins in the same column), those too. Rows that follow one another directly are one pass.
-// A function: its entry, in each body (clones made for constants, for example) and where it is
-// inlined; not the parts that are split off, which are entered from within.
+// For a line, in each copy of the function that it is in (inlined or not): the lowest address at
+// which a statement of it begins, and those of the copies that the compiler made of that statement
+// (they begin in the same column). Rows that follow one another directly are one pass. For a
+// function: its entry, in each body (clones made for constants, for example) and wherever it is
+// inlined, but not the parts that were split off, which are entered from within.
 #ifndef LINETABLE_QUERY_LOCATION_QUERY_H
 #define LINETABLE_QUERY_LOCATION_QUERY_H
 
@@ -36,7 +36,7 @@ struct LocationAddress {
   std::string no_breakpoint;
 };
 
-// One thing that a name stands for.
+// A line or function that a name stands for.
 struct FoundLocation {
   std::string location;  // path:line, or path:function
   std::string function;
@@ -47,7 +47,7 @@ struct LocationAnswer {
   std::string name;
   bool is_line = false;
   std::vector<FoundLocation> places;
-  std::vector<std::string> nearest;  // when there are none
+  std::vector<std::string> nearest;  // names, if nothing was found
 };
 
 // Returns false, with `error`, when the binary cannot be read.

@@ -10,12 +10,12 @@
 
 namespace coz::linetable {
 
-// Adds every function of `binary` that is known by a symbol (of .symtab, which may be that of
-// `debug_file`, else of .dynsym) or by an entry of .eh_frame. One without a symbol is called after
-// its place: "prog+0x1136". The stubs of the procedure linkage table are left out: what they call
-// is not there. So is the code that signal handlers return to: it is on the stack of every sample.
+// Adds every function of `binary` that has a symbol (in .symtab, which may be that of `debug_file`,
+// else in .dynsym) or an entry in .eh_frame. One without a symbol is named by its offset:
+// "prog+0x1136". Left out are the stubs of the procedure linkage table, whose time is their
+// caller's, and the code that signal handlers return to, which is on the stack of every sample.
 //
-// Returns the number of stretches of code that were added.
+// Returns the number of code segments that were added.
 std::size_t add_symbol_functions(const ElfFile& binary, const ElfFile& debug_file,
                                  TableBuilder& builder);
 

@@ -100,8 +100,8 @@ std::vector<FunctionRange> ranges_of_symbols(const std::vector<Symbol>& all,
   return ranges;
 }
 
-// The entries of the unwind table as functions: named where a symbol begins with them. Those that
-// begin inside a function that has a symbol are pieces of it.
+// Adds the entries of the unwind table as functions, with a name where a symbol begins there. An
+// entry that begins inside a function with a symbol is a piece of it.
 void add_unwound(const std::vector<CodeExtent>& unwound, std::vector<FunctionRange>& ranges) {
   const std::size_t symbols = ranges.size();
   std::vector<CodeExtent> covered;  // ranges of symbols, as a union
@@ -121,7 +121,7 @@ void add_unwound(const std::vector<CodeExtent>& unwound, std::vector<FunctionRan
   }
 }
 
-// Of ranges that lie in each other the innermost.
+// Where ranges lie in each other, keeps the innermost.
 std::vector<FunctionRange> flattened(std::vector<FunctionRange> ranges) {
   std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
     return a.code.begin != b.code.begin ? a.code.begin < b.code.begin : a.code.end > b.code.end;
@@ -174,21 +174,21 @@ std::vector<FunctionRange> function_ranges(std::vector<Symbol> symbols,
 
 std::string_view without_variant(std::string_view name) {
   using std::string_view_literals::operator""sv;
-  constexpr std::array kMarks = {"cold"sv,     "part"sv, "isra"sv,      "constprop"sv,
-                                 "lto_priv"sv, "llvm"sv, "localalias"sv};
+  constexpr std::array kSuffixes = {"cold"sv,     "part"sv, "isra"sv,      "constprop"sv,
+                                    "lto_priv"sv, "llvm"sv, "localalias"sv};
   name = name.substr(0, name.find('@', 1));
   while (true) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos || dot == 0) return name;
     const std::string_view last = name.substr(dot + 1);
     const std::string_view rest = name.substr(0, dot);
-    if (std::find(kMarks.begin(), kMarks.end(), last) != kMarks.end()) {
+    if (std::find(kSuffixes.begin(), kSuffixes.end(), last) != kSuffixes.end()) {
       name = rest;
       continue;
     }
     const std::size_t before = rest.rfind('.');
     if (!is_number(last) || before == std::string_view::npos || before == 0) return name;
-    if (std::find(kMarks.begin(), kMarks.end(), rest.substr(before + 1)) == kMarks.end()) {
+    if (std::find(kSuffixes.begin(), kSuffixes.end(), rest.substr(before + 1)) == kSuffixes.end()) {
       return name;
     }
     name = rest.substr(0, before);

@@ -95,13 +95,13 @@ def test_hardware_is_used_up() -> None:
 
 
 def helper(folder: Path, names: list[dict[str, Any]]) -> Path:
-    """Answers as `coz-linetable places` and `breakpoints` do."""
+    """Answers as `coz-linetable locations` and `breakpoints` do."""
     costs = {
         "hardware": {"free": 4, "visit": 1.0, "error": ""},
         "instruction": {"available": True, "visit": 1.0},
     }
     path = folder / "helper"
-    answers = {"places": {"names": names}, "breakpoints": costs}
+    answers = {"locations": {"names": names}, "breakpoints": costs}
     path.write_text(
         f"#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps({answers!r}[sys.argv[1]]))\n"
     )
