@@ -2,7 +2,7 @@
 # clang, finds more because it watches what code an input reaches. Without it, and in `make test`, a small driver of our
 # own compiled by gcc is used.
 
-FUZZ_SOURCES := $(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(COMMON_SOURCES) $(call find_sources,libcoz/unwind)
+FUZZ_SOURCES := $(sort $(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(COMMON_SOURCES) $(call find_sources,libcoz/unwind))
 FUZZ_TARGETS := $(patsubst tests/fuzz/%_target.cpp,%,$(sort $(wildcard tests/fuzz/*_target.cpp)))
 FUZZ_CHECKS  := -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined
 FUZZ_DRIVEN  := $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%_driven)

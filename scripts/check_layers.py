@@ -37,6 +37,9 @@ HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache
 #: Folder of the repository → its folders, lower layers first. The last one, "", is the folder itself.
 LAYERS = {"common": [""], "libcoz": RUNTIME, "linetable": HELPER}
 
+#: Folders that another part may include, too: the unwinder is a library of its own.
+SHARED = {("linetable", "libcoz", "unwind")}
+
 #: Files of the runtime with variables that can change and live as long as the process.
 GLOBALS = {
     "libcoz/thread/session.h": "the session, and the state of the calling thread",
@@ -65,6 +68,7 @@ KERNEL_CALLERS = (
     "libcoz/interpose/",
     "libcoz/thread/session.h",
     "libcoz/unwind/checked_memory.cpp",
+    "libcoz/symbols/loader_listing.cpp",
     "libcoz/symbols/module_thread.cpp",
     "libcoz/symbols/modules.cpp",
     "libcoz/symbols/table_service.cpp",
@@ -122,7 +126,7 @@ def resolve(root: pathlib.Path, source: str, included: str) -> str | None:
 def check_include(source: str, target: str) -> str | None:
     """What is wrong with that include; None if nothing."""
     (top, layer), (target_top, target_layer) = folder_of(source), folder_of(target)
-    if target_top == "common":
+    if target_top == "common" or (top, target_top, target_layer) in SHARED:
         return None
     if top != target_top:
         return f"{top}/ must not include {target}: what both need belongs in common/"

@@ -97,28 +97,23 @@ class Evaluation {
   void constant(std::uint8_t code) noexcept {
     switch (code) {
       case DW_OP_addr:
-      case DW_OP_const8u:
-      case DW_OP_const8s:
         return push(cursor_.take<std::uint64_t>());
-      case DW_OP_const1u:
-        return push(cursor_.take<std::uint8_t>());
-      case DW_OP_const1s:
-        return push(static_cast<std::uint64_t>(cursor_.take<std::int8_t>()));
-      case DW_OP_const2u:
-        return push(cursor_.take<std::uint16_t>());
-      case DW_OP_const2s:
-        return push(static_cast<std::uint64_t>(cursor_.take<std::int16_t>()));
-      case DW_OP_const4u:
-        return push(cursor_.take<std::uint32_t>());
-      case DW_OP_const4s:
-        return push(static_cast<std::uint64_t>(cursor_.take<std::int32_t>()));
       case DW_OP_constu:
         return push(cursor_.take_unsigned());
       case DW_OP_consts:
         return push(static_cast<std::uint64_t>(cursor_.take_signed()));
       default:
-        return fail();
+        break;
     }
+    // const1u, const1s, const2u, … const8s: each size twice, without and with a sign.
+    if (code < DW_OP_const1u) return fail();
+    const unsigned bits = 8U << (unsigned{code} - DW_OP_const1u) / 2;
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < bits; shift += 8) {
+      value |= std::uint64_t{cursor_.take<std::uint8_t>()} << shift;
+    }
+    const bool is_negative = (code & 1) != 0 && (value >> (bits - 1) & 1) != 0;
+    push(is_negative && bits < 64 ? value | ~std::uint64_t{0} << bits : value);
   }
 
   void of_two(std::uint8_t code) noexcept {

@@ -45,12 +45,9 @@ std::string limit_answer(const std::string& message) {
 std::string memory_refused(const std::string& binary) {
   struct rlimit limit{};
   getrlimit(RLIMIT_AS, &limit);
-  const std::string amount = limit.rlim_cur == RLIM_INFINITY
-                                 ? ""
-                                 : " than " + std::to_string(limit.rlim_cur >> 20) + " MB";
-  return limit_answer("reading " + binary + " takes more memory" + amount +
-                      (amount.empty() ? " than there is" : "") +
-                      ": its debug information is damaged, or memory is limited (ulimit -v)");
+  return limit_answer("reading " + binary + " takes more memory than " +
+                      std::to_string(limit.rlim_cur >> 20) +
+                      " MB: its debug information is damaged, or memory is limited (ulimit -v)");
 }
 
 extern "C" void time_is_up(int) { end_with(answers().time_is_up); }
@@ -69,8 +66,8 @@ void lower(int resource, rlim_t limit) {
 void limit_process(const std::string& binary, bool may_wait) {
   answers().time_is_up =
       limit_answer("reading " + binary +
-                   " takes too long: its debug information is damaged, or names a file "
-                   "that is none");
+                   " takes too long: its debug information is damaged, or names something "
+                   "that is no file");
   struct sigaction action{};
   action.sa_handler = time_is_up;
   sigaction(SIGXCPU, &action, nullptr);

@@ -111,11 +111,13 @@ void NearestNames::consider(std::string_view name) {
   const std::string_view bare = bare_function_name(name);
   const std::size_t colons = bare.rfind("::");
   unsigned distance = name_distance(wanted_, bare);
-  if (colons != kNone)
+  std::size_t limit = 2 + wanted_.size() / 4;
+  if (colons != kNone) {
+    // Short names resemble each other by chance.
+    limit = std::max<std::size_t>(2, wanted_.size() / 3);
     distance = std::min(distance, name_distance(wanted_, bare.substr(colons + 2)));
-  if (distance <= std::max<std::size_t>(2, wanted_.size() / 3)) {
-    candidates_.push_back({distance, std::string(name)});
   }
+  if (distance <= limit) candidates_.push_back({distance, std::string(name)});
 }
 
 std::vector<std::string> NearestNames::best() {

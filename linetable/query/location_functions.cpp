@@ -10,6 +10,7 @@
 #include "linetable/elf/sections.h"
 #include "linetable/query/function_match.h"
 #include "linetable/symbols/demangle.h"
+#include "linetable/symbols/symbol_ranges.h"
 
 namespace coz::linetable {
 namespace {
@@ -79,13 +80,6 @@ Fit fit_of(std::string_view wanted, const FunctionName& name) {
   if (wildcard_match(wanted, bare_function_name(name.whole))) return Fit::kBare;
   if (wildcard_match(wanted, name.plain)) return Fit::kPlain;
   return wildcard_match(wanted, without_arguments(name.plain)) ? Fit::kPlain : Fit::kNone;
-}
-
-std::string_view without_clone_suffix(std::string_view symbol) {
-  for (const char* mark : {".constprop.", ".isra.", ".lto_priv.", ".clone.", ".llvm."}) {
-    symbol = symbol.substr(0, symbol.find(mark, 1));
-  }
-  return symbol;
 }
 
 void FunctionSymbols::read(const ElfFile& file) {
@@ -169,7 +163,7 @@ void LocationFunctions::add_symbols() {
   for (const auto& [address, symbol] : symbols_.all()) {
     if (known_.contains(address) || !space_.is_code(address) || symbols_.is_part(address)) continue;
     FunctionName name;
-    name.whole = demangled(std::string(without_clone_suffix(symbol)).c_str());
+    name.whole = demangled(std::string(without_variant(symbol)).c_str());
     name.plain = name.whole;
     Function& function = functions_[name.whole];
     if (function.name.whole.empty()) {

@@ -43,9 +43,6 @@ class FunctionSymbols {
   std::multimap<std::uint64_t, std::string> names_;
 };
 
-// "name.constprop.0" becomes "name"; other symbols stay as they are.
-[[nodiscard]] std::string_view without_clone_suffix(std::string_view symbol);
-
 class LocationFunctions {
  public:
   // `wanted`: FUNCTION, or FILE:FUNCTION.

@@ -174,8 +174,8 @@ std::vector<FunctionRange> function_ranges(std::vector<Symbol> symbols,
 
 std::string_view without_variant(std::string_view name) {
   using std::string_view_literals::operator""sv;
-  constexpr std::array kSuffixes = {"cold"sv,     "part"sv, "isra"sv,      "constprop"sv,
-                                    "lto_priv"sv, "llvm"sv, "localalias"sv};
+  constexpr std::array kSuffixes = {"cold"sv,     "part"sv, "isra"sv,       "constprop"sv,
+                                    "lto_priv"sv, "llvm"sv, "localalias"sv, "clone"sv};
   name = name.substr(0, name.find('@', 1));
   while (true) {
     const std::size_t dot = name.rfind('.');

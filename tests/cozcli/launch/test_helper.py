@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from pathlib import Path
 
 from cozcli.launch.helper import Helper, failure
+
+BUILT = Path(__file__).resolve().parents[3] / "build" / "libexec" / "coz-linetable"
 
 
 def helper(folder: Path, script: str) -> Helper:
@@ -35,3 +38,18 @@ def test_other_failures_point_at_the_cache(tmp_path: Path) -> None:
     problem = failure("/bin/a", *helper(tmp_path, "echo no space left >&2; exit 5").build("/bin/a"))
     assert "no space left" in problem.text
     assert "XDG_CACHE_HOME" in problem.hint
+
+
+def test_the_former_names_of_a_command_still_work() -> None:
+    answers = [
+        subprocess.run([BUILT, command, option, "main", BUILT], capture_output=True, text=True, check=True)
+        for command, option in (("locations", "--location"), ("places", "--place"))
+    ]
+    assert '"name":"main"' in answers[0].stdout
+    assert answers[0].stdout == answers[1].stdout
+
+
+def test_an_option_of_another_command_is_refused() -> None:
+    run = subprocess.run([BUILT, "lines", "--no-cache"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "lines has no option --no-cache" in run.stderr

@@ -43,7 +43,7 @@ std::size_t addresses(const LocationAnswer& answer) {
 
 }  // namespace
 
-TEST_CASE("lines and functions are found in a compiled program", "[linetable][places]") {
+TEST_CASE("lines and functions are found in a compiled program", "[linetable][locations]") {
   const TemporaryFolder folder;
   for (const char* flags : {"-g -O0", "-g -O1", "-g -O2", "-g -O2 -no-pie", "-g -O2 -gdwarf-4"}) {
     INFO(flags);
@@ -77,7 +77,7 @@ TEST_CASE("lines and functions are found in a compiled program", "[linetable][pl
 }
 
 TEST_CASE("a line that only makes inlined calls is reached where they begin",
-          "[linetable][places]") {
+          "[linetable][locations]") {
   const TemporaryFolder folder;
   for (const char* flags : {"-g -O0", "-g -O1", "-g -O2", "-g -O2 -gdwarf-4"}) {
     INFO(flags);
@@ -88,7 +88,7 @@ TEST_CASE("a line that only makes inlined calls is reached where they begin",
   }
 }
 
-TEST_CASE("functions of split debug information are found", "[linetable][places]") {
+TEST_CASE("functions of split debug information are found", "[linetable][locations]") {
   const TemporaryFolder folder;
   for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
     INFO(version);
@@ -99,7 +99,7 @@ TEST_CASE("functions of split debug information are found", "[linetable][places]
   }
 }
 
-TEST_CASE("what is not one place is told", "[linetable][places]") {
+TEST_CASE("names that stand for no location, or several", "[linetable][locations]") {
   const TemporaryFolder folder;
   REQUIRE(compile_cpp("-g -O1", "passes.cc", folder / "program"));
   const auto answers = ask(folder / "program", {"pay", "shop::Till::pay(int)", "passes.cc:1",
@@ -114,7 +114,7 @@ TEST_CASE("what is not one place is told", "[linetable][places]") {
   CHECK(answers[6].places.size() >= 3);
 }
 
-TEST_CASE("a function that begins with its loop is not counted", "[linetable][places]") {
+TEST_CASE("a function that begins with its loop is not counted", "[linetable][locations]") {
   const TemporaryFolder folder;
   REQUIRE(compile_cpp("-g -O2", "passes.cc", folder / "program"));
   const auto answers = ask(folder / "program", {"wait_until"});
@@ -130,7 +130,7 @@ TEST_CASE("a function that begins with its loop is not counted", "[linetable][pl
   CHECK(some == (code.substr(begin, end - begin).find("<_Z10wait_untili>\n") != std::string::npos));
 }
 
-TEST_CASE("functions without debug information are known by their symbols", "[linetable][places]") {
+TEST_CASE("functions without debug information are known by their symbols", "[linetable][locations]") {
   const TemporaryFolder folder;
   REQUIRE(compile_cpp("-O1", "passes.cc", folder / "program"));
   const auto answers = ask(folder / "program", {"turn", "shop::Till::pay(double)", "pay"});
@@ -140,7 +140,7 @@ TEST_CASE("functions without debug information are known by their symbols", "[li
   CHECK(answers[2].places.empty());  // a symbol has no class to be left out
 }
 
-TEST_CASE("names fit whole, bare or plain", "[linetable][places]") {
+TEST_CASE("names fit whole, bare or plain", "[linetable][locations]") {
   const FunctionName name{"ns::Queue<int>::push(int)", "push", "/src/q.h"};
   CHECK(fit_of("ns::Queue<int>::push(int)", name) == Fit::kWhole);
   CHECK(fit_of("%push(int)", name) == Fit::kWhole);
@@ -149,12 +149,9 @@ TEST_CASE("names fit whole, bare or plain", "[linetable][places]") {
   CHECK(fit_of("pus", name) == Fit::kNone);
   CHECK(fit_of("apply", {"void apply<long>(long)", "apply<long>", ""}) == Fit::kBare);
   CHECK(fit_of("operator<", {"ns::operator<(int)", "operator<", ""}) == Fit::kPlain);
-  CHECK(without_clone_suffix("f.constprop.0") == "f");
-  CHECK(without_clone_suffix("f.isra.0.constprop.1") == "f");
-  CHECK(without_clone_suffix("f.part.0") == "f.part.0");
 }
 
-TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][places]") {
+TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][locations]") {
   ElfFile self;
   REQUIRE(self.open("/proc/self/exe") == nullptr);
   const CodeBytes code(self);
@@ -194,7 +191,7 @@ TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][places]") 
 
 #if defined(__x86_64__)
 TEST_CASE("each address has a plan for a breakpoint instruction, or a reason why not",
-          "[linetable][places]") {
+          "[linetable][locations]") {
   const TemporaryFolder folder;
   const std::string source = folder / "two.s";
   std::ofstream(source) << R"(
@@ -231,7 +228,7 @@ traps:
 }
 #endif
 
-TEST_CASE("the machine's breakpoints are measured", "[linetable][places]") {
+TEST_CASE("the machine's breakpoints are measured", "[linetable][locations]") {
   const BreakpointCosts costs = measure_breakpoints();
   CHECK((costs.hardware_free > 0) == costs.hardware_error.empty());
   if (costs.hardware_free > 0) CHECK(costs.hardware_visit > 0);

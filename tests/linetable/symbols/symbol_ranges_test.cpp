@@ -140,6 +140,8 @@ TEST_CASE("a piece or variant of a function has the function's name", "[linetabl
   CHECK(without_variant("f.cold") == "f");
   CHECK(without_variant("f.part.0.isra.12") == "f");
   CHECK(without_variant("f.constprop.1.cold") == "f");
+  CHECK(without_variant("f.isra.0.constprop.1") == "f");
+  CHECK(without_variant("f.clone.3") == "f");
   CHECK(without_variant("_ZN1a1fEv.part.3") == "_ZN1a1fEv");
   CHECK(without_variant("memcpy@@GLIBC_2.14") == "memcpy");
   CHECK(without_variant("a.b") == "a.b");
