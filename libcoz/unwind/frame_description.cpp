@@ -35,7 +35,7 @@ bool read_augmentation(TableCursor cursor, const char* letters, FrameDescription
         out.encoding = cursor.take<std::uint8_t>();
         break;
       case 'L':
-        out.exceptions_encoding = cursor.take<std::uint8_t>();
+        cursor.skip(1);
         break;
       case 'P': {
         const auto encoding = cursor.take<std::uint8_t>();
@@ -97,12 +97,7 @@ bool read_frame_description(TableBytes body, std::uintptr_t table_begin,
   if (!read_common(common, has_augmentation, out)) return false;
   out.begin = cursor.take_pointer(out.encoding);
   out.end = out.begin + cursor.take_pointer(out.encoding & 0x0f);
-  if (has_augmentation) {
-    TableCursor data(cursor.take_bytes(cursor.take_unsigned()));
-    if (out.exceptions_encoding != kOmitted) {
-      out.has_landing_pads = data.take_pointer(out.exceptions_encoding & 0x0f) != 0;
-    }
-  }
+  if (has_augmentation) cursor.skip(cursor.take_unsigned());
   if (!cursor.is_good()) return false;
   out.program = bytes_from(cursor.address(), cursor.address() + cursor.left());
   return true;

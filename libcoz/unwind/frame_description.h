@@ -21,10 +21,8 @@ struct FrameDescription {
   std::uint64_t code_unit = 1;
   std::int64_t data_unit = 1;
   std::uint64_t return_register = 0;
-  std::uint8_t encoding = 0;                // of addresses in the programs
-  std::uint8_t exceptions_encoding = 0xff;  // of the address of its exception table; 0xff for none
+  std::uint8_t encoding = 0;  // of addresses in the programs
   bool is_signal_frame = false;
-  bool has_landing_pads = false;
 };
 
 // The entry for `address`, by the object's index. False if the object has no table with an index,

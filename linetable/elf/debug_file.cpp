@@ -57,12 +57,12 @@ void warn_of_other_build(const ElfFile& binary, const std::vector<std::string>& 
   const char* link = dwelf_elf_gnu_debuglink(binary.elf(), &checksum);
   if (link == nullptr) return;
   const fs::path folder = fs::path(binary.path()).parent_path();
-  std::vector<fs::path> places{folder, folder / ".debug"};
-  for (const std::string& debug : folders) places.push_back(debug / folder.relative_path());
-  for (const fs::path& place : places) {
+  std::vector<fs::path> searched{folder, folder / ".debug"};
+  for (const std::string& debug : folders) searched.push_back(debug / folder.relative_path());
+  for (const fs::path& each : searched) {
     std::error_code error;
-    if (!fs::is_regular_file(place / link, error)) continue;
-    warnings.push_back("the debug file " + (place / link).string() +
+    if (!fs::is_regular_file(each / link, error)) continue;
+    warnings.push_back("the debug file " + (each / link).string() +
                        " belongs to another build of " + binary.path());
   }
 }

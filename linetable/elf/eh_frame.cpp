@@ -38,7 +38,6 @@ EhFrame read_table(TableBytes table, std::uint64_t address) {
     FrameDescription entry;
     if (!read_frame_description(body, begin, entry)) continue;
     if (const auto extent = extent_of(entry, address - begin)) {
-      if (entry.has_landing_pads) result.with_landing_pads.push_back(*extent);
       (entry.is_signal_frame ? result.signal_frames : result.functions).push_back(*extent);
     }
   }

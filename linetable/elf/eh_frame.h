@@ -15,8 +15,7 @@ namespace coz::linetable {
 
 struct EhFrame {
   std::vector<CodeExtent> functions;
-  std::vector<CodeExtent> signal_frames;      // the code that signal handlers return to
-  std::vector<CodeExtent> with_landing_pads;  // of `functions`, those with an exception table
+  std::vector<CodeExtent> signal_frames;  // the code that signal handlers return to
 };
 
 // In no particular order. What is damaged, or encoded in a way that compilers do not use for code,

@@ -182,21 +182,21 @@ void LocationFunctions::take_best(LocationAnswer& answer) const {
   if (best == Fit::kNone) return;
   for (const auto& [text, function] : functions_) {
     if (function.fit != best || !function.is_entered()) continue;
-    FoundLocation place{text, function.name.whole, {}};
+    FoundLocation location{text, function.name.whole, {}};
     for (const auto& [address, problem] : function.bodies) {
-      place.addresses.push_back({address, {}, {}, problem});
+      location.addresses.push_back({address, {}, {}, problem});
     }
     for (const auto& [address, problem] : function.inlined) {
-      place.addresses.push_back({address, {}, {}, problem});
+      location.addresses.push_back({address, {}, {}, problem});
     }
-    answer.places.push_back(std::move(place));
+    answer.found.push_back(std::move(location));
   }
 }
 
 void LocationFunctions::finish(LocationAnswer& answer) {
   add_symbols();
   take_best(answer);
-  if (!answer.places.empty()) return;
+  if (!answer.found.empty()) return;
   NearestNames nearest(wanted_);
   for (const auto& [location, function] : functions_) nearest.consider(function.name.whole);
   answer.nearest = nearest.best();

@@ -223,13 +223,13 @@ void LocationLines::finish(LocationAnswer& answer) {
       }
       continue;
     }
-    FoundLocation place{path + ":" + std::to_string(wanted_.line), file.function, {}};
+    FoundLocation location{path + ":" + std::to_string(wanted_.line), file.function, {}};
     for (const std::uint64_t address : choose_rows(file.rows, code_)) {
-      place.addresses.push_back({address, {}, {}, {}});
+      location.addresses.push_back({address, {}, {}, {}});
     }
-    answer.places.push_back(std::move(place));
+    answer.found.push_back(std::move(location));
   }
-  if (!answer.places.empty()) answer.nearest.clear();
+  if (!answer.found.empty()) answer.nearest.clear();
   answer.nearest.resize(std::min(answer.nearest.size(), kMaxNearest));
 }
 

@@ -27,8 +27,8 @@ void read_units(Dwarf* dwarf, std::vector<Search>& searches) {
 }
 
 void plan_patches(LocationAnswer& answer, const CodeBytes& code) {
-  for (FoundLocation& place : answer.places) {
-    for (LocationAddress& address : place.addresses) {
+  for (FoundLocation& location : answer.found) {
+    for (LocationAddress& address : location.addresses) {
       const PlannedPatch patch = code.patch_at(address.address);
       if (patch.plan) address.patch = encode(*patch.plan);
       address.no_instruction = patch.refusal;
@@ -85,10 +85,10 @@ std::string to_json(const std::vector<LocationAnswer>& answers) {
   for (const LocationAnswer& answer : answers) {
     json.begin_object().field("name", answer.name).field("is_line", answer.is_line);
     json.key("places").begin_array();
-    for (const FoundLocation& place : answer.places) {
-      json.begin_object().field("location", place.location).field("function", place.function);
+    for (const FoundLocation& location : answer.found) {
+      json.begin_object().field("location", location.location).field("function", location.function);
       json.key("addresses").begin_array();
-      for (const LocationAddress& address : place.addresses) {
+      for (const LocationAddress& address : location.addresses) {
         json.begin_object().field("address", address.address);
         json.field("patch", address.patch);
         json.field("no_instruction", address.no_instruction);

@@ -46,7 +46,7 @@ struct FoundLocation {
 struct LocationAnswer {
   std::string name;
   bool is_line = false;
-  std::vector<FoundLocation> places;
+  std::vector<FoundLocation> found;
   std::vector<std::string> nearest;  // names, if nothing was found
 };
 

@@ -38,7 +38,7 @@ std::string line_with(const std::string& mark) {
 }
 
 std::size_t addresses(const LocationAnswer& answer) {
-  return answer.places.size() == 1 ? answer.places[0].addresses.size() : 0;
+  return answer.found.size() == 1 ? answer.found[0].addresses.size() : 0;
 }
 
 }  // namespace
@@ -57,17 +57,17 @@ TEST_CASE("lines and functions are found in a compiled program", "[linetable][lo
       CHECK(answers[i].nearest.empty());
     }
     CHECK(answers[0].is_line);
-    CHECK(answers[0].places[0].location.ends_with("/programs/" + line_with("BODY")));
-    CHECK(answers[0].places[0].function == "turn(int)");
-    CHECK(answers[2].places[0].function == "shop::once(int)");
-    CHECK(answers[2].places[0].addresses[0].address == answers[3].places[0].addresses[0].address);
-    CHECK(answers[4].places[0].addresses[0].address == answers[5].places[0].addresses[0].address);
+    CHECK(answers[0].found[0].location.ends_with("/programs/" + line_with("BODY")));
+    CHECK(answers[0].found[0].function == "turn(int)");
+    CHECK(answers[2].found[0].function == "shop::once(int)");
+    CHECK(answers[2].found[0].addresses[0].address == answers[3].found[0].addresses[0].address);
+    CHECK(answers[4].found[0].addresses[0].address == answers[5].found[0].addresses[0].address);
     // Where it is inlined, three times.
     CHECK(addresses(answers[6]) == 3);
     CHECK(addresses(answers[7]) == 3);
     for (const LocationAnswer& answer : answers) {
-      for (const FoundLocation& place : answer.places) {
-        for (const LocationAddress& address : place.addresses) {
+      for (const FoundLocation& location : answer.found) {
+        for (const LocationAddress& address : location.addresses) {
           CHECK(address.no_instruction.empty());
           CHECK(address.no_breakpoint.empty());
         }
@@ -84,7 +84,7 @@ TEST_CASE("a line that only makes inlined calls is reached where they begin",
     REQUIRE(compile_cpp(flags, "passes.cc", folder / "program"));
     const auto answers = ask(folder / "program", {line_with("CALL")});
     CHECK(addresses(answers[0]) == 1);
-    CHECK(answers[0].places[0].function == "rounds(int)");
+    CHECK(answers[0].found[0].function == "rounds(int)");
   }
 }
 
@@ -104,23 +104,23 @@ TEST_CASE("names that stand for no location, or several", "[linetable][locations
   REQUIRE(compile_cpp("-g -O1", "passes.cc", folder / "program"));
   const auto answers = ask(folder / "program", {"pay", "shop::Till::pay(int)", "passes.cc:1",
                                                 "none.cc:1", "turm", "other.cc:turn", "shop::%"});
-  CHECK(answers[0].places.size() == 2);
+  CHECK(answers[0].found.size() == 2);
   CHECK(addresses(answers[1]) == 1);
-  CHECK(answers[2].places.empty());
+  CHECK(answers[2].found.empty());
   CHECK(answers[2].nearest.size() == 1);
   CHECK(answers[3].nearest.empty());
   CHECK(answers[4].nearest == std::vector<std::string>{"turn(int)"});
-  CHECK(answers[5].places.empty());
-  CHECK(answers[6].places.size() >= 3);
+  CHECK(answers[5].found.empty());
+  CHECK(answers[6].found.size() >= 3);
 }
 
 TEST_CASE("a function that begins with its loop is not counted", "[linetable][locations]") {
   const TemporaryFolder folder;
   REQUIRE(compile_cpp("-g -O2", "passes.cc", folder / "program"));
   const auto answers = ask(folder / "program", {"wait_until"});
-  REQUIRE(answers[0].places.size() == 1);
+  REQUIRE(answers[0].found.size() == 1);
   bool some = false;
-  for (const LocationAddress& address : answers[0].places[0].addresses) {
+  for (const LocationAddress& address : answers[0].found[0].addresses) {
     some = some || !address.no_breakpoint.empty();
   }
   const std::string code = output_of("objdump -d --no-show-raw-insn " + (folder / "program"));
@@ -130,14 +130,15 @@ TEST_CASE("a function that begins with its loop is not counted", "[linetable][lo
   CHECK(some == (code.substr(begin, end - begin).find("<_Z10wait_untili>\n") != std::string::npos));
 }
 
-TEST_CASE("functions without debug information are known by their symbols", "[linetable][locations]") {
+TEST_CASE("functions without debug information are known by their symbols",
+          "[linetable][locations]") {
   const TemporaryFolder folder;
   REQUIRE(compile_cpp("-O1", "passes.cc", folder / "program"));
   const auto answers = ask(folder / "program", {"turn", "shop::Till::pay(double)", "pay"});
   CHECK(addresses(answers[0]) == 1);
-  CHECK(answers[0].places[0].function == "turn(int)");
+  CHECK(answers[0].found[0].function == "turn(int)");
   CHECK(addresses(answers[1]) == 1);
-  CHECK(answers[2].places.empty());  // a symbol has no class to be left out
+  CHECK(answers[2].found.empty());  // a symbol has no class to be left out
 }
 
 TEST_CASE("names fit whole, bare or plain", "[linetable][locations]") {
@@ -212,8 +213,8 @@ traps:
   const auto answers = ask(folder / "program", {"main", "traps"});
   REQUIRE(addresses(answers[0]) == 1);
   REQUIRE(addresses(answers[1]) == 1);
-  const LocationAddress& begins = answers[0].places[0].addresses[0];
-  const LocationAddress& traps = answers[1].places[0].addresses[0];
+  const LocationAddress& begins = answers[0].found[0].addresses[0];
+  const LocationAddress& traps = answers[1].found[0].addresses[0];
   CHECK(begins.no_instruction.empty());
   const auto plan = coz::parse_patch_plan(begins.patch);
   REQUIRE(plan);
