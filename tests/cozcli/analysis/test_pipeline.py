@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from synthetic import Line, Model, saturating, to_bytes
 
-from cozcli.analysis.analyse import Selection, analyse
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.rank.selection import Selection
 from cozcli.analysis.result import Analysis, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, collect_runs, load_profile
@@ -137,7 +138,7 @@ def test_speedups_without_their_own_baseline_use_the_pooled_one() -> None:
     assert effect_at(result, 0.5) == pytest.approx(0.25, abs=0.03)
 
 
-def test_clipped_windows_are_left_out_and_unsettled_ones_noted() -> None:
+def test_clipped_windows_are_left_out_and_unsettled_ones_marked() -> None:
     records = Model([Line("/a.c:1", lambda s: s / 2)]).records(30)
     windows = experiments_of(records)
     windows[1]["flags"] = ["clipped"]

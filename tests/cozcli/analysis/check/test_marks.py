@@ -56,7 +56,7 @@ def idle(location: str, rate: float = 0.4e-6) -> Line:
 
 def test_healthy_profiles_have_no_marks() -> None:
     """240 results of five kinds of lines, some with latency."""
-    labelled = 0
+    marked = 0
     for seed in range(30):
         lines = [
             Line("/a.c:1", lambda s: 0.4 * s, latency=lambda s: 0.2 * s),
@@ -67,8 +67,8 @@ def test_healthy_profiles_have_no_marks() -> None:
         ]
         analysis = analyse_records(model(*lines, seed=seed).records(40))
         assert not analysis.warnings
-        labelled += sum(bool(found) for found in doubts(analysis).values())
-    assert labelled <= 5
+        marked += sum(bool(found) for found in doubts(analysis).values())
+    assert marked <= 5
 
 
 @pytest.mark.parametrize("growth", [lambda s: 0.05, lambda s: -0.05, lambda s: 0.2 * s])

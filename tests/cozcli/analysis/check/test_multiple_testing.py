@@ -15,7 +15,6 @@ from cozcli.analysis.check.multiple_testing import (
     decide_significance,
     p_no_slope,
 )
-from cozcli.analysis.rank.ranking import by_impact, impact
 from cozcli.analysis.result import LineResult
 from cozcli.analysis.statistics.distributions import t_quantile
 from cozcli.profile.profile import Profile, collect_runs
@@ -100,11 +99,3 @@ def test_chances_at_the_edges(template: LineResult) -> None:
         1,
         0,
     )
-
-
-def test_ranks_go_by_the_adjusted_bound(template: LineResult) -> None:
-    sure = replace(template, location="/sure", slope=0.2, adjusted_low=0.1, slope_low=0.15, marks=())
-    steep = replace(template, location="/steep", slope=0.9, adjusted_low=-0.1, slope_low=0.3, marks=())
-    steep = replace(steep, adjusted_high=2.0)
-    assert impact(steep) == 0
-    assert [r.location for r in by_impact([steep, sure])] == ["/sure", "/steep"]
