@@ -7,8 +7,8 @@ PYTHON_CODE   := cozcli tests benchmarks examples $(wildcard scripts/*.py)
 SHELL_SCRIPTS := $(wildcard scripts/*.sh packaging/*.sh examples/*/*.sh) .ci/run
 
 ##@ Check the code
-.PHONY: lint lint-format lint-tidy lint-layers lint-python lint-imports lint-header lint-shell format
-lint: lint-format lint-tidy lint-layers lint-python lint-imports lint-header lint-shell ## check style, types and warnings
+.PHONY: lint lint-format lint-tidy lint-layers lint-docs lint-python lint-imports lint-header lint-shell format
+lint: lint-format lint-tidy lint-layers lint-docs lint-python lint-imports lint-header lint-shell ## check style, types and warnings
 	@echo "lint: no findings"
 
 lint-format: $(DEV_STAMP)
@@ -28,6 +28,10 @@ lint-tidy: $(TIDY_STAMPS)
 # Which folder of C++ may include which, where globals are, and who calls the kernel.
 lint-layers:
 	@$(PYTHON) scripts/check_layers.py
+
+# Links, the width of prose, and the length of decisions.
+lint-docs:
+	@$(PYTHON) scripts/check_docs.py
 
 lint-python: $(DEV_STAMP)
 	@$(BIN)/ruff check --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)

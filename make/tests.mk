@@ -41,7 +41,7 @@ endef
 TESTED_LIBS = $(HELPER_LIBS)
 
 # The unit tests are linked with the very objects of libcoz.so and coz-linetable: nothing is compiled twice.
-UNIT_FLAGS := -O1 -g
+UNIT_FLAGS := -O1 -g1
 TESTED_OBJECTS := $(call objects,helper,$(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(COMMON_SOURCES)) \
                   $(call objects,libcoz,$(filter-out $(HELPER_SOURCES),$(LIBCOZ_SOURCES)))
 UNIT_OBJECTS   := $(call objects,unit,$(TEST_SOURCES))
@@ -64,18 +64,30 @@ $(ORACLE): $(call objects,unit,tests/oracle/main.cpp) $(BUILD)/obj/unit/tested.a
 PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
-# Tests that need no processor for themselves run side by side; then the others run alone.
-PYTEST_TOGETHER := $(wildcard tests/cozcli tests/lint tests/viewer tests/benchmarks)
-PYTEST_ALONE    := $(wildcard tests/examples tests/fuzz tests/system tests/transparency)
+# Status 5 says that PYTEST selects no test.
+run_pytest = $(PYTEST_RUN) $(1) $(PYTEST) || [ $$? -eq 5 ]
+# What tests/system and tests/transparency run is compiled by them; the others read what they need from the checkout.
+PYTEST_FAST := $(wildcard tests/cozcli tests/lint tests/benchmarks tests/examples)
+PYTEST_ALL  := $(PYTEST_FAST) $(wildcard tests/viewer tests/fuzz tests/system tests/transparency)
 
 ##@ Test
-.PHONY: test unit-tests oracle transparency survival sanitize real-programs soak
-test: dependencies                    ## install what is missing, build, run all tests
+.PHONY: check test test-long unit-tests oracle transparency survival sanitize real-programs soak
+check: all $(UNIT) $(DEV_STAMP)       ## run unit tests, tests of the command line and one of the whole (2 minutes)
+	$(UNIT) --durations yes --min-duration 1
+	$(call run_pytest,-n auto $(PYTEST_FAST))
+	$(call run_pytest,-m first tests/system)
+
+# First what may run side by side; then, alone, what compares times and shares with a number.
+test: dependencies                    ## install what is missing, build, run every test that guards behaviour (10 minutes)
 	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
 	$(UNIT)
-	@# Status 5: PYTEST selects none of them.
-	$(PYTEST_RUN) -n auto $(PYTEST_TOGETHER) $(PYTEST) || [ $$? -eq 5 ]
-	$(PYTEST_RUN) $(PYTEST_ALONE) $(PYTEST) || [ $$? -eq 5 ]
+	$(call run_pytest,-n auto --dist worksteal -m 'not measured and not long' $(PYTEST_ALL))
+	$(call run_pytest,-m 'measured and not long' tests/system)
+
+test-long: dependencies               ## run what make test leaves out: whole matrices, many rounds, sanitizers (an hour)
+	@$(MAKE) all $(DEV_STAMP)
+	$(call run_pytest,-m long tests/system)
+	@$(MAKE) sanitize transparency
 
 unit-tests: $(UNIT)                   ## build and run the C++ unit tests only
 	$(UNIT)

@@ -30,5 +30,10 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What it means for a test of the system: tests/system/conftest.py."""
-    config.addinivalue_line("markers", "measured: compares with a number what a disturbed machine may change")
+    """The tiers of tests/README.md."""
+    for marker in (
+        "measured: compares with a number what a disturbed machine may change; runs alone, and again if disturbed",
+        "first: the tests of the whole that `make check` runs",
+        "long: one of many similar cases, or a long measurement; only `make test-long` runs it",
+    ):
+        config.addinivalue_line("markers", marker)
