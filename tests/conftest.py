@@ -32,7 +32,7 @@ def pytest_runtest_makereport() -> Iterator[None]:
 def pytest_configure(config: pytest.Config) -> None:
     """The tiers of tests/README.md."""
     for marker in (
-        "measured: compares with a number what a disturbed machine may change; runs alone, and again if disturbed",
+        "measured: compares with a number what a disturbed machine may change; runs alone",
         "first: the tests of the whole that `make check` runs",
         "long: one of many similar cases, or a long measurement; only `make test-long` runs it",
     ):
