@@ -77,11 +77,13 @@ check: all $(UNIT) $(DEV_STAMP)       ## run unit tests, tests of the command li
 	$(call run_pytest,-n auto $(PYTEST_FAST))
 	$(call run_pytest,-m first tests/system)
 
-# First what may run side by side; then, alone, what compares times and shares with a number.
+# First what may run side by side, twice as much as there are processors, since most tests wait most of the time. Then,
+# alone, what compares times and shares with a number.
+SIDE_BY_SIDE := -n $(shell expr 2 '*' $$(nproc)) --dist worksteal
 test: dependencies                    ## install what is missing, build, run every test that guards behaviour (10 minutes)
 	@$(MAKE) all $(UNIT) $(DEV_STAMP) bench-programs
 	$(UNIT)
-	$(call run_pytest,-n auto --dist worksteal -m 'not measured and not long' $(PYTEST_ALL))
+	$(call run_pytest,$(SIDE_BY_SIDE) -m 'not measured and not long' $(PYTEST_ALL))
 	$(call run_pytest,-m 'measured and not long' tests/system)
 
 test-long: dependencies               ## run what make test leaves out: whole matrices, many rounds, sanitizers (an hour)

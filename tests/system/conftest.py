@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
+from compiled import compiled
 from machine import MachineWatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +58,7 @@ class Coz:
             [*self.below, COZ, *map(str, arguments)],
             capture_output=True,
             text=True,
-            timeout=options.pop("timeout", 60),
+            timeout=options.pop("timeout", 120),
             cwd=options.pop("cwd", self.folder),
             env=self.environment | options.pop("env", {}),
             **options,
@@ -105,22 +107,14 @@ def coz(tmp_path: Path) -> Coz:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """build(SOURCE, FLAG...): compiles a program of tests/programs or examples, once a session."""
-    folder = tmp_path_factory.mktemp("programs")
-    made: dict[tuple[str, ...], Path] = {}
+def build() -> Callable[..., Path]:
+    """build(SOURCE, FLAG...): compiles a program of tests/programs or examples, unless it is there already."""
 
     def compile_program(source: str, *flags: str, debug: str = "-g") -> Path:
-        key = (source, debug, *flags)
-        if key not in made:
-            path = (ROOT if source.startswith("examples/") else PROGRAMS) / source
-            program = folder / f"{len(made)}" / path.stem
-            program.parent.mkdir()
-            compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++20"]
-            command = [*compiler, "-O2", debug, "-I", str(ROOT / "include"), "-o", str(program), str(path)]
-            subprocess.run([*command, *flags, "-lpthread"], check=True)
-            made[key] = program
-        return made[key]
+        path = (ROOT if source.startswith("examples/") else PROGRAMS) / source
+        compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++20"]
+        command = [*compiler, "-O2", debug, "-I", str(ROOT / "include"), str(path), *flags, "-lpthread"]
+        return compiled(command, path, path.stem)
 
     return compile_program
 

@@ -231,6 +231,7 @@ def test_the_programs_sockets_are_left_alone(coz, loader, plugin, tmp_path, desc
         assert gone == 1
 
 
+@pytest.mark.measured
 def test_the_end_does_not_wait_for_the_loaders_lock(coz, loader):
     started = time.monotonic()
     run = coz.run([loader, "held", 2], *EVERYTHING)

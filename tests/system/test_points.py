@@ -45,8 +45,20 @@ def visits(run):
 OPTIMIZED = ["-O0"], ["-O2"], ["-O2", "-no-pie", "-fno-pie"], ["-O1", "-fcf-protection"]
 
 
-@pytest.mark.parametrize("flags", OPTIMIZED, ids=" ".join)
-@pytest.mark.parametrize("way", ["plain", "threads", "fork", "trap", "masks"])
+# Every way as programs are mostly compiled, and every way to compile once; `make test-long` tries all of both.
+@pytest.mark.parametrize(
+    ("way", "flags"),
+    [
+        pytest.param(
+            way,
+            flags,
+            id=f"{way}-{' '.join(flags)}",
+            marks=[] if flags == ["-O2"] or way == "plain" else [pytest.mark.long],
+        )
+        for way in ("plain", "threads", "fork", "trap", "masks")
+        for flags in OPTIMIZED
+    ],
+)
 def test_visits_are_as_many_as_the_program_counts(coz, build, source, by, way, flags):
     line = line_of(source, "LINE")
     run = coz.run(
@@ -159,6 +171,7 @@ def test_a_function_is_a_point_like_a_mark(coz, build):
     assert " unit " in report
 
 
+@pytest.mark.measured
 def test_samples_of_a_line_are_a_point(coz, build, request):
     """The busy loop's line; its samples are those that the histogram has."""
     source = request.config.rootpath / "tests/programs/visits.cpp"

@@ -41,6 +41,7 @@ def processors_had(command):
     return (after.ru_utime - before.ru_utime) / (time.monotonic() - start)
 
 
+@pytest.mark.first
 @pytest.mark.measured
 def test_serial(coz, build, examples):
     program = str(build("examples/serial/serial.cpp"))
@@ -132,10 +133,15 @@ def test_a_call_that_does_not_wait_forgets_no_delays(coz, build, request, progra
     assert int(run.out) < 6
 
 
+def other_calls(*names):
+    """Calls that do the same as another in the list: `make test-long` tries them."""
+    return [pytest.param(name, marks=pytest.mark.long) for name in names]
+
+
 HANDED_OVER_BY = [
-    "mutex", "timedlock", "clocklock", "c11-mutex", "rwlock", "rwlock-writers", "rwlock-timed", "condition",
-    "c11-condition", "semaphore", "semaphore-timed", "barrier", "atomic-wait", "spin-lock", "yield",
-    "signal", "join",
+    "mutex", "rwlock", "condition", "semaphore", "barrier", "atomic-wait", "spin-lock", "signal", "join",
+    *other_calls("timedlock", "clocklock", "c11-mutex", "rwlock-writers", "rwlock-timed", "c11-condition",
+                 "semaphore-timed", "yield"),
 ]  # fmt: skip
 
 
@@ -154,7 +160,7 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
 
 
 @pytest.mark.measured
-@pytest.mark.parametrize("means", ["usleep", "nanosleep", "poll", "select", "epoll", "read"])
+@pytest.mark.parametrize("means", ["nanosleep", "poll", "read", *other_calls("usleep", "select", "epoll")])
 def test_who_is_woken_from_outside_owes_the_delays(coz, build, request, means):
     """A thread that waits for 4 ms gains nothing by the speed of another; with credit, all 50 %."""
     line = line_number(request.config.rootpath / "tests/programs/outside.cpp", "asm volatile")
@@ -167,7 +173,7 @@ def test_who_is_woken_from_outside_owes_the_delays(coz, build, request, means):
 
 
 @pytest.mark.measured
-@pytest.mark.parametrize("way", ["call", "unlock", "clock"])
+@pytest.mark.parametrize("way", ["call", *other_calls("unlock", "clock")])
 def test_a_crowd_that_is_woken_at_once_does_not_pay_one_after_the_other(coz, build, request, way):
     """Each would pay what its predecessor had paid with the mutex held, while the line runs on: for ever."""
     line = line_number(request.config.rootpath / "tests/programs/crowd_woken.cpp", "asm volatile")

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COZ = ROOT / "build/bin/coz"
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("status", [0, 1, 42, 255])
 def test_exit_status(coz, build, status):
     run = coz.run([build("loop.c"), 0.3, "exit", status])
