@@ -1,5 +1,7 @@
-"""Programs that tests compile. They are kept in build/tests/programs: the processes of a test run that work side by
-side share them, and the next run need not compile them again."""
+"""Programs that tests compile. They are kept in build/tests/programs.
+
+The processes of a test run that work side by side share them, and the next run need not compile them again.
+"""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def coz(tmp_path: Path) -> Coz:
 
 @pytest.fixture(scope="session")
 def build() -> Callable[..., Path]:
-    """build(SOURCE, FLAG...): compiles a program of tests/programs or examples, unless it is there already."""
+    """build(SOURCE, FLAG...): compiles a program of tests/programs or examples, unless it is there."""
 
     def compile_program(source: str, *flags: str, debug: str = "-g") -> Path:
         path = (ROOT if source.startswith("examples/") else PROGRAMS) / source

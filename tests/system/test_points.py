@@ -45,7 +45,7 @@ def visits(run):
 OPTIMIZED = ["-O0"], ["-O2"], ["-O2", "-no-pie", "-fno-pie"], ["-O1", "-fcf-protection"]
 
 
-# Every way as programs are mostly compiled, and every way to compile once; `make test-long` tries all of both.
+# Every way as programs are mostly compiled, and every compilation once; `make test-long` tries all pairs.
 @pytest.mark.parametrize(
     ("way", "flags"),
     [

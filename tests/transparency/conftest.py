@@ -21,7 +21,7 @@ _COMPILERS = {".c": ["gcc", "-std=gnu11"], ".cpp": ["g++", "-std=c++20"]}
 
 @pytest.fixture(scope="session")
 def build() -> Callable[..., Path]:
-    """build(SOURCE, FLAGS): compiles a program of programs/, unless it is there already."""
+    """build(SOURCE, FLAGS): compiles a program of programs/, unless it is there."""
 
     def compile_program(source: str, flags: Sequence[str] = (), shared: bool = False) -> Path:
         path = PROGRAMS / source
