@@ -1,0 +1,67 @@
+"""The row that is shown while a program runs: what it says, and where its leading lines come from."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.launch import live
+from cozcli.launch.leading_lines import Analyst, LeadingLine
+from cozcli.profile.tail import ProfileTail, read_tail
+
+LEADERS = [
+    LeadingLine("/s/a.c:1", True, 0.01, 0.5, 0.123, 0.012),
+    LeadingLine("/s/b.c:2", True, 0.01, 0.5, -0.04, 0.001),
+    LeadingLine("/s/c.c:3", True, 0.01, 0.25, 0.02, 0.001),
+]
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    path = tmp_path / "p.coz"
+    path.write_bytes(to_bytes(Model([Line("/s/a.c:1", lambda s: 0.5 * s)]).records(60)))
+    return path
+
+
+def test_experiments_lines_and_leading_lines_are_said(profile: Path) -> None:
+    tail = read_tail(profile)
+    text = live.compose(tail, LEADERS, "1:05", 200)
+    assert text == (
+        f"coz: 1:05, {tail.experiments} experiments on 1 line; if faster by 50 %: a.c:1 +12.3 ±1.2 %; "
+        "b.c:2 -4.0 ±0.1 %; 25 %: c.c:3 +2.0 ±0.1 %"
+    )
+
+
+def test_only_what_fits_and_is_certain_enough_is_said(profile: Path) -> None:
+    tail = read_tail(profile)
+    for room in range(10, 120):
+        text = live.compose(tail, LEADERS, "1:05", room)
+        assert len(text) <= room
+        assert "b.c:2" not in text or text.endswith(" %")
+    few = [LEADERS[0]._replace(is_certain_enough=False), LEADERS[1]]
+    assert "faster" not in live.compose(tail, few, "1:05", 200)
+    assert live.compose(ProfileTail(profile, 0), [], "0:02", 200) == "coz: 0:02, 0 experiments"
+
+
+def test_leading_lines_come_without_waiting_and_again_when_their_cost_allows(
+    profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "_FIRST", 0.0)
+    leading = live.Leading(Analyst(profile, is_idle=True))
+    try:
+        end = time.monotonic() + 120
+        while not leading.lines:
+            assert time.monotonic() < end
+            begin = time.monotonic()
+            leading.look()
+            assert time.monotonic() - begin < 10
+            time.sleep(0.02)
+        assert [line.location for line in leading.lines] == ["/s/a.c:1"]
+        # A hundred times what the analysis took is still to pass.
+        leading.look()
+        assert not leading._analyst.is_asked
+    finally:
+        leading.close()
