@@ -1,6 +1,7 @@
 /* The main thread leaves by pthread_exit; the process ends, with status 0, when its last thread
- * does. */
+ * does. What it has blocked is blocked at the exit, too. */
 #include <pthread.h>
+#include <signal.h>
 #include "transparency.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -19,11 +20,21 @@ static void* works(void* name) {
   return name;
 }
 
-static void told_at_exit(void) { printf("at exit\n"); }
+static void at_exit(void) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+  printf("at exit: %d %d %d\n", sigismember(&blocked, SIGTRAP), sigismember(&blocked, SIGSTKFLT),
+         sigismember(&blocked, SIGUSR1));
+}
 
 int main(void) {
   pthread_t thread;
-  atexit(told_at_exit);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, SIGTRAP);
+  sigaddset(&own, SIGSTKFLT);
+  pthread_sigmask(SIG_BLOCK, &own, NULL);
+  atexit(at_exit);
   work(100);
   for (int i = 0; i < 2; i++) {
     pthread_create(&thread, NULL, works, NULL);
