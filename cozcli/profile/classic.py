@@ -151,7 +151,7 @@ class ClassicAssembler:
                 effective_duration=unfinished.effective_duration,
                 duration=unfinished.duration,
                 delay=unfinished.delay,
-                hits=unfinished.hits,
+                target_samples=unfinished.target_samples,
                 run_time=self._measured,
                 points=points,
             )
@@ -163,15 +163,15 @@ class ClassicAssembler:
     def _begin_experiment(self, fields: Fields) -> None:
         duration = fields.positive("duration")
         speedup = check_speedup(fields.real("speedup", 1.0))
-        hits = fields.natural("selected_samples", 0)
-        delay = min(round(hits * speedup * SAMPLE_PERIOD), MAX_NUMBER)
+        target_samples = fields.natural("selected_samples", 0)
+        delay = min(round(target_samples * speedup * SAMPLE_PERIOD), MAX_NUMBER)
         self._experiment = ExperimentRecord(
             location=fields.text("selected"),
             speedup=speedup,
             effective_duration=duration,
             duration=duration + delay,
             delay=delay,
-            hits=hits,
+            target_samples=target_samples,
         )
         self._measured += duration
         self._delays += delay

@@ -107,7 +107,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         duration=fields.natural("duration", min(effective + delay, MAX_NUMBER)),
         effective_duration=effective,
         delay=delay,
-        hits=fields.natural("hits", 0),
+        target_samples=fields.natural("hits", 0),
         samples=fields.natural("samples", 0),
         line_samples=fields.natural("line_samples") if fields.has("line_samples") else -1,
         run_time=fields.natural("run_time") if fields.has("run_time") else -1,

@@ -113,6 +113,7 @@ class RunRecord(NamedTuple):
 class ExperimentRecord(NamedTuple):
     """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
+    `target_samples`: JSON's `hits`.
     `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy` and `machine_stolen` are -1,
     `probe_time` is 0, where unknown.
     """
@@ -125,7 +126,7 @@ class ExperimentRecord(NamedTuple):
     start: int = 0
     duration: int = 0
     delay: int = 0
-    hits: int = 0
+    target_samples: int = 0
     samples: int = 0
     line_samples: int = -1
     run_time: int = -1

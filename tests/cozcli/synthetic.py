@@ -44,7 +44,7 @@ class Model:
     `busy` processors are in use on average, and threads wait for one for `waiting` of that time. Under a
     speedup s the first half of a window is slower by `settling`·s than the second. Of a latency point's
     arrivals the part `growth`(s) never departs within the window. With `chance`, a window's effect is what
-    its hits make it: in proportion to them.
+    its target samples make it: in proportion to them.
 
     With `references`, each block has a window without samples; all others are slower by the factor
     `slowdown`, and lines by what samples of `sample_cost` ns add to their time.
@@ -150,14 +150,14 @@ class Model:
         effective = WINDOW * (1 - 0.3 * speedup)
         rate = line.rate / (1 - line.effect(speedup))
         if self.chance:
-            hits = int(rng.poisson(rate * effective))
-            period *= 1 - line.effect(speedup) * hits / (rate * effective)
+            samples = int(rng.poisson(rate * effective))
+            period *= 1 - line.effect(speedup) * samples / (rate * effective)
             period /= 1 - line.effect(speedup)
         visits = effective / period
         n = int(rng.poisson(visits)) if self.poisson else int(visits)
         elapsed = effective if self.poisson else n * period
         if not self.chance:
-            hits = int(rng.poisson(rate * effective))
+            samples = int(rng.poisson(rate * effective))
         points: list[dict[str, Any]] = []
         if n >= 1:
             point = {"name": self.point, "kind": "throughput", "visits": n, "elapsed": max(int(elapsed), 1)}
@@ -171,11 +171,11 @@ class Model:
                     "elapsed": int(effective), "in_progress": float(duration * n / effective),
                 }
             )  # fmt: skip
-        delay = int(hits * speedup * 1e6)
+        delay = int(samples * speedup * 1e6)
         return {
             "type": "experiment", "block": block, "location": line.location, "function": line.function,
             "speedup": speedup, "start": int(now), "duration": int(effective) + delay,
-            "effective_duration": int(effective), "delay": delay, "hits": hits, "samples": 2 * hits,
+            "effective_duration": int(effective), "delay": delay, "hits": samples, "samples": 2 * samples,
             "processor_time": int(self.busy * (effective + delay)),
             "core_wait": int(self.waiting * self.busy * (effective + delay)),
             "flags": [], "points": points, **({"probe_time": probe} if self.disturbed else {}),

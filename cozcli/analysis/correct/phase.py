@@ -90,19 +90,19 @@ def phase_correction(location: str, windows: Sequence[Window], runs: Sequence[_W
     baseline = [w.record for w in windows if w.record.speedup == 0 and not w.is_of_other_target]
     if len(baseline) < MIN_WINDOWS:
         return Phase()
-    samples_seen = np.array([record.hits for record in baseline], dtype=np.float64)
+    in_windows = np.array([record.target_samples for record in baseline], dtype=np.float64)
     time = np.array([record.effective_duration for record in baseline], dtype=np.float64)
     measured = [runs[number].samples_and_time(location) for number in {w.run for w in windows}]
     samples = sum(of_run for of_run, _ in measured)
     run_time = max(sum(of_run for _, of_run in measured), 0.0)
-    if samples_seen.sum() == 0 or samples == 0 or run_time == 0:
+    if in_windows.sum() == 0 or samples == 0 or run_time == 0:
         return Phase()
-    rate = samples_seen.sum() / time.sum()
+    rate = in_windows.sum() / time.sum()
     estimate = float(samples / run_time / rate)
-    residuals = samples_seen - rate * time
+    residuals = in_windows - rate * time
     n = len(baseline)
     variance = (
-        float(residuals @ residuals) * n / (n - 1) / float(samples_seen.sum()) ** 2
+        float(residuals @ residuals) * n / (n - 1) / float(in_windows.sum()) ** 2
         + 1 / samples
         + SYSTEMATIC_ERROR**2
     )

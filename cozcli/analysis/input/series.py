@@ -127,7 +127,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         slowness=np.array([window.slowness for window in windows]),
         stolen=np.array([window.stolen for window in windows]),
         weight=np.ones(len(windows)),
-        target_share=np.array([_share(w.record, w.record.hits * w.period) for w in windows]),
+        target_share=np.array([_share(w.record, w.record.target_samples * w.period) for w in windows]),
         delay_share=np.array([_share(w.record, w.record.delay) for w in windows]),
         has_other_baseline=any(window.is_of_other_target for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),

@@ -1,4 +1,4 @@
-"""Chance in sampling, taken out: against profiles in which the hits of a window make its effect."""
+"""Chance in sampling, taken out: against profiles in which the target samples of a window make its effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cozcli.analysis.result import Analysis
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 
-#: 40 hits in a window: their number varies by 16 %.
+#: 40 target samples in a window: their number varies by 16 %.
 LINES = [
     Line("/a.c:1", lambda s: 0.4 * s, rate=0.1e-6),
     Line("/a.c:2", lambda s: 0.1 * s, rate=0.1e-6),
@@ -44,7 +44,7 @@ def test_chance_is_taken_out() -> None:
     plain = [
         error for seed in range(10) for error in errors_of(analyse(profile(seed, 6), corrections=OTHERS))
     ]
-    assert np.std(corrected) < 0.95 * np.std(plain)  # what is left is mostly the hits of all windows
+    assert np.std(corrected) < 0.95 * np.std(plain)  # what is left is mostly the samples of all windows
     assert abs(np.mean(corrected)) < 0.003
 
 
@@ -61,7 +61,7 @@ def test_intervals_keep_their_coverage(blocks: int, chance: bool) -> None:
     assert np.mean(covered) >= 0.9
 
 
-def test_hits_that_make_no_difference_change_nothing() -> None:
+def test_samples_that_make_no_difference_change_nothing() -> None:
     analysed = profile(1, 6, chance=False)
     corrected = errors_of(analyse(analysed))
     plain = errors_of(analyse(analysed, corrections=OTHERS))
