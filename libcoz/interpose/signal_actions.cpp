@@ -33,8 +33,11 @@ sighandler_t set_handler(int signal, sighandler_t handler, int flags) noexcept {
   return program_signals.set_action(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
-bool is_taken(int signal) noexcept {
-  return signal > 0 && signal < NSIG && (program_signals.taken() & bit_of(signal)) != 0;
+// Is it one that the profiler uses, or the stand-in of one?
+bool is_ours(int signal) noexcept {
+  if (signal <= 0 || signal >= NSIG) return false;
+  const coz::SignalBits taken = program_signals.taken();
+  return ((taken | program_signals.for_kernel(taken)) & bit_of(signal)) != 0;
 }
 
 // A program that wants all signals is not after this one.
@@ -62,13 +65,13 @@ COZ_EXPORT int __sigaction(int signal, const struct sigaction* action,
 }
 
 COZ_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
-  if (!is_taken(number)) return COZ_REAL(signal)(number, handler);
+  if (!is_ours(number)) return COZ_REAL(signal)(number, handler);
   return set_handler(number, handler, SA_RESTART);
 }
 
 // The name of signal() in programs that are compiled for X/Open.
 COZ_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
-  if (!is_taken(number)) return COZ_REAL(__sysv_signal)(number, handler);
+  if (!is_ours(number)) return COZ_REAL(__sysv_signal)(number, handler);
   return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
 }
 
