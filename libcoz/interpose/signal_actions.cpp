@@ -27,7 +27,7 @@ sighandler_t set_handler(int signal, sighandler_t handler, int flags) noexcept {
   struct sigaction before;
   action.sa_handler = handler;
   action.sa_flags = flags;
-  if ((flags & static_cast<int>(SA_NODEFER)) == 0) {
+  if ((flags & SA_NODEFER) == 0) {
     coz::assign_bits(action.sa_mask, bit_of(signal));
   }
   return program_signals.set_action(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;

@@ -26,7 +26,8 @@ int main(int count, char** arguments) {
   if (strcmp(arguments[1], "shell") == 0) {
     execl(
         "/bin/sh", "sh", "-c",
-        "echo \"the mark $TRANSPARENCY_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload kept;; "
+        "echo \"the mark $TRANSPARENCY_MARK\"; case $LD_PRELOAD in *libm.so.6*) echo preload "
+        "kept;; "
         "esac;"
         /* By the shell itself: while it starts another program, it blocks signals for a moment. */
         "while read -r name value; do case $name in SigBlk:|SigIgn:) echo $name $value;; esac; "
