@@ -37,16 +37,16 @@ from cozcli.profile.records import (
     ThroughputPoint,
 )
 
-#: A level of which more than this part was lost is another load than its name says.
+#: If more than this part of the amplification was lost, the load was another than the level says.
 MAX_LOST = 0.05
-#: From so many runs of a level on, runs are what is drawn; else windows.
+#: With so many runs of a level, the bootstrap draws runs; with fewer, windows.
 MIN_RUNS = 4
-#: Windows whose waits for a processor are compared, at least; and how much more than twice the usual, of its
-#: length, a window may have.
+#: Waits for a processor are compared among at least so many windows. A window may have twice the median, and
+#: this part of its length more.
 MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
 #: A curve that rises by less does not scale at all.
 MIN_GAIN = 0.02
-#: A curve flattens before its last level only if that is so much below what the slope would have it.
+#: A curve flattens before its last level only if the last level is so far below the straight line.
 MIN_BEND = 0.02
 
 
@@ -133,10 +133,10 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
 
 
 def _undisturbed(windows: list[_Window]) -> list[_Window]:
-    """Without windows in which processors were lacking for much longer than in most of the level's.
+    """The windows of a level, less those in which threads waited for processors much longer than in most.
 
-    Something else had the machine then: threads waited, or a hypervisor took the processors away. A program
-    that lacks cores by itself does so in all windows alike.
+    Something else had the machine then: another program, or another guest of the host. A program that lacks
+    cores by itself does so in all windows alike.
     """
     lacks = [_lack(window.record) for window in windows]
     known = [lack for window, lack in zip(windows, lacks, strict=True) if window.record.core_wait >= 0]
@@ -205,7 +205,7 @@ def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[i
                 is_limited=is_limited([w.record.arrivals for w in levels[level] if w.record.arrivals]),
             )
         )
-    # Levels ascend, and what limits one limits those above it.
+    # Levels ascend. What limits one limits those above it.
     usable = next((i for i, point in enumerate(points) if point.is_limited), len(points))
     if base is None or usable < 3 or kind == LATENCY:
         return Scalability(name, kind, tuple(points))
@@ -240,13 +240,13 @@ def _measure(name: str, kind: str, level: int, windows: Sequence[_Window]) -> _L
     if total[0] <= 0 or total[1] <= 0:
         return None
     rng = np.random.default_rng(zlib.crc32(f"{name}\0{kind}\0{level}".encode(errors="replace")))
-    # What came to pass at the point, or at its end, a second.
+    # Visits, arrivals or departures, each second.
     rate = total[1] / total[2] * 1e9
     return _Level(total[0] / total[1], _replicates(values[:, :2], np.array(runs), rng), rate, len(values))
 
 
 def _replicates(values: Floats, runs: Floats, rng: np.random.Generator) -> Floats:
-    """Log periods (REPLICATES,), from units drawn with replacement; as good as unknown if there is one."""
+    """Replicates of the log period, (REPLICATES,): units drawn with replacement; very wide if there is one."""
     different = np.unique(runs)
     if len(different) >= MIN_RUNS:
         values = np.array([values[runs == run].sum(axis=0) for run in different])
@@ -286,7 +286,7 @@ def find_knee(loads: Floats, speedups: Floats, replicates: Floats) -> tuple[floa
     norm = (weighted * shapes).sum(axis=1)
 
     def knees(curves: Floats) -> Floats:
-        # What a fit leaves is the sum of squares less what it explains.
+        # The best fit is the one that explains most of the sum of squares.
         explained = (weighted @ curves) ** 2 / norm[:, None]
         return np.asarray(grid[explained.argmax(axis=0)], dtype=np.float64)
 
