@@ -246,7 +246,7 @@ def _measure(name: str, kind: str, level: int, windows: Sequence[_Window]) -> _L
 
 
 def _replicates(values: Floats, runs: Floats, rng: np.random.Generator) -> Floats:
-    """Replicates of the log period, (REPLICATES,): units drawn with replacement; very wide if there is one."""
+    """Replicates of the log period, (REPLICATES,): units drawn with replacement; very wide for one unit."""
     different = np.unique(runs)
     if len(different) >= MIN_RUNS:
         values = np.array([values[runs == run].sum(axis=0) for run in different])
