@@ -100,13 +100,13 @@ TEST_CASE(
 
 TEST_CASE("code segments that share a bucket lose no time") {
   ChargeSmoother smoother;
-  Nanoseconds hits = 0;
+  Nanoseconds sampled = 0;
   for (std::uintptr_t site = 1; site <= 200; ++site) {
     smoother.begin(site * 0x40);
     smoother.sample(true, kPeriod, 0);
-    hits += kPeriod;
+    sampled += kPeriod;
   }
-  CHECK(smoother.discharge_all() == hits);
+  CHECK(smoother.discharge_all() == sampled);
   CHECK(smoother.discharge_all() == 0);
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
   ChargeSmoother smoother;
   Nanoseconds now = 0;
   Nanoseconds charged = 0;
-  Nanoseconds hits = 0;
+  Nanoseconds sampled = 0;
   int looked_at = 0;
   constexpr int kSegments = 200'000;
   for (int i = 0; i < kSegments; ++i) {
@@ -122,7 +122,7 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
     if (!smoother.is_idle()) smoother.resume(now);
     if (i % 5000 == 0) {  // a hit every millisecond
       smoother.sample(true, kPeriod, now);
-      hits += kPeriod;
+      sampled += kPeriod;
     }
     now += kPeriod / 5000;
     if (smoother.is_idle()) continue;
@@ -130,6 +130,6 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
     charged += smoother.discharge(kPeriod, now);
   }
   CHECK(looked_at < kSegments / 20);
-  CHECK(charged > hits * 3 / 4);  // what is left is in the bucket
-  CHECK(charged + smoother.discharge_all() == hits);
+  CHECK(charged > sampled * 3 / 4);  // what is left is in the bucket
+  CHECK(charged + smoother.discharge_all() == sampled);
 }

@@ -58,7 +58,7 @@ struct World {
       global, *wakers, pending, selection, period, simulated_now, simulated_sleep_until, kMaxSaved};
 };
 
-// A thread in a code segment that has lasted for several samples: hits are charged at once.
+// A thread in a code segment that has lasted for several samples: samples are charged at once.
 struct Thread {
   Thread(World& world, std::uint32_t slot) : delays(state, world.environment) {
     state.slot = slot;

@@ -75,7 +75,8 @@ TEST_CASE("waits that needed no credit are saved for one that is too short") {
   CHECK(waits.local() == kDelay);
 }
 
-TEST_CASE("a thread that waits for a condition goes on at the later effective time of two releases") {
+TEST_CASE(
+    "a thread that waits for a condition goes on at the later effective time of two releases") {
   World world;
   Thread waits(world, 1);
   waits.delays.before_blocking();

@@ -50,7 +50,7 @@ struct World {
 
 std::uintptr_t object_of(std::size_t thread) { return 0x1000 + 64 * thread; }
 
-// What one thread does in a round; returns the hits it was charged for.
+// What one thread does in a round; returns the samples it was charged for.
 int go_round(std::size_t self, int round, ThreadDelays& delays) {
   const std::size_t other = (self + 1 + static_cast<std::size_t>(round) % 3) % kThreads;
   const bool is_in_target = (static_cast<std::size_t>(round) + self) % 3 == 0;
@@ -82,7 +82,7 @@ int go_round(std::size_t self, int round, ThreadDelays& delays) {
 TEST_CASE("threads that charge and pay at the same time settle at one global delay", "[threads]") {
   const auto world = std::make_unique<World>();
   world->selection.select(kLine, kDelay);
-  std::atomic<int> hits{0};
+  std::atomic<int> charged_samples{0};
   std::atomic<int> running{kThreads};
   std::array<ThreadState*, kThreads> states{};
   std::vector<std::thread> threads;
@@ -92,7 +92,7 @@ TEST_CASE("threads that charge and pay at the same time settle at one global del
       states[self] = state;
       ThreadDelays delays(state->delay, world->environment, self);
       for (int round = 0; round < kRounds; ++round) {
-        hits += go_round(self, round, delays);
+        charged_samples += go_round(self, round, delays);
         // Or one after the other: few cores, and no real waiting.
         if (round % 16 == 0) std::this_thread::yield();
       }
@@ -120,7 +120,7 @@ TEST_CASE("threads that charge and pay at the same time settle at one global del
   CHECK(went_back == 0);
   CHECK(world->global.get() > 0);
   // As if each hit had delayed all by itself, at the largest of the speedups.
-  CHECK(world->global.get() <= hits * kPeriod);
+  CHECK(world->global.get() <= charged_samples * kPeriod);
   CHECK(world->threads.threads_seen() == kThreads);
   for (ThreadState* state : states) ThreadDelays(state->delay, world->environment).catch_up();
   for (ThreadState* state : states) {

@@ -212,7 +212,8 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   CHECK(state.clock.local() <= 150 * kMicrosecond + kDelay);
 }
 
-TEST_CASE("two threads that alternate take as long, in effective time, as if the line were faster") {
+TEST_CASE(
+    "two threads that alternate take as long, in effective time, as if the line were faster") {
   const Nanoseconds period = 250 * kMicrosecond;
   const int speedup = GENERATE(0, 25, 50, 100);
   World world(period * speedup / 100, period);
