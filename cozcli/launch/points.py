@@ -14,7 +14,7 @@ from cozcli.launch.helper import ask_helper, failure
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
-#: What counted visits up to version 0.8: means AUTO now.
+#: What counted visits before version 0.9: means AUTO now.
 JUMP = "jump"
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
