@@ -1,5 +1,5 @@
 #!/bin/sh
-# The installed coz. The program to be profiled inherits this environment, so nothing is added to it here.
+# The installed coz. The profiled program inherits this environment, so nothing is added to it here.
 prefix=$(readlink -f -- "$0")
 prefix=${prefix%/*/*}
 python=${COZ_PYTHON:-python3}
@@ -9,9 +9,8 @@ if ! command -v "$python" >/dev/null 2>&1; then
     "interpreter by the variable COZ_PYTHON." >&2
   exit 1
 fi
-# `coz run` needs the standard library only, and starts sooner when Python looks for nothing else.
-# The other commands look themselves for what they need.
-# What stands here is read by Python 2 and old Python 3, too, and -P is not known to them.
+# `coz run` needs the standard library only, and starts sooner if Python looks for nothing else. The other commands check
+# themselves for what they need. Python 2 and old Python 3 must be able to read the lines below, so -P is not used.
 case ${1-} in run) isolated="-I -S" ;; *) isolated= ;; esac
 exec "$python" $isolated -c '
 import sys

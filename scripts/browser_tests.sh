@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# browser_tests.sh BUILD: the tests of tests/viewer, in an environment of their own: BUILD/viewer-venv has playwright
-# beside what BUILD/venv has. They need Chromium.
+# browser_tests.sh BUILD: runs tests/viewer, which needs Chromium. It makes an environment for that: BUILD/viewer-venv
+# has playwright in addition to what BUILD/venv has.
 set -euo pipefail
 build=$1
 for name in chromium chromium-browser google-chrome; do
   command -v "$name" >/dev/null && chromium=$name
 done
 if [ -z "${chromium:-}" ]; then
-  echo "There is no Chromium, so the page could not be tried in a browser. On Debian: apt-get install chromium" >&2
+  echo "There is no Chromium, so the page cannot be tested in a browser. On Debian: apt-get install chromium" >&2
   exit 1
 fi
 venv=$build/viewer-venv

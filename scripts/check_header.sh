@@ -43,7 +43,7 @@ check() { # COMPILER STANDARD SUFFIX [FLAG...]
   for source in use unused; do
     for level in -O0 -O2; do
       "$compiler" -std="$standard" "$level" "${warnings[@]}" "$@" -Iinclude -c "$work/$source.$suffix" -o "$work/out.o" || {
-        echo "coz.h: $compiler -std=$standard finds fault with it (above)" >&2
+        echo "coz.h: $compiler -std=$standard does not accept it (see above)" >&2
         exit 1
       }
     done

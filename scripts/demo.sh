@@ -12,7 +12,7 @@ profile() { # NAME SECONDS WHAT [COZ OPTION...] --- PROGRAM...
   printf '\n=== %s: %s, for %s s\n' "$name" "$what" "$seconds"
   rm -f "$out/$name.coz" "$out/$name.png"
   "$build/bin/coz" run --output "$out/$name.coz" "$@"
-  # By way of files: a pipe to tee would bring the table after its warnings, or between them.
+  # The output goes through files, since a pipe to tee could mix the table with its warnings.
   "$build/bin/coz" report "$out/$name.coz" > "$out/$name.txt" 2> "$out/$name.warnings"
   cat "$out/$name.txt"
   cat "$out/$name.warnings" >&2

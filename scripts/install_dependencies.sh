@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# Installs what building, testing and the demo need and this machine lacks, by apt: with sudo unless root.
-# Does nothing, and needs no network and no rights, when nothing is missing.
-# install_dependencies.sh viewer: what changing viewer/ needs instead (docs/decisions/viewer.md).
-# install_dependencies.sh aarch64: what `make aarch64` needs instead; aarch64-compile: the same without qemu; fuzz: clang too, which
-# makes `make fuzz` find more; ci: what tests are skipped without, but that `make test` does not ask for.
-# install_dependencies.sh --only PACKAGE...: these instead.
+# install_dependencies.sh [WHAT]: installs by apt what is missing, with sudo unless root.
+#
+# If nothing is missing, it does nothing, and needs neither network nor rights. WHAT is one of:
+#   (nothing)        what building, testing and the demo need
+#   viewer           what a change of viewer/ needs (docs/decisions/viewer.md)
+#   aarch64          what `make aarch64` needs
+#   aarch64-compile  the same without qemu
+#   fuzz             the first set and clang, with which `make fuzz` finds more
+#   ci               programs and libraries without which some tests are skipped
+#   --only PACKAGE…  these packages
+#   --list           nothing: prints the first set
 set -euo pipefail
 
 packages=(
@@ -23,9 +28,9 @@ has() { command -v "$1" >/dev/null; }
 
 if [ "${1:-}" = viewer ]; then
   packages=()
-  # Node from elsewhere brings npm along, and does not go with Debian's.
+  # A Node from elsewhere has its own npm, and does not work with Debian's.
   has node && has npm || packages+=(nodejs npm)
-  has chromium || has chromium-browser || has google-chrome || packages+=(chromium) # the page is tried in it
+  has chromium || has chromium-browser || has google-chrome || packages+=(chromium) # tests show the page in it
 fi
 
 foreign=(g++ make libdw-dev libelf-dev libiberty-dev libzydis-dev catch2 g++-aarch64-linux-gnu)
@@ -35,11 +40,11 @@ case "${1:-}" in
   fuzz) packages+=(clang libclang-rt-dev) ;;
   ci)
     packages=(libjemalloc2 libtcmalloc-minimal4 musl-tools) # allocators of tests/transparency, programs for musl
-    # Of Debian 12; later ones have another mimalloc, which the tests do not look for.
+    # Only Debian 12 has this version of mimalloc, which the tests look for.
     if grep -q '^VERSION_ID="12"' /etc/os-release 2>/dev/null; then packages+=(libmimalloc2.0); fi
     ;;
 esac
-if [ "${1:-}" = --only ]; then # case studies: what their programs need
+if [ "${1:-}" = --only ]; then # for the programs of case studies
   shift
   packages=("$@")
 fi

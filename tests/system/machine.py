@@ -1,8 +1,8 @@
-"""How much of the machine a test had. On a shared one, others may take its processors away.
+"""How much of the machine a test had. On a shared machine, others may take processors away.
 
-What a test compares with a number (shares of samples, effects) is not to be had then: such a test is
-marked `measured`, and is run again if it fails while the machine was disturbed. One that fails on an
-undisturbed machine has failed.
+Then a test that compares shares of samples or effects with a number may fail for no fault of the profiler.
+Such a test is marked `measured`, and runs again if it fails while the machine was disturbed. If it fails on
+an undisturbed machine, it has failed.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import threading
 import time
 from dataclasses import dataclass
 
-#: Seconds between two looks; what a look may come late by, since programs of the test's own run, too.
+#: Seconds between two measurements, and how late one may be: the programs of the test itself run, too.
 _EVERY, _GRACE = 0.025, 0.005
-#: Turns of the loop whose processor time tells the speed: some 50 µs.
-_TURNS = 2000
+#: Iterations of the loop whose processor time, about 50 µs, shows the machine's speed.
+_ITERATIONS = 2000
 
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What others did to the machine in a stretch of time."""
+    """What others did to the machine during a test."""
 
     stolen: float  #: share of the processors' time that the hypervisor says it gave to others
     late: float  #: share of the time by which a sleeping thread woke up late
-    slow: float  #: processor time of the same work, as a multiple of the least seen
+    slow: float  #: processor time of the same work, as a multiple of the smallest seen
 
     def __bool__(self) -> bool:
         return self.stolen > 0.05 or self.late > 0.05 or self.slow > 3
@@ -41,12 +41,12 @@ def _stolen_seconds() -> float:
 
 
 class MachineWatch(threading.Thread):
-    """Looks at the machine all the time; takes a few thousandths of a processor."""
+    """Measures all the time, which takes a few thousandths of a processor."""
 
     def __init__(self) -> None:
         super().__init__(name="machine-watch", daemon=True)
         self._lock = threading.Lock()
-        self._least = float("inf")
+        self._smallest = float("inf")
         self._reset()
 
     def _reset(self) -> None:
@@ -61,14 +61,14 @@ class MachineWatch(threading.Thread):
             time.sleep(_EVERY)
             late = max(0.0, time.monotonic() - before - _EVERY - _GRACE)
             used = time.thread_time()
-            for _ in range(_TURNS):
+            for _ in range(_ITERATIONS):
                 pass
             used = time.thread_time() - used
             with self._lock:
                 self._late += late
                 if used > 0:  # clocks of virtual machines may stand still
                     self._costs.append(used)
-                    self._least = min(self._least, used)
+                    self._smallest = min(self._smallest, used)
 
     def begin(self) -> None:
         """A test begins."""
@@ -81,5 +81,5 @@ class MachineWatch(threading.Thread):
             took = max(time.monotonic() - self._start, 1e-3)
             stolen = (_stolen_seconds() - self._stolen_before) / took / (os.cpu_count() or 1)
             costs = sorted(self._costs)
-            slow = costs[len(costs) // 2] / self._least if costs else 1.0
+            slow = costs[len(costs) // 2] / self._smallest if costs else 1.0
             return Disturbance(stolen, self._late / took, slow)
