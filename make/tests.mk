@@ -22,7 +22,7 @@ LIBRARIES_BEFORE := -Wl,-lc,-lpthread,-ldl
 define unit_tests
 $(call object_set,$(1),$$(TEST_FLAGS) $(2) $$(if $$(filter %_test.cpp,$$<),-include $$(BUILD)/obj/$(1)/catch_compiled.h))
 # Compiling Catch2's header beforehand saves a third of the time of most tests.
-$$(BUILD)/obj/$(1)/catch_compiled.h.gch: make/tests.mk | $$(PREREQUISITES)
+$$(BUILD)/obj/$(1)/catch_compiled.h.gch: make/compile.mk | $$(PREREQUISITES)
 	@mkdir -p $$(@D)
 	@echo '#include <catch2/catch.hpp>' > $$(@:.gch=)
 	$$(call show,CXX,$$@)
@@ -73,7 +73,7 @@ PYTEST_ALL  := $(PYTEST_FAST) $(wildcard tests/viewer tests/fuzz tests/system te
 ##@ Test
 .PHONY: check test test-long unit-tests oracle transparency survival sanitize real-programs soak
 check: all $(UNIT) $(DEV_STAMP)       ## run unit tests, tests of the command line and one of the whole (2 minutes)
-	$(UNIT) --durations yes --min-duration 1
+	$(UNIT)
 	$(call run_pytest,-n auto $(PYTEST_FAST))
 	$(call run_pytest,-m first tests/system)
 
