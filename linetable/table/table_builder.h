@@ -1,6 +1,6 @@
 // From rows and inlined scopes, in any order, to the bytes of a line table (line_table_format.h).
 //
-// Knows nothing of ELF or DWARF. Addresses are relative to the table's base address.
+// It knows neither ELF nor DWARF. Addresses are relative to the table's base address.
 #ifndef LINETABLE_TABLE_TABLE_BUILDER_H
 #define LINETABLE_TABLE_TABLE_BUILDER_H
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/line_table.h"
-#include "line/line_table.h"
 #include "linetable/cache/build_table.h"
 #include "linetable/dwarf/debug_info.h"
 #include "linetable/query/location_query.h"
