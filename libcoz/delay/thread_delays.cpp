@@ -118,7 +118,7 @@ std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object)
 void ThreadDelays::credit(const ThreadClock::Blocked& wait,
                           std::optional<Nanoseconds> served) noexcept {
   state_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
-                       environment_.max_saved_wait);
+                      environment_.max_saved_wait);
 }
 
 void ThreadDelays::end_wait(bool pays) noexcept {

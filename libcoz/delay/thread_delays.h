@@ -58,8 +58,8 @@ enum class ReleaseTime { kUnimportant, kNoted };
 
 class ThreadDelays {
  public:
-  // Both arguments must outlive it. It is as cheap as two pointers: wrappers make one for each call.
-  // `site` is the address to which the program's call returns.
+  // Both arguments must outlive it. It is as cheap as two pointers: wrappers make one for each
+  // call. `site` is the address to which the program's call returns.
   ThreadDelays(DelayState& state, const DelayEnvironment& environment,
                std::uintptr_t site = 0) noexcept
       : state_(state), environment_(environment), site_(site) {}

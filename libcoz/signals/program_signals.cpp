@@ -71,8 +71,8 @@ void ProgramSignals::take_over(SignalHandler handler) noexcept {
   struct sigaction action = {};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  // What pass_on() sends is handled when the handler has returned: within it SIGTRAP is blocked, and
-  // a handler of the program's may run into a breakpoint instruction.
+  // What pass_on() sends is handled when the handler has returned: within it SIGTRAP is blocked,
+  // and a handler of the program's may run into a breakpoint instruction.
   for (const Taken& each : signals_) sigaddset(&action.sa_mask, stand_in_of(each.signal));
   for (Taken& each : signals_) COZ_REAL(sigaction)(each.signal, &action, &each.before);
 }

@@ -14,10 +14,10 @@
 
 #include "common/high_descriptor.h"
 #include "common/raw_syscall.h"
-#include "symbols/loader_listing.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/thread_time.h"
+#include "symbols/loader_listing.h"
 #include "symbols/memory_map.h"
 #include "symbols/module_watch.h"
 #include "symbols/table_service.h"
