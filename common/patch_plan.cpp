@@ -70,7 +70,7 @@ bool is_valid(const PatchPlan& plan) {
 std::string encode(const PatchPlan& plan) {
   std::string text = to_hex(plan.original) + "/";
   if (plan.code != plan.original) text += to_hex(plan.code);
-  text += "/";
+  text += '/';
   if (plan.displacement_at != 0) text += "d" + std::to_string(plan.displacement_at);
   for (const std::uint8_t offset : plan.addresses_at) text += "a" + std::to_string(offset);
   if (plan.pushed != 0) text += "p" + std::to_string(plan.pushed);
