@@ -7,8 +7,8 @@ PYTHON_CODE   := cozcli tests benchmarks examples $(wildcard scripts/*.py)
 SHELL_SCRIPTS := $(wildcard scripts/*.sh packaging/*.sh examples/*/*.sh) .ci/run
 
 ##@ Check the code
-.PHONY: lint lint-format lint-tidy lint-layers lint-docs lint-python lint-imports lint-header lint-shell format
-lint: lint-format lint-tidy lint-layers lint-docs lint-python lint-imports lint-header lint-shell ## check style, types and warnings
+.PHONY: lint lint-format lint-tidy lint-length lint-layers lint-docs lint-python lint-imports lint-header lint-shell format
+lint: lint-format lint-tidy lint-length lint-layers lint-docs lint-python lint-imports lint-header lint-shell ## check style, types and warnings
 	@echo "lint: no findings"
 
 lint-format: $(DEV_STAMP)
@@ -24,6 +24,12 @@ $(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
 	  2>$@.log || { cat $@.log >&2; exit 1; }
 	@touch $@
 lint-tidy: $(TIDY_STAMPS)
+
+# A file that has grown too long has more than one concern.
+lint-length:
+	@find common libcoz linetable include cozcli viewer tests benchmarks examples scripts make Makefile -type f \
+	  \( -name '*.cpp' -o -name '*.c' -o -name '*.h' -o -name '*.py' -o -name '*.ts' -o -name '*.sh' -o -name '*.mk' \) \
+	  -exec awk 'FNR == 401 {print FILENAME ": more than 400 lines" > "/dev/stderr"; found = 1} END {exit found}' {} +
 
 # Which folder of C++ may include which, where globals are, and who calls the kernel.
 lint-layers:
