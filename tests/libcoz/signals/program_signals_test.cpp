@@ -75,6 +75,8 @@ TEST_CASE("a handler gets the signal under its own number, however it was sent")
   CHECK(handled_code == SI_TKILL);
   send_by_own_number(SIGTRAP);
   CHECK(handled == 2);
+  // It runs after the profiler's handler, not within it.
+  CHECK((mask_in_handler & (kTrap | kTrapStandIn)) == kTrapStandIn);
   CHECK(handled_signal == SIGTRAP);
   CHECK(handled_code == SI_TKILL);
 #if defined(__x86_64__)

@@ -26,6 +26,7 @@ inline std::atomic<int> handled_signal{0};
 inline std::atomic<int> handled_code{0};
 inline std::atomic<int> handled_value{0};
 inline std::atomic<int> handled_by{0};
+inline std::atomic<SignalBits> mask_in_handler{0};
 inline std::atomic<int> not_passed_on{0};
 
 inline void count(int signal, siginfo_t* info, void*) {
@@ -33,6 +34,7 @@ inline void count(int signal, siginfo_t* info, void*) {
   handled_code = info->si_code;
   handled_value = info->si_value.sival_int;
   handled_by = gettid();
+  mask_in_handler = change_kernel_mask(SIG_BLOCK, 0);
   handled.fetch_add(1);
 }
 
