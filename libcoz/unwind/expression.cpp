@@ -102,19 +102,27 @@ class Evaluation {
         return push(cursor_.take_unsigned());
       case DW_OP_consts:
         return push(static_cast<std::uint64_t>(cursor_.take_signed()));
+      case DW_OP_const1u:
+        return push(cursor_.take<std::uint8_t>());
+      case DW_OP_const2u:
+        return push(cursor_.take<std::uint16_t>());
+      case DW_OP_const4u:
+        return push(cursor_.take<std::uint32_t>());
+      case DW_OP_const8u:
+      case DW_OP_const8s:
+        return push(cursor_.take<std::uint64_t>());
+      case DW_OP_const1s:
+        return push_signed(cursor_.take<std::int8_t>());
+      case DW_OP_const2s:
+        return push_signed(cursor_.take<std::int16_t>());
+      case DW_OP_const4s:
+        return push_signed(cursor_.take<std::int32_t>());
       default:
-        break;
+        return fail();
     }
-    // const1u, const1s, const2u, … const8s: each size twice, without and with a sign.
-    if (code < DW_OP_const1u) return fail();
-    const unsigned bits = 8U << (unsigned{code} - DW_OP_const1u) / 2;
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < bits; shift += 8) {
-      value |= std::uint64_t{cursor_.take<std::uint8_t>()} << shift;
-    }
-    const bool is_negative = (code & 1) != 0 && (value >> (bits - 1) & 1) != 0;
-    push(is_negative && bits < 64 ? value | ~std::uint64_t{0} << bits : value);
   }
+
+  void push_signed(std::int64_t value) noexcept { push(static_cast<std::uint64_t>(value)); }
 
   void of_two(std::uint8_t code) noexcept {
     const std::uint64_t b = pop();
