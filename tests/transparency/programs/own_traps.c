@@ -10,6 +10,8 @@
 static __thread volatile sig_atomic_t traps, nested, blocked_within;
 static __thread sigjmp_buf back;
 static volatile int jumps;
+/* What a thread says comes in one piece. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static void trapped(int number, siginfo_t* info, void* context) {
   sigset_t now;
@@ -28,8 +30,10 @@ static void* runs_into(void* argument) {
     __asm__ volatile("int3");
     work(1);
   }
+  pthread_mutex_lock(&one_at_a_time);
   say("each trap was handled", traps == 50 && nested == 50);
   say("with the signal and the handler's mask blocked", blocked_within == 50);
+  pthread_mutex_unlock(&one_at_a_time);
   return argument;
 }
 
