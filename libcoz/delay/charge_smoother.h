@@ -2,9 +2,9 @@
 //
 // A sample in the selected target says that the thread has been there for a whole period P, in all
 // that it ran since the last sample. To charge that at once would be wrong where threads meet
-// several times in a period: one meeting would get all of the delay and the others none, and what a
-// thread gains beyond the time for which the others let it run ahead is lost in waiting. A target
-// that is really faster gains a little each time (docs/decisions/charge_smoothing.md).
+// several times in a period: one meeting would get all of the delay and the others none, and a
+// thread pushed far ahead of the others at once must then wait for them, and loses its gain. A
+// target that is really faster gains a little each time (docs/decisions/charge_smoothing.md).
 //
 // So what a thread runs is divided into *code segments*, each from one call that can block or wake
 // to the next, identified by the return address of the first call. A sample in the target adds P to
@@ -81,7 +81,7 @@ class ChargeSmoother {
       --bucket.skip;
     }
   }
-  // Nothing is to be charged for the current segment, or this run of it is not observed.
+  // True if the current segment has nothing left to charge, or if this run of it is not observed.
   bool is_idle() const noexcept { return buckets_[current_].line_time == 0 || !is_observed_; }
 
   // From now on time counts for the current segment.
@@ -146,7 +146,8 @@ class ChargeSmoother {
  private:
   static constexpr std::size_t kBucketBits = 5;
   static constexpr Nanoseconds kMinLeft = 2 * kMicrosecond;
-  // In time of the segment: as short as the shortest pause, so that nothing is lost.
+  // A short segment is observed about once in this much of its own running time. No pause is
+  // shorter (kMinPause), so that observing it more often would not make pauses more exact.
   static constexpr Nanoseconds kLookEvery = 20 * kMicrosecond;
   static constexpr Nanoseconds kMaxSkipped = 500;
   static constexpr std::int32_t kSamplesCounted = 1000;

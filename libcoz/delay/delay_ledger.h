@@ -88,12 +88,11 @@ class ThreadClock {
 
   // Another thread woke this one, and had served `waker_local` when it did. This thread takes over
   // the waker's effective time; without a record of the waker, G stands in for `waker_local`. The
-  // result may be less than the thread had served when it blocked: then its wait ended later in
-  // effective time than in real time.
+  // credit may be negative: if the waker had served less, this thread owes the difference again.
   //
   // A thread cannot have served more than it was blocked for, in all its waits together. But a
-  // sample charges at once what accrued over a period, during which a thread may have waited many
-  // times, each time for less than d. So waiting time that no credit used up is saved, up to
+  // charge of d comes in one piece, while the waits it should have lengthened were many, each
+  // shorter than d. So waiting time that no credit used up is saved, up to
   // `max_saved`, and spent when a wait is too short for the credit it earns
   // (docs/decisions/saved_wait.md).
   void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
@@ -121,9 +120,9 @@ struct Release {
 
 // What a thread has served that waited for both releases, and goes on at the later one. In real
 // time it goes on at the later of the two times; so in effective time it goes on at the later of
-// the two effective times (at − local). The earlier releaser therefore counts as having served the
-// time between the two releases in addition, and the smaller of the two delays is the result. For a
-// release long ago that addition is so large that the release does not count.
+// the two effective times (at − local). So add the time between the two releases to the earlier
+// releaser's delay, and take the smaller sum. If that release was long ago, its sum is the larger
+// one, and it does not count.
 constexpr Nanoseconds served_at_last(Release one, Release other) noexcept {
   const Nanoseconds last = std::max(one.at, other.at);
   return std::min(one.local + (last - one.at), other.local + (last - other.at));

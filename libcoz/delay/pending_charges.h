@@ -32,8 +32,9 @@ class PendingCharges {
     Entry& entry = entries_[index];
     if (!is_owned(entry, slot, target)) return;
     entry.scale.store(decay.scale, std::memory_order_relaxed);
-    // In this order: a reader of `line_time` and then `local` sees a `since` that is at least as
-    // new.
+    // `since` must be stored before `local`. A reader that saw the new `local` with the old `since`
+    // would count twice what `local` contains already, and raise G too far; G never falls.
+    // `line_time` comes last: a reader that sees it sees the other two.
     entry.since.store(decay.since, std::memory_order_relaxed);
     entry.local.store(local, std::memory_order_release);
     entry.line_time.store(decay.line_time, std::memory_order_release);

@@ -89,8 +89,8 @@ struct Condition {
 };
 
 // Waiting for a condition releases its mutex, and returning takes it again: the thread may have
-// waited for either. `call` is told by how much to postpone its time-out; `timed_out` returns when
-// the call was to time out, if it did (kExternal).
+// waited for either. `call` is told by how much to postpone its time-out. `timed_out()`: the
+// deadline; called only after a time-out (kExternal).
 template <typename IsWaitedFor, typename Call, typename WakeSourceOf, typename TimedOut>
 auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
                         WakeSourceOf wake_source_of, TimedOut timed_out) {

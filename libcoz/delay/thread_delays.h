@@ -8,8 +8,9 @@
 //   before taking a lock    the same
 //   before blocking         apply deferred charges, remember the clock
 //   after blocking          woken by a thread of the program: take its served delays as credit;
-//                           woken by anything external (I/O, a time-out): pay all that is owed,
-//                           less the time that passed while a mutex was waited for after that
+//                           woken by anything external (I/O, a time-out): pay all that is owed.
+//                           After a time-out, waiting for the mutex still earns credit
+//                           (prolong_wait)
 //
 // rules.h says which call does what. A call may also come from a signal handler of the program that
 // interrupted another call, as sem_post may: then it is recorded, and changes nothing else.
@@ -112,9 +113,9 @@ class ThreadDelays {
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
   // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.
   void after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept;
-  // During a wait for a condition that timed out at `timed_out`, after the thread had made it
-  // longer by `prolonged` to pay in it. Returns by how much it should be made longer now, and until
-  // when it then lasts; if by nothing, after_blocking() follows.
+  // A condition wait timed out at `timed_out`; it had already been prolonged by `prolonged`, to pay
+  // delay without the mutex. Returns by how much to prolong it now, and when it then times out. If
+  // by nothing, after_blocking() follows.
   struct Prolongation {
     Nanoseconds by;
     Nanoseconds until;
@@ -174,7 +175,7 @@ class ThreadDelays {
   };
 
   // Nothing to charge or to pay. Checked without excluding the handler, since every unlock comes
-  // here: a sample in between has the same effect as one just after.
+  // here; a sample during the check is then handled as if it came right after.
   bool is_settled() const noexcept {
     return !state_.busy.load(std::memory_order_relaxed) &&
            !state_.blocked.load(std::memory_order_relaxed) &&

@@ -35,8 +35,9 @@ class WakerTable {
     entry.check.store(mix(object, local, thread, at), std::memory_order_release);
   }
 
-  // Keeps the time of an earlier release: a thread that it woke may not have run yet when another
-  // takes the object and releases it.
+  // Records a release whose time nobody needs, and keeps the time of an earlier one. The thread
+  // which that one woke still needs it: it may run only after another thread has taken the object
+  // and released it.
   void record_without_time(std::uintptr_t object, Nanoseconds local,
                            std::uint32_t thread) noexcept {
     const auto before = find(object);

@@ -1,10 +1,11 @@
 // Runs the experiments: the loop of dissertation §5.2.2, in a thread of its own.
 //
-//   if load is to be amplified by what must first be measured: measure it
+//   if load amplification depends on how often requests arrive: measure that first
 //   wait until targets have been sampled
 //   draw a target; for each speedup of its block:
-//     select target and speedup; let threads settle and queues reach steady state
-//     open the window; wait; close it at the points' next visits
+//     select target and speedup; wait until queues have reached steady state
+//     open the window; wait for its length
+//     end it: latency points now, by the clock; a throughput point at its next visit
 //     log the result
 //   and once in a block, the same with nothing selected and sampling paused: a reference window,
 //   which shows what profiling itself costs (docs/decisions/reference_windows.md)

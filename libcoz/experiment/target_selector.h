@@ -9,6 +9,9 @@
 // equal targets have had about equally many experiments. With independent draws 5 and 13 of 18
 // would be nothing unusual.
 //
+// With fixed targets (fixed_targets.h) it draws among those of them that have been sampled. Where
+// no target is wanted, it is not asked: Experimenter::next_target() decides.
+//
 // One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_TARGET_SELECTOR_H
 #define LIBCOZ_EXPERIMENT_TARGET_SELECTOR_H
@@ -27,9 +30,10 @@ struct TargetSamples {
   std::uint64_t samples;
 };
 
-// A target with at least the share kFloorFrom of all samples is drawn as if it had the share
-// kFloor. Targets below that hardly have a measurable effect, but there are often hundreds: their
-// chance falls with the square of their share, or they would use up a third of all experiments.
+// A target with at least the share kFloorFrom of all samples is drawn as if it had at least the
+// share kFloor. Targets with less than kFloorFrom hardly have an effect that can be measured. But
+// often there are hundreds of them, which would use up a third of all experiments. So their chance
+// falls with the square of their share.
 inline constexpr double kFloorFrom = 0.004;
 inline constexpr double kFloor = 0.01;
 

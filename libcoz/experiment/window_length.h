@@ -1,8 +1,8 @@
-// How long a window is: long enough for active points to be visited several times.
+// How long a window is: long enough for each point in use to be visited several times.
 //
-// A point is active if it was visited in the last windows. Inactive points do not count, and a slow
-// point beside a fast one asks for no more than kMaxForSlow. If even the fastest point is slow,
-// windows grow up to kMaxLength for it. Plain logic; one thread.
+// Only points that were visited in the last window count. The slowest of them asks for a window of
+// at most kMaxForSlow; the fastest may ask for up to kMaxLength. If no point was visited, the next
+// window is twice as long. Plain logic; one thread.
 #ifndef LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H
 #define LIBCOZ_EXPERIMENT_WINDOW_LENGTH_H
 

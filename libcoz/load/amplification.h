@@ -2,8 +2,8 @@
 // d_a, as if the next request had come that much earlier.
 //
 // The thread is charged d_a like a sample of a selected line: all others pause, this thread does
-// not. Over a arrivals its time is T − a·d_a, so that requests which came every r come every r −
-// d_a (eq. 6.1, 6.2). They cannot come faster than at once: an arrival that comes less than d_a
+// not. After `a` arrivals its time is T − a·d_a. Requests that arrived every r now arrive every
+// r − d_a (eq. 6.1, 6.2). They cannot come faster than at once: an arrival that comes less than d_a
 // after the last one of its thread is charged less, and later arrivals of the thread make up for
 // it, so that bursts keep the mean. What no later arrival can make up for is lost, and counted.
 //

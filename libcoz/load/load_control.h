@@ -25,10 +25,10 @@ class LoadControl {
   // load is amplified from then on. Both times are since the start of the run.
   std::optional<LoadRecord> watch(Nanoseconds real, Nanoseconds effective);
 
-  // Called regularly. True once load cannot be amplified as asked, because requests follow each
-  // other too closely; amplification then ends, with a message. Otherwise a program whose arrivals
-  // all come at once would stand still in effective time, and a wait for effective time to pass
-  // would never end.
+  // Called regularly. Returns true once load cannot be amplified as asked, because requests follow
+  // each other too closely; amplification has then ended, with a message. If it went on where all
+  // requests arrive at once, effective time would stand still, and whoever waits for it to pass
+  // would wait for ever.
   bool gives_up();
 
   ArrivalCounts counts() const noexcept { return given_up_ ? *given_up_ : amplification_.counts(); }

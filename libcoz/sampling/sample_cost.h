@@ -1,8 +1,8 @@
 // What a sample costs the sampled thread: the interrupt and the signal, measured once, and the
 // handler's own work, measured at each sample.
 //
-// The first is a quarter of it on some machines and nearly all on others (virtual ones), so that it
-// must be measured.
+// Interrupt and signal are a quarter of the cost on some machines, and nearly all of it on others
+// (virtual ones). So their part cannot be assumed; it is measured.
 #ifndef LIBCOZ_SAMPLING_SAMPLE_COST_H
 #define LIBCOZ_SAMPLING_SAMPLE_COST_H
 

@@ -6,8 +6,9 @@
 // it cannot have grown by more than the wall clock has, so that for most calls a look at the wall
 // clock is enough.
 //
-// The end of a period is known to some ten microseconds only, by which samples come late. So it may
-// seem to lie just after the call in which it was; then the next call gets the sample.
+// Samples come up to some ten microseconds late, so the end of a period is not known more exactly.
+// It may seem to come just after the call in which it was. The next call then counts the sample, if
+// it begins within kTolerance of that end.
 //
 // Samples that were dropped elsewhere (in calls without a wrapper, page faults, waiting for a lock)
 // show at the next sample: they are counted, and belong to no line.

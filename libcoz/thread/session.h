@@ -66,7 +66,8 @@ class Session {
   static Session* close() noexcept {
     return active_.value.exchange(nullptr, std::memory_order_acq_rel);
   }
-  // At the start, and in a forked child: this process is meant by is_in_own_process().
+  // From now on is_in_own_process() is true in the calling process. Called at the start, and in a
+  // forked child.
   static void set_own_process() noexcept { process_ = static_cast<int>(raw_syscall(SYS_getpid)); }
   static int own_process() noexcept { return process_; }
   static void keep_from_children() noexcept { coz::keep_from_children(&active_, sizeof active_); }

@@ -44,9 +44,9 @@ bool for_each_extent(Dwarf_Die& entry, Visit visit) {
 
 // Goes through the functions with code and the inlined calls below an entry, outermost first.
 //
-// Visit is called as visit(entry, outer) and returns the value that the calls inlined into this
-// entry get as `outer`, or nothing to pass over what is inside. An entry without code is a
-// declaration or an abstract instance: only a pattern for others.
+// `visit(entry, outer)` is called for each. It returns the value that the entries inside this one
+// get as `outer`, or nullopt: then the walk skips what is inside. The walk also skips entries
+// without code: they are declarations or abstract instances, which only describe other entries.
 template <typename Outer, typename Visit>
 class ScopeWalk {
  public:

@@ -19,7 +19,8 @@ inline constexpr int kLimitReached = 6;
 void limit_process(const std::string& binary, bool may_wait);
 
 // Ends the process with kLimitReached and the answer that memory was refused. Allocates nothing.
-// GNU C's attribute is part of the type, as libdw wants it.
+// libdw calls it (Dwarf_OOM). That type includes `noreturn`, which the attribute of GNU C adds to a
+// function's type and [[noreturn]] does not.
 extern "C" __attribute__((noreturn)) void end_out_of_memory();
 
 }  // namespace coz::linetable

@@ -1,5 +1,6 @@
-// Where functions are entered (location_query.h): the functions of all units in, then the symbols
-// of code without debug information; the addresses out.
+// Finds where the functions with a given name are entered (location_query.h). Call read() for each
+// unit, then finish(): it looks at the symbols of code without debug information, too, and writes
+// the addresses into the answer.
 #ifndef LINETABLE_QUERY_LOCATION_FUNCTIONS_H
 #define LINETABLE_QUERY_LOCATION_FUNCTIONS_H
 
