@@ -66,7 +66,8 @@ def _continuation(result: LineResult, shape: Outline) -> str:
     doubts = ", ".join(mark.value for mark in result.marks)
     doubt = f" (but: {doubts})" if doubts else ""
     if shape.shape is Shape.BENDS:
-        return f"{doubt}; beyond that it gets {worse}: contention."
+        contention = ": contention" if result.contention else ""
+        return f"{doubt}; beyond that it gets {worse}{contention}."
     if shape.shape is Shape.LEVELS:
         return f"{doubt}; beyond that little is gained: something else becomes the bottleneck."
     if result.contention:

@@ -80,15 +80,10 @@ function series(entry: Entry): [Result, "a" | "b"][] {
   return found;
 }
 
-function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
+/** The classes of a curve: red (`harm`) just where there is contention. */
+export function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
   // Beside another, a curve has the colour of its profile.
-  const direction = compared
-    ? "gain"
-    : result.slopeLow > 0
-      ? "gain"
-      : result.slopeHigh < 0
-        ? "harm"
-        : "unclear";
+  const direction = compared ? "gain" : result.contention ? "harm" : result.slopeLow > 0 ? "gain" : "unclear";
   const few = result.marks.includes(FEW_DATA) ? " few" : "";
   return which === "b" ? `series other${few}` : `series ${direction}${few}`;
 }

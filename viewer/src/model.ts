@@ -30,6 +30,13 @@ export interface Instance {
   share: number;
 }
 
+/** What the measured points do beyond chance, as `coz report` decides it, and from which speedup on. */
+export interface Shape {
+  kind: "open" | "levels off" | "bends down";
+  /** 0 if open. */
+  since: number;
+}
+
 export interface Result {
   target: string;
   location: string;
@@ -48,6 +55,7 @@ export interface Result {
   slopeHigh: number;
   significant: boolean;
   contention: boolean;
+  shape: Shape;
   phaseFactor: number;
   /** In the report's order; `Page.marks` says what they mean. */
   marks: string[];
@@ -135,6 +143,7 @@ interface RawResult {
   slope_high: number | null;
   significant: boolean;
   contention: boolean;
+  shape: { kind: Shape["kind"]; since: number | null };
   phase_factor: number | null;
   marks: string[];
   experiments: number;
@@ -209,6 +218,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     slopeHigh: raw.slope_high ?? Number.POSITIVE_INFINITY,
     significant: raw.significant,
     contention: raw.contention,
+    shape: { kind: raw.shape.kind, since: raw.shape.since ?? 0 },
     phaseFactor: raw.phase_factor ?? 1,
     marks: raw.marks,
     experiments: raw.experiments,

@@ -93,47 +93,23 @@ export function summary(result: Result): string {
   const condition = `If ${title(result)} were ${speedup(asked)} faster, `;
   const point = `“${printable(pointName(result))}”`;
   const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
-  if (value.low > 0) return `${condition}${point} would take ${amount} less time.${bend(result)}`;
+  if (value.low > 0) return `${condition}${point} would take ${amount} less time.${continuation(result)}`;
   if (value.high < 0) return `${condition}${point} would take ${amount} more time.`;
   return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
 }
 
-/** What becomes of a gain at larger speedups, where the measurements tell. */
-function bend(result: Result): string {
-  const last = result.fit.at(-1);
-  const { best } = result;
-  if (!last) return "";
-  if (fallsAgain(result))
-    return ` Beyond about ${speedup(round5(best.speedup))} it gets slower again: contention.`;
-  const enough = result.fit.find((point) => point.effect >= 0.95 * best.effect);
-  if (!enough || enough.speedup > 0.8 * last.speedup) return "";
-  return ` Beyond about ${speedup(round5(enough.speedup))} little more is gained: something else is the bottleneck then.`;
-}
-
-/**
- * Do the points of the last third lie below those of the second? The fitted curve cannot tell: it is a parabola, which
- * bends down where effects only stop to grow.
- */
-export function fallsAgain(result: Result): boolean {
-  const most = result.curve.at(-1)?.speedup ?? 0;
-  const between = (from: number, to: number) =>
-    mean(result.curve.filter((point) => point.speedup > from * most && point.speedup <= to * most));
-  const middle = between(0.34, 0.67);
-  const end = between(0.67, 1);
-  if (!middle || !end) return false;
-  const difference = middle.effect - end.effect;
-  return difference > 0.01 && difference > 3 * Math.hypot(middle.error, end.error);
-}
-
-/** The mean of points, weighted by what they are certain of, and its standard error; null of fewer than two. */
-function mean(points: Band[]): { effect: number; error: number } | null {
-  const known = points.filter((point) => Number.isFinite(point.high - point.low) && point.high > point.low);
-  if (known.length < 2) return null;
-  // An interval of 95 % is 3.92 standard errors wide.
-  const weights = known.map((point) => (3.92 / (point.high - point.low)) ** 2);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const effect = known.reduce((sum, point, i) => sum + point.effect * (weights[i] ?? 0), 0) / total;
-  return { effect, error: 1 / Math.sqrt(total) };
+/** What becomes of a gain at larger speedups; `coz report` says the same. */
+function continuation(result: Result): string {
+  const { kind, since } = result.shape;
+  const beyond = ` Beyond about ${speedup(round5(since))} `;
+  switch (kind) {
+    case "bends down":
+      return `${beyond}it gets slower again${result.contention ? ": contention" : ""}.`;
+    case "levels off":
+      return `${beyond}little more is gained: something else is the bottleneck then.`;
+    case "open":
+      return "";
+  }
 }
 
 function round5(fraction: number): number {

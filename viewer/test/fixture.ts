@@ -1,6 +1,6 @@
 /** Page data as `coz view` writes it, for tests. */
 
-import { decodePage, type Entry, makeEntries, type Page } from "../src/model";
+import { decodePage, type Entry, makeEntries, type Page, type Shape } from "../src/model";
 
 export interface Given {
   location?: string;
@@ -12,6 +12,7 @@ export interface Given {
   half?: number;
   marks?: string[];
   contention?: boolean;
+  shape?: Shape;
   significant?: boolean;
   slope?: number;
   speedups?: number[];
@@ -42,6 +43,7 @@ export function rawResult(given: Given = {}): object {
     slope_high: (given.slope ?? effect(1)) + half,
     significant: given.significant ?? true,
     contention: given.contention ?? false,
+    shape: given.shape ?? { kind: "open", since: null },
     phase_factor: 1,
     marks: [...(given.contention ? ["contention"] : []), ...(given.marks ?? [])],
     experiments: 70,

@@ -32,6 +32,7 @@ RISES = Line("/s/a.c:1", lambda s: 0.4 * s)
 NOTHING = Line("/s/a.c:2", lambda s: 0.0)
 LEVELS = Line("/s/a.c:3", lambda s: 0.8 * min(s, 0.3))
 BENDS = Line("/s/a.c:4", lambda s: 0.8 * min(s, 0.4) - max(s - 0.4, 0))
+GAINS_LESS = Line("/s/a.c:6", lambda s: 0.8 * min(s, 0.4) - 0.3 * max(s - 0.4, 0))
 HARMS = Line("/s/a.c:5", lambda s: -0.3 * s)
 
 
@@ -64,6 +65,7 @@ def test_a_straight_line_hardly_ever_levels_off_or_bends() -> None:
     [
         (RISES, "Making a.c:1 (work) 25 % faster would make request 10 % ± "),
         (BENDS, "; beyond that it gets slower: contention."),
+        (GAINS_LESS, "; beyond that it gets slower."),
         (LEVELS, "; beyond that little is gained: something else becomes the bottleneck."),
         (HARMS, " slower: contention. Look for what it contends for."),
         (NOTHING, NOTHING_CERTAIN),

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { styleOf } from "../src/chart";
+import { entries, type Given } from "./fixture";
+
+const style = (given: Given, which: "a" | "b" = "a", compared = false) => {
+  const [entry] = entries([given]);
+  assert.ok(entry);
+  return styleOf(entry.shown, which, compared);
+};
+
+test("a curve is red where there is contention, and nowhere else", () => {
+  assert.equal(style({ slope: -0.3 }), "series unclear");
+  assert.equal(style({ slope: -0.3, contention: true }), "series harm");
+  // The slope may gain while large speedups do harm.
+  assert.equal(style({ slope: 0.3, contention: true }), "series harm");
+  assert.equal(style({ slope: 0.3 }), "series gain");
+  assert.equal(style({ slope: 0.001 }), "series unclear");
+});
+
+test("beside another, a curve has the colour of its profile", () => {
+  assert.equal(style({ contention: true }, "a", true), "series gain");
+  assert.equal(style({ contention: true, marks: ["few data"] }, "b", true), "series other few");
+});
