@@ -17,8 +17,8 @@
 // reading the clock at each would take longer than they do.
 //
 // One thread owns it; its signal handler and its wrappers exclude each other (DelayState::busy).
-// The handler may interrupt only `begin` and `is_idle`. Time is handed in. Nothing allocates, locks
-// or fails.
+// The handler may interrupt only `begin_segment` and `is_idle`. Time is handed in. Nothing
+// allocates, locks or fails.
 #ifndef LIBCOZ_DELAY_CHARGE_SMOOTHER_H
 #define LIBCOZ_DELAY_CHARGE_SMOOTHER_H
 
@@ -60,7 +60,7 @@ class ChargeSmoother {
   static constexpr std::int32_t kSamplesOfOne = 6;
 
   // The thread goes on after a call that it made at `site`.
-  void begin(std::uintptr_t site) noexcept {
+  void begin_segment(std::uintptr_t site) noexcept {
     Bucket& ended = buckets_[current_];
     if (samples_ != 0 || ended.samples >= kMeanOver) {
       ended.samples += (samples_ * kOneSample - ended.samples) / kMeanOver;
@@ -85,7 +85,7 @@ class ChargeSmoother {
   bool is_idle() const noexcept { return buckets_[current_].line_time == 0 || !is_observed_; }
 
   // From now on time counts for the current segment.
-  void resume(Nanoseconds now) noexcept { since_ = now; }
+  void resume_segment(Nanoseconds now) noexcept { since_ = now; }
 
   // A sample, in the selected target or not.
   void sample(bool is_in_target, Nanoseconds period, Nanoseconds now) noexcept {
@@ -106,7 +106,7 @@ class ChargeSmoother {
     return {since_, bucket.line_time, std::clamp(bucket.ran, period, kScalePeriods * period)};
   }
 
-  // Returns the time in the target to charge for what the thread has run since resume().
+  // Returns the time in the target to charge for what the thread has run since resume_segment().
   Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
     Bucket& bucket = buckets_[current_];
     const Nanoseconds ran = std::max<Nanoseconds>(0, now - since_);

@@ -29,7 +29,7 @@ void ThreadDelays::sampled(std::uint32_t target) noexcept {
   state_.smoother.sample(is_in_target, environment_.period, is_in_target ? environment_.now() : 0);
   discharge();
   pay_until_settled();
-  resume_exclusively();
+  resume_segment_exclusively();
 }
 
 bool ThreadDelays::is_interrupting() const noexcept {
@@ -48,7 +48,7 @@ void ThreadDelays::settle_exclusively() noexcept {
   pay_until_settled();
   // The pause does not count as time in the segment, which may be charged again before the call
   // blocks.
-  if (!state_.smoother.is_idle()) state_.smoother.resume(environment_.now());
+  if (!state_.smoother.is_idle()) state_.smoother.resume_segment(environment_.now());
 }
 
 bool ThreadDelays::before_blocking() noexcept {
@@ -125,21 +125,21 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   state_.blocked.store(false, std::memory_order_relaxed);
   apply_deferred();
   if (pays) pay_until_settled();
-  state_.smoother.begin(site_);
-  resume_exclusively();
+  state_.smoother.begin_segment(site_);
+  resume_segment_exclusively();
 }
 
-void ThreadDelays::publish() noexcept {
+void ThreadDelays::charge_up_to_now() noexcept {
   const Exclusive exclusive(state_);
   apply_charges();
-  resume_exclusively();
+  resume_segment_exclusively();
 }
 
 void ThreadDelays::catch_up() noexcept {
   const Exclusive exclusive(state_);
   apply_charges();
   pay_until_settled();
-  resume_exclusively();
+  resume_segment_exclusively();
 }
 
 void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
@@ -175,14 +175,14 @@ Nanoseconds ThreadDelays::max_pending() const noexcept {
   return environment_.pending.max_local(selection, environment_.period, environment_.now);
 }
 
-void ThreadDelays::resume() noexcept {
+void ThreadDelays::resume_segment() noexcept {
   const Exclusive exclusive(state_);
-  resume_exclusively();
+  resume_segment_exclusively();
 }
 
-void ThreadDelays::resume_exclusively() noexcept {
+void ThreadDelays::resume_segment_exclusively() noexcept {
   if (state_.smoother.is_idle()) return;
-  state_.smoother.resume(environment_.now());
+  state_.smoother.resume_segment(environment_.now());
   environment_.pending.publish(state_.slot, state_.smoothed_target, state_.clock.local(),
                                state_.smoother.decay(environment_.period));
 }

@@ -12,8 +12,8 @@
 //                           After a time-out, waiting for the mutex still earns credit
 //                           (prolong_wait)
 //
-// rules.h says which call does what. A call may also come from a signal handler of the program that
-// interrupted another call, as sem_post may: then it is recorded, and changes nothing else.
+// call_rules.h says which call does what. A call may also come from a signal handler of the program
+// that interrupted another call, as sem_post may: then it is recorded, and changes nothing else.
 //
 // Each call ends a code segment and begins the next (charge_smoother.h); `site` identifies it.
 #ifndef LIBCOZ_DELAY_THREAD_DELAYS_H
@@ -93,18 +93,18 @@ class ThreadDelays {
   void before_waking(std::uintptr_t object) noexcept {
     settle();
     record(object);
-    go_on();
+    begin_segment();
   }
 
   // A call that did not block is over: another code segment begins. (after_blocking() and the like
   // begin one themselves.)
-  void go_on() noexcept {
+  void begin_segment() noexcept {
     if (state_.busy.load(std::memory_order_relaxed) ||
         state_.blocked.load(std::memory_order_relaxed)) {
       return;
     }
-    state_.smoother.begin(site_);
-    if (!state_.smoother.is_idle()) resume();
+    state_.smoother.begin_segment(site_);
+    if (!state_.smoother.is_idle()) resume_segment();
   }
 
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
@@ -123,8 +123,8 @@ class ThreadDelays {
   Prolongation prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
                             std::uintptr_t mutex) noexcept;
 
-  // Applies the thread's charges, so that the others see them, without pausing.
-  void publish() noexcept;
+  // Charges the thread for what it has run so far, so that the others see it, without pausing.
+  void charge_up_to_now() noexcept;
 
   // Applies the thread's charges, and then charges it `amount(effective time)`, without pausing.
   // Returns false, and charges nothing, in a signal handler that interrupted another call; what
@@ -136,14 +136,15 @@ class ThreadDelays {
     apply_charges();
     const Nanoseconds charge = amount(environment_.now() - state_.clock.local());
     if (charge > 0) state_.clock.charge(charge, environment_.global);
-    resume_exclusively();
+    resume_segment_exclusively();
     return true;
   }
   void defer_charge(Nanoseconds charge) noexcept {
     state_.deferred.fetch_add(charge, std::memory_order_relaxed);
   }
 
-  // Serves all that is due.
+  // Pays all that the thread owes, and goes on in the same code segment. settle() leaves the
+  // segment to what follows it: begin_segment(), or before_blocking() and then after_blocking().
   void catch_up() noexcept;
 
   // The thread ends, and others may wait for it as `object`. It is charged all that its samples
@@ -192,8 +193,8 @@ class ThreadDelays {
   void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
   void end_wait(bool pays) noexcept;
   void settle_exclusively() noexcept;
-  void resume() noexcept;
-  void resume_exclusively() noexcept;
+  void resume_segment() noexcept;
+  void resume_segment_exclusively() noexcept;
   bool is_interrupting() const noexcept;
   void apply_charges() noexcept;
   void apply_deferred() noexcept;

@@ -119,7 +119,7 @@ std::optional<std::uint32_t> Experimenter::next_target() {
 
 bool Experimenter::run_window(std::uint32_t target, int speedup) {
   select(target, speedup);
-  if (!stop_.sleep_for(window_.settling())) return false;
+  if (!stop_.sleep_for(window_.queue_settling())) return false;
   Opening opening = open_window(target);
   if (reads_threads_) {
     opening.waits = read_core_waits(shared_.threads);
@@ -133,9 +133,9 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   }
   ExperimentRecord record = describe(target, speedup, opening);
   if (reads_threads_) add_processor_times(record, opening);
-  record.unsettled = is_unsettled();
+  record.unsettled = owes_delays();
   shared_.selection.clear();
-  keep_or_discard(record);
+  log_or_discard(record);
   return true;
 }
 
@@ -152,7 +152,7 @@ bool Experimenter::run_reference() {
 }
 
 bool Experimenter::measure_reference() {
-  if (!stop_.sleep_for(window_.settling())) return false;
+  if (!stop_.sleep_for(window_.queue_settling())) return false;
   const Nanoseconds time = now();
   const Nanoseconds delay = shared_.global_delay.get();
   const ArrivalCounts arrivals = load_.counts();
@@ -179,10 +179,10 @@ bool Experimenter::measure(Nanoseconds length) {
   if (!poll_until(open + length / 2, interval)) return false;
   meter_.halve(look_at_points());
   if (!poll_until(close_at, interval)) return false;
-  meter_.close(look_at_points());
+  meter_.request_last_visits(look_at_points());
   // A point that was visited in this window should be visited again within another.
   const Nanoseconds give_up = close_at + length;
-  while (!meter_.done() && now() < give_up) {
+  while (!meter_.has_last_visits() && now() < give_up) {
     if (!stop_.sleep_for(interval)) return false;
     meter_.poll(look_at_points());
   }
@@ -255,7 +255,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   return record;
 }
 
-void Experimenter::keep_or_discard(const ExperimentRecord& record) {
+void Experimenter::log_or_discard(const ExperimentRecord& record) {
   // Where all arrives at once, effective time stands still, and periods mean nothing.
   if (load_.gives_up()) return;
   std::vector<double> visits;
@@ -281,7 +281,7 @@ void Experimenter::keep_or_discard(const ExperimentRecord& record) {
   ++experiments_;
 }
 
-bool Experimenter::is_unsettled() {
+bool Experimenter::owes_delays() {
   const Nanoseconds global = shared_.global_delay.get();
   // A thread pays at its next sample, so it may be behind by what others were charged within a
   // period or two.

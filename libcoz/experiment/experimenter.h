@@ -106,12 +106,12 @@ class Experimenter {
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
   ExperimentRecord describe(std::uint32_t target, int speedup, const Opening& opening) const;
-  void keep_or_discard(const ExperimentRecord& record);
+  void log_or_discard(const ExperimentRecord& record);
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
 
   // True if a running thread owes more than it could have paid by now.
-  bool is_unsettled();
+  bool owes_delays();
   Nanoseconds effective_now() const { return now() - shared_.global_delay.get(); }
   // The same, after points that the kernel counts have been brought up to date.
   Nanoseconds look_at_points() {

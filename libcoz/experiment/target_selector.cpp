@@ -9,9 +9,9 @@ namespace {
 
 // How many draws ahead a target's share counts as owed to it. With fewer the order would hardly be
 // random.
-constexpr double kAhead = 2;
+constexpr double kDrawsAhead = 2;
 // A target that has had its share, or more, keeps this part of its chance.
-constexpr double kMinShare = 0.05;
+constexpr double kMinChanceKept = 0.05;
 
 }  // namespace
 
@@ -37,13 +37,14 @@ double TargetSelector::chance(const TargetSamples& target, double all) const {
   // A lower estimate: at first most targets have a single sample, or none.
   const auto samples = static_cast<double>(target.samples);
   double share = std::max(samples - std::sqrt(samples), 0.1 * samples) / all;
-  share = share >= kFloorFrom ? std::max(share, kFloor) : share * share / kFloorFrom;
+  share =
+      share >= kMinShareForFloor ? std::max(share, kFloorShare) : share * share / kMinShareForFloor;
   const auto drawn = drawn_.find(target.target);
   const double had = drawn == drawn_.end() ? 0 : static_cast<double>(drawn->second);
-  const double lacks = share * (static_cast<double>(draws_) + kAhead) - had;
+  const double lacks = share * (static_cast<double>(draws_) + kDrawsAhead) - had;
   // A target that appears late is owed much, but must not keep the others waiting until it has got
   // that.
-  return std::clamp(lacks, kMinShare * share, kAhead);
+  return std::clamp(lacks, kMinChanceKept * share, kDrawsAhead);
 }
 
 }  // namespace coz

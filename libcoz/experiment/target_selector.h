@@ -30,12 +30,12 @@ struct TargetSamples {
   std::uint64_t samples;
 };
 
-// A target with at least the share kFloorFrom of all samples is drawn as if it had at least the
-// share kFloor. Targets with less than kFloorFrom hardly have an effect that can be measured. But
-// often there are hundreds of them, which would use up a third of all experiments. So their chance
-// falls with the square of their share.
-inline constexpr double kFloorFrom = 0.004;
-inline constexpr double kFloor = 0.01;
+// A target with at least the share kMinShareForFloor of all samples is drawn as if it had at least
+// the share kFloorShare. Targets with less than kMinShareForFloor hardly have an effect that can be
+// measured. But often there are hundreds of them, which would use up a third of all experiments. So
+// their chance falls with the square of their share.
+inline constexpr double kMinShareForFloor = 0.004;
+inline constexpr double kFloorShare = 0.01;
 
 class TargetSelector {
  public:

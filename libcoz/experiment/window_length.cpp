@@ -4,7 +4,7 @@
 
 namespace coz {
 
-Nanoseconds WindowLength::settling() const noexcept {
+Nanoseconds WindowLength::queue_settling() const noexcept {
   return std::clamp(length_ / 4, 20 * kMillisecond, 1 * kSecond);
 }
 

@@ -26,7 +26,7 @@ class WindowLength {
 
   // How long, in real time, a new speedup is in force before its window opens, so that queues reach
   // steady state; a part of the window's own length.
-  Nanoseconds settling() const noexcept;
+  Nanoseconds queue_settling() const noexcept;
 
   // After a window of real length `measured`, with the visits of each point in it.
   void observe(std::span<const double> visits, Nanoseconds measured) noexcept;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kVisitsWithoutEdge = 20;
 
 void WindowMeter::open(Nanoseconds effective) {
   edges_.clear();
-  progress_.clear();
+  in_flight_.clear();
   opened_ = last_poll_ = effective;
   closing_ = false;
   const std::uint32_t size = points_.size();
@@ -29,26 +29,26 @@ void WindowMeter::open(Nanoseconds effective) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
       const bool times = notes_visits && end->notes_visits.load(std::memory_order_relaxed);
-      progress_.push_back({&point,
-                           end,
-                           point.visits(),
-                           end->visits(),
-                           times ? point.times() : std::nullopt,
-                           times ? end->times() : std::nullopt,
-                           0.0,
-                           effective,
-                           {}});
+      in_flight_.push_back({&point,
+                            end,
+                            point.visits(),
+                            end->visits(),
+                            times ? point.times() : std::nullopt,
+                            times ? end->times() : std::nullopt,
+                            0.0,
+                            effective,
+                            {}});
     }
   }
 }
 
-std::optional<Visit>& WindowMeter::edge_in_hand(Edges& edges) const noexcept {
+std::optional<Visit>& WindowMeter::current_edge(Edges& edges) const noexcept {
   if (closing_) return edges.last;
   return edges.halved ? edges.half : edges.first;
 }
 
 void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
-  std::optional<Visit>& edge = edge_in_hand(edges);
+  std::optional<Visit>& edge = current_edge(edges);
   if (edge || !edges.usable) return;
   if (edges.notes_visits) {
     if (edges.point->edge.is_taken()) edge = edges.point->edge.visit();
@@ -61,10 +61,10 @@ void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
 void WindowMeter::poll(Nanoseconds effective) {
   for (Edges& edges : edges_) take_edge(edges, effective);
   if (!closing_) {
-    for (Progress& progress : progress_) {
-      progress.polled_integral +=
-          in_progress(progress) * static_cast<double>(effective - progress.last_poll);
-      progress.last_poll = effective;
+    for (InFlight& in_flight : in_flight_) {
+      in_flight.polled_integral +=
+          in_progress(in_flight) * static_cast<double>(effective - in_flight.last_poll);
+      in_flight.last_poll = effective;
     }
   }
   last_poll_ = effective;
@@ -80,7 +80,7 @@ void WindowMeter::halve(Nanoseconds effective) {
   }
 }
 
-void WindowMeter::close(Nanoseconds effective) {
+void WindowMeter::request_last_visits(Nanoseconds effective) {
   poll(effective);
   closing_ = true;
   for (Edges& edges : edges_) {
@@ -89,10 +89,10 @@ void WindowMeter::close(Nanoseconds effective) {
     edges.point->edge.withdraw();
     if (edges.first && !edges.point->edge.request()) edges.usable = false;
   }
-  for (Progress& progress : progress_) finish(progress, effective);
+  for (InFlight& in_flight : in_flight_) finish(in_flight, effective);
 }
 
-bool WindowMeter::done() const noexcept {
+bool WindowMeter::has_last_visits() const noexcept {
   return std::all_of(edges_.begin(), edges_.end(), [](const Edges& edges) {
     return !edges.usable || !edges.first || edges.last;
   });
@@ -101,24 +101,25 @@ bool WindowMeter::done() const noexcept {
 bool WindowMeter::needs_fine_polls() const noexcept {
   return std::any_of(edges_.begin(), edges_.end(),
                      [](const Edges& edges) { return !edges.notes_visits; }) ||
-         std::any_of(progress_.begin(), progress_.end(),
-                     [](const Progress& progress) { return !progress.begun || !progress.ended; });
+         std::any_of(in_flight_.begin(), in_flight_.end(), [](const InFlight& in_flight) {
+           return !in_flight.begun || !in_flight.ended;
+         });
 }
 
-double WindowMeter::in_progress(const Progress& progress) noexcept {
-  const auto arrivals = static_cast<double>(progress.begin->visits());
-  const auto departures = static_cast<double>(progress.end->visits());
+double WindowMeter::in_progress(const InFlight& in_flight) noexcept {
+  const auto arrivals = static_cast<double>(in_flight.begin->visits());
+  const auto departures = static_cast<double>(in_flight.end->visits());
   return std::max(0.0, arrivals - departures);
 }
 
 // ∫L de: operations in progress at the opening count throughout; each arrival adds one from its
 // time to the end, and each departure subtracts one from its time to the end. Sums are modulo 2^64;
 // their differences fit.
-std::optional<double> WindowMeter::exact_integral(const Progress& progress,
+std::optional<double> WindowMeter::exact_integral(const InFlight& in_flight,
                                                   Nanoseconds effective) const {
-  if (!progress.begun || !progress.ended) return std::nullopt;
-  const auto begun = progress.begin->times();
-  const auto ended = progress.end->times();
+  if (!in_flight.begun || !in_flight.ended) return std::nullopt;
+  const auto begun = in_flight.begin->times();
+  const auto ended = in_flight.end->times();
   if (!begun || !ended) return std::nullopt;
   const auto close = static_cast<std::uint64_t>(effective);
   const auto until_close = [close](const VisitTimes::Sum& from, const VisitTimes::Sum& to) {
@@ -126,20 +127,20 @@ std::optional<double> WindowMeter::exact_integral(const Progress& progress,
     return static_cast<double>(static_cast<std::int64_t>(sum));
   };
   const double at_open =
-      static_cast<double>(progress.begun->visits) - static_cast<double>(progress.ended->visits);
-  return at_open * static_cast<double>(effective - opened_) + until_close(*progress.begun, *begun) -
-         until_close(*progress.ended, *ended);
+      static_cast<double>(in_flight.begun->visits) - static_cast<double>(in_flight.ended->visits);
+  return at_open * static_cast<double>(effective - opened_) +
+         until_close(*in_flight.begun, *begun) - until_close(*in_flight.ended, *ended);
 }
 
-void WindowMeter::finish(Progress& progress, Nanoseconds effective) const {
+void WindowMeter::finish(InFlight& in_flight, Nanoseconds effective) const {
   const Nanoseconds elapsed = effective - opened_;
-  const double integral = exact_integral(progress, effective).value_or(progress.polled_integral);
-  progress.result.name = progress.begin->name;
-  progress.result.kind = PointKind::kBegin;
-  progress.result.arrivals = progress.begin->visits() - progress.arrivals_at_open;
-  progress.result.departures = progress.end->visits() - progress.departures_at_open;
-  progress.result.elapsed = elapsed;
-  progress.result.in_progress =
+  const double integral = exact_integral(in_flight, effective).value_or(in_flight.polled_integral);
+  in_flight.result.name = in_flight.begin->name;
+  in_flight.result.kind = PointKind::kBegin;
+  in_flight.result.arrivals = in_flight.begin->visits() - in_flight.arrivals_at_open;
+  in_flight.result.departures = in_flight.end->visits() - in_flight.departures_at_open;
+  in_flight.result.elapsed = elapsed;
+  in_flight.result.in_progress =
       elapsed > 0 ? std::max(0.0, integral / static_cast<double>(elapsed)) : 0.0;
 }
 
@@ -169,9 +170,9 @@ std::vector<PointResult> WindowMeter::results(Nanoseconds effective) const {
   for (const Edges& edges : edges_) {
     if (edges.usable && edges.point->visits() > 0) results.push_back(throughput(edges, effective));
   }
-  for (const Progress& progress : progress_) {
-    if (progress.result.arrivals > 0 || progress.result.in_progress > 0) {
-      results.push_back(progress.result);
+  for (const InFlight& in_flight : in_flight_) {
+    if (in_flight.result.arrivals > 0 || in_flight.result.in_progress > 0) {
+      results.push_back(in_flight.result);
     }
   }
   return results;

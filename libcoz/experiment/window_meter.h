@@ -1,10 +1,10 @@
 // What the progress points did during one window.
 //
-// The experimenter calls open(), then poll() regularly, halve() half-way, close(), poll() until
-// done(), and results(). `effective` is the experimenter's effective time, now − G. Points that are
-// visited through our own header bound the window by two visits, which note their own times
-// (progress/point.h). For points that the program merely counts, poll() watches the counters, and
-// the times are as exact as polls are frequent.
+// The experimenter calls open(), then poll() regularly, halve() half-way, request_last_visits() at
+// the end, poll() until has_last_visits(), and results(). `effective` is the experimenter's
+// effective time, now − G. Points that are visited through our own header bound the window by two
+// visits, which note their own times (progress/point.h). For points that the program merely counts,
+// poll() watches the counters, and the times are as exact as polls are frequent.
 //
 // One thread; allocates. Other threads visit the points meanwhile.
 #ifndef LIBCOZ_EXPERIMENT_WINDOW_METER_H
@@ -25,9 +25,10 @@ class WindowMeter {
   void open(Nanoseconds effective);
   void poll(Nanoseconds effective);
   void halve(Nanoseconds effective);
-  void close(Nanoseconds effective);
+  // The window ends: here for latency points, at its next visit for each throughput point.
+  void request_last_visits(Nanoseconds effective);
   // True if every point that was visited in the window has been visited once more.
-  bool done() const noexcept;
+  bool has_last_visits() const noexcept;
   // True if a point is only counted: then polls near the edges should be frequent.
   bool needs_fine_polls() const noexcept;
 
@@ -45,29 +46,29 @@ class WindowMeter {
     std::optional<Visit> last;
     bool halved = false;  // the current edge is `half`
   };
-  // The number of operations in progress between a begin and an end point. `begun` and `ended` are
-  // the sums of their visits at the opening; without them (the program only counts, or visits were
-  // under way all the time) the polled integral stands in.
-  struct Progress {
+  // The operations in flight (in progress) between a begin and an end point. `begun` and `ended`
+  // are the sums of their visits at the opening; without them (the program only counts, or visits
+  // were under way all the time) the polled integral stands in.
+  struct InFlight {
     Point* begin;
     Point* end;
     std::uint64_t arrivals_at_open, departures_at_open;
     std::optional<VisitTimes::Sum> begun, ended;
     double polled_integral;  // of the operations in progress over effective time, ns
     Nanoseconds last_poll;
-    PointResult result;  // filled by close()
+    PointResult result;  // filled by request_last_visits()
   };
 
-  std::optional<Visit>& edge_in_hand(Edges& edges) const noexcept;
-  static double in_progress(const Progress& progress) noexcept;
+  std::optional<Visit>& current_edge(Edges& edges) const noexcept;
+  static double in_progress(const InFlight& in_flight) noexcept;
   void take_edge(Edges& edges, Nanoseconds effective) noexcept;
-  std::optional<double> exact_integral(const Progress& progress, Nanoseconds effective) const;
-  void finish(Progress& progress, Nanoseconds effective) const;
+  std::optional<double> exact_integral(const InFlight& in_flight, Nanoseconds effective) const;
+  void finish(InFlight& in_flight, Nanoseconds effective) const;
   PointResult throughput(const Edges& edges, Nanoseconds effective) const;
 
   PointRegistry& points_;
   std::vector<Edges> edges_;
-  std::vector<Progress> progress_;
+  std::vector<InFlight> in_flight_;
   Nanoseconds opened_ = 0;
   Nanoseconds last_poll_ = 0;
   bool closing_ = false;

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "delay/rules.h"
+#include "delay/call_rules.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
 #include "thread/session.h"

@@ -38,7 +38,7 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int
   auto* start = static_cast<Start<Result>*>(malloc(sizeof(Start<Result>)));
   if (start == nullptr) return no_memory;
   // The delays that the parent has served have delayed the child's creation too.
-  delays->publish();
+  delays->charge_up_to_now();
   *start = {routine, argument, parent->delay.clock.local()};
   const int result = create(begin_thread<Result>, start);
   if (result != 0) free(start);

@@ -41,9 +41,9 @@ Runtime::Runtime(Config config, SharedState& shared)
       samples_(shared.threads, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
-      location_points_(modules_, shared.points, sampler_),
+      point_setup_(modules_, shared.points, sampler_),
       experimenter_(config_, shared, {targets_, call_paths_, modules_}, samples_, counts_,
-                    location_points_.counters(), log_),
+                    point_setup_.counters(), log_),
       threads_(session_, samples_) {
   if (config_.load) shared.points.amplify();
 }
@@ -85,10 +85,10 @@ bool Runtime::begin() {
     return false;
   }
   if (!load_modules()) return false;
-  location_points_.prepare(config_.points);
+  point_setup_.prepare(config_.points);
   if (!start_threads()) return false;
   start_sampling();
-  log_.append(describe_run(config_, modules_, samples_, location_points_.records()));
+  log_.append(describe_run(config_, modules_, samples_, point_setup_.records()));
   experimenter_.hand_over_descriptors();
 
   Session::open(session_);
@@ -143,8 +143,8 @@ void Runtime::start_sampling() {
   const bool sampling = samples_.start(config_.sampling, explanation);
   if (!explanation.empty()) message("%s", explanation.c_str());
   sampler_.drops_kernel_time(samples_.drops_kernel_time());
-  set_sample_signal(sampling ? samples_.signal() : 0, location_points_.breakpoints());
-  location_points_.arm();
+  set_sample_signal(sampling ? samples_.signal() : 0, point_setup_.breakpoints());
+  point_setup_.arm();
 }
 
 void* Runtime::run_experiments(void* self) {
@@ -201,7 +201,7 @@ bool Runtime::leave_program() {
 
 // Threads that are inside a wrapper or a pause still use our state, which stays.
 void Runtime::detach() {
-  location_points_.stop();
+  point_setup_.stop();
   // This thread has descriptors of its own: to close the event here would not end it.
   samples_.pause();
   samples_.stop();

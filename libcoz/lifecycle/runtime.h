@@ -13,7 +13,7 @@
 
 #include "experiment/experimenter.h"
 #include "lifecycle/config.h"
-#include "lifecycle/location_points.h"
+#include "lifecycle/point_setup.h"
 #include "lifecycle/thread_lifecycle.h"
 #include "sampling/sample_counts.h"
 #include "sampling/sample_source.h"
@@ -81,7 +81,7 @@ class Runtime {
   SampleCounts counts_;
   SampleSource samples_;
   Sampler sampler_;
-  LocationPoints location_points_;
+  PointSetup point_setup_;
   ProfileWriter log_;
   Experimenter experimenter_;
   ThreadLifecycle threads_;

@@ -12,8 +12,8 @@ CLEAN = {
     "common/clock.h": "#pragma once\n",
     "libcoz/kernel/message.h": '#include "common/clock.h"\nvoid message();\n',
     "libcoz/kernel/message.cpp": '#include "kernel/message.h"\nconst long id = raw_syscall(39);\n',
-    "libcoz/delay/rules.h": '#include "kernel/message.h"\nconstexpr int kLimits[] = {3, 4};\n',
-    "libcoz/thread/state.h": '#include "delay/rules.h"\nstruct State {\n  int count = 0;\n};\n',
+    "libcoz/delay/call_rules.h": '#include "kernel/message.h"\nconstexpr int kLimits[] = {3, 4};\n',
+    "libcoz/thread/state.h": '#include "delay/call_rules.h"\nstruct State {\n  int count = 0;\n};\n',
     "linetable/elf/file.h": '#include "common/clock.h"\n',
     "linetable/main.cpp": '#include "linetable/elf/file.h"\nint runs = open("x", 0);\n',
 }
@@ -45,8 +45,8 @@ def test_the_graph_names_each_folder_and_what_it_includes(tmp_path):
 @pytest.mark.parametrize(
     ("file", "text", "line", "says"),
     [
-        ("libcoz/delay/x.cpp", '#include "delay/rules.h"\n#include "thread/state.h"\n', 2, "higher layer"),
-        ("libcoz/kernel/x.h", '// why\n#include "libcoz/delay/rules.h"\n', 2, "higher layer"),
+        ("libcoz/delay/x.cpp", '#include "delay/call_rules.h"\n#include "thread/state.h"\n', 2, "higher layer"),
+        ("libcoz/kernel/x.h", '// why\n#include "libcoz/delay/call_rules.h"\n', 2, "higher layer"),
         ("linetable/elf/x.cpp", '#include "libcoz/kernel/message.h"\n', 1, "belongs in common/"),
         ("libcoz/delay/x.cpp", '#include "linetable/elf/file.h"\n', 1, "belongs in common/"),
         ("common/x.h", '#include "libcoz/kernel/message.h"\n', 1, "belongs in common/"),

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "delay/rules.h"
+#include "delay/call_rules.h"
 #include "tests/oracle/function_ref.h"
 
 namespace oracle {

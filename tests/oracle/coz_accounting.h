@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "delay/rules.h"
+#include "delay/call_rules.h"
 #include "delay/thread_delays.h"
 #include "tests/oracle/accounting.h"
 

@@ -18,8 +18,8 @@ constexpr std::uintptr_t kOther = 0x405678;
 Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
   Nanoseconds charged = 0;
   for (int i = 0; i < segments; ++i) {
-    smoother.begin(kSite);
-    smoother.resume(now);
+    smoother.begin_segment(kSite);
+    smoother.resume_segment(now);
     if (i % 10 == 0) smoother.sample(true, kPeriod, now);
     now += kPeriod / 10;
     charged += smoother.discharge(kPeriod, now);
@@ -54,18 +54,18 @@ TEST_CASE("a new bucket soon charges what it gets") {
 
 TEST_CASE("a code segment is charged for its own samples only") {
   ChargeSmoother smoother;
-  smoother.begin(kSite);
+  smoother.begin_segment(kSite);
   smoother.sample(true, kPeriod, 0);
   CHECK_FALSE(smoother.is_idle());
-  smoother.begin(kOther);
+  smoother.begin_segment(kOther);
   CHECK(smoother.is_idle());
-  smoother.begin(kSite);
+  smoother.begin_segment(kSite);
   CHECK_FALSE(smoother.is_idle());
 }
 
 TEST_CASE("in a code segment that goes on and on, samples in the target are soon charged at once") {
   ChargeSmoother smoother;
-  smoother.begin(kSite);
+  smoother.begin_segment(kSite);
   Nanoseconds now = 0;
   for (int i = 0; i < 10; ++i) {
     now += kPeriod;
@@ -83,17 +83,17 @@ TEST_CASE(
   ChargeSmoother smoother;
   Nanoseconds now = 0;
   for (int i = 0; i < 50; ++i) {
-    smoother.begin(kSite);
+    smoother.begin_segment(kSite);
     for (int sample = 0; sample < 3; ++sample) {
       now += kPeriod;
       smoother.sample(false, kPeriod, now);
     }
   }
-  smoother.begin(kSite);
+  smoother.begin_segment(kSite);
   smoother.sample(true, kPeriod, now);
   CHECK(smoother.discharge(kPeriod, now) == kPeriod);
   // The place once serves short code segments for a while.
-  for (int i = 0; i < 50; ++i) smoother.begin(kSite);
+  for (int i = 0; i < 50; ++i) smoother.begin_segment(kSite);
   smoother.sample(true, kPeriod, now);
   CHECK(smoother.discharge(kPeriod, now) < kPeriod);
 }
@@ -102,7 +102,7 @@ TEST_CASE("code segments that share a bucket lose no time") {
   ChargeSmoother smoother;
   Nanoseconds sampled = 0;
   for (std::uintptr_t site = 1; site <= 200; ++site) {
-    smoother.begin(site * 0x40);
+    smoother.begin_segment(site * 0x40);
     smoother.sample(true, kPeriod, 0);
     sampled += kPeriod;
   }
@@ -118,8 +118,8 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
   int looked_at = 0;
   constexpr int kSegments = 200'000;
   for (int i = 0; i < kSegments; ++i) {
-    smoother.begin(kSite);
-    if (!smoother.is_idle()) smoother.resume(now);
+    smoother.begin_segment(kSite);
+    if (!smoother.is_idle()) smoother.resume_segment(now);
     if (i % 5000 == 0) {  // a hit every millisecond
       smoother.sample(true, kPeriod, now);
       sampled += kPeriod;

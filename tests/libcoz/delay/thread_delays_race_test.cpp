@@ -72,7 +72,7 @@ int go_round(std::size_t self, int round, ThreadDelays& delays) {
       delays.catch_up();
       break;
     default:
-      delays.publish();
+      delays.charge_up_to_now();
   }
   return is_in_target ? 1 : 0;
 }

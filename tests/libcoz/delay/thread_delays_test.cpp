@@ -52,16 +52,16 @@ TEST_CASE("effective time is real time less delays, including those not yet appl
   CHECK(a.delays.effective_now() == clock_now - 340);
 }
 
-TEST_CASE("publish() applies deferred charges, and does not pause") {
+TEST_CASE("charge_up_to_now() applies deferred charges, and does not pause") {
   World world;
   Thread a(world, 1);
   a.state.deferred = 3 * kDelay;
-  a.delays.publish();
+  a.delays.charge_up_to_now();
   CHECK(a.state.deferred == 0);
   CHECK(a.local() == 3 * kDelay);
   CHECK(world.global.get() == 3 * kDelay);
   world.global.raise_to(9 * kDelay);
-  a.delays.publish();
+  a.delays.charge_up_to_now();
   CHECK(sleeps == 0);
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   delays.before_blocking();
   world.global.raise_to(150 * kMicrosecond);
   delays.after_blocking(WakeSource::kExternal, coz::kNoObject);
-  delays.publish();
+  delays.charge_up_to_now();
   delays.catch_up();
   CHECK(errno == ENOTTY);
   // What was overslept may leave a rest that is too short to be slept.

@@ -28,7 +28,7 @@ TEST_CASE("a window that closes in the middle of an arrival does not count its a
   Latency latency;
   latency.meter.open(kStart);
   latency.begin.visit([&] {
-    latency.meter.close(kStart + kLength);
+    latency.meter.request_last_visits(kStart + kLength);
     return kStart + kLength;
   });
   CHECK(latency.in_progress() <= 1.0);
@@ -42,7 +42,7 @@ TEST_CASE("a window that opens in the middle of an arrival does not count its ab
   });
   latency.meter.poll(kStart + kLength / 2);
   latency.end.visit([] { return kStart + kLength / 2; });
-  latency.meter.close(kStart + kLength);
+  latency.meter.request_last_visits(kStart + kLength);
   CHECK(latency.in_progress() <= 1.0);
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("a visitor that was held up notes the number of visits of that moment"
   meter.open(0);
   point.counter.count.fetch_add(1);  // counted, and then held up
   for (int i = 1; i <= 3; ++i) point.visit([i] { return Nanoseconds{i}; });
-  meter.close(10);
+  meter.request_last_visits(10);
   point.edge.take([&] { return point.visits(); }, [] { return Nanoseconds{11}; });  // it goes on
   meter.poll(12);
   CHECK(meter.results(12).at(0).visits == 2);  // from the second visit to the fourth

@@ -57,9 +57,9 @@ TEST_CASE("targets are drawn in proportion to their samples, in whatever order t
 
 TEST_CASE("a target that is rare, but not mere noise, is drawn as often as the floor says") {
   auto drawn = shares({{1, 9949}, {2, 50}, {3, 1}}, 3);
-  const double all = 0.9949 + coz::kFloor;
-  CHECK(drawn[2] == Approx(coz::kFloor / all).margin(0.002));  // 0.5 % of the samples
-  CHECK(drawn[3] < 0.0005);                                    // noise has no floor
+  const double all = 0.9949 + coz::kFloorShare;
+  CHECK(drawn[2] == Approx(coz::kFloorShare / all).margin(0.002));  // 0.5 % of the samples
+  CHECK(drawn[3] < 0.0005);                                         // noise has no floor
 }
 
 TEST_CASE("the floor begins at its bound, and below it chances fall with the square") {

@@ -76,9 +76,9 @@ TEST_CASE("one unusual window moves the length only half the way") {
 
 TEST_CASE("settling is a part of the window, within bounds") {
   WindowLength window;
-  CHECK(window.settling() == WindowLength::kMinLength / 4);
+  CHECK(window.queue_settling() == WindowLength::kMinLength / 4);
   settle(window, {5});
-  CHECK(window.settling() == window.get() / 4);
+  CHECK(window.queue_settling() == window.get() / 4);
   settle(window, {});
-  CHECK(window.settling() == kSecond);
+  CHECK(window.queue_settling() == kSecond);
 }

@@ -65,8 +65,9 @@ class Simulation {
     run_until(kStart + open);
     meter.open(time);
     run_until(kStart + close, polls_every);
-    meter.close(time);
-    for (int i = 0; i < 1000 && !meter.done(); ++i) run_until(time + polls_every, polls_every);
+    meter.request_last_visits(time);
+    for (int i = 0; i < 1000 && !meter.has_last_visits(); ++i)
+      run_until(time + polls_every, polls_every);
     return meter.results(time);
   }
 
@@ -134,9 +135,9 @@ TEST_CASE("a window is divided by the first visit after half of it") {
   program.run_until(kStart + 149 * kMillisecond, 100 * kMicrosecond);
   program.meter.halve(program.time);
   program.run_until(kStart + 249 * kMillisecond, 100 * kMicrosecond);
-  program.meter.close(program.time);
+  program.meter.request_last_visits(program.time);
   program.run_until(program.time + 20 * kMillisecond, 100 * kMicrosecond);
-  REQUIRE(program.meter.done());
+  REQUIRE(program.meter.has_last_visits());
   const PointResult result = program.meter.results(program.time).at(0);
   CHECK(result.half_visits == 9);
   CHECK(static_cast<double>(result.half_elapsed) == Approx(90e6).epsilon(0.01));
@@ -156,7 +157,7 @@ TEST_CASE("a window with too few visits has no halves") {
   program.run_until(program.time + half, kMillisecond);
   program.meter.halve(program.time);
   program.run_until(kStart + open + 60 * kMillisecond, kMillisecond);
-  program.meter.close(program.time);
+  program.meter.request_last_visits(program.time);
   program.run_until(program.time + 110 * kMillisecond, kMillisecond);
   const PointResult result = program.meter.results(program.time).at(0);
   CHECK(result.visits == 1);
@@ -206,7 +207,7 @@ TEST_CASE("an idle point neither holds up the others nor hides them") {
   program.visit(idle);  // before the window
   program.every(4 * kMillisecond, kMillisecond, [&] { program.visit(busy); });
   const auto results = program.measure(20 * kMillisecond, 80 * kMillisecond, kMillisecond);
-  CHECK(program.meter.done());
+  CHECK(program.meter.has_last_visits());
   CHECK_FALSE(idle.edge.is_wanted());
   // What was never visited is no news; what was visited before has no visits here.
   REQUIRE(results.size() == 2);
@@ -222,14 +223,14 @@ TEST_CASE("the window is done when each point that was visited has been visited 
   Point& fast = program.point(PointKind::kThroughput, "fast", true);
   program.meter.open(program.time);
   for (Point* point : {&slow, &fast, &fast}) program.visit(*point);
-  program.meter.close(kStart + 10);
-  CHECK_FALSE(program.meter.done());
+  program.meter.request_last_visits(kStart + 10);
+  CHECK_FALSE(program.meter.has_last_visits());
   program.visit(fast);
   program.meter.poll(kStart + 20);
-  CHECK_FALSE(program.meter.done());
+  CHECK_FALSE(program.meter.has_last_visits());
   program.visit(slow);
   program.meter.poll(kStart + 30);
-  CHECK(program.meter.done());
+  CHECK(program.meter.has_last_visits());
 }
 
 TEST_CASE("a point that falls silent counts without its last edge if it had many visits") {
@@ -242,9 +243,9 @@ TEST_CASE("a point that falls silent counts without its last edge if it had many
     program.visit(point);
     program.meter.poll(program.time);
   }
-  program.meter.close(kStart + 30 * kMillisecond);
+  program.meter.request_last_visits(kStart + 30 * kMillisecond);
   program.meter.poll(kStart + 60 * kMillisecond);
-  CHECK_FALSE(program.meter.done());
+  CHECK_FALSE(program.meter.has_last_visits());
   const auto results = program.meter.results(kStart + 60 * kMillisecond);
   REQUIRE(results.size() == 1);
   if (visits == 21) {
@@ -271,8 +272,8 @@ TEST_CASE("a point that appears within a window is measured from the next one on
   program.meter.open(program.time);
   Point& late = program.point(PointKind::kThroughput, "late", true);
   program.visit(late);
-  program.meter.close(kStart + 10);
-  CHECK(program.meter.done());
+  program.meter.request_last_visits(kStart + 10);
+  CHECK(program.meter.has_last_visits());
   CHECK(program.meter.results(kStart + 10).empty());
 }
 
@@ -326,7 +327,7 @@ TEST_CASE("latency: operations under way during the whole window count, with no 
   REQUIRE(results.size() == 1);
   CHECK(results[0].arrivals == 0);
   CHECK(results[0].in_progress == Approx(2.0));
-  CHECK(program.meter.done());
+  CHECK(program.meter.has_last_visits());
 }
 
 TEST_CASE("latency: a queue that grows has arrivals beyond its departures") {

@@ -1,4 +1,4 @@
-#include "lifecycle/location_points.h"
+#include "lifecycle/point_setup.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ bool has_plans(const LocationPoint& wanted) {
 
 }  // namespace
 
-void LocationPoints::prepare(std::string_view list) {
+void PointSetup::prepare(std::string_view list) {
   std::vector<std::string> problems;
   for (const LocationPoint& wanted : parse_location_points(list, problems)) {
     records_.push_back({wanted.name, kind_name(wanted.kind), prepare_one(wanted)});
@@ -47,10 +47,10 @@ void LocationPoints::prepare(std::string_view list) {
   report(breakpoints_.prepare(std::exchange(requests_, {})));
 }
 
-void LocationPoints::arm() { report(breakpoints_.arm()); }
+void PointSetup::arm() { report(breakpoints_.arm()); }
 
 // Returns what counts its visits.
-const char* LocationPoints::prepare_one(const LocationPoint& wanted) {
+const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   const char* name = wanted.name.c_str();
   if (wanted.by == CountedBy::kSamples) {
     return take_samples(wanted) ? name_of(CountedBy::kSamples) : kNobody;
@@ -75,7 +75,7 @@ const char* LocationPoints::prepare_one(const LocationPoint& wanted) {
   return name_of(CountedBy::kBreakpoint);
 }
 
-bool LocationPoints::take_samples(const LocationPoint& wanted) {
+bool PointSetup::take_samples(const LocationPoint& wanted) {
   const auto line = modules_.find_line(wanted.name);
   Point* point = line ? points_.find_or_add(wanted.kind, wanted.name.c_str()) : nullptr;
   if (point == nullptr) {
@@ -88,8 +88,8 @@ bool LocationPoints::take_samples(const LocationPoint& wanted) {
 }
 
 // False, after a message: a breakpoint instruction has to do, if there can be one.
-bool LocationPoints::take_hardware(const LocationPoint& wanted, Point& point,
-                                   const std::vector<std::uintptr_t>& addresses) {
+bool PointSetup::take_hardware(const LocationPoint& wanted, Point& point,
+                               const std::vector<std::uintptr_t>& addresses) {
   const long error = counters_.add(point, addresses);
   if (error == 0) return true;
   message("%s: no hardware breakpoint (%s); %s", wanted.name.c_str(),
@@ -99,7 +99,7 @@ bool LocationPoints::take_hardware(const LocationPoint& wanted, Point& point,
   return false;
 }
 
-void LocationPoints::report(const std::vector<Breakpoints::Refusal>& refusals) {
+void PointSetup::report(const std::vector<Breakpoints::Refusal>& refusals) {
   for (const Breakpoints::Refusal& refusal : refusals) {
     const char* name = refusal.point->name;
     message("%s: no breakpoint can be set at %#lx (%s); visits there are not counted", name,
@@ -110,7 +110,7 @@ void LocationPoints::report(const std::vector<Breakpoints::Refusal>& refusals) {
   }
 }
 
-void LocationPoints::stop() noexcept {
+void PointSetup::stop() noexcept {
   counters_.stop();
   if (!breakpoints_.disarm()) {
     message(

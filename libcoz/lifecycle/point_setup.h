@@ -3,8 +3,8 @@
 //
 // prepare() and then arm() run before main, once each, and only in a process that is profiled.
 // stop() may be called by any thread, once. The rest is for the thread that starts the runtime.
-#ifndef LIBCOZ_LIFECYCLE_LOCATION_POINTS_H
-#define LIBCOZ_LIFECYCLE_LOCATION_POINTS_H
+#ifndef LIBCOZ_LIFECYCLE_POINT_SETUP_H
+#define LIBCOZ_LIFECYCLE_POINT_SETUP_H
 
 #include <cstdint>
 #include <string_view>
@@ -20,9 +20,9 @@
 
 namespace coz {
 
-class LocationPoints {
+class PointSetup {
  public:
-  LocationPoints(const Modules& modules, PointRegistry& points, Sampler& sampler) noexcept
+  PointSetup(const Modules& modules, PointRegistry& points, Sampler& sampler) noexcept
       : modules_(modules), points_(points), sampler_(sampler) {}
 
   // Reads `list` (COZ_POINTS). Before the profiler has a thread, which is to get the descriptors of
@@ -59,4 +59,4 @@ class LocationPoints {
 
 }  // namespace coz
 
-#endif  // LIBCOZ_LIFECYCLE_LOCATION_POINTS_H
+#endif  // LIBCOZ_LIFECYCLE_POINT_SETUP_H

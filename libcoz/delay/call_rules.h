@@ -8,8 +8,8 @@
 // made the call return, kExternal if the clock or something else outside did, kNone if it did not
 // block. It runs right after the call, so that errno is still the call's; nothing here changes
 // errno.
-#ifndef LIBCOZ_DELAY_RULES_H
-#define LIBCOZ_DELAY_RULES_H
+#ifndef LIBCOZ_DELAY_CALL_RULES_H
+#define LIBCOZ_DELAY_CALL_RULES_H
 
 #include <cstdint>
 
@@ -36,7 +36,7 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
   delays.settle();
   const auto tried = attempt();
   if (is_busy(tried)) return wait(delays, object, call, wake_source_of);
-  delays.go_on();
+  delays.begin_segment();
   return tried;
 }
 
@@ -48,7 +48,7 @@ auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {
     delays.settle();
     const auto tried = attempt();
     if (!is_busy(tried)) {
-      delays.go_on();
+      delays.begin_segment();
       return tried;
     }
     relax();
@@ -70,7 +70,7 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
                    Call call) {
   delays.settle();
   delays.record(mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
-  delays.go_on();
+  delays.begin_segment();
   return call();
 }
 
@@ -79,7 +79,7 @@ template <typename Call>
 auto signal_condition(ThreadDelays& delays, std::uintptr_t condition, Call call) {
   delays.settle();
   delays.record(condition, ReleaseTime::kNoted);
-  delays.go_on();
+  delays.begin_segment();
   return call();
 }
 
@@ -135,4 +135,4 @@ auto wait_for_outside(ThreadDelays& delays, Call call) {
 
 }  // namespace coz::rules
 
-#endif  // LIBCOZ_DELAY_RULES_H
+#endif  // LIBCOZ_DELAY_CALL_RULES_H
