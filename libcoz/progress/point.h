@@ -6,7 +6,7 @@
 // window, and at every visit of a latency point. Each thread increments a share of the count: if
 // all wrote to one, a visit would cost several times as much.
 //
-// A window lies between two visits: the first one after open() and the first one after close().
+// A window lies between two visits: the first ones after its opening and its end.
 // Counting between arbitrary instants would be off by up to a visit at either end.
 //
 // Any thread may call visit(); the rest is for the experimenter.
