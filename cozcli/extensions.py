@@ -3,9 +3,9 @@
 Such a package, listed here by name, has modules with these names as far as it adds something there:
 
 * `command`: a command, with `register` as the modules of `cozcli.commands`;
-* `run`: options of `coz run`, and what follows from them (`cozcli.launch.addition`);
+* `run`: options of `coz run`, and what follows from them (`cozcli.launch.extension`);
 * `analysis`: what all runs of a profile say as a whole (`cozcli.analysis.extension`);
-* `report`: a part of reports (`cozcli.reports.part`).
+* `report`: what reports show besides (`cozcli.reports.extension`).
 """
 
 from __future__ import annotations

@@ -14,14 +14,14 @@ from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, 
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
 from cozcli.analysis.estimate.block_table import BlockTable
-from cozcli.analysis.estimate.line_estimate import LineEstimate, estimate_line
 from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
+from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
 from cozcli.analysis.input.series import Series, make_series
 from cozcli.analysis.input.windows import Windows, usable_windows
 from cozcli.analysis.rank.ranking import by_impact
-from cozcli.analysis.rank.selection import Selection, select
+from cozcli.analysis.rank.result_filter import ResultFilter, apply_filter
 from cozcli.analysis.result import (
     Analysis,
     LineResult,
@@ -47,7 +47,7 @@ class _Level:
 
 def analyse(
     profile: Profile,
-    selection: Selection | None = None,
+    result_filter: ResultFilter | None = None,
     *,
     corrections: Sequence[Correction] = CORRECTIONS,
 ) -> Analysis:
@@ -64,7 +64,7 @@ def analyse(
     """
     if profile.experiments == 0:
         raise CozError(explain_no_experiments(profile.runs, profile.rejected))
-    selection = selection or Selection()
+    result_filter = result_filter or ResultFilter()
     whole = extension.examine(profile.runs)
     results: list[LineResult] = []
     overheads: dict[PointKey, Overhead] = {}
@@ -81,10 +81,10 @@ def analyse(
         results += [replace(result, arrival_speedup=level) for result in found.results]
         overheads = {**found.overheads, **overheads}  # of the lowest load that has any
         warnings += found.warnings
-    if not results and (not whole.scalability or selection.line is not None):
+    if not results and (not whole.scalability or result_filter.line is not None):
         raise failure or CozError(messages.nothing_estimated(profile.experiments))
     return Analysis(
-        results=tuple(by_impact(select(results, selection) if results else [])),
+        results=tuple(by_impact(apply_filter(results, result_filter) if results else [])),
         runs=tuple(_summarize(run) for run in profile.runs),
         warnings=tuple(warnings),
         overheads=overheads,
@@ -109,17 +109,17 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     windows = usable_windows(runs)
     all_series, warnings = _series_with_baseline(windows)
     warnings += warn_of_windows(windows, runs)
-    context = Context(runs, windows.by_line, period_ratios)
+    context = Context(runs, windows.by_target, period_ratios)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     if not tables:
         if delayed := count_windows_of_delay_only(runs):
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
-    marks = find_marks(tables, windows.by_line, runs, context.phases)
+    marks = find_marks(tables, windows.by_target, runs, context.phases)
     surroundings = surroundings_of_lines(runs)
     candidates = [
-        _candidate(estimate_line(table, variance), context, marks, surroundings)
+        _candidate(estimate_target(table, variance), context, marks, surroundings)
         for table, variance in zip(tables, _variances(tables), strict=True)
     ]
     return _Level(decide_significance(candidates), context.overheads, [*warnings, *marks.warnings])
@@ -129,9 +129,9 @@ def _series_with_baseline(windows: Windows) -> tuple[list[Series], list[Problem]
     """The series of all targets that have a baseline; a warning names the others."""
     all_series: list[Series] = []
     without_baseline = []
-    for location, of_line in windows.by_line.items():
-        if any(window.record.speedup == 0 for window in of_line):
-            all_series += make_series(location, of_line)
+    for location, of_target in windows.by_target.items():
+        if any(window.record.speedup == 0 for window in of_target):
+            all_series += make_series(location, of_target)
         else:
             without_baseline.append(location)
     return all_series, [messages.no_baseline(sorted(without_baseline))] if without_baseline else []
@@ -150,7 +150,7 @@ def _variances(tables: Sequence[BlockTable]) -> list[Variance]:
 
 
 def _candidate(
-    estimate: LineEstimate, context: Context, marks: Marks, surroundings: Mapping[str, Surroundings]
+    estimate: TargetEstimate, context: Context, marks: Marks, surroundings: Mapping[str, Surroundings]
 ) -> Candidate:
     """The result of one series, its significance still open."""
     series = estimate.table.series

@@ -27,18 +27,18 @@ class Mark(Enum):
 
     FEW_DATA = "few data"
     PHASES = "runs in phases"
-    UNSETTLED = "delays owed"
+    DELAYS_OWED = "delays owed"
     POOLED_BASELINE = "pooled baseline"
     OTHER_BASELINE = "baseline of another line"
     UNSTABLE = "unstable queue"
     LOAD = "limited by load"
     MAYBE_LOAD = "perhaps limited by load"
     CORES = "too few cores"
-    NOT_SETTLED = "not settled"
+    NOT_STEADY = "not settled"
 
 
 #: Marks that say that a result may be wrong by more than its interval.
-DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_SETTLED)
+DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY)
 #: Marks of results that rest on too little, or on something else, to pass or fail a build.
 UNFIT = (Mark.FEW_DATA, Mark.LOAD)
 

@@ -72,12 +72,12 @@ def execute(options: argparse.Namespace) -> int:
     # These take half a second to load, which a wrong file name need not wait for.
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.rank.ranking import most_telling
-    from cozcli.analysis.rank.selection import Selection
+    from cozcli.analysis.rank.result_filter import ResultFilter
     from cozcli.reports.figure import write_figure
     from cozcli.reports.theme import theme_named
 
     min_points = default_min_points(profile) if options.min_points is None else options.min_points
-    analysis = analyse(profile, Selection(min_points, options.line, options.progress_point))
+    analysis = analyse(profile, ResultFilter(min_points, options.line, options.progress_point))
     number = MAX_PANELS if options.top is None else options.top
     filled = FILLED_PANELS if options.top is None else number
     shown = most_telling(analysis.results, number, filled)

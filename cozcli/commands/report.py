@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cozcli.analysis import PACKAGES
-from cozcli.analysis.check.threshold import EXAMPLE, Threshold, parse_threshold
+from cozcli.analysis.check.threshold_syntax import EXAMPLE, Threshold, parse_threshold
 from cozcli.commands import messages
 from cozcli.commands import options as shared
 from cozcli.messages import printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
-    from cozcli.analysis.check.gate import Verdict
+    from cozcli.analysis.check.threshold_verdict import Verdict
     from cozcli.analysis.result import Analysis
     from cozcli.reports.base import Report
 
@@ -67,11 +67,11 @@ def execute(options: argparse.Namespace) -> int:
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
     from cozcli.analysis.analyse import analyse
-    from cozcli.analysis.rank.selection import Selection
+    from cozcli.analysis.rank.result_filter import ResultFilter
 
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
-    selection = Selection(options.min_points, options.line, options.progress_point)
-    analysis = analyse(profile, selection)
+    result_filter = ResultFilter(options.min_points, options.line, options.progress_point)
+    analysis = analyse(profile, result_filter)
     shared.write(_make_report(options).render(analysis))
     shared.print_warnings(analysis.warnings)
     return _exit_status(options.fail_if, analysis)
@@ -98,7 +98,7 @@ def _make_report(options: argparse.Namespace) -> Report:
 
 def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis) -> int:
     """The exit status, after saying on standard error which thresholds were exceeded."""
-    from cozcli.analysis.check.gate import check_threshold
+    from cozcli.analysis.check.threshold_verdict import check_threshold
 
     sys.stdout.flush()
     status = 0

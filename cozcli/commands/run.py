@@ -30,7 +30,7 @@ from cozcli.launch.series import Goal, Series
 from cozcli.messages import printable
 
 if TYPE_CHECKING:
-    from cozcli.launch.addition import Addition
+    from cozcli.launch.extension import RunExtension
     from cozcli.launch.fixed_targets import FixedTarget
     from cozcli.launch.live import Live
 
@@ -59,7 +59,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.run.no_program(options.words))
     if options.stop_after and options.end_to_end:
         raise CozError(messages.run.stop_after_end_to_end())
-    additions: list[Addition] = [extension.read(options) for extension in extensions("run")]
+    run_extensions: list[RunExtension] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
     names = child_patterns(program, options.binary_scope)
     if names and options.forked:
@@ -72,7 +72,7 @@ def execute(options: argparse.Namespace) -> int:
     try:
         seed = random_seed() if options.seed is None else options.seed
         preparation = Preparation(
-            options, installation.library, installation.helper, output.path, seed, additions
+            options, installation.library, installation.helper, output.path, seed, run_extensions
         )
         process: ProfiledProcess
         name, warn = options.program[0], print_warnings
@@ -88,7 +88,7 @@ def execute(options: argparse.Namespace) -> int:
         print_warnings(process.warnings())
         if output.appends and not options.quiet:
             _say(messages.run.appending(options.output))
-        launch = Launch(program, options.program, process, options.end_after, additions)
+        launch = Launch(program, options.program, process, options.end_after, run_extensions)
         return _run(launch, series, output, options)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
@@ -102,7 +102,7 @@ class Launch(NamedTuple):
     arguments: Sequence[str]
     process: ProfiledProcess
     end_after: float | None
-    additions: Sequence[Addition]
+    run_extensions: Sequence[RunExtension]
 
 
 def _run(launch: Launch, series: Series, output: Output, options: argparse.Namespace) -> int:
@@ -155,7 +155,9 @@ def _say_outcome(
         print_warnings(run_summary.killed_at_breakpoint(tail, ending))
     if options.quiet:
         return
-    for told in [told for addition in launch.additions for told in addition.describe(tail, settings.points)]:
+    for told in [
+        told for extension in launch.run_extensions for told in extension.describe(tail, settings.points)
+    ]:
         if isinstance(told, str):
             _say(told)
         else:

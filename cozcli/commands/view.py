@@ -97,11 +97,11 @@ def execute(options: argparse.Namespace) -> int:
 
 def _load(files: Sequence[str], options: argparse.Namespace) -> PageProfile:
     from cozcli.analysis.analyse import analyse
-    from cozcli.analysis.rank.selection import Selection
+    from cozcli.analysis.rank.result_filter import ResultFilter
     from cozcli.reports.page import PageProfile
 
-    selection = Selection(options.min_points, options.line, options.progress_point)
-    analysis = analyse(load_profile(list(files)), selection)
+    result_filter = ResultFilter(options.min_points, options.line, options.progress_point)
+    analysis = analyse(load_profile(list(files)), result_filter)
     shown = analysis.results[: options.top]
     name = ", ".join(Path(file).name for file in files)
     return PageProfile(name, replace(analysis, results=shown), len(analysis.results) - len(shown))

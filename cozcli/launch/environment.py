@@ -69,7 +69,7 @@ class Settings(NamedTuple):
     points: Sequence[LocationPoint] = ()
     warmup: int = 0
     stop_after: int = 0
-    #: Of extensions (addition.py).
+    #: Of extensions (extension.py).
     variables: Mapping[str, str] = MappingProxyType({})
 
 

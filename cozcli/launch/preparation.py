@@ -20,7 +20,7 @@ from cozcli.launch.table_service import Later, TableService
 if TYPE_CHECKING:
     import socket
 
-    from cozcli.launch.addition import Addition
+    from cozcli.launch.extension import RunExtension
 
 Warn = Callable[[list[Problem]], None]
 
@@ -45,7 +45,7 @@ class Preparation:
         helper: Path,
         output: Path,
         seed: int,
-        additions: Sequence[Addition] = (),
+        run_extensions: Sequence[RunExtension] = (),
     ) -> None:
         """Read what the options name.
 
@@ -53,7 +53,7 @@ class Preparation:
             CozError: they contradict each other, or a file of lines is no good.
         """
         self.library = library
-        self.additions = additions
+        self.run_extensions = run_extensions
         self.scope = Scope(options.source_scope, options.binary_scope, options.granularity)
         self._options = options
         self._helper = helper
@@ -65,8 +65,8 @@ class Preparation:
             options.progress_sampled,
             options.latency,
             options.progress_by,
-            [name for addition in additions for name in addition.arrivals],
-            any(addition.charges_arrivals for addition in additions),
+            [name for extension in run_extensions for name in extension.arrivals],
+            any(extension.charges_arrivals for extension in run_extensions),
         )
         if self._points.sampled and options.sampling == "off":
             raise CozError(messages.points.sampled_without_samples())
@@ -101,7 +101,7 @@ class Preparation:
             points=place_points(self._helper, tables, self._points),
             warmup=round(options.warmup * 1e9),
             stop_after=round(options.stop_after * 1e9),
-            variables={k: v for addition in self.additions for k, v in addition.variables.items()},
+            variables={k: v for extension in self.run_extensions for k, v in extension.variables.items()},
         )
         return Prepared(settings, tables)
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cozcli.reports.theme import Theme
 
 
-class LoadPart:
-    """See `cozcli.reports.part.ReportPart`. Where load was not amplified, there is nothing to say."""
+class LoadReportExtension:
+    """See `cozcli.reports.extension.ReportExtension`. Without amplification it adds nothing."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -101,9 +101,9 @@ class LoadPart:
         }
 
 
-def make_part(analysis: Analysis) -> LoadPart:
+def make_extension(analysis: Analysis) -> LoadReportExtension:
     """The hook of `cozcli.reports`."""
-    return LoadPart(analysis)
+    return LoadReportExtension(analysis)
 
 
 def _scalability(result: Scalability) -> dict[str, Any]:

@@ -9,7 +9,7 @@ A thread cannot wait for less than nothing: where what it computes between two a
 the time between them, the level is limited (`find_limit`), and no knee is sought there.
 
 The effect of a load on a progress point is 1 − p_d / p_0, p being the period (or the latency). Intervals are
-from a bootstrap over runs, or over windows where runs are few, widened as in intervals.py.
+from a bootstrap over runs, or over windows where runs are few, widened as in replicates.py.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cozcli.analysis.estimate.intervals import percentile_interval, small_sample_factor
-from cozcli.analysis.estimate.replicates import REPLICATES
+from cozcli.analysis.estimate.percentiles import percentile_interval
+from cozcli.analysis.estimate.replicates import REPLICATES, small_sample_factor
 from cozcli.analysis.input.latency import latency_terms
 from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT, LoadPoint, Scalability
 from cozcli.analysis.statistics.arrays import Floats

@@ -33,7 +33,7 @@ from cozcli.reports.base import (
     shorten,
 )
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
-from cozcli.reports.part import parts_of
+from cozcli.reports.extension import extensions_of
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme
     results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
     results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
     with matplotlib.rc_context(theme.style()):
-        others = [figure for part in parts_of(analysis) if (figure := part.draw(theme)) is not None]
+        others = [figure for each in extensions_of(analysis) if (figure := each.draw(theme)) is not None]
         if others:
             others[0].savefig(path, dpi=DPI, metadata=_undated(path))
             return

@@ -12,7 +12,7 @@ from cozcli import __version__
 from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.result import Analysis, LineResult, RunSummary
 from cozcli.reports.base import rounded
-from cozcli.reports.part import merged, parts_of
+from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.summary import summarize
 
 FORMAT, VERSION = "coz-report", 1
@@ -23,7 +23,7 @@ class JsonReport:
 
     def render(self, analysis: Analysis) -> str:
         """All times in nanoseconds, all speedups, effects and slopes as fractions."""
-        parts = parts_of(analysis)
+        extensions = extensions_of(analysis)
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -41,9 +41,10 @@ class JsonReport:
                 }
                 for (point, kind), cost in analysis.overheads.items()
             ],
-            **merged(part.document() for part in parts),
+            **merged(extension.document() for extension in extensions),
             "results": [
-                merged(part.fields(result) for part in parts) | _result(result) for result in analysis.results
+                merged(extension.fields(result) for extension in extensions) | _result(result)
+                for result in analysis.results
             ],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"

@@ -21,8 +21,8 @@ EXPLANATIONS: Mapping[str, str] = {
     Mark.FEW_DATA.value: "measured at fewer than 5 speedups, or in fewer than 3 blocks of windows; run "
     "longer, into the same profile.",
     Mark.PHASES.value: "the line runs only part of the time; effects are scaled to the whole run.",
-    Mark.UNSETTLED.value: "some windows closed before all delays were served; the effects may be off, and a "
-    "longer run helps little.",
+    Mark.DELAYS_OWED.value: "some windows closed before all delays were served; the effects may be off, and "
+    "a longer run helps little.",
     Mark.POOLED_BASELINE.value: "some speedups had no baseline measured beside them, and are compared with "
     "those of other times.",
     Mark.OTHER_BASELINE.value: "compared with whole-run experiments at speedup 0 of other lines.",
@@ -34,7 +34,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "program waits for work that it has ordered.",
     Mark.CORES.value: "threads waited for a processor for over 10 % of their time, and effects may be off by "
     "tens of points; use no more busy threads than there are cores.",
-    Mark.NOT_SETTLED.value: "under speedups the two halves of a window differ: queues were still filling or "
+    Mark.NOT_STEADY.value: "under speedups the two halves of a window differ: queues were still filling or "
     "draining, and the lasting effect is another.",
 }
 

@@ -18,9 +18,9 @@ from typing import Any
 from cozcli import __version__
 from cozcli.analysis.result import Analysis
 from cozcli.output_file import replacing, resolve
+from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
-from cozcli.reports.part import merged, parts_of
 
 FORMAT, VERSION = "coz-page", 3
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
@@ -115,7 +115,7 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
             _result(document, marks_of(result))
             for result, document in zip(profile.analysis.results, report["results"], strict=True)
         ],
-        **merged(part.page() for part in parts_of(profile.analysis)),
+        **merged(extension.page() for extension in extensions_of(profile.analysis)),
     }
 
 

@@ -25,8 +25,8 @@ from cozcli.reports.base import (
     short_point,
     shorten,
 )
+from cozcli.reports.extension import ReportExtension, extensions_of
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
-from cozcli.reports.part import ReportPart, parts_of
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import summarize
 
@@ -75,8 +75,8 @@ class TextReport:
             console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
         for line in describe_points(analysis, prefix) + describe_overheads(analysis, prefix):
             console.print(Text(printable(line)), soft_wrap=True)
-        parts = parts_of(analysis)
-        for shown in [shown for part in parts for shown in part.tables(prefix)]:
+        extensions = extensions_of(analysis)
+        for shown in [shown for extension in extensions for shown in extension.tables(prefix)]:
             console.print(shown, soft_wrap=isinstance(shown, Text) and not terminal)
         if not analysis.results:
             return _finished(stream.getvalue(), terminal)
@@ -87,10 +87,10 @@ class TextReport:
             lambda result: short_point(analysis, result.point, prefix),
         ):
             console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
-        console.print(_table(analysis, parts, prefix, self._width))
+        console.print(_table(analysis, extensions, prefix, self._width))
         for excerpt in excerpts(analysis) if self._source else []:
             _print_source(console, excerpt, prefix)
-        for line in [line for part in parts for line in part.footnotes(prefix)]:
+        for line in [line for extension in extensions for line in extension.footnotes(prefix)]:
             console.print(Text(line), soft_wrap=not terminal)
         for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
@@ -103,7 +103,9 @@ def _finished(text: str, terminal: bool) -> str:
     return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def _table(analysis: Analysis, parts: Sequence[ReportPart], prefix: str, width: int | None) -> Table:
+def _table(
+    analysis: Analysis, extensions: Sequence[ReportExtension], prefix: str, width: int | None
+) -> Table:
     """The table; a terminal of few columns gets fewer details, so that marks are never cut off."""
     terminal = width is not None
     room = UNLIMITED if width is None else width
@@ -116,7 +118,7 @@ def _table(analysis: Analysis, parts: Sequence[ReportPart], prefix: str, width: 
         cut = (14 if room < WITH_SLOPE_INTERVAL else 30) if terminal else None
         table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=cut)
     table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
-    extra = {part: heading for part in parts if (heading := part.column())}
+    extra = {each: heading for each in extensions if (heading := each.column())}
     for heading in extra.values():
         table.add_column(heading, justify="right", no_wrap=True)
     for speedup in SHOWN:
@@ -128,7 +130,7 @@ def _table(analysis: Analysis, parts: Sequence[ReportPart], prefix: str, width: 
     table.add_column("Marks", overflow="fold", no_wrap=not terminal, min_width=len(CONTENTION))
     for result in analysis.results:
         point = short_point(analysis, result.point, prefix)
-        cells = [part.cell(result) for part in extra]
+        cells = [extension.cell(result) for extension in extra]
         table.add_row(*_row(result, point, prefix, latency, room, cells))
     return table
 

@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import { drawAxes, type Frame, fitPath, largeFrame, type Scale, scales, zeroLine } from "./chart";
 import { svg } from "./dom";
-import { extentOf, LATENCY, type Level, type Scaling, type ScalingPair } from "./load";
+import { extentOf, LATENCY, type Level, type Scaling, type ScalingPair } from "./loaddata";
 import type { Result } from "./model";
 import { sharedDomain } from "./scales";
 import { percent, speedup } from "./words";
@@ -62,7 +62,7 @@ export function levelsChart(results: Result[], levels: string[], width: number):
     class: "levels",
     viewBox: `0 0 ${frame.width} ${frame.height}`,
     role: "img",
-    "aria-label": "Effect by speedup at each load",
+    "aria-label": "Effect by speedup at each loaddata",
   });
   drawAxes(root, frame, x, y, { x: "if this were faster by …", y: "↑ less time per unit of work" });
   const labels: { at: number; text: string; colour: string }[] = [];

@@ -4,7 +4,14 @@
  * Speedups, effects and slopes are fractions. All strings are hostile: they go into the document as text only.
  */
 
-import { decodeScaling, decodeShift, type RawScaling, type RawShift, type Scaling, type Shift } from "./load";
+import {
+  decodeScaling,
+  decodeShift,
+  type RawScaling,
+  type RawShift,
+  type Scaling,
+  type Shift,
+} from "./loaddata";
 import { commonDirectory, shorten, splitLocation } from "./locations";
 
 export interface Band {

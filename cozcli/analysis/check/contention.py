@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cozcli.analysis.estimate.line_estimate import LineEstimate
+from cozcli.analysis.estimate.target_estimate import TargetEstimate
 from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
 
 #: Harm up to this is not called contention, however certain: virtual speedup itself is no more exact.
 MIN_HARM = 0.02
 
 
-def p_no_contention(estimate: LineEstimate) -> float:
+def p_no_contention(estimate: TargetEstimate) -> float:
     """One-sided p-value of "neither the slope nor an effect is below −`MIN_HARM`".
 
     Contention shows in the slope or at single speedups. The latter are as many chances to err, so the

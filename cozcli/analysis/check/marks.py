@@ -15,7 +15,7 @@ from cozcli.analysis.check.cores import (
 )
 from cozcli.analysis.check.open_loop import open_loop_marks
 from cozcli.analysis.check.queue_stability import unstable_queues
-from cozcli.analysis.check.settling import unsettled_results
+from cozcli.analysis.check.steady_state import unsteady_results
 from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, ResultKey
@@ -43,14 +43,14 @@ class Marks:
 
 def find_marks(
     tables: Iterable[BlockTable],
-    by_line: Mapping[str, Sequence[Window]],
+    by_target: Mapping[str, Sequence[Window]],
     runs: Sequence[Run],
     phases: Mapping[str, Phase],
 ) -> Marks:
     """Look for everything that makes results doubtful in ways that their intervals do not show.
 
     Args:
-        tables: of all results. by_line: usable windows. phases: by location.
+        tables: of all results. by_target: usable windows. phases: by location.
     """
     marks = Marks()
     keys = []
@@ -59,15 +59,15 @@ def find_marks(
         key = series.location, series.point, series.kind
         keys.append(key)
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
-    for location, point in unstable_queues(by_line):
+    for location, point in unstable_queues(by_target):
         marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
-    for location, point in unsettled_results(by_line):
-        marks.by_result[location, point, THROUGHPUT].add(Mark.NOT_SETTLED)
-    for point, (mark, locations) in open_loop_marks(by_line, phases).items():
+    for location, point in unsteady_results(by_target):
+        marks.by_result[location, point, THROUGHPUT].add(Mark.NOT_STEADY)
+    for point, (mark, locations) in open_loop_marks(by_target, phases).items():
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
         for location in locations:
             marks.by_result[location, point, THROUGHPUT].add(mark)
-    _add_cores(marks, keys, by_line, runs)
+    _add_cores(marks, keys, by_target, runs)
     return marks
 
 
@@ -81,7 +81,7 @@ def _marks_of_data(table: BlockTable, phase: Phase) -> set[Mark]:
     found = {
         Mark.FEW_DATA: table.groups < MIN_GROUPS or len(table.speedups) < enough,
         Mark.PHASES: phase.factor < 1,
-        Mark.UNSETTLED: series.unsettled,
+        Mark.DELAYS_OWED: series.unsettled,
         Mark.POOLED_BASELINE: bool(in_blocks and pooled),
         Mark.OTHER_BASELINE: series.has_other_baseline,
     }
@@ -89,10 +89,10 @@ def _marks_of_data(table: BlockTable, phase: Phase) -> set[Mark]:
 
 
 def _add_cores(
-    marks: Marks, keys: Iterable[ResultKey], by_line: Mapping[str, Sequence[Window]], runs: Sequence[Run]
+    marks: Marks, keys: Iterable[ResultKey], by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]
 ) -> None:
-    everything = [window for windows in by_line.values() for window in windows]
-    waiting = {line for line, windows in by_line.items() if waiting_share(windows, runs) > MAX_WAITING}
+    everything = [window for windows in by_target.values() for window in windows]
+    waiting = {target for target, windows in by_target.items() if waiting_share(windows, runs) > MAX_WAITING}
     share = waiting_share(everything, runs)
     if waiting or share > MAX_WAITING:
         marks.warnings.append(messages.too_few_cores(share))

@@ -1,9 +1,9 @@
 """Which of many results to believe, with intervals that allow for the choice.
 
 Of a hundred lines without effect, five have a 95 % interval that leaves out 0; a reader who looks at the top
-of a ranking sees just these. So slopes are chosen by the procedure of Benjamini and Hochberg, and the
-intervals of the chosen ones hold at the level 1 − q·R/m, R being chosen of m: on average at most the part q
-of them is wrong (false coverage rate: Benjamini and Yekutieli 2005). Chosen are exactly those whose adjusted
+of a ranking sees just these. So slopes are chosen by the procedure of Benjamini and Hochberg. If R of m
+slopes are chosen, their intervals are widened to level 1 − q·R/m; on average at most a fraction q of them
+misses the truth (false coverage rate: Benjamini and Yekutieli 2005). Chosen are exactly those whose adjusted
 interval leaves out 0. docs/decisions/estimation.md has the rates found.
 """
 

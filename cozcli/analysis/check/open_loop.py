@@ -46,25 +46,25 @@ Row = tuple[float, float, float, int]
 
 
 def open_loop_marks(
-    by_line: Mapping[str, Sequence[Window]], phases: Mapping[str, Phase]
+    by_target: Mapping[str, Sequence[Window]], phases: Mapping[str, Phase]
 ) -> dict[str, tuple[Mark, set[str]]]:
     """For each throughput point whose pace comes from outside: which mark, and the lines that show it."""
     names = {
         point.name
-        for windows in by_line.values()
+        for windows in by_target.values()
         for window in windows
         for point in window.record.points
         if isinstance(point, ThroughputPoint)
     }
     marks = {}
     for name in sorted(names):
-        rows = {line: found for line, windows in by_line.items() if (found := _rows(windows, name))}
-        if not _keeps_pace([row for of_line in rows.values() for row in of_line]):
+        rows = {target: found for target, windows in by_target.items() if (found := _rows(windows, name))}
+        if not _keeps_pace([row for of_target in rows.values() for row in of_target]):
             continue
-        shares = sum(_share(by_line[line]) * _part(phases.get(line)) for line in rows)
+        shares = sum(_share(by_target[target]) * _part(phases.get(target)) for target in rows)
         if shares > MIN_SHARES:
             marks[name] = (Mark.LOAD, set(rows))
-        elif _waits([window for line in rows for window in by_line[line]]):
+        elif _waits([window for target in rows for window in by_target[target]]):
             marks[name] = (Mark.MAYBE_LOAD, set(rows))
     return marks
 

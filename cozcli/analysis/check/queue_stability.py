@@ -50,29 +50,29 @@ class _Seen:
         return abs(self.growth) > WAVE_GROWTH * self.arrivals + WAVE_REQUESTS
 
 
-def unstable_queues(by_line: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
+def unstable_queues(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
     """(location, point) of all latency points whose queue was not steady."""
     names = {
         point.name
-        for windows in by_line.values()
+        for windows in by_target.values()
         for window in windows
         for point in window.record.points
         if isinstance(point, LatencyPoint)
     }
     unstable: set[tuple[str, str]] = set()
     for name in sorted(names):
-        seen = {line: _windows_at(windows, name) for line, windows in by_line.items()}
-        baselines = [window for of_line in seen.values() for window in of_line if window.speedup == 0]
+        seen = {target: _windows_at(windows, name) for target, windows in by_target.items()}
+        baselines = [window for of_target in seen.values() for window in of_target if window.speedup == 0]
         if _is_unsteady(baselines):
-            unstable |= {(line, name) for line, of_line in seen.items() if of_line}
+            unstable |= {(target, name) for target, of_target in seen.items() if of_target}
             continue
-        lines = sorted(seen)
-        found = [_growth([w for w in seen[line] if w.speedup > 0]) for line in lines]
+        targets = sorted(seen)
+        found = [_growth([w for w in seen[target] if w.speedup > 0]) for target in targets]
         # Speedups that empty a queue leave it steady; only growth counts here.
         p_values = [e.p_above_zero if e is not None else 1.0 for e in found]
         marks = discoveries(p_values, MAX_FALSE_MARKS)
-        unstable |= {(line, name) for line, mark in zip(lines, marks, strict=True) if mark}
-        unstable |= {(line, name) for line in lines if _is_in_waves(seen[line])}
+        unstable |= {(target, name) for target, mark in zip(targets, marks, strict=True) if mark}
+        unstable |= {(target, name) for target in targets if _is_in_waves(seen[target])}
     return unstable
 
 

@@ -2,8 +2,8 @@
 
 A line is charged for the samples that happen to fall into it. Where it takes the share q of its thread's
 time, the samples in a window of N periods scatter by √((1 − q)/(qN)), 8 % for q = ½ and 0.15 s. So does the
-window's delay, while the line itself runs as long as ever. If the line is on the critical path, a window with
-more delay than its visits call for seems faster by as much. With g the delay for each ns of effective time,
+window's delay, while the line itself runs as long as ever. If a window happened to get more delay than its
+visits justify, its period comes out too short by that much. With g the delay for each ns of effective time,
 
     log p = block + speedup − κ·(g − ḡ) + noise,        ḡ = s·c·r/p_s
 

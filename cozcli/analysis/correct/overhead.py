@@ -50,7 +50,7 @@ class OverheadOfSamples:
 
     def adjust(self, all_series: Sequence[Series], context: Context) -> list[Series]:
         """The series with the factor k of their progress point."""
-        context.overheads.update(measure_overheads(context.by_line, context.runs, context.responses))
+        context.overheads.update(measure_overheads(context.by_target, context.runs, context.responses))
         found = [context.overheads.get(series.key, NO_OVERHEAD) for series in all_series]
         return [
             series.multiplied(Factor(overhead.factor, overhead.error))
@@ -59,18 +59,18 @@ class OverheadOfSamples:
 
 
 def measure_overheads(
-    by_line: Mapping[str, Sequence[Window]],
+    by_target: Mapping[str, Sequence[Window]],
     runs: Sequence[Run],
     responses: Mapping[PointKey, Response],
 ) -> dict[PointKey, Overhead]:
     """The overhead of each point that reference windows saw.
 
     Args:
-        by_line: usable windows. responses: how the points' periods respond to the machine's speed.
+        by_target: usable windows. responses: how the points' periods respond to the machine's speed.
     """
     left = _share_left(runs)
     found = {}
-    for series in _reference_series(by_line, runs):
+    for series in _reference_series(by_target, runs):
         response = responses.get(series.key, NO_RESPONSE)
         ratios, weights = _log_slowdowns(series, response)
         if len(ratios) == 0:
@@ -88,9 +88,9 @@ def measure_overheads(
     return found
 
 
-def _reference_series(by_line: Mapping[str, Sequence[Window]], runs: Sequence[Run]) -> list[Series]:
+def _reference_series(by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]) -> list[Series]:
     """Reference windows (at `REFERENCE`) and the baselines of their blocks, a series for each point."""
-    in_order = _in_order(by_line)
+    in_order = _in_order(by_target)
     windows = []
     for number, run in enumerate(runs):
         baselines = [window for window in in_order.get(number, []) if window.record.speedup == 0]
@@ -157,10 +157,10 @@ def _slowness_around(start: int, windows: Sequence[Window]) -> float:
     return max((abs(window.slowness) for window in neighbours), default=0.0)
 
 
-def _in_order(by_line: Mapping[str, Sequence[Window]]) -> dict[int, list[Window]]:
+def _in_order(by_target: Mapping[str, Sequence[Window]]) -> dict[int, list[Window]]:
     """The windows of each run, in order of time."""
     by_run: defaultdict[int, list[Window]] = defaultdict(list)
-    for windows in by_line.values():
+    for windows in by_target.values():
         for window in windows:
             if not window.is_of_other_target:
                 by_run[window.run].append(window)

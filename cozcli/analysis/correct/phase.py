@@ -40,7 +40,7 @@ class PhaseOfLine:
         ratios = context.period_ratios(all_series)
         runs = [_WholeRun(run, ratios) for run in context.runs]
         for location in dict.fromkeys(series.location for series in all_series):
-            context.phases[location] = phase_correction(location, context.by_line[location], runs)
+            context.phases[location] = phase_correction(location, context.by_target[location], runs)
         return [series.multiplied(_factor(context.phases[series.location])) for series in all_series]
 
 

@@ -32,7 +32,7 @@ class Context:
     """
 
     runs: Sequence[Run]
-    by_line: Mapping[str, Sequence[Window]]
+    by_target: Mapping[str, Sequence[Window]]
     period_ratios: Callable[[Sequence[Series]], PeriodRatios]
     responses: dict[PointKey, Response] = field(default_factory=dict)
     overheads: dict[PointKey, Overhead] = field(default_factory=dict)

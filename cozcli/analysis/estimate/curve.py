@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cozcli.analysis.estimate.intervals import percentile_interval
+from cozcli.analysis.estimate.percentiles import percentile_interval
 from cozcli.analysis.result import Fit
 from cozcli.analysis.statistics.arrays import Floats
 

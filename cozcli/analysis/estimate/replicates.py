@@ -19,11 +19,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from cozcli.analysis.estimate.block_table import BlockTable, Pool
-from cozcli.analysis.estimate.intervals import small_sample_factor
 from cozcli.analysis.estimate.period_ratio import log_ratios, pool_terms, ratio_terms, strata_terms
 from cozcli.analysis.estimate.variance import Variance, model_covariance
 from cozcli.analysis.input.series import Factor
 from cozcli.analysis.statistics.arrays import Floats
+from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, t_quantile
 from cozcli.analysis.statistics.weighted import effective_number
 
 REPLICATES = 2000
@@ -121,3 +121,14 @@ def _square_root(covariance: Floats) -> Floats:
 def _bounded(log_replicates: Floats) -> Floats:
     """Keep the tails of t with hardly a degree of freedom within what a float can exponentiate."""
     return np.asarray(np.clip(log_replicates, -MAX_LOG, MAX_LOG), dtype=np.float64)
+
+
+def small_sample_factor(units: float) -> float:
+    """By what factor a percentile interval from a bootstrap of `units` blocks is too narrow.
+
+    Drawing k blocks from k understates their variance by (k − 1)/k, and its percentiles are those of the
+    normal distribution instead of t with k − 1 degrees of freedom (Hesterberg 2015, §4.1).
+    """
+    probability = 0.5 + LEVEL / 2
+    ratio = float(t_quantile(probability, units - 1)) / normal_quantile(probability)
+    return math.sqrt(units / (units - 1)) * ratio

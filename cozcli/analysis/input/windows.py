@@ -46,7 +46,7 @@ class Windows:
     clipped: how many were left out. unsettled: how many closed before all delays were paid.
     """
 
-    by_line: dict[str, list[Window]]
+    by_target: dict[str, list[Window]]
     clipped: int = 0
     unsettled: int = 0
 
@@ -54,7 +54,10 @@ class Windows:
     def measured(self) -> list[Window]:
         """Every window once."""
         return [
-            window for of_line in self.by_line.values() for window in of_line if not window.is_of_other_target
+            window
+            for of_target in self.by_target.values()
+            for window in of_target
+            if not window.is_of_other_target
         ]
 
 
@@ -77,18 +80,20 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             slowness = slowness_of(record.probe_time, references[number])
             stolen = stolen_share(record)
             window = Window(number, stratum, record, slowness, stolen, planned=planned, period=period)
-            windows.by_line[record.location].append(window)
-    _add_baselines_of_others(runs, windows.by_line)
+            windows.by_target[record.location].append(window)
+    _add_baselines_of_others(runs, windows.by_target)
     return windows
 
 
-def _add_baselines_of_others(runs: Sequence[Run], by_line: dict[str, list[Window]]) -> None:
+def _add_baselines_of_others(runs: Sequence[Run], by_target: dict[str, list[Window]]) -> None:
     """Give end-to-end windows without a baseline of their own target those of all others.
 
     At speedup 0 nothing is delayed whichever target is selected, so it is the same program.
     """
-    whole = {line: [w for w in windows if runs[w.run].record.end_to_end] for line, windows in by_line.items()}
+    whole = {
+        target: [w for w in windows if runs[w.run].record.end_to_end] for target, windows in by_target.items()
+    }
     baselines = [w for windows in whole.values() for w in windows if w.record.speedup == 0]
-    for line, windows in whole.items():
-        if windows and not any(w.record.speedup == 0 for w in by_line[line]):
-            by_line[line] += [replace(w, stratum=POOL, is_of_other_target=True) for w in baselines]
+    for target, windows in whole.items():
+        if windows and not any(w.record.speedup == 0 for w in by_target[target]):
+            by_target[target] += [replace(w, stratum=POOL, is_of_other_target=True) for w in baselines]

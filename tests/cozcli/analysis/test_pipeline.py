@@ -13,17 +13,17 @@ import pytest
 from synthetic import Line, Model, saturating, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.rank.selection import Selection
+from cozcli.analysis.rank.result_filter import ResultFilter
 from cozcli.analysis.result import Analysis, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, collect_runs, load_profile
 from cozcli.profile.reader import ReadProblems, read_records
 
 
-def analyse_records(*runs: list[dict[str, Any]], selection: Selection | None = None) -> Analysis:
+def analyse_records(*runs: list[dict[str, Any]], result_filter: ResultFilter | None = None) -> Analysis:
     raw = b"".join(to_bytes(records) for records in runs)
     records = read_records(raw.splitlines(keepends=True), ReadProblems())
-    return analyse(Profile(collect_runs(records, "x"), ["x"]), selection)
+    return analyse(Profile(collect_runs(records, "x"), ["x"]), result_filter)
 
 
 def result_for(analysis: Analysis, location: str, kind: str = "throughput") -> LineResult:
@@ -146,7 +146,7 @@ def test_clipped_windows_are_left_out_and_unsettled_ones_marked() -> None:
     windows[2]["flags"] = ["unsettled"]
     analysis = analyse_records(records)
     assert analysis.results[0].experiments == 89
-    assert Mark.UNSETTLED in analysis.results[0].marks
+    assert Mark.DELAYS_OWED in analysis.results[0].marks
     assert sum("experiments" in w.text for w in analysis.warnings) == 2
 
 
@@ -176,19 +176,19 @@ def test_a_window_that_never_saw_the_point_counts_as_no_visit() -> None:
 def test_a_filter_changes_no_number() -> None:
     records = Model([Line("/a.c:1", lambda s: s / 2), Line("/b.c:2", lambda s: s / 3)]).records(30)
     everything = analyse_records(records)
-    one = analyse_records(records, selection=Selection(line="b.c:2"))
+    one = analyse_records(records, result_filter=ResultFilter(line="b.c:2"))
     assert list(one.results) == [r for r in everything.results if r.location == "/b.c:2"]
 
 
 def test_what_selects_nothing_says_what_there_is() -> None:
     records = Model([Line("/a.c:1", lambda s: s / 2)], speedups=(0.5,)).records(10)
-    for selection, words in (
-        (Selection(line="z.c"), "/a.c:1"),
-        (Selection(progress_point="nothing"), "request"),
-        (Selection(min_points=5), "--min-points 1"),
+    for result_filter, words in (
+        (ResultFilter(line="z.c"), "/a.c:1"),
+        (ResultFilter(progress_point="nothing"), "request"),
+        (ResultFilter(min_points=5), "--min-points 1"),
     ):
         with pytest.raises(CozError) as caught:
-            analyse_records(records, selection=selection)
+            analyse_records(records, result_filter=result_filter)
         assert words in caught.value.problem.hint
 
 

@@ -189,7 +189,7 @@ def test_impossible_times_are_unknown_times(value: object) -> None:
 
 def test_halves_that_differ_under_speedups_are_not_settled() -> None:
     analysis = analyse_records(model(settling=0.3, noise=0.03).records(8))
-    assert doubts(analysis)["/a.c:1", "throughput"] == {Mark.NOT_SETTLED}
+    assert doubts(analysis)["/a.c:1", "throughput"] == {Mark.NOT_STEADY}
     assert "not settled:" in TextReport().render(analysis)
     # So they do in baselines: the program's own rhythm.
     records = model(noise=0.03).records(8)

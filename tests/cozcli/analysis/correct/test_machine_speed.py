@@ -44,7 +44,7 @@ def without_probes(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def response_to(records: list[dict[str, Any]]) -> Response:
-    windows = usable_windows(profile_of(records).runs).by_line
+    windows = usable_windows(profile_of(records).runs).by_target
     return estimate_response(
         [series for line, of_line in windows.items() for series in make_series(line, of_line)]
     )
@@ -149,7 +149,7 @@ def test_a_program_that_is_slow_by_itself_is_not_corrected() -> None:
 
 
 def test_a_profile_without_probes_is_left_as_it_is() -> None:
-    windows = usable_windows(profile_of(profile(0.0)).runs).by_line
+    windows = usable_windows(profile_of(profile(0.0)).runs).by_target
     series = make_series("/a.c:1", windows["/a.c:1"])[0]
     assert not series.slowness.any()
     assert estimate_response([series]) == NO_RESPONSE
@@ -158,7 +158,7 @@ def test_a_profile_without_probes_is_left_as_it_is() -> None:
 
 def test_few_windows_correct_nothing() -> None:
     model = Model(LINES[:1], disturbed=0.5, speedups=(0.5,), per_block=1)
-    windows = usable_windows(profile_of(model.records(3)).runs).by_line
+    windows = usable_windows(profile_of(model.records(3)).runs).by_target
     assert estimate_response(make_series("/a.c:1", windows["/a.c:1"])) == NO_RESPONSE
 
 

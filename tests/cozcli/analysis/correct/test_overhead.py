@@ -33,7 +33,7 @@ def profile(blocks: int = 12, drop: frozenset[str] = frozenset(), **options: Any
 
 def overhead_of(profile: Profile) -> Overhead:
     found = measure_overheads(
-        usable_windows(profile.runs).by_line, profile.runs, {("request", "throughput"): Response(1.0)}
+        usable_windows(profile.runs).by_target, profile.runs, {("request", "throughput"): Response(1.0)}
     )
     assert list(found) == [("request", "throughput")]
     return found["request", "throughput"]
@@ -97,7 +97,7 @@ def test_few_references_hardly_change_anything() -> None:
 
 def test_without_references_nothing_is_changed() -> None:
     alone = profile()
-    assert measure_overheads(usable_windows(alone.runs).by_line, alone.runs, {}) == {}
+    assert measure_overheads(usable_windows(alone.runs).by_target, alone.runs, {}) == {}
 
 
 def test_a_reference_of_a_block_that_was_lost_is_left_out() -> None:
@@ -105,7 +105,7 @@ def test_a_reference_of_a_block_that_was_lost_is_left_out() -> None:
     broken.runs[0].experiments = [e for e in broken.runs[0].experiments if e.block > 0]
     overhead_of(broken)
     broken.runs[0].experiments = [e for e in broken.runs[0].experiments if e.speedup > 0]
-    assert measure_overheads(usable_windows(broken.runs).by_line, broken.runs, {}) == {}
+    assert measure_overheads(usable_windows(broken.runs).by_target, broken.runs, {}) == {}
 
 
 def test_the_median_goes_by_weight() -> None:

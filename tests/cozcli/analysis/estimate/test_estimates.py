@@ -8,8 +8,8 @@ from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.estimate.block_table import arrange_in_blocks
 from cozcli.analysis.estimate.curve import fit_curve, slope_operator, value_at
-from cozcli.analysis.estimate.intervals import small_sample_factor
 from cozcli.analysis.estimate.period_ratio import log_ratios
+from cozcli.analysis.estimate.replicates import small_sample_factor
 from cozcli.analysis.estimate.variance import model_covariance, residual_variance
 from cozcli.analysis.input.series import make_series
 from cozcli.analysis.input.windows import usable_windows
@@ -25,7 +25,7 @@ def test_small_sample_factor_falls_to_one() -> None:
 def table_of(model: Model, blocks: int):  # type: ignore[no-untyped-def]
     lines = to_bytes(model.records(blocks)).splitlines(keepends=True)
     windows = usable_windows(collect_runs(read_records(lines, ReadProblems()), "x"))
-    return arrange_in_blocks(make_series("/a.c:1", windows.by_line["/a.c:1"])[0])
+    return arrange_in_blocks(make_series("/a.c:1", windows.by_target["/a.c:1"])[0])
 
 
 def test_one_block_gives_the_plain_ratio() -> None:

@@ -23,18 +23,18 @@ MAX_FALSE_MARKS = 0.01
 MIN_DIFFERENCE = 0.1
 
 
-def unsettled_results(by_line: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
+def unsteady_results(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
     """(location, point) of all throughput results whose halves differ under speedups."""
     pairs = sorted(
         {
-            (line, point.name)
-            for line, windows in by_line.items()
+            (target, point.name)
+            for target, windows in by_target.items()
             for window in windows
             for point in window.record.points
             if isinstance(point, ThroughputPoint) and point.half_visits > 0
         }
     )
-    found = [_difference(by_line[line], name) for line, name in pairs]
+    found = [_difference(by_target[target], name) for target, name in pairs]
     p_values = [
         1.0 if slope is None or abs(slope.estimate) < MIN_DIFFERENCE else slope.p_not_zero for slope in found
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cozcli.profile.tail import ProfileTail
 
 
-class Addition(Protocol):
+class RunExtension(Protocol):
     """The extension's options of one `coz run`, read and checked."""
 
     @property
@@ -33,13 +33,13 @@ class Addition(Protocol):
         """What came of it: lines for the user, and what went wrong. `tail`: the records of this run."""
 
 
-class RunExtension(Protocol):
+class RunExtensionModule(Protocol):
     """The module `run` of an extension."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add its options to those of `coz run`."""
 
-    def read(self, options: argparse.Namespace) -> Addition:
+    def read(self, options: argparse.Namespace) -> RunExtension:
         """The values of its options.
 
         Raises:

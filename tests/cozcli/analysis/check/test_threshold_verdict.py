@@ -6,8 +6,8 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.check.gate import check_threshold
-from cozcli.analysis.check.threshold import GRAMMAR, parse_threshold
+from cozcli.analysis.check.threshold_syntax import GRAMMAR, parse_threshold
+from cozcli.analysis.check.threshold_verdict import check_threshold
 from cozcli.analysis.result import LineResult
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cozcli.reports.theme import Theme
 
 
-class ReportPart(Protocol):
+class ReportExtension(Protocol):
     """What it has to say of one analysis: nothing, mostly. `prefix`: what is cut off locations."""
 
     def tables(self, prefix: str) -> Sequence[Table | Text]:
@@ -49,6 +49,6 @@ def merged(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {name: value for document in documents for name, value in document.items()}
 
 
-def parts_of(analysis: Analysis) -> list[ReportPart]:
-    """Of all extensions."""
-    return [module.make_part(analysis) for module in extensions("report")]
+def extensions_of(analysis: Analysis) -> list[ReportExtension]:
+    """What all extensions add to reports of this analysis."""
+    return [module.make_extension(analysis) for module in extensions("report")]

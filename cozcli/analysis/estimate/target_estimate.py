@@ -8,7 +8,7 @@ import numpy as np
 
 from cozcli.analysis.estimate import curve
 from cozcli.analysis.estimate.block_table import BlockTable
-from cozcli.analysis.estimate.intervals import percentile_interval
+from cozcli.analysis.estimate.percentiles import percentile_interval
 from cozcli.analysis.estimate.period_ratio import effects, log_ratios, ratio_sums
 from cozcli.analysis.estimate.replicates import draw_factors, draw_replicates
 from cozcli.analysis.estimate.variance import Variance
@@ -17,7 +17,7 @@ from cozcli.analysis.statistics.arrays import Floats
 
 
 @dataclass(frozen=True)
-class LineEstimate:
+class TargetEstimate:
     """The slope and the S effects of one target on one point, each with a 95 % interval.
 
     value, low, high: (S + 1,), the slope first. freedom: degrees of freedom behind each of them, (S + 1,).
@@ -41,7 +41,7 @@ class LineEstimate:
         )
 
 
-def estimate_line(table: BlockTable, variance: Variance) -> LineEstimate:
+def estimate_target(table: BlockTable, variance: Variance) -> TargetEstimate:
     """Estimate one series.
 
     Args:
@@ -55,7 +55,7 @@ def estimate_line(table: BlockTable, variance: Variance) -> LineEstimate:
     weights = ratio_sums(table)[1]
     slope_of = curve.slope_operator(table.speedups, weights)
     low, high = percentile_interval(np.column_stack([replicates @ slope_of, replicates]))
-    return LineEstimate(
+    return TargetEstimate(
         table=table,
         value=np.concatenate([[slope_of @ effect], effect]),
         low=low,

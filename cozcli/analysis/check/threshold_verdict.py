@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cozcli.analysis.check.threshold import Threshold
+from cozcli.analysis.check.threshold_syntax import Threshold
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.input.locations import matches_line
 from cozcli.analysis.result import UNFIT, CurvePoint, LineResult
