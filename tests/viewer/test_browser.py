@@ -147,11 +147,11 @@ def test_the_panel_has_everything(show: Show, showcase_page: str) -> None:
     assert page.locator("#detail .point").count() > 10
 
 
-def test_curves_are_red_just_where_there_is_contention(show: Show, showcase_page: str) -> None:
+def test_curves_are_orange_just_where_there_is_contention(show: Show, showcase_page: str) -> None:
     page = show(showcase_page)
-    red = page.locator(".row:has(.series.harm) .line").all_inner_texts()
-    assert red == page.locator(".row:has(.tag.contention) .line").all_inner_texts()
-    assert "server.cpp:40" in red
+    orange = page.locator(".row:has(.series.harm) .line").all_inner_texts()
+    assert orange == page.locator(".row:has(.tag.contention) .line").all_inner_texts()
+    assert "server.cpp:40" in orange
 
 
 def test_filters_and_order(show: Show, showcase_page: str) -> None:

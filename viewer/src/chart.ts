@@ -80,7 +80,7 @@ function series(entry: Entry): [Result, "a" | "b"][] {
   return found;
 }
 
-/** The classes of a curve: red (`harm`) just where there is contention. */
+/** The classes of a curve: orange (`harm`) just where there is contention. */
 export function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
   // Beside another, a curve has the colour of its profile.
   const direction = compared ? "gain" : result.contention ? "harm" : result.slopeLow > 0 ? "gain" : "unclear";

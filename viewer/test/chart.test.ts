@@ -9,7 +9,7 @@ const style = (given: Given, which: "a" | "b" = "a", compared = false) => {
   return styleOf(entry.shown, which, compared);
 };
 
-test("a curve is red where there is contention, and nowhere else", () => {
+test("a curve is orange where there is contention, and nowhere else", () => {
   assert.equal(style({ slope: -0.3 }), "series unclear");
   assert.equal(style({ slope: -0.3, contention: true }), "series harm");
   // The slope may gain while large speedups do harm.
