@@ -62,7 +62,7 @@ export function levelsChart(results: Result[], levels: string[], width: number):
     class: "levels",
     viewBox: `0 0 ${frame.width} ${frame.height}`,
     role: "img",
-    "aria-label": "Effect by speedup at each loaddata",
+    "aria-label": "Effect by speedup at each load",
   });
   drawAxes(root, frame, x, y, { x: "if this were faster by …", y: "↑ less time per unit of work" });
   const labels: { at: number; text: string; colour: string }[] = [];

@@ -15,7 +15,7 @@ import { shortFunction } from "./locations";
 import { type Entry, entryKey, type Page, type Profile, type Result } from "./model";
 import { percent, precise, printable, shortTime, slope } from "./words";
 
-export const LOAD_FRAGMENT = "#view=loaddata";
+export const LOAD_FRAGMENT = "#view=load";
 /** Lines of which curves are drawn, and lines that are named, at most. */
 const DRAWN = 6;
 const NAMED = 12;
@@ -48,14 +48,14 @@ export function drawCard(card: HTMLElement, pairs: ScalingPair[]): void {
   const flat = found
     ? found.at > 0
       ? `saturated from ${percentOf(found.at)}`
-      : "saturated at base loaddata"
+      : "saturated at base load"
     : `up to a load of ${last?.name ?? "0%"}`;
   card.replaceChildren(
     hasCurve(pair.shown) ? scalingThumbnail(pair) : "",
     h(
       "span",
       { class: "names" },
-      h("b", {}, "Under loaddata"),
+      h("b", {}, "Under load"),
       h("span", {}, said(`${name(pair.shown)}: ${flat}`)),
     ),
   );
@@ -70,7 +70,7 @@ export function drawLoad(box: HTMLElement, page: Page, entries: Entry[], ways: W
       "header",
       {},
       h("button", { class: "back", type: "button", click: ways.back }, "‹ All lines"),
-      h("h2", {}, "Under loaddata"),
+      h("h2", {}, "Under load"),
       h(
         "p",
         { class: "full" },
