@@ -41,7 +41,6 @@ def processors_had(command):
     return (after.ru_utime - before.ru_utime) / (time.monotonic() - start)
 
 
-@pytest.mark.first
 @pytest.mark.measured
 def test_serial(coz, build, examples):
     program = str(build("examples/serial/serial.cpp"))
@@ -115,6 +114,7 @@ def test_fixed_speedup_0_delays_nothing(coz, build):
     assert {e["delay"] for e in experiments} == {0}
 
 
+@pytest.mark.first
 @pytest.mark.measured
 def test_fixed_line_and_scope(coz, build, request):
     loop = request.config.rootpath / "tests/programs/loop.c"
