@@ -45,8 +45,8 @@ def test_the_graph_names_each_folder_and_what_it_includes(tmp_path):
 @pytest.mark.parametrize(
     ("file", "text", "line", "says"),
     [
-        ("libcoz/delay/x.cpp", '#include "delay/rules.h"\n#include "thread/state.h"\n', 2, "higher layer"),
-        ("libcoz/kernel/x.h", '// why\n#include "libcoz/delay/rules.h"\n', 2, "higher layer"),
+        ("libcoz/delay/x.cpp", '#include "delay/x.h"\n#include "thread/state.h"\n', 2, "higher layer"),
+        ("libcoz/kernel/x.h", '// why\n#include "libcoz/delay/call_rules.h"\n', 2, "higher layer"),
         ("linetable/elf/x.cpp", '#include "libcoz/kernel/message.h"\n', 1, "belongs in common/"),
         ("libcoz/delay/x.cpp", '#include "linetable/elf/file.h"\n', 1, "belongs in common/"),
         ("common/x.h", '#include "libcoz/kernel/message.h"\n', 1, "belongs in common/"),
