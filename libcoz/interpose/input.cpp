@@ -2,7 +2,8 @@
 // credit.
 //
 // Calls with a time-out end early when a signal handler runs, SA_RESTART or not: past_samples()
-// repeats them with the time that is left. The kernel restarts the others.
+// repeats them with the time that is left. The kernel restarts the others. Calls with a mask block
+// samples, and are made once.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -25,20 +26,24 @@ using coz::Nanoseconds;
 // The mask of a call that has one of its own, as the kernel gets it; nullptr stays nullptr.
 class MaskOfCall {
  public:
-  explicit MaskOfCall(const sigset_t* mask) noexcept : is_given_(mask != nullptr) {
-    if (is_given_) mask_ = coz::program_signals.mask_for_kernel(*mask);
+  constexpr explicit MaskOfCall(const sigset_t* mask) noexcept : is_given_(mask != nullptr) {
+    if (is_given_) mask_ = coz::program_signals.mask_of_wait(*mask);
   }
   const sigset_t* get() const noexcept { return is_given_ ? &mask_ : nullptr; }
+  // Whether only a sample can have ended a call.
+  bool is_repeated(int result) const noexcept { return !is_given_ && is_interrupted(result); }
 
  private:
   bool is_given_;
   sigset_t mask_{};
 };
 
+constexpr MaskOfCall kNoMask(nullptr);
+
 // `call` gets the time-out in milliseconds; below 0 means none.
 template <typename Call>
-COZ_WRAPPER_PART int with_milliseconds(int timeout, Call call) {
-  return coz::wait_outside([=] {
+COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call) {
+  return coz::wait_outside([=, &mask] {
     coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
     return coz::past_samples(
         [&] {
@@ -46,18 +51,16 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, Call call) {
           // Rounded up: a wait may be longer than asked for, but not shorter.
           return call(static_cast<int>((remaining.get() + kMillisecond - 1) / kMillisecond));
         },
-        [](int result) { return is_interrupted(result); });
+        [&mask](int result) { return mask.is_repeated(result); });
   });
 }
 
 // `call` gets the time-out as given at first, then what is left of it.
 template <typename Call>
-COZ_WRAPPER_PART int with_timespec(const timespec* timeout, Call call) {
-  return coz::wait_outside([=] {
-    if (timeout == nullptr) {
-      return coz::past_samples([=] { return call(timeout); },
-                               [](int result) { return is_interrupted(result); });
-    }
+COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call) {
+  return coz::wait_outside([=, &mask] {
+    const auto is_repeated = [&mask](int result) { return mask.is_repeated(result); };
+    if (timeout == nullptr) return coz::past_samples([=] { return call(timeout); }, is_repeated);
     coz::Remaining remaining(coz::nanoseconds_of(*timeout));
     bool is_first = true;
     return coz::past_samples(
@@ -68,7 +71,7 @@ COZ_WRAPPER_PART int with_timespec(const timespec* timeout, Call call) {
           is_first = false;
           return call(given);
         },
-        [](int result) { return is_interrupted(result); });
+        is_repeated);
   });
 }
 
@@ -111,13 +114,13 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
 }  // namespace
 
 COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
-  return with_milliseconds(timeout, [=](int ms) { return COZ_REAL(poll)(files, count, ms); });
+  return with_milliseconds(timeout, kNoMask, [=](int ms) { return COZ_REAL(poll)(files, count, ms); });
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
   return with_timespec(
-      timeout, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
+      timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
 }
 
 // The kernel writes what is left to `timeout`.
@@ -131,13 +134,13 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
-  return with_timespec(timeout, [&](const timespec* t) {
+  return with_timespec(timeout, own, [&](const timespec* t) {
     return COZ_REAL(pselect)(count, read, write, except, t, own.get());
   });
 }
 
 COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
-  return with_milliseconds(timeout,
+  return with_milliseconds(timeout, kNoMask,
                            [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); });
 }
 
@@ -145,13 +148,13 @@ COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout
                            const sigset_t* mask) {
   const MaskOfCall own(mask);
   return with_milliseconds(
-      timeout, [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
+      timeout, own, [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
                             const sigset_t* mask) {
   const MaskOfCall own(mask);
-  return with_timespec(timeout, [&](const timespec* t) {
+  return with_timespec(timeout, own, [&](const timespec* t) {
     return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get());
   });
 }
@@ -189,14 +192,14 @@ COZ_EXPORT int accept4(int socket, sockaddr* address, socklen_t* address_size, i
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
-  return with_milliseconds(timeout,
+  return with_milliseconds(timeout, kNoMask,
                            [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); });
 }
 
 COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
                            const sigset_t* mask, size_t room) {
   const MaskOfCall own(mask);
-  return with_timespec(timeout, [&](const timespec* t) {
+  return with_timespec(timeout, own, [&](const timespec* t) {
     return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room);
   });
 }

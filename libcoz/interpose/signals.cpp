@@ -140,10 +140,10 @@ COZ_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec
 }
 
 COZ_EXPORT int sigsuspend(const sigset_t* mask) {
-  const sigset_t own = program_signals.mask_for_kernel(*mask);
+  const sigset_t own = program_signals.mask_of_wait(*mask);
   return wait_for_signal(nullptr, [&] {
-    return coz::past_samples([&] { return COZ_REAL(sigsuspend)(&own); },
-                             [](int result) { return coz::is_interrupted(result); });
+    const coz::Interruptions of_this_call;
+    return COZ_REAL(sigsuspend)(&own);
   });
 }
 

@@ -247,6 +247,14 @@ sigset_t ProgramSignals::mask_for_kernel(const sigset_t& mask) const noexcept {
   return own;
 }
 
+sigset_t ProgramSignals::mask_of_wait(const sigset_t& mask) const noexcept {
+  sigset_t own = mask_for_kernel(mask);
+  // Ticks come as SIGSTKFLT. Perf's trap must not be blocked: some kernels end the process then.
+  const SignalBits ticks = taken() & kept_off_.load() & bit_of(SIGSTKFLT);
+  assign_bits(own, bits_of(own) | ticks);
+  return own;
+}
+
 int ProgramSignals::change_mask(int how, const sigset_t* set, sigset_t* before,
                                 MaskCall call) const noexcept {
   if (taken_.load(std::memory_order_relaxed) == 0) return call(how, set, before);

@@ -57,6 +57,10 @@ class ProgramSignals {
   // The same for a set that replaces the thread's mask. Handlers on an alternate stack, which may
   // have room for nothing else, run without samples, and stay so.
   sigset_t mask_for_kernel(const sigset_t& mask) const noexcept;
+  // The same for a call that waits with a mask of its own. No tick of the timer ends such a call,
+  // so that a wrapper need not tell a tick from a signal of the program's, which it cannot if both
+  // arrive at once. Handlers that run within the call take no samples.
+  sigset_t mask_of_wait(const sigset_t& mask) const noexcept;
   // What pthread_sigmask() and its like do; `call` is the real one.
   using MaskCall = int (*)(int how, const sigset_t* set, sigset_t* before);
   int change_mask(int how, const sigset_t* set, sigset_t* before, MaskCall call) const noexcept;

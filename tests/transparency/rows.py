@@ -60,6 +60,7 @@ THREADS = [
 
 SIGNALS = [
     Row("any other signal", "any_signal.c", in_all_modes=True),
+    Row("a signal that comes with a sample", "signal_and_sample.c", in_all_modes=True),
     Row(
         "SIGTRAP where it is free", "any_signal.c", ("5",), modes=("perf-signal", "timer"), in_all_modes=True
     ),
