@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the architecture rules of the C++ code that CONTRIBUTING.md states.
+"""Checks the architecture rules of the C++ code, which libcoz/README.md and linetable/README.md state.
 
 1. Layers: a folder includes only itself, common/, and folders before it in the lists below.
 2. Globals: variables with static storage that can change are only in the files listed here.
@@ -78,12 +78,18 @@ KERNEL_CALLERS = (
     "libcoz/patch/code_memory.cpp",
     "libcoz/profile_log/profile_writer.cpp",
 )
-KERNEL_CALL = re.compile(
-    r"(?<![\w.>:])(?:::)?(raw_syscall|syscall|mmap|munmap|mprotect|madvise|open|openat|fopen|opendir|ioctl|fcntl"
-    r"|fstat|readlink|socket|connect|sendto|recvfrom|prctl|getpid|gettid|dl_iterate_phdr"
-    r"|sched_getaffinity|sysconf|clock_gettime)\("
+#: Functions of libc that are system calls, or little more.
+KERNEL_FUNCTIONS = (
+    "syscall|raw_syscall|prctl|ioctl|fcntl|sysconf|dl_iterate_phdr|open|openat|fopen|opendir|close|read"
+    "|write|pread|pwrite|readv|writev|lseek|fsync|ftruncate|unlink|rename|stat|fstat|lstat|fstatat|access"
+    "|readlink|dup|dup2|dup3|pipe|pipe2|eventfd|poll|ppoll|epoll_wait|socket|connect|bind|accept|send"
+    "|sendto|sendmsg|recv|recvfrom|recvmsg|mmap|munmap|mremap|mprotect|madvise|getpid|gettid|fork|vfork"
+    "|execve|waitpid|kill|tgkill|pthread_kill|sched_yield|sched_getaffinity|sigaction|sigprocmask"
+    "|pthread_sigmask|sigaltstack|sigsuspend|clock_gettime|clock_nanosleep|nanosleep|usleep|sleep"
+    "|timer_create|timer_settime|setitimer"
 )
-DECLARES = re.compile(r"^\s*(?!return\b)[\w:<>*&]+[\s*&]+$")
+KERNEL_CALL = re.compile(rf"(?<![\w.>:])(?P<global>::)?(?P<name>{KERNEL_FUNCTIONS})\(")
+DECLARES = re.compile(r"^\s*(?!(?:return|else|do|case)\b)(?:[\w:<>,]+[\s*&]+)+$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
@@ -142,19 +148,61 @@ def check_include(source: str, target: str) -> str | None:
     return None
 
 
+def declared(code: str) -> set[str]:
+    """Functions named like system calls that this code declares: members, mostly."""
+    return {
+        match["name"]
+        for line in code.splitlines()
+        for match in KERNEL_CALL.finditer(line)
+        if DECLARES.match(line[: match.start()])
+    }
+
+
+def declared_in_header(path: pathlib.Path) -> set[str]:
+    """The same, of the header that belongs to this source."""
+    header = path.with_suffix(".h")
+    return declared(without_comments(header.read_text(encoding="utf-8"))) if header.is_file() else set()
+
+
+def find_kernel_calls(code: str, own: set[str]) -> list[tuple[int, str]]:
+    """Line and name of each system call. `own`: functions that have such a name, but are not libc's."""
+    own = own | declared(code)
+    return [
+        (number, match["name"])
+        for number, line in enumerate(code.splitlines(), 1)
+        for match in KERNEL_CALL.finditer(line)
+        if match["global"] or match["name"] not in own
+    ]
+
+
 #: What begins a statement that declares no variable, or none that can change.
 HARMLESS = re.compile(
-    r"^(using|typedef|static_assert|friend|template|class|struct|enum|union|namespace|return|goto|break|continue"
-    r"|public|private|protected|case|default|asm|__asm__|extern|COZ_\w+|\[\[)\b"
+    r"^(using|typedef|static_assert|friend|template|namespace|return|goto|break|continue"
+    r"|public|private|protected|case|default|asm|__asm__|extern|COZ_\w+|\[\[)\b|^enum\b[^=]*[^:]:[^:]"
 )
 CONSTANT = re.compile(r"\bconstexpr\b|\bconst\b(?![^=;{(]*\*(?!\s*const))")
 STATIC = re.compile(r"\b(static|thread_local)\b")
+ACCESS = re.compile(r"^((public|private|protected):\s*)+")
+STORAGE = re.compile(r"^((static|inline|thread_local|const|constexpr|constinit)\s+)+")
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)\)?|alignas\([^)]*\)|\[\[.*?\]\]")
+TYPE_KEYWORD = re.compile(r"\b(enum\s+class|enum\s+struct|class|struct|enum|union)\b")
+#: Type and name of a variable.
+NAMED = r"[\w:<>,*&\s\[\]]+\s[*&]*\w[\w:]*"
+#: A pointer to a function or an array.
+POINTER = re.compile(r"^[\w:,*&\s]+\(\s*(?:\w+::)*\*\s*(?P<const>const\b)?\s*\w+(\[[^\]]*\])*\s*\)\s*[(\[]")
+#: What begins the value of a variable, and not the list of a function's parameters.
+VALUE = re.compile(
+    r"^\s*([-+!~&*({\[\d\"']|(nullptr|true|false|sizeof|this)\b|k[A-Z]\w*\s*($|[^\w\s:*&])"
+    r"|(?!(void|bool|char|short|int|long|float|double|unsigned|signed|auto|const)\b)"
+    r"([\w:]+\s*([({+\-/|]|\.(?!\.))|(?!\w*_t\b)[a-z_][a-z0-9_]*\s*(,|$)))"
+)
 
 
 def find_globals(text: str) -> list[tuple[int, str]]:
     """Variables that can change at namespace scope, static members and static locals: line, declaration."""
     found = []
-    scopes: list[str] = []  # "namespace" or "other", for each open brace
+    # For each open brace: "namespace", "initialiser", "other", or the type that it defines.
+    scopes: list[str] = []
     statement, line, started = "", 1, 1
     code = re.sub(r"(?m)^\s*#(.*\\\n)*.*$", lambda m: "\n" * m[0].count("\n"), text)
     for char in code:
@@ -168,11 +216,13 @@ def find_globals(text: str) -> list[tuple[int, str]]:
                 scopes.append("namespace")
                 statement = ""
             else:
-                scopes.append("initialiser" if is_initialised(head) else "other")
+                scopes.append("initialiser" if is_initialised(head) else defined_type(head) or "other")
                 statement = statement if scopes[-1] == "initialiser" else ""
         elif char == "}":
             kind = scopes.pop() if scopes else "other"
-            if kind != "initialiser":
+            if kind not in ("initialiser", "namespace", "other"):
+                statement, started = kind, line  # variables of the type may follow
+            elif kind != "initialiser":
                 statement = ""
         elif char == ";":
             if "initialiser" not in scopes:
@@ -184,28 +234,61 @@ def find_globals(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def without_arguments(declaration: str) -> str:
+    """The same without the arguments of templates."""
+    while (shorter := re.sub(r"<[^<>]*>", "", declaration)) != declaration:
+        declaration = shorter
+    return declaration
+
+
+def without_value(declaration: str) -> str:
+    """What stands before the first = that is not in parentheses."""
+    depth = 0
+    for index, char in enumerate(declaration):
+        depth += (char == "(") - (char == ")")
+        if char == "=" and depth == 0:
+            return declaration[:index].strip()
+    return declaration.strip()
+
+
 def is_initialised(head: str) -> bool:
     """True if the brace after this text begins the value of a variable, not a block or the body of a type."""
-    head = re.sub(r"^(public|private|protected):\s*", "", head)
-    if not head or re.match(r"^(else|do|try|class|struct|enum|union|template|extern)\b", head):
+    head = STORAGE.sub("", ACCESS.sub("", head))
+    if not head or re.match(r"^(else|do|try|template|extern)\b", head):
         return False
-    return "(" not in head.partition("=")[0] and bool(re.match(r"^[\w:<>,*&\s\[\]]+\s[*&]*\w[\w:]*", head))
+    if TYPE_KEYWORD.match(head) and "=" not in head:
+        rest = without_arguments(ATTRIBUTE.sub("", TYPE_KEYWORD.sub("", head, count=1)))
+        return bool(re.match(r"^\s*\w[\w:]*[\s*&]+(?!final$)\w+\s*$", rest))
+    return "(" not in head.partition("=")[0] and bool(re.match(rf"^{NAMED}", head))
+
+
+def defined_type(head: str) -> str | None:
+    """The type whose body begins after this text, as it would begin a declaration; None if none does."""
+    head = ATTRIBUTE.sub("", ACCESS.sub("", head))
+    keyword = TYPE_KEYWORD.search(head)
+    if keyword is None or HARMLESS.match(head[: keyword.start()].strip()) or "(" in head:
+        return None
+    return f"{head[: keyword.start()]}struct Type"
 
 
 def is_variable(declaration: str, scopes: list[str]) -> bool:
     """True if this declares a variable that lives as long as the process and can change."""
-    declaration = re.sub(r"^(public|private|protected):\s*", "", declaration)
+    declaration = ACCESS.sub("", declaration)
     is_static = bool(STATIC.search(declaration))
     if not is_static and any(scope != "namespace" for scope in scopes):
         return False
-    if not declaration or HARMLESS.match(declaration) or CONSTANT.search(declaration):
+    if not declaration or HARMLESS.match(declaration) or "operator" in declaration:
         return False
-    before_value = re.sub(
-        r"__attribute__\s*\(\(.*?\)\)\)?|alignas\([^)]*\)|\[\[.*?\]\]", "", declaration
-    ).partition("=")[0]
-    if "(" in before_value or "operator" in before_value:
+    declaration = without_value(without_arguments(ATTRIBUTE.sub("", declaration)))
+    if pointer := POINTER.match(declaration):
+        return not pointer["const"] and "constexpr" not in declaration
+    if CONSTANT.search(declaration):
         return False
-    return bool(re.match(r"^[\w:<>,*&\s\[\]]+\s[*&]*\w[\w:]*(\[[^\]]*\])*\s*$", before_value.strip()))
+    if TYPE_KEYWORD.match(declaration):
+        declaration = TYPE_KEYWORD.sub("", declaration, count=1).strip()
+    if constructed := re.match(rf"^{NAMED}\s*\((?P<arguments>.*)\)$", declaration, re.DOTALL):
+        return bool(VALUE.match(constructed["arguments"]))
+    return bool(re.match(rf"^{NAMED}(\[[^\]]*\])*$", declaration))
 
 
 def main() -> int:
@@ -244,20 +327,17 @@ def main() -> int:
                     f"{source}:{number}: global variable ({declaration[:60]}): make it a member of what uses "
                     "it, or list the file in scripts/check_layers.py, with a reason"
                 )
-        for number, text in enumerate(code.splitlines(), 1):
-            for match in KERNEL_CALL.finditer(text):
-                if DECLARES.match(text[: match.start()]):
-                    continue
-                place = next((p for p in KERNEL_CALLERS if source.startswith(p)), None)
-                used.add(place or "")
-                if place is None:
-                    problems.append(
-                        f"{source}:{number}: {match[1]}() calls the kernel: put it behind a function in "
-                        "libcoz/kernel/, or list the file in scripts/check_layers.py"
-                    )
-    for place in sorted({*GLOBALS, *KERNEL_CALLERS} - used):
-        if (root / place).is_file():
-            problems.append(f"scripts/check_layers.py:1: {place} is listed without need: remove it")
+        for number, name in find_kernel_calls(code, declared_in_header(path)):
+            entry = next((p for p in KERNEL_CALLERS if source.startswith(p)), None)
+            used.add(entry or "")
+            if entry is None:
+                problems.append(
+                    f"{source}:{number}: {name}() calls the kernel: put it behind a function in "
+                    "libcoz/kernel/, or list the file in scripts/check_layers.py"
+                )
+    for entry in sorted({*GLOBALS, *KERNEL_CALLERS} - used):
+        if (root / entry).is_file():
+            problems.append(f"scripts/check_layers.py:1: {entry} is listed without need: remove it")
     if options.graph:
         by_source: dict[str, list[str]] = collections.defaultdict(list)
         for (source, target), count in sorted(edges.items()):

@@ -71,6 +71,17 @@ def test_an_include_against_the_order_is_found(tmp_path, file, text, line, says)
         ("int next() {\n  static std::array<int, 3> ring{};\n  return ring[0];\n}\n", 2),
         ("const char* name = nullptr;\n", 1),
         ('extern "C" {\nint c_count;\n}\n', 2),
+        ("std::vector<int> counts(3);\n", 1),
+        ("std::function<void(int)> callback;\n", 1),
+        ("namespace coz {\nMeter meter(kLimit, 3);\n}\n", 2),
+        ("void (*handler)(int) = nullptr;\n", 1),
+        ("const char* (*describe)(const int);\n", 1),
+        ("struct A {\n  int member;\n} a;\n", 3),
+        ("static struct {\n  int member;\n} b[2];\n", 3),
+        ("struct stat status;\n", 1),
+        ("struct stat status = {};\n", 1),
+        ("enum class Kind { kOne } kind = Kind::kOne;\n", 1),
+        ("Foo& get() {\n  static Foo foo(1);\n  return foo;\n}\n", 2),
     ],
 )
 def test_a_global_that_can_change_is_found(tmp_path, text, line):
@@ -87,6 +98,13 @@ def test_a_global_that_can_change_is_found(tmp_path, text, line):
         "int next(int before = 0);\nstatic void helper() { int local = 0; use(local); }\n",
         "class A {\n public:\n  A() = default;\n  bool operator==(A) const;\n  int member_{};\n};\n",
         "template <typename T>\nstruct B {\n  T value = 0;\n};\n// int commented = 0;\nusing C = B<int>;\n",
+        "std::vector<int> counts(std::size_t size);\nvoid call(void (*handler)(int), int times = 1);\n",
+        "constexpr void (*kHandler)(int) = nullptr;\nvoid (*const handler)(int) = nullptr;\n",
+        "struct S;\nenum class E : int;\nconst struct S* find(struct S* s);\n",
+        "const std::vector<int> kTwo(2);\n",
+        "struct A {\n  struct {\n    int x;\n  } inner;\n  void (*call)(int) = nullptr;\n};\n",
+        "struct A {\n  static A make(int);\n  static bool is(A a, int b = 1);\n};\n",
+        "typedef struct {\n  int x;\n} Old;\nint f() {\n  std::vector<int> local(3);\n  return 0;\n}\n",
     ],
 )
 def test_what_is_no_global_is_not_taken_for_one(tmp_path, text):
@@ -94,7 +112,22 @@ def test_what_is_no_global_is_not_taken_for_one(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "call", ["raw_syscall(SYS_getpid)", "::mmap(nullptr, 1)", 'open("/proc/stat", 0)', "ioctl(3, 4)"]
+    "call",
+    [
+        "raw_syscall(SYS_getpid)",
+        "::mmap(nullptr, 1)",
+        'open("/proc/stat", 0)',
+        "ioctl(3, 4)",
+        "read(3, out, 1)",
+        "::write(3, out, 1)",
+        "close(3)",
+        "poll(fds, 1, 0)",
+        "stat(path, &out)",
+        "nanosleep(&time, nullptr)",
+        "sigaction(5, nullptr, &old)",
+        "pthread_kill(thread, 5)",
+        "fork()",
+    ],
 )
 def test_a_kernel_call_elsewhere_is_found(tmp_path, call):
     result = check(
@@ -110,6 +143,16 @@ def test_a_kernel_call_elsewhere_is_found(tmp_path, call):
 def test_members_and_declarations_with_such_a_name_are_no_kernel_calls(tmp_path):
     text = "struct Log {\n  bool open(int);\n};\nbool f(Log& a) {\n  return a.open(1);\n}\n"
     assert check(tmp_path, **{"libcoz/delay/x.cpp": text}).stderr == ""
+
+
+def test_a_function_of_ours_with_such_a_name_is_no_kernel_call_but_libc_s_is(tmp_path):
+    files = {
+        "libcoz/delay/x.h": "struct Meter {\n  static void poll(int now);\n};\n",
+        "libcoz/delay/x.cpp": "void Meter::poll(int now) {\n  poll(now + 1);\n  ::poll(nullptr, 0, 1);\n}\n",
+    }
+    result = check(tmp_path, **files)
+    assert result.stderr.startswith("libcoz/delay/x.cpp:3: poll() calls the kernel")
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_an_entry_of_the_lists_that_is_not_needed_is_found(tmp_path):
