@@ -1,11 +1,13 @@
-"""The one hook by which a package adds to commands, runs and reports without their knowing it.
+"""The one hook by which a package adds to runs, analyses and reports without their knowing it.
 
-Such a package, listed here by name, has modules with these names as far as it adds something there:
+Such a package, listed here by name, has modules with these names:
 
-* `command`: a command, with `register` as the modules of `cozcli.commands`;
 * `run`: options of `coz run`, and what follows from them (`cozcli.launch.extension`);
 * `analysis`: what all runs of a profile say as a whole (`cozcli.analysis.extension`);
 * `report`: what reports show besides (`cozcli.reports.extension`).
+
+Lower layers thus run code of a higher one, by a name that import-linter does not see: the only exception to
+the layers in pyproject.toml. A command of such a package is listed in `cozcli.cli`, as all are.
 """
 
 from __future__ import annotations

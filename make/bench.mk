@@ -1,4 +1,4 @@
-# Measurements of accuracy and overhead (docs/benchmarks.md).
+# Measurements of accuracy and overhead (docs/accuracy.md, docs/overhead.md).
 
 BENCH_SOURCES  := $(sort $(wildcard benchmarks/programs/*.cpp))
 BENCH_PROGRAMS := $(BENCH_SOURCES:benchmarks/programs/%.cpp=$(BUILD)/bench/programs/%)

@@ -171,9 +171,8 @@ def prefix(records: Iterable[str], seconds: float) -> list[str]:
 def narrow_after(path: Path, program: Program, length: float, line: str, speedup: int = 50) -> float | None:
     """Seconds after which the interval of a line's effect is narrow, and stays so.
 
-    `length` is that of the profile in seconds.
-    Only the times in `PREFIXES` are looked at. None if it is not narrow at the last of them, or if the
-    profile is not of a format that has the experiments' times.
+    `length` is that of the profile in seconds. Only the times in `PREFIXES` are looked at. None if it is not
+    narrow at the last of them, or if the profile is not of a format that has the experiments' times.
     """
     records = path.read_text(errors="replace").splitlines(keepends=True)
     try:

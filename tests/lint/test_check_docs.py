@@ -25,6 +25,14 @@ def check(root: pathlib.Path, **files: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True, check=False)
 
 
+def test_long_lines_of_code_pass(tmp_path):
+    code = {
+        "libcoz/a.cpp": f'const char* a = "{"word " * 30}";  // why\n',
+        "a.sh": "echo " + "word " * 30 + "\n",
+    }
+    assert check(tmp_path, **code).stdout == ""
+
+
 def test_documents_that_keep_the_rules_pass(tmp_path):
     result = check(tmp_path)
     assert (result.returncode, result.stdout) == (0, "")
@@ -37,6 +45,12 @@ def test_documents_that_keep_the_rules_pass(tmp_path):
         ("docs/b.md", "word " * 30 + "\n", "docs/b.md:1: 150 characters"),
         ("docs/decisions/one.md", "line\n" * 81, "docs/decisions/one.md:81: a decision has at most 80 lines"),
         ("docs/decisions/two.md", "# Two\n", "docs/decisions/two.md:1: docs/decisions/README.md does not"),
+        ("README.md", "line\n" * 151, "README.md:151: the README has at most 150 lines"),
+        ("docs/b.md", "See `c.py`, `src/queue.cpp` and `b.md`.\n", "docs/b.md:1: there is no file c.py"),
+        ("docs/man/coz.1", "word " * 30 + "\n", "docs/man/coz.1:1: 150 characters"),
+        ("libcoz/a.cpp", "int a;\n  // " + "word " * 30 + "\n", "libcoz/a.cpp:2: 155 characters"),
+        ("scripts/a.sh", "# " + "word " * 30 + "\n", "scripts/a.sh:1: 152 characters"),
+        ("docs/c.md", "one | two\n" * 15_000, "docs/README.md:1: Markdown has 30,1"),
     ],
 )
 def test_a_broken_rule_is_told_with_its_place(tmp_path, name, text, finding):

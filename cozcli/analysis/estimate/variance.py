@@ -15,7 +15,7 @@ from cozcli.analysis.estimate.block_table import BlockTable, Pool
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats
 
-#: 1 less the weight of a residual, squared: smaller, it is rounding.
+#: If 1 − 2h + Σh² (see `_scatter`) is not above this, the residual is rounding.
 MIN_SPREAD = 1e-12
 #: A line's own residuals count fully; those of other lines as this many degrees of freedom at most.
 PRIOR_FREEDOM = 6.0
@@ -92,9 +92,8 @@ def _scatter(values: Floats, precision: Floats) -> tuple[Floats, float]:
 
     A mean with weights p has the variance Σp²σ²/(Σp)² however the σ² differ (White 1980), which stands for
     φ/Σp here. If they are equal, E[r²] = σ²(1 − 2h + Σh²) with h = p/Σp. The plain sum Σp·r² would let
-    windows
-    of little weight, which add little to it, count as full degrees of freedom: where slow windows are as good
-    as others, φ came out at half its size. The number of residuals is Kish's effective number.
+    windows of little weight, which add little to it, count as full degrees of freedom: where slow windows are
+    as good as others, φ came out at half its size. The number of residuals is Kish's effective number.
     """
     if np.count_nonzero(precision) < 2:
         return np.zeros(0), 0.0
