@@ -39,6 +39,9 @@ class Mark(Enum):
 
 #: Marks that say that a result may be wrong by more than its interval.
 DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY)
+#: Marks of results that may be nothing, or are not about the program: nobody should act on them for a
+#: sentence's sake.
+NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)
 #: Marks of results that rest on too little, or on something else, to pass or fail a build.
 UNFIT = (Mark.FEW_DATA, Mark.LOAD)
 
@@ -155,6 +158,11 @@ class LineResult:
     def key(self) -> ResultKey:
         """What names the result."""
         return self.location, self.point, self.kind
+
+    @property
+    def is_trusted(self) -> bool:
+        """Has it no mark that forbids to act on it? What reports say in words is about such results only."""
+        return not set(self.marks) & set(NOT_TRUSTED)
 
     @property
     def experiments(self) -> int:

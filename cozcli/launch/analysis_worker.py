@@ -26,7 +26,7 @@ TOP = 3
 #: The speedup near which a line's effect is shown.
 SHOWN = 0.5
 
-Row = tuple[str, bool, float, float, float, float]
+Row = tuple[str, bool, float, float, float, float, bool]
 
 
 def main() -> None:
@@ -71,6 +71,7 @@ def _row(result: LineResult) -> Row:
         point.speedup,
         point.effect,
         (point.high - point.low) / 2,
+        result.is_trusted,
     )
 
 

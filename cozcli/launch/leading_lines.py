@@ -24,7 +24,7 @@ class LeadingLine(NamedTuple):
     """A line at the top of a report.
 
     `slope_half`: half of its slope's 95 % interval. `effect` and `half`: at the measured `speedup` nearest to
-    50 %. Fractions.
+    50 %. Fractions. `is_trusted`: see LineResult.
     """
 
     location: str
@@ -33,6 +33,7 @@ class LeadingLine(NamedTuple):
     speedup: float
     effect: float
     half: float
+    is_trusted: bool = True
 
 
 class Leaders(NamedTuple):

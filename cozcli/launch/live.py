@@ -57,13 +57,18 @@ class Leading:
 
 
 def compose(tail: ProfileTail, leaders: Sequence[LeadingLine], times: str, room: int) -> str:
-    """One line of at most `room` characters, with as many leading lines as fit; few data are no lead."""
+    """One line of at most `room` characters, with as many leading lines as fit.
+
+    Few data are no lead, nor is an effect that is not real.
+    """
     text = f"coz: {times}, {count(tail.experiments, 'experiment')}"
     text += f" on {count(len(tail.locations), 'line')}" if tail.locations else ""
     shown = ""
     for leader in leaders:
         if not leader.is_certain_enough:
             break
+        if not leader.is_trusted:
+            continue
         before = "; " if shown else "; if faster by "
         speedup = "" if shown and leader.speedup == leaders[0].speedup else f"{100 * leader.speedup:.0f} %: "
         name = printable(leader.location.rpartition("/")[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import CALLED_FROM, REGION, common_directory, short_point
-from cozcli.reports.summary import NOT_TRUSTED, sentence
+from cozcli.reports.summary import sentence
 
 
 class AnnotateReport:
@@ -20,7 +20,7 @@ class AnnotateReport:
         rows = [
             f"{line}: note: {_note(result, short_point(analysis, result.point, prefix))}"
             for result in analysis.results
-            if (line := line_of(result)) and result.significant and not set(result.marks) & set(NOT_TRUSTED)
+            if (line := line_of(result)) and result.significant and result.is_trusted
         ]
         return "".join(f"{printable(row)}\n" for row in rows)
 

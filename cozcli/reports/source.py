@@ -16,7 +16,6 @@ from typing import ClassVar
 from cozcli.analysis.result import Analysis
 from cozcli.messages import printable
 from cozcli.reports.base import CALLED_FROM
-from cozcli.reports.summary import NOT_TRUSTED
 
 #: Of how many lines, and how many others around each.
 MAX_EXCERPTS, AROUND = 3, 2
@@ -50,7 +49,7 @@ def excerpts(analysis: Analysis) -> list[Excerpt]:
     locations = dict.fromkeys(
         result.location.partition(CALLED_FROM)[0]
         for result in analysis.results
-        if result.significant and not set(result.marks) & set(NOT_TRUSTED)
+        if result.significant and result.is_trusted
     )
     found = (read_excerpt(location, made) for location in itertools.islice(locations, MAX_EXCERPTS))
     return [excerpt for excerpt in found if excerpt is not None]

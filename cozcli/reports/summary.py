@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cozcli.analysis.estimate.shape import Effect, Outline, Shape, effect_at, outline
-from cozcli.analysis.result import Analysis, LineResult, Mark
+from cozcli.analysis.result import NOT_TRUSTED, Analysis, CurvePoint, LineResult
 from cozcli.reports.base import short_function
 
 #: The speedups that a sentence is about, where the curve says nothing of its own: the first whose effect is
 #: certain, since that is one that people reach.
 USUAL = (0.25, 0.50, 0.75, 1.0)
-#: Results that may be nothing, or are not about the program; nobody should act on them for a sentence's sake.
-NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)
 NOTHING_CERTAIN = (
     "No line's effect is certain yet: what is shown may be chance. Run longer; the same -o FILE adds to it."
 )
+NONE_TRUSTED = "No line's effect can be relied on: those that are certain are marked {}."
 
 Naming = Callable[[LineResult], str]
 
 
 def summarize(analysis: Analysis, location: Naming, point: Naming) -> list[str]:
-    """The first line by rank that is certain; if that one does harm, also the first that gains."""
-    certain = [r for r in analysis.results if r.significant and not set(r.marks) & set(NOT_TRUSTED)]
+    """The first line by rank that is certain; if that one does harm, also the first that gains.
+
+    Where no slope is certain, a curve's shape or contention may be: they, too, hold beyond chance.
+    """
+    trusted = [result for result in analysis.results if result.is_trusted]
+    certain = [r for r in trusted if r.significant] or [r for r in trusted if _is_certain_in_part(r)][:1]
     gain = next((r for r in certain if r.slope > 0), None)
     chosen = certain[:1] if not certain or certain[0].slope > 0 else [certain[0], *([gain] if gain else [])]
     if not chosen:
-        return [NOTHING_CERTAIN]
+        return [_why_none(analysis.results)]
     return [sentence(result, location(result), point(result)) for result in chosen]
+
+
+def _is_certain_in_part(result: LineResult) -> bool:
+    return result.contention or outline(result).shape is not Shape.OPEN
+
+
+def _why_none(results: Sequence[LineResult]) -> str:
+    """Why there is no sentence about a line. A star, or contention, in the table is not denied."""
+    shown = {mark for r in results if r.significant or _is_certain_in_part(r) for mark in r.marks}
+    marks = [f"“{mark.value}”" for mark in NOT_TRUSTED if mark in shown]
+    return NONE_TRUSTED.format(" or ".join(marks)) if marks else NOTHING_CERTAIN
 
 
 def sentence(result: LineResult, location: str, point: str) -> str:
@@ -52,13 +66,19 @@ def words(effect: Effect, kind: str) -> str:
 
 def _telling(result: LineResult, shape: Outline) -> Effect:
     if shape.shape is not Shape.OPEN:
-        return Effect(shape.since.speedup, shape.since.effect, shape.since.low, shape.since.high, True)
+        return _measured(shape.since)
+    if result.contention and not result.significant:
+        # The slope says nothing then; the speedup at which harm is most certain does.
+        return _measured(min((point for point in result.curve if point.speedup > 0), key=lambda p: p.high))
     usual = [found for speedup in USUAL if (found := effect_at(result, speedup)) is not None]
     certain = [found for found in usual if found.low > 0 or found.high < 0]
     if usual:
         return (certain or usual)[0]
-    last = result.curve[-1]
-    return Effect(last.speedup, last.effect, last.low, last.high, True)
+    return _measured(result.curve[-1])
+
+
+def _measured(point: CurvePoint) -> Effect:
+    return Effect(point.speedup, point.effect, point.low, point.high, True)
 
 
 def _continuation(result: LineResult, shape: Outline) -> str:

@@ -43,6 +43,9 @@ def test_only_what_fits_and_is_certain_enough_is_said(profile: Path) -> None:
         assert "b.c:2" not in text or text.endswith(" %")
     few = [LEADERS[0]._replace(is_certain_enough=False), LEADERS[1]]
     assert "faster" not in live.compose(tail, few, "1:05", 200)
+    # One that is limited by load, say: the next one leads.
+    unreal = [LEADERS[0]._replace(is_trusted=False), LEADERS[1]]
+    assert live.compose(tail, unreal, "1:05", 200).endswith("; if faster by 50 %: b.c:2 -4.0 ±0.1 %")
     assert live.compose(ProfileTail(profile, 0), [], "0:02", 200) == "coz: 0:02, 0 experiments"
 
 

@@ -1,0 +1,86 @@
+"""The sentence above a table and the marks in it agree, in every combination."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.result import CurvePoint, Fit, LineResult, Mark
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.annotate import AnnotateReport
+from cozcli.reports.json_report import JsonReport
+from cozcli.reports.summary import NOTHING_CERTAIN
+from cozcli.reports.table_reports import MarkdownReport
+from cozcli.reports.text import TextReport
+
+LEVELS_OFF = (0.0, 0.2, 0.3, 0.3, 0.3)
+
+
+ANALYSIS = analyse(
+    Profile(
+        collect_runs(
+            read_records(
+                to_bytes(Model([Line("/s/a.c:1", lambda s: 0.4 * s)]).records(12)).splitlines(keepends=True),
+                ReadProblems(),
+            ),
+            "x",
+        ),
+        ["x"],
+    )
+)
+
+
+def result_of(
+    slope: float, *marks: Mark, star: bool = True, contention: bool = False, effects: tuple[float, ...] = ()
+) -> LineResult:
+    """A result of these properties, whether or not an analysis would find them together."""
+    shown = effects or tuple(slope * s for s in (0, 0.25, 0.5, 0.75, 1))
+    curve = tuple(CurvePoint(i / 4, e, e - 0.01, e + 0.01, 9) for i, e in enumerate(shown))
+    found = ANALYSIS.results[0]
+    return replace(
+        found, slope=slope, significant=star, contention=contention, curve=curve, marks=marks,
+        fit=Fit(1, (), (), (), ()),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (result_of(0.4, Mark.FEW_DATA), "those that are certain are marked “few data”."),
+        (result_of(0.4, Mark.LOAD, Mark.NOT_STEADY), "are marked “limited by load”."),
+        (result_of(0.4, Mark.LOAD, Mark.FEW_DATA), "are marked “few data” or “limited by load”."),
+        (result_of(-0.4, Mark.UNSTABLE, contention=True), "are marked “unstable queue”."),
+        # The slope is not certain, but something else that the marks say is.
+        (result_of(0.0, Mark.LOAD, star=False, contention=True), "are marked “limited by load”."),
+        (
+            result_of(0.2, star=False, effects=LEVELS_OFF),
+            "50 % faster would make request 30 % ± 1 faster; beyond",
+        ),
+        (
+            result_of(0.0, star=False, contention=True, effects=(0.0, 0.0, 0.0, -0.1, -0.2)),
+            "100 % faster would make request 20 % ± 1 slower: contention.",
+        ),
+        # Doubts go with the sentence.
+        (result_of(0.4, Mark.MAYBE_LOAD), "10 % ± 1 faster (but: perhaps limited by load)."),
+        (result_of(0.4, Mark.NOT_STEADY), "10 % ± 1 faster (but: not settled)."),
+    ],
+)
+def test_the_summary_denies_no_star_and_no_mark(result: LineResult, words: str) -> None:
+    analysis = replace(ANALYSIS, results=(result,))
+    shown = [TextReport().render(analysis), MarkdownReport().render(analysis), JsonReport().render(analysis)]
+    for text in shown:
+        text = json.loads(text)["summary"][0] if text.startswith("{") else text
+        assert words.replace("\n", "") in text
+        assert NOTHING_CERTAIN not in text
+    assert bool(AnnotateReport().render(analysis)) == (result.is_trusted and result.significant)
+
+
+def test_what_may_be_chance_is_called_so_whatever_its_marks() -> None:
+    for mark in Mark:
+        analysis = replace(ANALYSIS, results=(result_of(0.0, mark, star=False, effects=(0.0,) * 5),))
+        assert NOTHING_CERTAIN in TextReport().render(analysis)
