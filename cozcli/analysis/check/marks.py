@@ -61,9 +61,10 @@ def find_marks(
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
     for location, point in unstable_queues(by_target):
         marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
-    for location, point in unsteady_results(by_target):
+    unsteady = unsteady_results(by_target)
+    for location, point in unsteady:
         marks.by_result[location, point, THROUGHPUT].add(Mark.NOT_STEADY)
-    for point, (mark, locations) in open_loop_marks(by_target, phases).items():
+    for point, (mark, locations) in open_loop_marks(by_target, phases, unsteady).items():
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
         for location in locations:
             marks.by_result[location, point, THROUGHPUT].add(mark)

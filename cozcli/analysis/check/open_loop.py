@@ -8,47 +8,65 @@ visits per real second,
     log r_s − log r_0 = β·log(1 − x) + noise,     clustered by blocks (clustered_regression.py):
 
 β is 1 for lines that do not matter to a program which limits itself, and 0 for an open loop. But β is 0 too
-for a line on the critical path: the thread that runs it is the one that does not pause. One line therefore
-proves nothing. For all lines of a point together, β = 0 has two explanations:
+for a line on the critical path: the thread that runs it is the one that does not pause. So one line with
+β = 0 proves nothing; all lines of a point together do.
 
-* an open loop;
-* a program in which all measured lines follow each other on the critical path. Then their shares of the time
-  add up to 1 at most, and some processor is busy whenever the program runs.
+In a program that limits itself, something on the critical path runs at every moment. While a delay is short,
+it is hidden only where the line itself is what runs there, so that with c the share of the time in which a
+line runs
 
-So "limited by load" needs β = 0 and shares that add up to more than 1. Where they are less, but all threads
-were without a processor part of the time, the program waited for something: a client, or a device that it
-asked to work itself. That cannot be told from inside, and "perhaps" is added. A program that keeps a
-processor busy gets no mark.
+    Σ c·(1 − β)  ≤  1        over all lines.
+
+* Where that sum is above 1 beyond chance, something outside sets the pace: "limited by load".
+* Where it is not, but all lines keep the pace and no thread had a processor part of the time, the program
+  waited for something: a client, or a device that it asked to work itself. That cannot be told from inside:
+  "perhaps". A program that keeps a processor busy gets no mark.
+* One line whose β is clearly above 0 refutes both: in an open loop, pauses go into the time that is to spare.
+
+A program that is at work for 80 % of the time has only 20 % to spare. So short delays decide what refutes,
+and either they, or all, show that the pace is kept. A line whose queues have not settled (steady_state.py)
+shows nothing: what it hides may come out later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from cozcli.analysis.input.slowness import NO_RESPONSE
 from cozcli.analysis.input.windows import POOL, Window
 from cozcli.analysis.result import Mark, Phase
-from cozcli.analysis.statistics.clustered_regression import fit_through_origin
+from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_groups, fit_through_origin
 from cozcli.profile.records import ExperimentRecord, ThroughputPoint
 
 #: Windows with less delay than this say nothing.
 MIN_DELAY = 0.05
 #: β within this of 0 is called 0.
 MAX_SLOPE = 0.25
-#: Shares of the time that add up to more than this do so beyond chance in sampling.
-MIN_SHARES = 1.25
+#: Of delays up to this logarithm, a quarter of the time, a line refutes an open loop by a β of at least ½,
+#: where chance would do so this rarely. At 80 % load, an open loop reaches a quarter.
+MAX_SHORT_DELAY, MIN_REFUTING_SLOPE, MAX_P_REFUTED = 0.3, 0.5, 0.02
+#: The sum must be above this, by an interval of this level: shares are sampled, and delays are served late.
+MIN_SHARES, LEVEL_OF_SHARES = 1.1, 0.99
 #: If processors were in use, or waited for, in less than this part of the time, the program waited.
 MIN_BUSY_SHARE = 0.9
 
 Row = tuple[float, float, float, int]
+Rows = Mapping[str, Sequence[Row]]
 
 
 def open_loop_marks(
-    by_target: Mapping[str, Sequence[Window]], phases: Mapping[str, Phase]
+    by_target: Mapping[str, Sequence[Window]],
+    phases: Mapping[str, Phase],
+    unsteady: Collection[tuple[str, str]] = (),
 ) -> dict[str, tuple[Mark, set[str]]]:
-    """For each throughput point whose pace comes from outside: which mark, and the lines that show it."""
+    """For each throughput point whose pace comes from outside: which mark, and the lines that it holds for.
+
+    Args:
+        by_target: usable windows. phases: by location. unsteady: (location, point) that show nothing.
+    """
     names = {
         point.name
         for windows in by_target.values()
@@ -59,12 +77,14 @@ def open_loop_marks(
     marks = {}
     for name in sorted(names):
         rows = {target: found for target, windows in by_target.items() if (found := _rows(windows, name))}
-        if not _keeps_pace([row for of_target in rows.values() for row in of_target]):
+        steady = {target: found for target, found in rows.items() if (target, name) not in unsteady}
+        short = _up_to(MAX_SHORT_DELAY, steady)
+        if _is_refuted(short):
             continue
-        shares = sum(_share(by_target[target]) * _part(phases.get(target)) for target in rows)
-        if shares > MIN_SHARES:
+        shares = {t: _share(by_target[t]) * _part(phases.get(t)) for t in steady}
+        if any(_exceeds_one_path(each, shares) for each in (short, steady)):
             marks[name] = (Mark.LOAD, set(rows))
-        elif _waits([window for target in rows for window in by_target[target]]):
+        elif any(map(_keeps_pace, (short, steady))) and _waits([w for t in steady for w in by_target[t]]):
             marks[name] = (Mark.MAYBE_LOAD, set(rows))
     return marks
 
@@ -91,11 +111,46 @@ def _rows(windows: Sequence[Window], name: str) -> list[Row]:
     return rows
 
 
-def _keeps_pace(rows: Sequence[Row]) -> bool:
-    if not rows:
+def _up_to(delay: float, rows: Rows) -> Rows:
+    """The windows of at most this delay, a logarithm; lines that have any."""
+    found = {target: [row for row in of_target if abs(row[0]) < delay] for target, of_target in rows.items()}
+    return {target: of_target for target, of_target in found.items() if of_target}
+
+
+def _is_refuted(rows: Rows) -> bool:
+    """Does the pace clearly fall with the delays of one line?"""
+    return any(
+        slope.estimate > MIN_REFUTING_SLOPE and slope.p_above_zero * len(rows) < MAX_P_REFUTED
+        for slope in _slopes(rows).values()
+    )
+
+
+def _exceeds_one_path(rows: Rows, shares: Mapping[str, float]) -> bool:
+    """Do lines that do not slow the program down take more of the time than one path through it has?"""
+    slopes = _slopes(rows)
+    if not slopes:
         return False
-    x, y, weights = (np.array([row[i] for row in rows]) for i in range(3))
-    slope = fit_through_origin(x, y, weights, np.array([row[3] for row in rows], dtype=np.int64))
+    total = sum(shares[target] * (1 - slope.estimate) for target, slope in slopes.items())
+    error = math.hypot(*(shares[target] * slope.error for target, slope in slopes.items()))
+    freedom = next(iter(slopes.values())).freedom
+    return Coefficient(total, error, freedom).lower(LEVEL_OF_SHARES) > MIN_SHARES
+
+
+def _slopes(rows: Rows) -> dict[str, Coefficient]:
+    """β of each line; empty if there are too few blocks."""
+    if not rows:
+        return {}
+    lines = list(rows.values())
+    x, y, weights = (np.array([row[i] for line in lines for row in line]) for i in range(3))
+    block = np.array([row[3] for line in lines for row in line], dtype=np.int64)
+    found = fit_groups(x, y, weights, block, np.repeat(np.arange(len(lines)), list(map(len, lines))))
+    return dict(zip(rows, found, strict=True)) if found else {}
+
+
+def _keeps_pace(rows: Rows) -> bool:
+    every = [row for line in rows.values() for row in line]
+    x, y, weights = (np.array([row[i] for row in every]) for i in range(3))
+    slope = fit_through_origin(x, y, weights, np.array([row[3] for row in every], dtype=np.int64))
     return slope is not None and slope.is_within(MAX_SLOPE)
 
 

@@ -39,6 +39,10 @@ class Coefficient:
         below = Coefficient(-self.estimate, self.error, self.freedom)
         return min(1.0, 2 * min(self.p_above_zero, below.p_above_zero))
 
+    def lower(self, level: float = LEVEL) -> float:
+        """The lower bound of the two-sided interval of this level."""
+        return self.estimate - float(t_quantile(0.5 + level / 2, self.freedom)) * self.error
+
     def is_within(self, limit: float) -> bool:
         """Does the whole 95 % interval lie between -limit and limit? (An equivalence test.)"""
         half = float(t_quantile(0.5 + LEVEL / 2, self.freedom)) * self.error
@@ -70,3 +74,29 @@ def fit_through_origin(x: Floats, y: Floats, weights: Floats, block: Ints) -> Co
     blocks = len(information)
     variance = float(scores @ scores) / total**2 * blocks / (blocks - 1)
     return Coefficient(estimate, float(np.sqrt(variance)), effective - 1)
+
+
+def fit_groups(x: Floats, y: Floats, weights: Floats, block: Ints, group: Ints) -> list[Coefficient] | None:
+    """The coefficients b_g of y = b_g·x + noise, whose noise is alike in all groups.
+
+    A group of few blocks has an error all the same: Var(Σwxy of a block) = σ²·Σwx², with one σ² for all.
+
+    Args:
+        x, y, weights: one entry for each window, (N,). block: its cluster, within one group.
+        group: 0 to G − 1, each with at least one x that is not 0.
+
+    Returns:
+        One for each group; None if the blocks are fewer than `MIN_BLOCKS` − 1 more than the groups.
+    """
+    _, first, index = np.unique(block, return_index=True, return_inverse=True)
+    blocks, groups = len(first), int(group.max()) + 1
+    if blocks - groups < MIN_BLOCKS - 1:
+        return None
+    of_group = np.bincount(group, weights * x * x)
+    estimates = np.bincount(group, weights * x * y) / of_group
+    scores = np.bincount(index, weights * x * (y - estimates[group] * x))
+    variance = float(np.sum(scores**2 / np.bincount(index, weights * x * x))) / (blocks - groups)
+    return [
+        Coefficient(float(estimate), float(np.sqrt(variance / information)), blocks - groups)
+        for estimate, information in zip(estimates, of_group, strict=True)
+    ]

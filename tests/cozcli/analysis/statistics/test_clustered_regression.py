@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_through_origin
+from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_groups, fit_through_origin
 
 
 def test_the_coefficient_is_weighted_least_squares() -> None:
@@ -42,3 +42,30 @@ def test_a_fit_needs_blocks() -> None:
     nothing = fit_through_origin(ones, 0 * ones, ones, np.arange(8))
     assert nothing is not None
     assert (nothing.p_not_zero, nothing.p_above_zero) == (1, 1)
+
+
+def test_groups_of_few_blocks_have_the_error_of_all() -> None:
+    """Eight groups of two blocks: two alone say next to nothing of their noise."""
+    rng = np.random.default_rng(1)
+    block = np.repeat(np.arange(16), 5)
+    group = block // 2
+    covered, separate = [], []
+    for _ in range(200):
+        x = rng.uniform(0.5, 1.5, 80)
+        y = (0.1 * group) * x + rng.standard_normal(16)[block] * x + 0.1 * rng.standard_normal(80)
+        found = fit_groups(x, y, np.ones(80), block, group)
+        assert found is not None
+        centred = [Coefficient(b.estimate - 0.1 * g, b.error, b.freedom) for g, b in enumerate(found)]
+        covered += [each.p_not_zero > 0.05 for each in centred]
+        separate.append(found[3].estimate)
+    assert 0.92 <= np.mean(covered) <= 0.98
+    assert np.mean(separate) == pytest.approx(0.3, abs=0.2)
+
+
+def test_groups_need_more_blocks_than_groups() -> None:
+    ones, block = np.ones(12), np.repeat(np.arange(6), 2)
+    assert fit_groups(ones, ones, ones, block, block // 3) is not None
+    assert fit_groups(ones, ones, ones, block, block // 2) is None
+    certain = fit_groups(ones, ones, ones, block, np.zeros(12, dtype=np.int64))
+    assert certain is not None
+    assert (certain[0].estimate, certain[0].lower(), certain[0].freedom) == (1, 1, 5)
