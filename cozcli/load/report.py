@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cozcli.analysis.result import Analysis, LineResult, Scalability
 from cozcli.load.shifts import Shift, find_shifts
-from cozcli.load.words import describe_saturation, load_name, shift_lines
+from cozcli.load.words import NO_CERTAIN_SHIFT, describe_saturation, load_name, shift_lines
 from cozcli.reports.base import rounded
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class LoadReportExtension:
         return self._level(result)
 
     def page(self) -> dict[str, Any]:
-        """Each point's levels, with the names that tables give them, and where it flattens, in words."""
+        """Each point's levels, named as in tables, and where it flattens, in words; the lines that change."""
         document = self.document()
         scaling = [
             {
@@ -73,7 +73,9 @@ class LoadReportExtension:
                 self._analysis.scalability, document.get("scalability", []), strict=True
             )
         ]
-        return {"scaling": scaling, "shifts": document.get("shifts", [])}
+        shifts = document.get("shifts", [])
+        note = NO_CERTAIN_SHIFT if shifts and not any(shift["certain"] for shift in shifts) else ""
+        return {"scaling": scaling, "shifts": shifts, "shift_note": note}
 
     def draw(self, theme: Theme) -> Figure | None:
         """Where there are levels, what load does is the question; the lines' curves are in the report."""

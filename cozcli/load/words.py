@@ -9,6 +9,7 @@ from cozcli.reports.base import short_function, short_point, shorten
 
 #: Lines whose importance changes, at most.
 MAX_SHIFTS = 8
+NO_CERTAIN_SHIFT = "No line surely matters more or less under load; longer runs may tell."
 
 
 def describe_saturation(result: Scalability) -> str:
@@ -44,7 +45,7 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
         return []
     loads = analysis.loads
     if not shifts:
-        return ["No line surely matters more or less under load; longer runs may tell.", ""]
+        return [NO_CERTAIN_SHIFT, ""]
     first = shifts[0]
     found = [
         f"Slopes from load {percentage(loads.get(first.base.arrival_speedup, 0.0))} to "

@@ -22,7 +22,7 @@ from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
 
-FORMAT, VERSION = "coz-page", 3
+FORMAT, VERSION = "coz-page", 4
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
 LARGE = 1_000_000
 #: Of the fitted curve's grid every so many points: it is a parabola, which these draw as well.

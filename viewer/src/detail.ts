@@ -3,7 +3,7 @@
 import { largeChart } from "./chart";
 import { type Child, h, said } from "./dom";
 import { fragmentOf } from "./link";
-import type { Entry, Page, Result, Source } from "./model";
+import { type Entry, type Page, type Result, signOf, type Source } from "./model";
 import { otherLoads } from "./loadview";
 import { shortFunction } from "./locations";
 import { ownDomain } from "./scales";
@@ -196,9 +196,8 @@ function cells(result: Result, at: number): HTMLElement[] {
   const point = result.curve.find((p) => p.speedup === at);
   if (!point) return [h("td", {}, "–"), h("td"), h("td")];
   if (at === 0) return [h("td", {}, "baseline"), h("td"), h("td", {}, String(point.experiments))];
-  const sign = point.low > 0 ? "gain" : point.high < 0 ? "harm" : "unclear";
   return [
-    h("td", { class: sign }, `${percent(point.effect)} %`),
+    h("td", { class: signOf(point, result.contention) }, `${percent(point.effect)} %`),
     h("td", {}, `[${percent(point.low)}, ${percent(point.high)}]`),
     h("td", {}, String(point.experiments)),
   ];

@@ -9,10 +9,10 @@ export interface Filter {
   /** Progress point and kind, as `pointName` writes them. */
   point: string;
   load: string;
-  mark: Mark;
+  mark: MarkFilter;
 }
 
-export type Mark = "" | "certain" | "contention" | "sure" | "both";
+export type MarkFilter = "" | "certain" | "contention" | "sure" | "both";
 export type Order = "impact" | "slope" | "maximum" | "contention" | "place" | "change";
 
 export const EVERYTHING: Filter = { text: "", file: "", function: "", point: "", load: "", mark: "" };
@@ -38,7 +38,7 @@ export function applyFilter(entries: Entry[], filter: Filter): Entry[] {
   });
 }
 
-function hasMark(entry: Entry, mark: Mark): boolean {
+function hasMark(entry: Entry, mark: MarkFilter): boolean {
   const results = [entry.a, entry.b].filter((result): result is Result => result !== null);
   switch (mark) {
     case "":

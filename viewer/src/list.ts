@@ -8,7 +8,7 @@ import { smallChart } from "./chart";
 import { h, said } from "./dom";
 import { FEW_DATA, pointName } from "./filter";
 import { shortFunction } from "./locations";
-import { type Band, type Entry, valueAt } from "./model";
+import { type Entry, type Result, signOf, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
 import { percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
 
@@ -170,19 +170,18 @@ function measureRow(box: HTMLElement): number {
 function numbers(entry: Entry): HTMLElement {
   const { a, b, shown } = entry;
   if (a && b) {
-    const [first, second] = [valueAt(a, TYPICAL), valueAt(b, TYPICAL)];
     return h(
       "div",
       { class: "numbers" },
-      number("A", first, "a", ` at ${speedup(TYPICAL)}`),
-      number("B", second, "b", ` at ${speedup(TYPICAL)}`),
+      number("A", a, "a", ` at ${speedup(TYPICAL)}`),
+      number("B", b, "b", ` at ${speedup(TYPICAL)}`),
       h("div", { class: "minor" }, `slope ${slope(a.slope)} → ${slope(b.slope)}`),
     );
   }
   return h(
     "div",
     { class: "numbers" },
-    number(`at ${speedup(TYPICAL)}`, valueAt(shown, TYPICAL), ""),
+    number(`at ${speedup(TYPICAL)}`, shown, ""),
     shown.best.effect > 0
       ? h(
           "div",
@@ -199,12 +198,12 @@ function numbers(entry: Entry): HTMLElement {
   );
 }
 
-function number(label: string, value: Band | null, which: string, more = ""): HTMLElement {
+function number(label: string, of: Result, which: string, more = ""): HTMLElement {
+  const value = valueAt(of, TYPICAL);
   if (!value) return h("div", { class: "number" }, h("span", { class: "of" }, `${label} `), "–");
-  const sign = value.low > 0 ? "gain" : value.high < 0 ? "harm" : "unclear";
   return h(
     "div",
-    { class: `number ${sign} ${which}` },
+    { class: `number ${signOf(value, of.contention)} ${which}` },
     h("span", { class: "of" }, label, h("span", { class: "roomy" }, more), " "),
     h("b", {}, percent(value.effect)),
     h("span", { class: "interval roomy" }, ` ${plusMinus(value)} %`),

@@ -12,7 +12,7 @@ import {
 } from "./loaddata";
 import { levelsChart, scalingChart, scalingThumbnail } from "./loadchart";
 import { shortFunction } from "./locations";
-import { type Entry, entryKey, type Page, type Profile, type Result } from "./model";
+import { type Entry, entryKey, type Page, type Profile, type Result, signOf } from "./model";
 import { percent, precise, printable, shortTime, slope } from "./words";
 
 export const LOAD_FRAGMENT = "#view=load";
@@ -174,7 +174,7 @@ function levelTable(scaling: Scaling, which: string): HTMLElement {
 function levelCells(level: Level, latency: boolean): HTMLElement[] {
   const base = level.earlier === 0;
   const known = Number.isFinite(level.speedup) && !base;
-  const sign = level.speedupLow > 0 ? "gain" : level.speedupHigh < 0 ? "harm" : "unclear";
+  const sign = signOf({ low: level.speedupLow, high: level.speedupHigh }, true);
   const half = (level.high - level.low) / 2 / level.period;
   const margin = Number.isFinite(half) ? ` ±${(100 * half).toFixed(1)} %` : "";
   return [
@@ -215,9 +215,7 @@ function shifts(
         ]
       : [];
   });
-  const none = named.some((shift) => shift.certain)
-    ? []
-    : [h("p", { class: "note" }, "No line surely matters more or less under load; longer runs may tell.")];
+  const none = profile.shiftNote ? [h("p", { class: "note" }, said(profile.shiftNote))] : [];
   return [
     h("h3", {}, said(heading)),
     ...none,

@@ -101,6 +101,8 @@ export interface Profile {
   /** Where load was amplified: points at each level, and how the lines' slopes change, the surest first. */
   scaling: Scaling[];
   shifts: Shift[];
+  /** Said where no shift is certain; else empty. */
+  shiftNote: string;
 }
 
 /** Lines of a source file: runs of consecutive lines by the number of the first. */
@@ -160,11 +162,12 @@ interface RawResult {
   fit: Columns;
 }
 
-interface RawProfile extends Omit<Profile, "results" | "leftOut" | "scaling" | "shifts"> {
+interface RawProfile extends Omit<Profile, "results" | "leftOut" | "scaling" | "shifts" | "shiftNote"> {
   left_out: number;
   results: RawResult[];
   scaling: RawScaling[];
   shifts: RawShift[];
+  shift_note: string;
 }
 
 interface RawPage {
@@ -177,7 +180,7 @@ interface RawPage {
 }
 
 /** The page's data and this decoder change together. */
-const VERSION = 3;
+const VERSION = 4;
 
 /** The page's data as `coz view` writes it. Throws if it is of another version. */
 export function decodePage(text: string): Page {
@@ -202,6 +205,7 @@ function decodeProfile(raw: RawProfile): Profile {
     results: raw.results.map((result, rank) => decodeResult(result, rank, prefix)),
     scaling: raw.scaling.map(decodeScaling),
     shifts: raw.shifts.map((shift) => decodeShift(shift, prefix)),
+    shiftNote: raw.shift_note,
   };
 }
 
@@ -281,6 +285,14 @@ export function valueAt(result: Result, speedup: number): (Band & { measured: bo
     };
   }
   return null;
+}
+
+export type Sign = "gain" | "harm" | "unclear";
+
+/** The colour of an effect: orange (`harm`) just where `isContention`, as the curve is. */
+export function signOf(interval: Pick<Band, "low" | "high">, isContention: boolean): Sign {
+  if (interval.low > 0) return "gain";
+  return interval.high < 0 && isContention ? "harm" : "unclear";
 }
 
 /** What an entry is found by: the line, the point, and the load level. */

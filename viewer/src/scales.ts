@@ -10,9 +10,9 @@ export interface Domain {
 }
 
 /** Intervals wider than this say so little that no room is made for them. */
-const WIDEST = 0.8;
-/** How far results of few data may stretch the axes that others need. */
-const STRETCH = 1.25;
+const MAX_WIDTH = 0.8;
+/** How far results of few data may extend the axes that others need. */
+const MAX_EXTENSION = 1.25;
 const FAR = 1;
 
 /** One axis for all entries of a list, so that heights compare; made for those that can be relied on. */
@@ -21,7 +21,11 @@ export function sharedDomain(entries: Entry[]): Domain {
   const sure = results.filter((result) => !result.marks.includes(FEW_DATA));
   const all = extent(results);
   const [low, high] = extent(sure.length > 0 ? sure : results);
-  return padded(Math.max(all[0], STRETCH * low, -FAR), Math.min(all[1], STRETCH * high, FAR), results);
+  return padded(
+    Math.max(all[0], MAX_EXTENSION * low, -FAR),
+    Math.min(all[1], MAX_EXTENSION * high, FAR),
+    results,
+  );
 }
 
 /** The axis of one entry's own chart. */
@@ -56,5 +60,5 @@ function extent(results: Result[]): [number, number] {
 }
 
 function isNarrow(band: Band): boolean {
-  return band.high - band.low <= WIDEST;
+  return band.high - band.low <= MAX_WIDTH;
 }

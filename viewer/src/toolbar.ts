@@ -1,7 +1,7 @@
 /** Search, filters and order: keeps a `Filter` and tells when it has changed. */
 
 import { byId, h, said } from "./dom";
-import { choices, EVERYTHING, type Filter, type Mark, type Order, pointName } from "./filter";
+import { choices, EVERYTHING, type Filter, type MarkFilter, type Order, pointName } from "./filter";
 import { shortFunction } from "./locations";
 import type { Entry, Result } from "./model";
 import { printable } from "./words";
@@ -27,7 +27,7 @@ const CHOICES: Choice[] = [
   { id: "load", name: "load", all: "All loads", property: (r) => r.load, label: (v) => `load ${v}` },
 ];
 /** Functions of C++ can be longer than any menu should be. */
-const LONGEST = 48;
+const MAX_LABEL_LENGTH = 48;
 
 export class Toolbar {
   readonly search = byId<HTMLInputElement>("search");
@@ -50,7 +50,7 @@ export class Toolbar {
   }
 
   filter(): Filter {
-    const filter: Filter = { ...EVERYTHING, text: this.search.value, mark: this.mark.value as Mark };
+    const filter: Filter = { ...EVERYTHING, text: this.search.value, mark: this.mark.value as MarkFilter };
     for (const { id, name } of CHOICES) filter[name] = byId<HTMLSelectElement>(id).value;
     return filter;
   }
@@ -74,7 +74,7 @@ function fillChoice(choice: Choice, entries: Entry[]): void {
   select.append(h("option", { value: "" }, choice.all));
   for (const [value, number] of found) {
     const label = printable(choice.label(value));
-    const short = label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label;
+    const short = label.length > MAX_LABEL_LENGTH ? `${label.slice(0, MAX_LABEL_LENGTH - 1)}…` : label;
     const option = h("option", {}, said(`${short} (${number})`));
     option.value = value;
     select.append(option);

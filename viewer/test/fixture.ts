@@ -57,7 +57,7 @@ export function rawResult(given: Given = {}): object {
 export function page(...profiles: Given[][]): Page {
   const document = {
     format: "coz-page",
-    version: 3,
+    version: 4,
     coz: "0.1.0",
     profiles: profiles.map((results, i) => ({
       name: `${String(i)}.coz`,
@@ -69,6 +69,7 @@ export function page(...profiles: Given[][]): Page {
       results: results.map(rawResult),
       scaling: [],
       shifts: [],
+      shift_note: "",
     })),
     marks: {},
     sources: {},

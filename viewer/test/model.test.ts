@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commonDirectory, shortFunction, splitLocation } from "../src/locations";
-import { decodePage, valueAt } from "../src/model";
+import { decodePage, valueAt, signOf } from "../src/model";
 import { ownDomain, sharedDomain } from "../src/scales";
 import { entries, page } from "./fixture";
 
@@ -66,7 +66,7 @@ test("two profiles are paired by line, point, kind and load, whatever folders th
 });
 
 test("a source file may have any name", () => {
-  const text = '{"format":"coz-page","version":3,"coz":"","profiles":[],"sources":{}}';
+  const text = '{"format":"coz-page","version":4,"coz":"","profiles":[],"sources":{}}';
   assert.equal(decodePage(text).sources["constructor"], undefined);
 });
 
@@ -79,4 +79,11 @@ test("one wild result of few data does not flatten all others", () => {
   assert.equal(domain.right, 1);
   const [, second] = entries([calm, wild]);
   assert.ok(second && ownDomain(second).low < -2);
+});
+
+test("an effect is orange where it is certainly a loss and there is contention", () => {
+  assert.equal(signOf({ low: 0.1, high: 0.2 }, true), "gain");
+  assert.equal(signOf({ low: -0.2, high: -0.1 }, true), "harm");
+  assert.equal(signOf({ low: -0.2, high: -0.1 }, false), "unclear");
+  assert.equal(signOf({ low: -0.1, high: 0.1 }, true), "unclear");
 });
