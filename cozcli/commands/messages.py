@@ -26,20 +26,20 @@ def no_line_matches(granularity: str, pattern: str) -> Problem:
 
 
 def curves_left_out(shown: int, total: int) -> str:
-    """A picture of the most telling results only."""
+    """A picture of the leading results only."""
     return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."
 
 
-def condition_without_data(condition: str, unfit: int) -> Problem:
-    """A condition for --fail-if that looked at nothing; a misspelt one must not pass unseen."""
+def threshold_without_data(threshold: str, unfit: int) -> Problem:
+    """A threshold of --fail-if that looked at nothing; a misspelt one must not pass unseen."""
     if unfit:
         return Problem(
-            f"the condition {condition!r} is not judged: all that it means rests on few data or is limited "
-            "by load. It counts as not fulfilled.",
+            f"the threshold {threshold!r} is not checked: all that it means rests on few data or is limited "
+            "by load. It counts as not exceeded.",
             "run longer; the same -o FILE adds to the profile.",
         )
     return Problem(
-        f"no line and progress point of the profile matches the condition {condition!r}, so it cannot hold.",
+        f"no line and progress point of the profile matches the threshold {threshold!r}: nothing exceeds it.",
         "see what there is with: coz report   (a line that takes hardly any time is not in a profile)",
     )
 

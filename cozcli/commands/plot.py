@@ -71,7 +71,7 @@ def execute(options: argparse.Namespace) -> int:
         os.environ["MPLCONFIGDIR"] = "/tmp"
     # These take half a second to load, which a wrong file name need not wait for.
     from cozcli.analysis.analyse import analyse
-    from cozcli.analysis.rank.ranking import most_telling
+    from cozcli.analysis.rank.ranking import leading
     from cozcli.analysis.rank.result_filter import ResultFilter
     from cozcli.reports.figure import write_figure
     from cozcli.reports.theme import theme_named
@@ -80,7 +80,7 @@ def execute(options: argparse.Namespace) -> int:
     analysis = analyse(profile, ResultFilter(min_points, options.line, options.progress_point))
     number = MAX_PANELS if options.top is None else options.top
     filled = FILLED_PANELS if options.top is None else number
-    shown = most_telling(analysis.results, number, filled)
+    shown = leading(analysis.results, number, filled)
     try:
         left_out = len(analysis.results) - len(shown)
         with replacing(resolve(output)) as temporary:

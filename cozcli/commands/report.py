@@ -26,8 +26,8 @@ FORMS = {
     "markdown": "print a Markdown table, for reviews and notes",
     "annotate": "print FILE:LINE: note: ..., as compilers do, for editors and CI systems",
 }
-#: A condition of --fail-if held. Not that of a refused command line or an unreadable profile.
-STATUS_CONDITION_HELD = 1
+#: A threshold of --fail-if is exceeded. Not that of a refused command line or an unreadable profile.
+STATUS_EXCEEDED = 1
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,10 +47,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--fail-if",
-        metavar="CONDITION",
+        metavar="THRESHOLD",
         action="append",
         default=[],
-        type=_condition,
+        type=_threshold,
         help="end with status 1 if an effect is certainly beyond a limit, as in "
         f"'{EXAMPLE.replace('%', '%%')}' (at and on may be left out); repeatable",
     )
@@ -105,26 +105,26 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis) -> int:
     for threshold in thresholds:
         verdict = check_threshold(threshold, analysis.results)
         if verdict.result is not None and verdict.point is not None:
-            status = STATUS_CONDITION_HELD
-            print(f"coz: {printable(_holds(verdict))}", file=sys.stderr)
+            status = STATUS_EXCEEDED
+            print(f"coz: {printable(_excess(verdict))}", file=sys.stderr)
         elif verdict.looked_at == verdict.unfit:
-            shared.print_warnings([messages.condition_without_data(threshold.text, verdict.unfit)])
+            shared.print_warnings([messages.threshold_without_data(threshold.text, verdict.unfit)])
     return status
 
 
-def _holds(verdict: Verdict) -> str:
+def _excess(verdict: Verdict) -> str:
     from cozcli.reports.base import percent
 
     assert verdict.result is not None
     assert verdict.point is not None
     point, result = verdict.point, verdict.result
     return (
-        f"condition {verdict.threshold.text!r} holds: {result.location} at {point.speedup:.0%} on "
+        f"threshold {verdict.threshold.text!r} is exceeded: {result.location} at {point.speedup:.0%} on "
         f"{result.point}: {percent(point.effect)} % ± {50 * (point.high - point.low):.1f}"
     )
 
 
-def _condition(text: str) -> Threshold:
+def _threshold(text: str) -> Threshold:
     try:
         return parse_threshold(text)
     except ValueError as error:

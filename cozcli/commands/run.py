@@ -1,4 +1,4 @@
-"""`coz run`: profile a program. Checks first, then stands aside, then says what came of it."""
+"""`coz run`: check a program, profile it, and sum up the run."""
 
 from __future__ import annotations
 

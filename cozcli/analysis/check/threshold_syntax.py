@@ -36,7 +36,7 @@ def parse_threshold(text: str) -> Threshold:
     match = _THRESHOLD.fullmatch(text)
     speedup = int(match["speedup"]) / 100 if match and match["speedup"] else None
     if match is None or "\n" in text or (speedup is not None and not 0 < speedup <= 1):
-        raise ValueError(f"{text!r} is no condition; it must be {GRAMMAR}, as in {EXAMPLE!r}")
+        raise ValueError(f"{text!r} is no threshold; it must be {GRAMMAR}, as in {EXAMPLE!r}")
     return Threshold(
         text=text.strip(),
         line=match["line"],

@@ -19,9 +19,10 @@ from cozcli.analysis.statistics.distributions import bonferroni_factor
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one threshold: the effect that exceeds it most, if one does; and how many results it looked at.
+    """Of one threshold: the effect that exceeds it most; and how many results it looked at.
 
-    `unfit`: results that would count, but rest on few data or are limited by load.
+    result, point: None if no effect exceeds it. unfit: results that would count, but rest on few data or are
+    limited by load.
     """
 
     threshold: Threshold
@@ -29,11 +30,6 @@ class Verdict:
     unfit: int
     result: LineResult | None = None
     point: CurvePoint | None = None
-
-    @property
-    def is_exceeded(self) -> bool:
-        """Does an effect exceed it?"""
-        return self.result is not None
 
 
 def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verdict:

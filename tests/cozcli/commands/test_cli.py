@@ -167,12 +167,12 @@ def test_a_locale_without_unicode_still_gets_its_report(profile: Path) -> None:
 
 
 def test_fail_if_ends_with_status_1_and_says_which(profile: Path) -> None:
-    conditions = ("--fail-if", "a.c:1 > 10%", "--fail-if", "a.c:1 > 99%")
-    done = coz("report", "--csv", *conditions, cwd=profile)
+    thresholds = ("--fail-if", "a.c:1 > 10%", "--fail-if", "a.c:1 > 99%")
+    done = coz("report", "--csv", *thresholds, cwd=profile)
     assert done.returncode == 1
-    assert done.stderr.startswith("coz: condition 'a.c:1 > 10%' holds: ")
+    assert done.stderr.startswith("coz: threshold 'a.c:1 > 10%' is exceeded: ")
     assert "99%" not in done.stderr
-    assert coz("report", *conditions[2:], cwd=profile).returncode == 0
+    assert coz("report", *thresholds[2:], cwd=profile).returncode == 0
     missing = coz("report", "--fail-if", "nowhere.c > 1%", cwd=profile)
     assert missing.returncode == 0
     assert "no line and progress point of the profile matches" in missing.stderr

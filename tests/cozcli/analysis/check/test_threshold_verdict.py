@@ -1,4 +1,4 @@
-"""Conditions: what they mean, and that chance does not fulfil them."""
+"""Thresholds: what they mean, and that chance does not exceed them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(
-    ("text", "holds"),
+    ("text", "is_exceeded"),
     [
         ("a.c:1 > 30%", True),
         ("a.c:1 > 50%", False),
@@ -43,8 +43,9 @@ LINES = [
         ("nothing > 0%", False),
     ],
 )
-def test_conditions(text: str, holds: bool) -> None:
-    assert check_threshold(parse_threshold(text), results_of(LINES, 300)).is_exceeded is holds
+def test_thresholds(text: str, is_exceeded: bool) -> None:
+    verdict = check_threshold(parse_threshold(text), results_of(LINES, 300))
+    assert (verdict.result is not None) is is_exceeded
 
 
 @pytest.mark.parametrize(
@@ -53,23 +54,23 @@ def test_conditions(text: str, holds: bool) -> None:
      "a.c > 10% extra", "a.c > 10%\n"],
 )  # fmt: skip
 def test_others_are_refused_with_the_grammar(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no condition") as refused:
+    with pytest.raises(ValueError, match=r"is no threshold") as refused:
         parse_threshold(text)
     assert GRAMMAR in str(refused.value)
 
 
-def test_chance_fulfils_no_condition() -> None:
+def test_chance_exceeds_no_threshold() -> None:
     """Of builds with an effect of just the limit, one in forty may fail; with forty, one is expected."""
-    held = [
+    exceeded = [
         check_threshold(
             parse_threshold("c.c > 0%"), results_of([LINES[0], Line("/s/c.c:3", lambda s: 0.0)], 60, seed)
-        ).is_exceeded
+        ).result
         for seed in range(40)
     ]
-    assert sum(held) <= 4
+    assert sum(each is not None for each in exceeded) <= 4
 
 
-def test_few_data_fulfil_no_condition() -> None:
+def test_few_data_exceed_no_threshold() -> None:
     verdict = check_threshold(parse_threshold("a.c:1 > 0%"), results_of(LINES[:1], 2))
-    assert not verdict.is_exceeded
+    assert verdict.result is None
     assert (verdict.looked_at, verdict.unfit) == (1, 1)
