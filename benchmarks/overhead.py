@@ -3,7 +3,8 @@
     overhead.py [--only SECTION]... [--rounds 6] [--seconds 1] [--rows 100000,1000000]
 
 Runs of the same program in different modes alternate, and are compared within each round; shown are
-medians, with an interval from order statistics. docs/overhead.md explains the columns. Needs an otherwise idle machine with at least two processors.
+medians, with an interval from order statistics. docs/overhead.md explains the columns. Needs an otherwise
+idle machine with at least two processors.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ def times_of(trial: Trial, seconds: float, reference: float) -> Times:
     if reference == 0:
         work = trial.number("work")
         return Times(work, trial.wall - work, trial.delays)
-    stretch = reference / _rows(trial)
-    return Times(seconds * stretch, trial.wall - seconds, trial.delays * stretch)
+    scale = reference / _rows(trial)
+    return Times(seconds * scale, trial.wall - seconds, trial.delays * scale)
 
 
 def _rows(trial: Trial) -> float:

@@ -157,14 +157,6 @@ std::size_t LineTable::frames_in_scope(std::uint64_t address,
   return found;
 }
 
-std::optional<LineLocation> LineTable::innermost_in_scope(
-    std::uint64_t address, std::span<const std::uint8_t> file_in_scope,
-    Lineless lineless) const noexcept {
-  LineLocation innermost;
-  if (frames_in_scope(address, file_in_scope, {&innermost, 1}, lineless) == 0) return std::nullopt;
-  return innermost;
-}
-
 std::optional<LineTableLine> LineTable::line(std::uint32_t line_id) const noexcept {
   if (line_id >= lines_.size()) return std::nullopt;
   return lines_[line_id];

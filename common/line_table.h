@@ -26,7 +26,8 @@
 
 namespace coz {
 
-// A place to blame: a line, and the function (perhaps inlined) that it was executed as part of.
+// Where code was executed: a line, and the function (perhaps inlined) that it was executed as part
+// of.
 struct LineLocation {
   std::uint32_t line_id = 0;
   std::uint32_t function_id = kNoFunction;
@@ -68,11 +69,6 @@ class LineTable {
                                             std::span<const std::uint8_t> file_in_scope,
                                             std::span<LineLocation> out,
                                             Lineless lineless = Lineless::kSkip) const noexcept;
-
-  // The first of them.
-  [[nodiscard]] std::optional<LineLocation> innermost_in_scope(
-      std::uint64_t address, std::span<const std::uint8_t> file_in_scope,
-      Lineless lineless = Lineless::kSkip) const noexcept;
 
   [[nodiscard]] std::optional<LineTableLine> line(std::uint32_t line_id) const noexcept;
 

@@ -1,4 +1,4 @@
-// Which source files may be blamed: the patterns of --source-scope.
+// Which source files may hold targets: the patterns of --source-scope.
 //
 // `%` stands for any run of characters, "/" included; everything else stands for itself. A pattern
 // must match the whole path; one that begins with neither "/" nor "%" may also match from any

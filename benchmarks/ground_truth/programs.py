@@ -103,7 +103,7 @@ class Count:
 class Slice(Count):
     """A part of a run, with a case in force: its index, or -1 for none.
 
-    stolen: seconds that a hypervisor withheld from the machine's processors meanwhile.
+    stolen: seconds that a hypervisor stole from the machine's processors meanwhile.
     """
 
     case: int

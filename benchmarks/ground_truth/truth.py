@@ -16,10 +16,10 @@ MEDIAN_ERROR = 1.2533
 LATENCY_SLICES = 4
 #: A standard deviation relative to the median absolute deviation.
 ROBUST = 1.4826
-#: Slices count whose machine was withheld for no more than this part of a processor's time...
-UNDISTURBED = 0.03
-#: ...and at least this part of them, the least disturbed.
-LEAST_PART = 1 / 3
+#: Slices count from which no more than this part of a processor's time was stolen...
+MAX_STOLEN = 0.03
+#: ...and at least this part of them, those from which least was stolen.
+MIN_PART = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def of_turns(program: Program, turns: Sequence[Sequence[Slice]]) -> ProgramTruth
 
 @dataclass(frozen=True)
 class Effect:
-    """What one slice says. stolen: the part of a processor that was withheld in it and around it."""
+    """What one slice says. stolen: the part of a processor that was stolen in it and around it."""
 
     effect: float
     stolen: float = 0.0
@@ -131,8 +131,8 @@ def undisturbed(effects: Sequence[Effect]) -> list[float]:
 
     Chosen by the machine alone, whatever the effect.
     """
-    least = sorted(effect.stolen for effect in effects)
-    limit = max(UNDISTURBED, least[math.ceil(LEAST_PART * len(least)) - 1]) if least else 0.0
+    rising = sorted(effect.stolen for effect in effects)
+    limit = max(MAX_STOLEN, rising[math.ceil(MIN_PART * len(rising)) - 1]) if rising else 0.0
     return [effect.effect for effect in effects if effect.stolen <= limit]
 
 

@@ -82,7 +82,7 @@ class Queue {
  public:
   void put() {
     pthread_mutex_lock(&mutex_);
-    while (size_ == kMost) pthread_cond_wait(&not_full_, &mutex_);
+    while (size_ == kMaxSize) pthread_cond_wait(&not_full_, &mutex_);
     ++size_;
     pthread_cond_signal(&not_empty_);
     pthread_mutex_unlock(&mutex_);
@@ -96,7 +96,7 @@ class Queue {
   }
 
  private:
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMaxSize = 16;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t not_full_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t not_empty_ = PTHREAD_COND_INITIALIZER;

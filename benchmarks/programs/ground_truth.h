@@ -17,7 +17,7 @@
 //
 //   slice CASE visits N seconds T [latency_us L] stolen S
 //
-// S is the time that a hypervisor withheld from all processors of the machine meanwhile, in
+// S is the time that a hypervisor stole from all processors of the machine meanwhile, in
 // seconds. Slices without any speedup (CASE -1) stand between those of the cases, of which each
 // comes once, in random order, before any comes again. So a machine that becomes slower or faster
 // meanwhile is in both sides of every comparison. The first quarter of a slice is not counted.
@@ -99,7 +99,7 @@ inline double now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Seconds that a hypervisor has withheld from the machine: the eighth number of /proc/stat.
+// Seconds that a hypervisor has stolen from the machine: the eighth number of /proc/stat.
 inline double stolen() {
   static const int file = open("/proc/stat", O_RDONLY | O_CLOEXEC);
   static const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));

@@ -30,7 +30,7 @@ def old_kernel(release: str) -> Problem:
 
 
 def perf_refused(reason: str) -> Problem:
-    """Nobody knows why."""
+    """The kernel does not say why."""
     return Problem(_refused(reason), "ask who runs this machine: a security module may forbid them.")
 
 
@@ -80,7 +80,7 @@ def quota(allowed: float, number: int) -> Problem:
 
 
 def quiet(load: float) -> Problem:
-    """Nobody else computes."""
+    """No other program computes."""
     return Problem(f"the machine is quiet (load {load:.2g})")
 
 

@@ -1,4 +1,8 @@
-"""What an extension adds to a run (cozcli/extensions.py)."""
+"""What an extension adds to a run (cozcli/extensions.py).
+
+Its module `run` has `add_options(parser)` for the options of `coz run`, and `read(options)`, which returns a
+`RunExtension`, or raises `CozError` if they contradict others.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 from cozcli.errors import Problem
 
 if TYPE_CHECKING:
-    import argparse
-
     from cozcli.launch.points import LocationPoint
     from cozcli.profile.tail import ProfileTail
 
@@ -31,17 +33,3 @@ class RunExtension(Protocol):
 
     def describe(self, tail: ProfileTail, points: Sequence[LocationPoint]) -> list[str | Problem]:
         """What came of it: lines for the user, and what went wrong. `tail`: the records of this run."""
-
-
-class RunExtensionModule(Protocol):
-    """The module `run` of an extension."""
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add its options to those of `coz run`."""
-
-    def read(self, options: argparse.Namespace) -> RunExtension:
-        """The values of its options.
-
-        Raises:
-            CozError: they contradict others.
-        """

@@ -56,7 +56,7 @@ class Helper:
         return self.ask(arguments)
 
     def stop(self) -> None:
-        """End what it is doing, and whatever it is asked from now on. Its cache bears it."""
+        """End what it is doing, and whatever it is asked from now on. Its cache stays valid."""
         with self._lock:
             self._stopped = True
             if self._running is not None:

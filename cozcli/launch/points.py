@@ -39,7 +39,7 @@ class WantedPoints(NamedTuple):
         return list(dict.fromkeys([*self.progress, *self.sampled, *pairs, *self.arrival]))
 
 
-class Spot(NamedTuple):
+class ResolvedPoint(NamedTuple):
     """Where a name's visits are: addresses in the file's own address space."""
 
     name: str
@@ -111,23 +111,23 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
     names = wanted.names()
     if not names:
         return []
-    spots = _find(helper, tables, names)
-    points = [_sampled(spots[name], tables) for name in wanted.sampled]
-    groups = [[("throughput", spots[name], _label(spots[name]))] for name in wanted.progress]
+    resolved = _find(helper, tables, names)
+    points = [_sampled(resolved[name], tables) for name in wanted.sampled]
+    groups = [[("throughput", resolved[name], _display_name(resolved[name]))] for name in wanted.progress]
     for begin, end in wanted.latency:
         label = f"{begin},{end}"
-        groups.append([("begin", spots[begin], label), ("end", spots[end], label)])
-    groups += [[("arrival", spots[name], _label(spots[name]))] for name in wanted.arrival]
+        groups.append([("begin", resolved[begin], label), ("end", resolved[end], label)])
+    groups += [[("arrival", resolved[name], _display_name(resolved[name]))] for name in wanted.arrival]
     if groups:
         if wanted.by == JUMP:
             tables.warnings.append(messages.points.no_jumps_any_more())
         chooser = Chooser(AUTO if wanted.by == JUMP else wanted.by, _costs(helper))
         for group in groups:
             takes_charges = wanted.amplified and group[0][0] != "throughput"
-            by = chooser.choose([spot for _, spot, _ in group], takes_charges)
+            by = chooser.choose([point for _, point, _ in group], takes_charges)
             points += [
-                LocationPoint(kind, by, spot.binary, spot.addresses, label, spot.patches, chooser.cost(by))
-                for kind, spot, label in group
+                LocationPoint(kind, by, point.binary, point.addresses, label, point.patches, chooser.cost(by))
+                for kind, point, label in group
             ]
     return _unique(points)
 
@@ -140,18 +140,18 @@ class Chooser:
         self._costs = costs
         self._free = costs.hardware_free
 
-    def choose(self, spots: Sequence[Spot], takes_charges: bool = False) -> str:
-        """For the places of one point; `takes_charges`: its visits have to be seen one by one.
+    def choose(self, resolved: Sequence[ResolvedPoint], takes_charges: bool = False) -> str:
+        """For the locations of one point; `takes_charges`: its visits have to be seen one by one.
 
         Raises:
             CozError: what is wanted cannot be had there.
         """
-        needed = sum(len(spot.addresses) for spot in spots)
+        needed = sum(len(point.addresses) for point in resolved)
         fits = needed <= self._free
-        fixed = [spot for spot in spots if spot.no_instruction]
+        fixed = [point for point in resolved if point.no_instruction]
         movable = self._costs.has_instruction and not fixed
         if takes_charges and self._by == HARDWARE:
-            raise CozError(messages.points.arrival_by_hardware(spots[0].name))
+            raise CozError(messages.points.arrival_by_hardware(resolved[0].name))
         by_instruction = takes_charges or self._by == BREAKPOINT
         if by_instruction or (self._by == AUTO and movable and not (fits and self._is_cheap())):
             if not self._costs.has_instruction:
@@ -164,7 +164,7 @@ class Chooser:
                 raise CozError(messages.points.instruction_stays(fixed[0].name, fixed[0].no_instruction))
             raise CozError(
                 messages.points.no_hardware_breakpoint(
-                    spots[0].name, needed, self._free, self._costs.hardware_error, self._by == AUTO
+                    resolved[0].name, needed, self._free, self._costs.hardware_error, self._by == AUTO
                 )
             )
         self._free -= needed
@@ -178,8 +178,8 @@ class Chooser:
         return self._costs.hardware_visit <= MUCH_DEARER * self._costs.instruction_visit
 
 
-def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, Spot]:
-    """One place for each name, in the first binary that has it."""
+def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, ResolvedPoint]:
+    """One location for each name, in the first binary that has it."""
     answers: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in names}
     for table in tables.tables:
         options = [option for name in names for option in ("--location", name)]
@@ -188,10 +188,10 @@ def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, S
             raise CozError(failure(table.binary, status, answer))
         for found in answer["names"]:
             answers[found["name"]].append((table.binary, found))
-    return {name: _spot(name, found, tables) for name, found in answers.items()}
+    return {name: _resolved(name, found, tables) for name, found in answers.items()}
 
 
-def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: LineTables) -> Spot:
+def _resolved(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: LineTables) -> ResolvedPoint:
     for binary, answer in answers:
         places = answer["places"]
         if len(places) > 1:
@@ -201,7 +201,7 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
             for address in addresses:
                 if address["no_breakpoint"]:
                     raise CozError(messages.points.point_unusable(name, address["no_breakpoint"]))
-            return Spot(
+            return ResolvedPoint(
                 name=name,
                 is_line=answer["is_line"],
                 location=places[0]["location"],
@@ -216,12 +216,12 @@ def _spot(name: str, answers: Sequence[tuple[str, dict[str, Any]]], tables: Line
     raise CozError(messages.points.point_not_found(name, is_line, nearest, tables.source_files()[1]))
 
 
-def _sampled(spot: Spot, tables: LineTables) -> LocationPoint:
-    if not spot.is_line:
-        raise CozError(messages.points.sampled_wants_line(spot.name))
-    if spot.location.rpartition(":")[0] not in tables.source_files()[0]:
-        raise CozError(messages.points.sampled_out_of_scope(spot.location))
-    return LocationPoint("throughput", SAMPLES, "", (), spot.location)
+def _sampled(point: ResolvedPoint, tables: LineTables) -> LocationPoint:
+    if not point.is_line:
+        raise CozError(messages.points.sampled_wants_line(point.name))
+    if point.location.rpartition(":")[0] not in tables.source_files()[0]:
+        raise CozError(messages.points.sampled_out_of_scope(point.location))
+    return LocationPoint("throughput", SAMPLES, "", (), point.location)
 
 
 def _costs(helper: Path) -> Costs:
@@ -238,8 +238,8 @@ def _costs(helper: Path) -> Costs:
     )
 
 
-def _label(spot: Spot) -> str:
-    return spot.location if spot.is_line else spot.function
+def _display_name(point: ResolvedPoint) -> str:
+    return point.location if point.is_line else point.function
 
 
 def _unique(points: Iterable[LocationPoint]) -> list[LocationPoint]:

@@ -93,7 +93,7 @@ class ChargeSmoother {
     if (!is_in_target) return;
     if (is_idle()) since_ = now;
     if (!is_observed_) {
-      // It may become long.
+      // This run may prove long; only observed runs are discharged.
       is_observed_ = true;
       weight_ = 1;
     }

@@ -88,7 +88,8 @@ class ThreadClock {
 
   // Another thread woke this one, and had served `waker_local` when it did. This thread takes over
   // the waker's effective time; without a record of the waker, G stands in for `waker_local`. The
-  // credit may be negative: if the waker had served less, this thread owes the difference again.
+  // credit may be negative: if the waker had served less than this thread had when it blocked, this
+  // thread owes the difference again.
   //
   // A thread cannot have served more than it was blocked for, in all its waits together. But a
   // charge of d comes in one piece, while the waits it should have lengthened were many, each

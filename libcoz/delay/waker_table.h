@@ -21,7 +21,7 @@ class WakerTable {
   struct Waker {
     Nanoseconds local;
     std::uint32_t thread;  // index of the waker's slot
-    Nanoseconds at;        // the last release whose time was noted; 0: none
+    Nanoseconds at;        // the last release whose time is known; 0: none
   };
 
   void record(std::uintptr_t object, Waker waker) noexcept {

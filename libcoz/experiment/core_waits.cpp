@@ -27,7 +27,7 @@ std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWa
     const bool is_known = before != from.threads.end();
     if (!is_known && !all_known) continue;
     ThreadTime start = is_known ? before->time : ThreadTime{};
-    // A new thread that got the number of one that ended.
+    // The tid was reused: count from zero.
     if (start.ran > thread.time.ran || start.waited > thread.time.waited) start = {};
     ran += thread.time.ran - start.ran;
     waited += thread.time.waited - start.waited;

@@ -27,7 +27,7 @@ std::vector<CallerCount> Experimenter::callers() const {
   std::vector<CallerCount> callers;
   for (std::uint32_t id = 0; id < CallPaths::kMaxPaths; ++id) {
     const auto path = choice_.paths.get(id);
-    // Functions without lines share the id of the line that they do not have.
+    // All functions without lines have one common line id.
     if (!path || !choice_.modules.is_line(path->frame.line)) continue;
     CallerCount count;
     const auto name_of = [&](std::uint32_t function) {

@@ -9,8 +9,8 @@
 // equal targets have had about equally many experiments. With independent draws 5 and 13 of 18
 // would be nothing unusual.
 //
-// With fixed targets (fixed_targets.h) it draws among those of them that have been sampled. Where
-// no target is wanted, it is not asked: Experimenter::next_target() decides.
+// With fixed targets (fixed_targets.h) it draws among those that have been sampled; if none has
+// been, among all. Experimenter::next_target() calls this only if windows have a target.
 //
 // One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_TARGET_SELECTOR_H

@@ -21,14 +21,14 @@ void WindowMeter::open(Nanoseconds effective) {
   const std::uint32_t size = points_.size();
   for (std::uint32_t i = 0; i < size; ++i) {
     Point& point = points_[i];
-    const bool notes_visits = point.notes_visits.load(std::memory_order_relaxed);
+    const bool times_visits = point.times_visits.load(std::memory_order_relaxed);
     if (point.kind == PointKind::kThroughput || point.kind == PointKind::kArrival) {
-      const bool usable = !notes_visits || point.edge.request();
-      edges_.push_back({&point, notes_visits, usable, point.visits(), {}, {}, {}});
+      const bool usable = !times_visits || point.edge.request();
+      edges_.push_back({&point, times_visits, usable, point.visits(), {}, {}, {}});
     } else if (point.kind == PointKind::kBegin) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
-      const bool times = notes_visits && end->notes_visits.load(std::memory_order_relaxed);
+      const bool times = times_visits && end->times_visits.load(std::memory_order_relaxed);
       in_flight_.push_back({&point,
                             end,
                             point.visits(),
@@ -50,7 +50,7 @@ std::optional<Visit>& WindowMeter::current_edge(Edges& edges) const noexcept {
 void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
   std::optional<Visit>& edge = current_edge(edges);
   if (edge || !edges.usable) return;
-  if (edges.notes_visits) {
+  if (edges.times_visits) {
     if (edges.point->edge.is_taken()) edge = edges.point->edge.visit();
     return;
   }
@@ -76,7 +76,7 @@ void WindowMeter::halve(Nanoseconds effective) {
     // If there was no first visit yet, there are no halves.
     if (!edges.usable || !edges.first) continue;
     edges.watched = edges.point->visits();
-    edges.halved = !edges.notes_visits || edges.point->edge.request();
+    edges.halved = !edges.times_visits || edges.point->edge.request();
   }
 }
 
@@ -85,7 +85,7 @@ void WindowMeter::request_last_visits(Nanoseconds effective) {
   closing_ = true;
   for (Edges& edges : edges_) {
     edges.watched = edges.point->visits();
-    if (!edges.notes_visits) continue;
+    if (!edges.times_visits) continue;
     edges.point->edge.withdraw();
     if (edges.first && !edges.point->edge.request()) edges.usable = false;
   }
@@ -100,7 +100,7 @@ bool WindowMeter::has_last_visits() const noexcept {
 
 bool WindowMeter::needs_fine_polls() const noexcept {
   return std::any_of(edges_.begin(), edges_.end(),
-                     [](const Edges& edges) { return !edges.notes_visits; }) ||
+                     [](const Edges& edges) { return !edges.times_visits; }) ||
          std::any_of(in_flight_.begin(), in_flight_.end(), [](const InFlight& in_flight) {
            return !in_flight.begun || !in_flight.ended;
          });

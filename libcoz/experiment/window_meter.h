@@ -1,10 +1,11 @@
 // What the progress points did during one window.
 //
 // The experimenter calls open(), then poll() regularly, halve() half-way, request_last_visits() at
-// the end, poll() until has_last_visits(), and results(). `effective` is the experimenter's
+// the end, poll() until has_last_visits(), and results(); Experimenter::measure() decides when.
+// `effective` is the experimenter's
 // effective time, now − G. Points that are visited through our own header bound the window by two
-// visits, which note their own times (progress/point.h). For points that the program merely counts,
-// poll() watches the counters, and the times are as exact as polls are frequent.
+// visits, which record their own times (progress/point.h). For points that the program merely
+// counts, poll() watches the counters, and the times are as exact as polls are frequent.
 //
 // One thread; allocates. Other threads visit the points meanwhile.
 #ifndef LIBCOZ_EXPERIMENT_WINDOW_METER_H
@@ -38,7 +39,7 @@ class WindowMeter {
  private:
   struct Edges {
     Point* point;
-    bool notes_visits;
+    bool times_visits;
     bool usable;            // false: an edge of an earlier window is still being written
     std::uint64_t watched;  // count when the current edge was requested
     std::optional<Visit> first;

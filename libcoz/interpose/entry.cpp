@@ -51,7 +51,7 @@ Point* point_of(int kind, const char* name) noexcept {
 COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   coz::Point* point = coz::point_of(kind, name);
   if (point == nullptr) return nullptr;
-  point->notes_visits.store(true, std::memory_order_relaxed);
+  point->times_visits.store(true, std::memory_order_relaxed);
   // One for each macro in the program, and needed as long as it runs.
   return new (std::nothrow) coz::PointHandle{coz::visit_point, point};
 }

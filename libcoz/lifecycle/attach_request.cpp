@@ -106,9 +106,9 @@ std::optional<AttachAnswer> request_attach_at(std::string_view path) {
   return self.empty() ? std::nullopt : request_for(self, path);
 }
 
-std::optional<AttachAnswer> request_attach(const char* claims) {
-  if (claims == nullptr) return std::nullopt;
-  const std::string_view all = claims;
+std::optional<AttachAnswer> request_attach(const char* variable) {
+  if (variable == nullptr) return std::nullopt;
+  const std::string_view all = variable;
   const std::string_view path = all.substr(0, all.find('\n'));
   if (path.size() == all.size()) return std::nullopt;  // no patterns
   std::array<char, PATH_MAX> room;

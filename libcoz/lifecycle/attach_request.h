@@ -24,9 +24,9 @@ struct AttachAnswer {
 // there.
 std::optional<AttachAnswer> request_attach_at(std::string_view path);
 
-// Asks as COZ_CLAIMS says. nullopt: it is not set, or does not name this executable, or the answer
-// is no.
-std::optional<AttachAnswer> request_attach(const char* claims);
+// Asks as COZ_CLAIMS says, whose value is `variable`. nullopt: it is not set, or does not name this
+// executable, or the answer is no.
+std::optional<AttachAnswer> request_attach(const char* variable);
 
 // One pattern a line. A pattern matches the whole path, or, if it has no slash, its last component.
 bool names_executable(std::string_view patterns, std::string_view path) noexcept;

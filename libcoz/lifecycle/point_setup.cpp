@@ -68,7 +68,7 @@ const char* PointSetup::prepare_one(const LocationPoint& wanted) {
     return name_of(CountedBy::kHardware);
   }
   if (!has_plans(wanted)) return kNobody;
-  point->notes_visits.store(true, std::memory_order_relaxed);
+  point->times_visits.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < addresses->size(); ++i) {
     requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.sites[i].plan, point});
   }
@@ -82,7 +82,7 @@ bool PointSetup::take_samples(const LocationPoint& wanted) {
     message("%s is not a line of what is loaded; its samples are not counted", wanted.name.c_str());
     return false;
   }
-  point->notes_visits.store(true, std::memory_order_relaxed);
+  point->times_visits.store(true, std::memory_order_relaxed);
   sampler_.add_point(*line, *point);
   return true;
 }

@@ -53,17 +53,17 @@ class Breakpoints {
   // Restores the code. False when the system does not allow some of it: those count on.
   [[nodiscard]] bool disarm() noexcept;
 
-  bool is_empty() const noexcept { return places_.empty(); }
+  bool is_empty() const noexcept { return patches_.empty(); }
 
   // `trapped_at` is where a trap has left a thread. If it was a breakpoint instruction of ours:
   // calls `visit(Point&)` for each point that stands there, and returns where the thread has to go
   // on, with all other registers as they are. 0 if not.
   template <typename Visit>
   std::uintptr_t step_over(std::uintptr_t trapped_at, Visit visit) const noexcept {
-    const Place* const here = find(trapped_at - 1);
+    const Patch* const here = find(trapped_at - 1);
     if (here == nullptr) return 0;
-    const Place* const end = places_.data() + places_.size();
-    for (const Place* each = here; each != end && each->address == here->address; ++each) {
+    const Patch* const end = patches_.data() + patches_.size();
+    for (const Patch* each = here; each != end && each->address == here->address; ++each) {
       visit(*each->point);
     }
     return here->slot;
@@ -74,7 +74,7 @@ class Breakpoints {
 
  private:
   // One for each point; those at one address share a slot.
-  struct Place {
+  struct Patch {
     std::uintptr_t address = 0;
     std::uintptr_t slot = 0;
     Point* point = nullptr;
@@ -84,10 +84,10 @@ class Breakpoints {
     std::uint8_t pushed = 0;      // as in the plan
   };
 
-  const Place* find(std::uintptr_t address) const noexcept;
-  const char* fill_slot_of(Place& place, const Request& request);
+  const Patch* find(std::uintptr_t address) const noexcept;
+  const char* fill_slot_of(Patch& patch, const Request& request);
 
-  std::vector<Place> places_;  // by address
+  std::vector<Patch> patches_;  // by address
   CodeMemory slots_{kSlotSize};
 };
 

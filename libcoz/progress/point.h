@@ -119,8 +119,8 @@ struct alignas(64) Point {
 
   Counter counter;
   EdgeVisit edge;
-  // Visits come through visit(), which notes those at edges; else the program only counts.
-  std::atomic<bool> notes_visits{false};
+  // Visits come through visit(), which takes the time at edges; else the program only counts.
+  std::atomic<bool> times_visits{false};
   // Its visits may be arrivals, to be sped up (load/amplification.h). Set when the point is added.
   bool may_amplify = false;
   PointKind kind = PointKind::kThroughput;

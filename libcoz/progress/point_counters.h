@@ -1,6 +1,6 @@
 // Progress points whose visits the kernel counts, by hardware breakpoints.
 //
-// A visit costs the thread no signal and no call, but its time is not noted: such points are only
+// A visit costs the thread no signal and no call, but its time is not taken: such points are only
 // counted, like those of the classic header. add() and descriptors() are for the time before any
 // thread is profiled; refresh() is for one thread at a time. If the program closes a descriptor,
 // the count stays as it was.

@@ -192,8 +192,7 @@ int ProgramSignals::set_taken(Taken& taken, const struct sigaction* action,
   return COZ_REAL(sigaction)(stand_in_of(taken.signal), &own, nullptr);
 }
 
-// The program's handler, which may take a number alone, may get all three: the kernel passes them
-// to any handler, too.
+// A one-argument handler can be passed three, as the kernel does.
 void ProgramSignals::run_handler(int, siginfo_t* info, void* context) noexcept {
   if (!restore(*info)) return;
   Taken& taken = program_signals.signals_[info->si_signo == SIGTRAP ? 0 : 1];

@@ -40,7 +40,8 @@ class ProgramSignals {
   // In the child of fork(), which is not sampled, once it is the session's own process: all but
   // SIGTRAP for breakpoint instructions are the program's again.
   void in_forked_child() noexcept;
-  // In a thread that begins: a signal that it has blocked under its own number is so no longer.
+  // In a thread that begins: if it has one of our signals blocked, unblocks it and blocks its
+  // stand-in.
   void begin_thread() noexcept;
 
   // Those that have a stand-in for the caller.
@@ -49,13 +50,13 @@ class ProgramSignals {
   // What sigaction() does, for any signal.
   int set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
-  // What the kernel gets for a set of the program's, and the reverse. A mask of all signals is read
-  // back as such: so the stand-in is in it if the signal is.
+  // What the kernel gets for a set of the program's, and the reverse. for_program() keeps the
+  // stand-in beside its signal, so that a full mask reads back full.
   SignalBits for_kernel(SignalBits bits) const noexcept;
   SignalBits for_program(SignalBits bits) const noexcept;
   sigset_t for_kernel(const sigset_t& set) const noexcept;
-  // The same for a set that replaces the thread's mask. Handlers on an alternate stack, which may
-  // have room for nothing else, run without samples, and stay so.
+  // The same for a set that replaces the thread's mask. Handlers on an alternate stack may lack
+  // room for ours, so samples stay blocked there whatever mask they set.
   sigset_t mask_for_kernel(const sigset_t& mask) const noexcept;
   // The same for a call that waits with a mask of its own. No tick of the timer ends such a call,
   // so that a wrapper need not tell a tick from a signal of the program's, which it cannot if both

@@ -58,8 +58,8 @@ class LocationFunctions {
   struct Function {
     Fit fit = Fit::kNone;
     FunctionName name;
-    // Where bodies and inlined calls are entered, and why counting there would be wrong, or an
-    // empty text. Two inlined calls may begin at one address, which then counts as two entries.
+    // Each entry, with the reason not to count there (empty: none). Two inlined calls may begin at
+    // one address, which then counts as two entries.
     std::map<std::uint64_t, const char*> bodies;
     std::vector<std::pair<std::uint64_t, const char*>> inlined;
     [[nodiscard]] bool is_entered() const { return !bodies.empty() || !inlined.empty(); }

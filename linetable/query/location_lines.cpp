@@ -55,7 +55,7 @@ std::vector<std::uint64_t> choose_in_scope(const std::vector<LineRow>& rows,
   std::erase_if(found, [&](const LineRow& row) {
     return row.address != anchor.address && (row.column == 0 || row.column != anchor.column);
   });
-  // The jump to a test at the end of a loop, before the loop, is no pass by itself.
+  // A jump into a loop's bottom test is not a pass; its target is.
   std::set<std::uint64_t> chosen;
   for (const LineRow& row : found) chosen.insert(row.address);
   for (const LineRow& row : found) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/linetable/innermost_in_scope.h"
 #include "tests/linetable/sample_table.h"
 #include "tests/linetable/temporary_folder.h"
 
@@ -29,7 +30,7 @@ std::size_t ask_everything(const LineTable& table) {
   const std::vector<std::uint8_t> all(table.file_count(), 1);
   for (std::uint64_t address = 0; address < 0x80; ++address) {
     seen += table.find_chain(address).size();
-    if (const auto found = table.innermost_in_scope(address, all)) {
+    if (const auto found = innermost_in_scope(table, address, all)) {
       seen += table.line(found->line_id).has_value() ? 1 : 0;
       const char* name = table.function_name(found->function_id);
       seen += name == nullptr ? 0 : std::strlen(name);
@@ -73,21 +74,21 @@ TEST_CASE("a table answers what it was built from", "[line_table]") {
   CHECK(table.function_name(coz::kNoFunction) == nullptr);
 }
 
-TEST_CASE("blame goes to the innermost frame in scope", "[line_table]") {
+TEST_CASE("the innermost frame in scope is found", "[line_table]") {
   LineTable table;
   REQUIRE(open_bytes(sample_table(), table) == nullptr);
   const auto by_default = table.files_in_scope(SourceScope());
-  auto found = table.innermost_in_scope(0x20, by_default);
+  auto found = innermost_in_scope(table, 0x20, by_default);
   REQUIRE(found);
   CHECK(table.line(found->line_id)->line == 5);
-  CHECK_FALSE(table.innermost_in_scope(0x50, by_default));
+  CHECK_FALSE(innermost_in_scope(table, 0x50, by_default));
 
   const auto only_a = table.files_in_scope(SourceScope("a.c"));
-  found = table.innermost_in_scope(0x20, only_a);
+  found = innermost_in_scope(table, 0x20, only_a);
   REQUIRE(found);
   CHECK(table.line(found->line_id)->line == 11);
   CHECK(std::string(table.function_name(found->function_id)) == "outer");
-  CHECK_FALSE(table.innermost_in_scope(0x20, {}));
+  CHECK_FALSE(innermost_in_scope(table, 0x20, {}));
 }
 
 TEST_CASE("lines are found by the ends of their paths", "[line_table]") {

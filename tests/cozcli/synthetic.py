@@ -1,4 +1,4 @@
-"""Profiles of a program whose true effects are known: the model by which the estimator is judged.
+"""Profiles of a program whose true effects are known: the model that the estimator is tested on.
 
 A line has a true effect e(s) on the period p0 of a progress point. Every block has a drift of its own,
 shared by its windows; every window has noise of its own. Run as a script to write one:
@@ -38,7 +38,7 @@ class Model:
     In a part `disturbed` of all windows the machine is slower by up to half, which its probe shows; the
     program feels it with the exponent `sensitivity`, and by something more, of relative size `rough` at the
     largest slowness. Without disturbances windows have no probes. In a part `robbed` of them, reference
-    windows among them, a hypervisor withholds up to half of the processor time, which no probe shows and the
+    windows among them, a hypervisor steals up to half of the processor time, which no probe shows and the
     kernel's count does, in ticks of 10 ms; the program feels it as `sensitivity_to_theft` says.
 
     `busy` processors are in use on average, and threads wait for one for `waiting` of that time. Under a

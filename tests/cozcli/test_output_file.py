@@ -1,4 +1,4 @@
-"""What a stranger put into a shared folder is not followed by any command; files are put in place at once."""
+"""No command follows what another user put into a shared folder; files are put in place at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cozcli.errors import CozError
 from cozcli.output_file import replacing, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
-STRANGER = 65534
+OTHER_USER = 65534
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="takes root to make files of another user")
 
@@ -30,12 +30,12 @@ def shared(tmp_path: Path) -> Path:
 
 
 def plant(path: Path, target: Path | None) -> Path:
-    """A stranger's link, or a file of theirs."""
+    """Another user's link or file."""
     if target is None:
         path.write_text("theirs")
     else:
         path.symlink_to(target)
-    os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
+    os.chown(path, OTHER_USER, OTHER_USER, follow_symlinks=False)
     return path
 
 
@@ -48,7 +48,7 @@ def refused(path: Path) -> bool:
 
 
 @as_root
-def test_a_strangers_links_and_files(shared: Path, tmp_path: Path) -> None:
+def test_links_and_files_of_another_user(shared: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     assert refused(plant(shared / "link", own / "victim"))
@@ -59,7 +59,7 @@ def test_a_strangers_links_and_files(shared: Path, tmp_path: Path) -> None:
     (own / "mine").symlink_to(shared / "link")
     assert refused(own / "mine")
     # What the owner of the folder made may be followed; so may all, where others cannot write.
-    os.chown(shared, STRANGER, STRANGER)
+    os.chown(shared, OTHER_USER, OTHER_USER)
     assert not refused(shared / "link")
     os.chown(shared, os.getuid(), os.getgid())
     shared.chmod(0o755)

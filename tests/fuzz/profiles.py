@@ -32,7 +32,7 @@ from mutations import mutate  # noqa: E402
 from cozcli.analysis.analyse import analyse  # noqa: E402
 from cozcli.analysis.compare import baseline_periods, choose, compare  # noqa: E402
 from cozcli.analysis.estimate import replicates  # noqa: E402
-from cozcli.analysis.rank.ranking import most_telling  # noqa: E402
+from cozcli.analysis.rank.ranking import leading  # noqa: E402
 from cozcli.analysis.result import Analysis  # noqa: E402
 from cozcli.commands.plot import default_min_points  # noqa: E402
 from cozcli.errors import CozError  # noqa: E402
@@ -62,7 +62,7 @@ REGRESSIONS = Path(__file__).parent / "regressions" / "profiles"
 #: Of what a report draws; the arithmetic is the same with fewer.
 FEW_REPLICATES = 60
 #: Of most profiles only so many lines are kept: what has few records goes through everything in no time.
-MOST_LINES = 60
+MAX_LINES = 60
 _POINT = LocationPoint("arrival", "breakpoint", "/b", (1,), "work", 2000.0)
 #: A number that none is, as one would be printed.
 NOT_A_NUMBER = re.compile(r"[±+\-\[, ](nan|inf)\b")
@@ -193,7 +193,7 @@ def _sweep(path: Path) -> None:
 def _plot(profile: Profile, analysis: Analysis, folder: Path, suffixes: Sequence[str]) -> None:
     """`coz plot`, into pictures of these kinds."""
     default_min_points(profile)
-    shown = most_telling(analysis.results, FEW_PANELS, FEW_PANELS)
+    shown = leading(analysis.results, FEW_PANELS, FEW_PANELS)
     for suffix in suffixes:
         with contextlib.suppress(CozError):
             write_figure(replace(analysis, results=shown), folder / f"fuzzed{suffix}", len(analysis.results))
@@ -244,10 +244,10 @@ def fuzz(seconds: float, seed: int, findings: Path) -> int:
 def _shortened(raw: bytes, source: random.Random) -> bytes:
     """The first lines, and some of the others, mostly."""
     lines = raw.splitlines(keepends=True)
-    if len(lines) <= MOST_LINES or source.random() < 0.1:
+    if len(lines) <= MAX_LINES or source.random() < 0.1:
         return raw
     begin = source.randrange(len(lines))
-    return b"".join([*lines[: MOST_LINES // 2], *lines[begin : begin + MOST_LINES // 2], lines[-1]])
+    return b"".join([*lines[: MAX_LINES // 2], *lines[begin : begin + MAX_LINES // 2], lines[-1]])
 
 
 def main() -> int:

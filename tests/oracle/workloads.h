@@ -14,7 +14,7 @@ struct Workload {
   std::vector<std::string> lines;  // names of the lines 0, 1, ...
   void (*build)(World& world);
   int cores = 0;               // 0: one for each thread
-  bool informational = false;  // the method does not claim to be right here
+  bool informational = false;  // the method is not expected to be right here
 };
 
 const std::vector<Workload>& workloads();

@@ -1,4 +1,4 @@
-// Code whose blame is not simple: a template inlined in several places, a function with several
+// Code whose line is not easily told: a template inlined in several places, a function with several
 // callers, a library function, and a region around part of it all. One thread; the work of each
 // part is fixed, so that their shares of the time are known: see PARTS.
 #include <coz.h>

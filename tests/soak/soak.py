@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 IN_PLACE = ROOT / "tests/real_programs/in_place.py"
 REQUESTS = 20_000  # in a burst
 ROUNDS = 30  # of bursts in turns, after the end of profiling
-MOST_GROWTH_KB = 1000
-MOST_LOSS = 0.03
+MAX_GROWTH_KB = 1000
+MAX_LOSS = 0.03
 
 
 class Server:
@@ -112,7 +112,7 @@ def main() -> int:
     print(
         f"experiments {experiments}; growth {growth} kB; requests per second of processor time, to plain: {ratio:.3f}"  # noqa: E501
     )
-    return 0 if experiments and growth < MOST_GROWTH_KB and abs(1 - ratio) <= MOST_LOSS else 1
+    return 0 if experiments and growth < MAX_GROWTH_KB and abs(1 - ratio) <= MAX_LOSS else 1
 
 
 def _under_experiments(server: Server, seconds: float) -> int:

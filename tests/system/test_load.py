@@ -1,4 +1,4 @@
-"""Load amplification, from the mark to the report. What is tested holds on a slow machine, too."""
+"""Load amplification, from the macro to the report. What is tested holds on a slow machine, too."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_program_without_arrivals_is_told(coz, build):
     assert "no arrival point" in run.err
 
 
-def test_a_place_instead_of_a_mark(coz, program, request):
+def test_a_location_instead_of_a_macro(coz, program, request):
     source = request.config.rootpath / "examples/producer_consumer/producer_consumer.cpp"
     lines = enumerate(source.read_text().splitlines(), 1)
     line = next(number for number, text in lines if "queue.add(task);" in text)
@@ -73,7 +73,7 @@ def test_a_place_instead_of_a_mark(coz, program, request):
     assert placed["by"] == "breakpoint"  # each visit is seen, and can be charged
     (last,) = [record for record in run.records("samples") if record["final"]]
     visits = {point["name"]: point["visits"] for point in last["points"]}
-    # The mark and the place: each request arrives twice.
+    # The macro and the location: each request arrives twice.
     assert last["arrivals"]["count"] == visits["task"] + visits[placed["name"]]
     assert visits[placed["name"]] > 10
 

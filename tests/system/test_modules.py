@@ -9,8 +9,8 @@ import pytest
 
 PLUGIN = Path(__file__).resolve().parents[1] / "programs/plugin.c"
 EVERYTHING = ("-b", "MAIN", "-b", "%.so")
-# Without experiments, and so without the stretches between them in which nothing is sampled: all of
-# a short program can fall into one of those.
+# Without experiments, and so without the times between them in which nothing is sampled: all of a
+# short program can fall into one of those.
 ONLY_SAMPLES = ("--warmup", "1h")
 
 

@@ -1,4 +1,4 @@
-"""Where time is blamed: inlines, callers, functions, regions, the kernel. Shares of samples, not effects."""
+"""Where samples count: inlines, callers, functions, regions, the kernel. Shares of samples, not effects."""
 
 import re
 from collections import defaultdict
@@ -114,6 +114,6 @@ def test_time_in_libraries_is_the_callers(coz, build, request):
     found = shares(run)
     lines = lines_with(source, "// COPY THRICE", "// COPY ONCE", "// SORT")
     true = [float(share) for share in run.out.split()]
-    blamed = [found.get(f"{source}:{line}", 0) for line in lines]
+    measured = [found.get(f"{source}:{line}", 0) for line in lines]
     # What the sort itself prepares is in another line of the same function.
-    assert sum(map(min, true, blamed)) > 0.93, (true, found)
+    assert sum(map(min, true, measured)) > 0.93, (true, found)

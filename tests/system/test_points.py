@@ -1,4 +1,4 @@
-"""Progress points without marks: `--progress`, `--latency`, `--progress-sampled`. Counts are exact."""
+"""Progress points without macros: `--progress`, `--latency`, `--progress-sampled`. Counts are exact."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_exceptions_pass_through(coz, build, request, by, flags):
 
 
 @pytest.mark.measured
-def test_a_function_is_a_point_like_a_mark(coz, build):
+def test_a_function_is_a_point_like_a_macro(coz, build):
     """Experiments are made, and the report names the point and what counted it."""
     run = coz.run([build("visits.cpp"), "long", 6], "--progress", "unit", "-s", "%visits.cpp")
     assert run.status == 0, run.err

@@ -14,8 +14,8 @@ MIN_HARM = 0.02
 def p_no_contention(estimate: TargetEstimate) -> float:
     """One-sided p-value of "neither the slope nor an effect is below −`MIN_HARM`".
 
-    Contention shows in the slope or at single speedups. The latter are as many chances to err, so the
-    smallest of their p-values counts times their number, and the smaller of the two kinds twice (Bonferroni).
+    Contention shows in the slope or at one of S speedups. The smallest of S p-values is multiplied by S; the
+    smaller of that and the slope's is doubled (Bonferroni).
     """
     # Standard errors are read from the upper half of each interval, the one that points to 0.
     error = (estimate.high - estimate.value) / t_quantile(0.5 + LEVEL / 2, estimate.freedom)

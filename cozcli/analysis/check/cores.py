@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from cozcli.analysis.input.windows import Window
 from cozcli.profile.profile import Run
 
-#: Threads that wait for a processor for more than this part of the time that they have one.
+#: Mark results whose threads waited for a processor for longer than this share of their processor time.
 MAX_WAITING = 0.1
 #: A timer that takes fewer samples than this part of the planned number is mentioned.
 MIN_SAMPLING_RATE = 0.9

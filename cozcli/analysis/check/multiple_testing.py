@@ -26,8 +26,8 @@ MAX_FALSE_CONTENTION = 0.025
 class Candidate:
     """A result that is not tested yet.
 
-    p_no_contention: see contention.py. freedom: degrees of freedom of the slope. has_enough_blocks: to be
-    significant at all.
+    p_no_contention: see contention.py. freedom: degrees of freedom of the slope. has_enough_blocks:
+    enough to be tested.
     """
 
     result: LineResult
@@ -74,11 +74,11 @@ def p_no_slope(candidate: Candidate) -> float:
 
 
 def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]:
-    """The slope's interval stretched from 95 % to another level, each side by the ratio of quantiles of t.
+    """The slope's interval scaled from 95 % to another level, each side by the ratio of quantiles of t.
 
     2,000 replicates have too few values that far out.
     """
     r = candidate.result
     wide, own = (float(t_quantile(0.5 + each / 2, candidate.freedom)) for each in (level, LEVEL))
-    stretch = wide / own
-    return r.slope - stretch * (r.slope - r.slope_low), r.slope + stretch * (r.slope_high - r.slope)
+    scale = wide / own
+    return r.slope - scale * (r.slope - r.slope_low), r.slope + scale * (r.slope_high - r.slope)

@@ -60,7 +60,7 @@ def draw_replicates(table: BlockTable, variance: Variance) -> tuple[Floats, Floa
 def draw_factors(factors: Sequence[Factor], number: int) -> Floats:
     """Relative replicates of the product of factors, (number, 1): lognormal.
 
-    Those that are never above 1 are cut there, the others drawn together.
+    Factors that cannot exceed 1 are drawn singly and cut at 1; the others as one product.
     """
     bounded = [factor for factor in factors if factor.is_at_most_one]
     error = math.hypot(*(factor.relative_error for factor in factors if not factor.is_at_most_one))

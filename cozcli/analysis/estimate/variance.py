@@ -15,7 +15,7 @@ from cozcli.analysis.estimate.block_table import BlockTable, Pool
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats
 
-#: If 1 − 2h + Σh² (see `_scatter`) is not above this, the residual is rounding.
+#: If 1 − 2h + Σh² (see `_scatter`) is below this, the residual is rounding.
 MIN_SPREAD = 1e-12
 #: A line's own residuals count fully; those of other lines as this many degrees of freedom at most.
 PRIOR_FREEDOM = 6.0

@@ -62,7 +62,7 @@ class Windows:
 
 
 def usable_windows(runs: Sequence[Run]) -> Windows:
-    """Sort windows by location. Clipped ones are left out: the speedup that they claim was not applied."""
+    """Sort windows by location. Clipped ones are left out: the speedup that they record was not applied."""
     windows = Windows(defaultdict(list))
     strata: dict[tuple[int, int], int] = {}
     references = reference_probe_times(runs)

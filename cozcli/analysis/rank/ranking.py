@@ -37,11 +37,11 @@ def by_impact(results: Sequence[LineResult]) -> list[LineResult]:
     )
 
 
-def most_telling(results: Sequence[LineResult], most: int, filled: int) -> tuple[LineResult, ...]:
-    """The first `most` of ranked results; those of few data only as long as there are fewer than `filled`."""
-    sure = [r for r in results if Mark.FEW_DATA not in r.marks][:most]
+def leading(results: Sequence[LineResult], limit: int, filled: int) -> tuple[LineResult, ...]:
+    """The first `limit` of ranked results; those of few data only while there are fewer than `filled`."""
+    sure = [r for r in results if Mark.FEW_DATA not in r.marks][:limit]
     unsure = [r for r in results if Mark.FEW_DATA in r.marks]
-    return (*sure, *unsure[: max(min(most, filled) - len(sure), 0)])
+    return (*sure, *unsure[: max(min(limit, filled) - len(sure), 0)])
 
 
 def by_slope(results: Sequence[LineResult]) -> list[LineResult]:

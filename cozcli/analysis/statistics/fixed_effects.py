@@ -1,4 +1,4 @@
-"""Fixed effects of blocks and speedups: weighted least squares in a two-way layout.
+"""Fixed effects of blocks and speedups: weighted least squares with two factors.
 
 A log period is the sum of its block's effect, its speedup's effect, and what is to be explained. Blocks are
 many and are eliminated first. Speedups are at most a few dozen, and their equations are solved exactly.

@@ -27,17 +27,17 @@ def compiled(folder: Path, *options: str) -> Path:
 
 
 @pytest.fixture
-def mark(tmp_path: Path) -> Path:
-    """What the loader of `odd` leaves when it is run."""
-    return tmp_path / "mark"
+def trace(tmp_path: Path) -> Path:
+    """The file that the loader of `foreign` writes when it is run."""
+    return tmp_path / "trace"
 
 
 @pytest.fixture
-def odd(tmp_path: Path, mark: Path) -> Path:
+def foreign(tmp_path: Path, trace: Path) -> Path:
     """A program whose loader is a script."""
     loader = tmp_path / "lib64" / "ld-linux-x86-64.so.2"
     loader.parent.mkdir()
-    loader.write_text(f"#!/bin/sh\necho run >{mark}\n")
+    loader.write_text(f"#!/bin/sh\necho run >{trace}\n")
     loader.chmod(0o755)
     return compiled(tmp_path, f"-Wl,--dynamic-linker={loader}")
 
@@ -71,23 +71,23 @@ def test_known_loaders(path: str, known: bool) -> None:
     assert is_known_loader(path) == known
 
 
-def test_the_loader_of_trusted_programs_is_known(odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    elf = read_elf(odd)
+def test_the_loader_of_trusted_programs_is_known(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elf = read_elf(foreign)
     assert elf is not None
     assert not is_known_loader(elf.interpreter)
-    monkeypatch.setattr(sys, "executable", str(odd))
+    monkeypatch.setattr(sys, "executable", str(foreign))
     assert is_known_loader(elf.interpreter)
 
 
-def test_another_loader_is_not_run(odd: Path, mark: Path, tmp_path: Path) -> None:
+def test_another_loader_is_not_run(foreign: Path, trace: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for command, words in (
-        (("doctor", str(odd)), "names"),
-        (("doctor", "-b", "%/libc.so%", str(odd)), "names"),
-        (("lines", str(odd)), ""),
-        (("lines", "-b", "MAIN", "-b", "%/libc.so%", str(odd)), "is not one of this system's"),
-        (("lines", "-b", "%/libc.so%", str(odd)), "is not one of this system's"),
-        (("run", "-b", "%/libc.so%", "---", str(odd)), "is not one of this system's"),
+        (("doctor", str(foreign)), "names"),
+        (("doctor", "-b", "%/libc.so%", str(foreign)), "names"),
+        (("lines", str(foreign)), ""),
+        (("lines", "-b", "MAIN", "-b", "%/libc.so%", str(foreign)), "is not one of this system's"),
+        (("lines", "-b", "%/libc.so%", str(foreign)), "is not one of this system's"),
+        (("run", "-b", "%/libc.so%", "---", str(foreign)), "is not one of this system's"),
     ):
         done = subprocess.run(
             [sys.executable, "-P", "-m", "cozcli", *command],
@@ -99,14 +99,13 @@ def test_another_loader_is_not_run(odd: Path, mark: Path, tmp_path: Path) -> Non
         )
         assert "Traceback" not in done.stderr
         assert words in " ".join((done.stdout + done.stderr).split()), command
-        assert not mark.exists(), command
+        assert not trace.exists(), command
 
 
 @pytest.mark.parametrize("option", ["--audit", "--depaudit"])
-def test_an_audit_library_is_not_run(tmp_path: Path, mark: Path, option: str) -> None:
-    code = (
-        f'#include <stdio.h>\nunsigned la_version(unsigned v) {{ fclose(fopen("{mark}", "w")); return v; }}\n'
-    )
+def test_an_audit_library_is_not_run(tmp_path: Path, trace: Path, option: str) -> None:
+    body = f'{{ fclose(fopen("{trace}", "w")); return v; }}'
+    code = f"#include <stdio.h>\nunsigned la_version(unsigned v) {body}\n"
     (tmp_path / "audit.c").write_text(code)
     library = tmp_path / "audit.so"
     subprocess.run(["gcc", "-shared", "-fPIC", tmp_path / "audit.c", "-o", library], check=True)
@@ -116,7 +115,7 @@ def test_an_audit_library_is_not_run(tmp_path: Path, mark: Path, option: str) ->
     paths, (problem,) = loaded_libraries(program, elf.interpreter)
     assert paths == []
     assert "DT_AUDIT" in problem.text
-    assert not mark.exists()
+    assert not trace.exists()
 
 
 def test_dynamic_sections_that_are_not_what_they_seem(tmp_path: Path) -> None:
@@ -147,14 +146,14 @@ def test_dynamic_sections_that_are_not_what_they_seem(tmp_path: Path) -> None:
         dynamic_tags(broken)
 
 
-def test_a_loader_that_hangs(odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    elf = read_elf(odd)
+def test_a_loader_that_hangs(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elf = read_elf(foreign)
     assert elf is not None
     Path(elf.interpreter).write_text("#!/bin/sh\nexec sleep 60\n")
-    monkeypatch.setattr(sys, "executable", str(odd))
+    monkeypatch.setattr(sys, "executable", str(foreign))
     monkeypatch.setattr(libraries, "PATIENCE", 0.2)
     begin = time.monotonic()
-    paths, (problem,) = loaded_libraries(odd, elf.interpreter)
+    paths, (problem,) = loaded_libraries(foreign, elf.interpreter)
     assert time.monotonic() - begin < 30
     assert paths == []
     assert "did not list them (no answer" in problem.text

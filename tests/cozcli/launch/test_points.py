@@ -20,7 +20,7 @@ from cozcli.launch.points import (
     Chooser,
     Costs,
     LocationPoint,
-    Spot,
+    ResolvedPoint,
     WantedPoints,
     place_points,
     split_pair,
@@ -34,9 +34,9 @@ NO_HARDWARE = Costs(0, "No such device", 0.0, True, 2000.0)
 OTHER_MACHINE = Costs(4, "", 1500.0, False, 0.0)
 
 
-def spot(count: int = 1, no_instruction: str = "") -> Spot:
+def point(count: int = 1, no_instruction: str = "") -> ResolvedPoint:
     patches = ("" if no_instruction else "90//",) * count
-    return Spot("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), patches, no_instruction)
+    return ResolvedPoint("f", False, "/a.c:f", "f", "/bin/p", tuple(range(count)), patches, no_instruction)
 
 
 @pytest.mark.parametrize(
@@ -56,42 +56,44 @@ def test_pairs(text: str, pair: tuple[str, str] | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("costs", "spots", "chosen"),
+    ("costs", "resolved", "chosen"),
     [
-        (CHEAP, [spot()], HARDWARE),
-        (CHEAP, [spot(4)], HARDWARE),
-        (CHEAP, [spot(5)], BREAKPOINT),
-        (CHEAP, [spot(3), spot(2)], BREAKPOINT),
-        (DEAR, [spot()], BREAKPOINT),
-        (DEAR, [spot(no_instruction="tied")], HARDWARE),
-        (NO_HARDWARE, [spot()], BREAKPOINT),
-        (OTHER_MACHINE, [spot()], HARDWARE),
+        (CHEAP, [point()], HARDWARE),
+        (CHEAP, [point(4)], HARDWARE),
+        (CHEAP, [point(5)], BREAKPOINT),
+        (CHEAP, [point(3), point(2)], BREAKPOINT),
+        (DEAR, [point()], BREAKPOINT),
+        (DEAR, [point(no_instruction="tied")], HARDWARE),
+        (NO_HARDWARE, [point()], BREAKPOINT),
+        (OTHER_MACHINE, [point()], HARDWARE),
     ],
 )
-def test_the_means_are_chosen(costs: Costs, spots: list[Spot], chosen: str) -> None:
-    assert Chooser(AUTO, costs).choose(spots) == chosen
+def test_the_means_are_chosen(costs: Costs, resolved: list[ResolvedPoint], chosen: str) -> None:
+    assert Chooser(AUTO, costs).choose(resolved) == chosen
 
 
 @pytest.mark.parametrize(
-    ("by", "costs", "spots", "said"),
+    ("by", "costs", "resolved", "said"),
     [
-        (HARDWARE, NO_HARDWARE, [spot()], "No such device"),
-        (HARDWARE, CHEAP, [spot(5)], "5 hardware breakpoints, and 4 can be had"),
-        (BREAKPOINT, CHEAP, [spot(no_instruction="tied")], "tied"),
-        (BREAKPOINT, OTHER_MACHINE, [spot()], "x86-64"),
-        (AUTO, NO_HARDWARE, [spot(no_instruction="tied")], "tied"),
-        (AUTO, OTHER_MACHINE, [spot(5)], "5 hardware breakpoints"),
+        (HARDWARE, NO_HARDWARE, [point()], "No such device"),
+        (HARDWARE, CHEAP, [point(5)], "5 hardware breakpoints, and 4 can be had"),
+        (BREAKPOINT, CHEAP, [point(no_instruction="tied")], "tied"),
+        (BREAKPOINT, OTHER_MACHINE, [point()], "x86-64"),
+        (AUTO, NO_HARDWARE, [point(no_instruction="tied")], "tied"),
+        (AUTO, OTHER_MACHINE, [point(5)], "5 hardware breakpoints"),
     ],
 )
-def test_what_cannot_be_had_is_refused(by: str, costs: Costs, spots: list[Spot], said: str) -> None:
+def test_what_cannot_be_had_is_refused(
+    by: str, costs: Costs, resolved: list[ResolvedPoint], said: str
+) -> None:
     with pytest.raises(CozError) as refused:
-        Chooser(by, costs).choose(spots)
+        Chooser(by, costs).choose(resolved)
     assert said in refused.value.problem.text
 
 
 def test_hardware_is_used_up() -> None:
     chooser = Chooser(AUTO, CHEAP)
-    assert [chooser.choose([spot(2)]) for _ in range(3)] == [HARDWARE, HARDWARE, BREAKPOINT]
+    assert [chooser.choose([point(2)]) for _ in range(3)] == [HARDWARE, HARDWARE, BREAKPOINT]
 
 
 def helper(folder: Path, names: list[dict[str, Any]]) -> Path:

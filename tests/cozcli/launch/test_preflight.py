@@ -204,7 +204,7 @@ def test_existing_empty_file_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="takes root to make files of another user")
 @pytest.mark.parametrize("planted", ["link", "file"])
-def test_what_a_stranger_planted_in_a_shared_folder_is_refused(tmp_path: Path, planted: str) -> None:
+def test_what_another_user_planted_in_a_shared_folder_is_refused(tmp_path: Path, planted: str) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o1777)

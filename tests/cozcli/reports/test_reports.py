@@ -11,7 +11,7 @@ import pytest
 from synthetic import Line, Model, many_lines, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.rank.ranking import most_telling
+from cozcli.analysis.rank.ranking import leading
 from cozcli.analysis.result import Analysis
 from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, collect_runs
@@ -127,13 +127,13 @@ def test_a_picture_leaves_out_few_data_and_says_so(tmp_path: Path) -> None:
     analysis = analyse(Profile(collect_runs(read, "x"), ["x"]))
     well_measured = {f"/a.c:{number}" for number in range(8)}
     assert {r.location for r in analysis.results[:8]} == well_measured
-    assert {r.location for r in most_telling(analysis.results, 30, 5)} == well_measured
-    assert len(most_telling(analysis.results, 30, 12)) == 12
-    assert len(most_telling(analysis.results, 3, 3)) == 3
-    assert len(most_telling(analysis.results, 100, 100)) == 20
+    assert {r.location for r in leading(analysis.results, 30, 5)} == well_measured
+    assert len(leading(analysis.results, 30, 12)) == 12
+    assert len(leading(analysis.results, 3, 3)) == 3
+    assert len(leading(analysis.results, 100, 100)) == 20
 
     path = tmp_path / "picture.svg"
-    shown = most_telling(analysis.results, 30, 12)
+    shown = leading(analysis.results, 30, 12)
     write_figure(replace(analysis, results=shown), path, left_out=8)
     assert "12 of 20 curves" in path.read_text()
 

@@ -18,7 +18,7 @@ struct Latency {
   Point& end = *points->find_or_add(PointKind::kEnd, "request");
   WindowMeter meter{*points};
 
-  Latency() { begin.notes_visits = end.notes_visits = true; }
+  Latency() { begin.times_visits = end.times_visits = true; }
   double in_progress() const { return meter.results(kStart + kLength).at(0).in_progress; }
 };
 
@@ -58,7 +58,7 @@ TEST_CASE("times and visits of a point are read together, or not at all") {
 TEST_CASE("a visitor that was held up notes the number of visits of that moment") {
   auto points = std::make_unique<PointRegistry>();
   Point& point = *points->find_or_add(PointKind::kThroughput, "request");
-  point.notes_visits = true;
+  point.times_visits = true;
   WindowMeter meter(*points);
   meter.open(0);
   point.counter.count.fetch_add(1);  // counted, and then held up
@@ -71,13 +71,13 @@ TEST_CASE("a visitor that was held up notes the number of visits of that moment"
 }
 
 TEST_CASE("an edge that is still being written is not requested again") {
-  EdgeVisit mark;
-  REQUIRE(mark.request());
-  mark.take([] { return std::uint64_t{1}; },
+  EdgeVisit edge;
+  REQUIRE(edge.request());
+  edge.take([] { return std::uint64_t{1}; },
             [&] {
-              CHECK_FALSE(mark.request());
+              CHECK_FALSE(edge.request());
               return Nanoseconds{1};
             });
-  CHECK(mark.is_taken());
-  CHECK(mark.request());
+  CHECK(edge.is_taken());
+  CHECK(edge.request());
 }

@@ -21,15 +21,15 @@ constexpr Nanoseconds kStart = 5000000 * kMillisecond;
 // A program whose events happen at given effective times, and an experimenter that polls.
 class Simulation {
  public:
-  Point& point(PointKind kind, const char* name, bool marks) {
+  Point& point(PointKind kind, const char* name, bool is_timed) {
     Point* point = points->find_or_add(kind, name);
     REQUIRE(point != nullptr);
-    point->notes_visits = marks;
+    point->times_visits = is_timed;
     return *point;
   }
 
   void visit(Point& point) const {
-    if (point.notes_visits) {
+    if (point.times_visits) {
       point.visit([this] { return time; });
     } else {
       point.counter.count.fetch_add(1);  // as the classic header does

@@ -18,7 +18,7 @@ TEST_CASE("a pattern names an executable by its path, or by its name alone") {
 TEST_CASE("a process that is not wanted does not ask, and none waits for a coz run that is gone") {
   CHECK_FALSE(request_attach(nullptr));
   CHECK_FALSE(request_attach(""));
-  CHECK_FALSE(request_attach("/nonexistent/claims"));
-  CHECK_FALSE(request_attach("/nonexistent/claims\nnot-this-program"));
-  CHECK_FALSE(request_attach("/nonexistent/claims\n%"));
+  CHECK_FALSE(request_attach("/nonexistent/requests"));
+  CHECK_FALSE(request_attach("/nonexistent/requests\nnot-this-program"));
+  CHECK_FALSE(request_attach("/nonexistent/requests\n%"));
 }

@@ -104,7 +104,7 @@ TEST_CASE("times of all threads are summed") {
   CHECK(point.times()->times == Point::kShares * (2 * Point::kShares - 1));
 }
 
-TEST_CASE("only latency points and wanted marks ask a visit for its time") {
+TEST_CASE("only latency points and requested edges ask a visit for its time") {
   Point point;
   CHECK(point.wants_no_time());
   point.edge.request();
@@ -127,7 +127,7 @@ TEST_CASE("latency points sum the times of their visits, others don't") {
   CHECK(throughput.times()->visits == 0);
 }
 
-TEST_CASE("of threads that visit at once exactly one takes a mark", "[threads]") {
+TEST_CASE("of threads that visit at once exactly one takes an edge", "[threads]") {
   Point point;
   constexpr int kRequests = 2000;
   std::atomic<bool> stop{false};

@@ -114,15 +114,15 @@ TEST_CASE("threads that sample the same targets lose no sample and list no targe
     });
   }
   // A reader meanwhile finds targets in range, or entries not made yet.
-  int strange = 0;
+  int invalid = 0;
   for (int i = 0; i < 200; ++i) {
     for (const std::uint32_t target : seen_lines(histogram)) {
       if (target == coz::kNoTarget) continue;
-      if (target >= kLines || histogram.of(target) == 0) ++strange;
+      if (target >= kLines || histogram.of(target) == 0) ++invalid;
     }
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(strange == 0);
+  CHECK(invalid == 0);
   CHECK(histogram.in_scope() == kThreads * kRounds * kLines);
   CHECK(histogram.total() == kThreads * kRounds * (kLines + 1));
   std::uint32_t wrong = 0;

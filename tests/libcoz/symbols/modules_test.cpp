@@ -19,15 +19,17 @@ namespace {
 // What is added to the beginning of an object to come to outer(), line 10 of /src/a.c.
 constexpr std::uintptr_t kOuter = 0x10;
 
-std::string blame(const Modules& modules, std::uintptr_t address) {
-  SourceFrame place;
-  return modules.find(address, {&place, 1}) == 0 ? "" : modules.location(place.line);
+std::string location_at(const Modules& modules, std::uintptr_t address) {
+  SourceFrame frame;
+  return modules.find(address, {&frame, 1}) == 0 ? "" : modules.location(frame.line);
 }
 
 struct List {
   List() { REQUIRE(modules.reserve()); }
 
-  std::string at(std::size_t place) const { return blame(modules, memory.address(place) + kOuter); }
+  std::string at(std::size_t place) const {
+    return location_at(modules, memory.address(place) + kOuter);
+  }
   Module& add() { return modules.add(open_sample_table(), SourceScope()); }
 
   FakeMemory memory;
@@ -112,7 +114,7 @@ TEST_CASE("without room for them no modules come later", "[modules]") {
   Modules modules(FakeMemory::find);
   Module& module = modules.add(open_sample_table(), SourceScope());
   CHECK_FALSE(modules.add_image(module, memory.put(0, 1)));
-  CHECK(blame(modules, memory.address(0) + kOuter).empty());
+  CHECK(location_at(modules, memory.address(0) + kOuter).empty());
 }
 
 TEST_CASE("readers find the right module, or none, while modules come and go",

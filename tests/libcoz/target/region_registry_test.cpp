@@ -43,16 +43,16 @@ TEST_CASE("a full registry of regions refuses more") {
 TEST_CASE("threads that name a region at once get the same number", "[threads]") {
   const auto registry = std::make_unique<RegionRegistry>();
   std::vector<std::thread> threads;
-  std::atomic<int> strange{0};
+  std::atomic<int> wrong{0};
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
         const auto region = registry->find_or_add("r" + std::to_string(i % 50));
-        if (!region || registry->name(*region) != "r" + std::to_string(i % 50)) ++strange;
+        if (!region || registry->name(*region) != "r" + std::to_string(i % 50)) ++wrong;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(strange == 0);
+  CHECK(wrong == 0);
   CHECK(registry->size() == 50);
 }

@@ -121,12 +121,12 @@ TEST_CASE("threads that claim at the same time get slots of their own", "[thread
       }
     });
   }
-  std::atomic<int> strange_tids{0};
+  std::atomic<int> wrong_tids{0};
   std::thread reader([&] {
     while (!stop) {
       registry->for_each([&](ThreadState& thread) {
         const int tid = thread.tid;
-        if (tid < -1 || tid > kThreads) ++strange_tids;
+        if (tid < -1 || tid > kThreads) ++wrong_tids;
       });
     }
   });
@@ -134,7 +134,7 @@ TEST_CASE("threads that claim at the same time get slots of their own", "[thread
   stop = true;
   reader.join();
   CHECK(shared_slots == 0);
-  CHECK(strange_tids == 0);
+  CHECK(wrong_tids == 0);
   CHECK(registry->threads_seen() == kThreads * kRounds);
   CHECK(live_tids(*registry).empty());
 }

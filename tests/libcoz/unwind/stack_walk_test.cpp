@@ -22,14 +22,14 @@ using coz::StackWalk;
 
 namespace {
 
-constexpr std::size_t kMost = 64;
+constexpr std::size_t kMaxFrames = 64;
 
 struct Walked {
-  std::array<std::uintptr_t, kMost> addresses{};
+  std::array<std::uintptr_t, kMaxFrames> addresses{};
   std::size_t count = 0;
 
   void add(std::uintptr_t address) {
-    if (count < kMost) addresses[count++] = address;
+    if (count < kMaxFrames) addresses[count++] = address;
   }
   bool has(std::uintptr_t begin, std::uintptr_t end) const {
     return std::any_of(addresses.begin(), addresses.begin() + count,
@@ -52,7 +52,7 @@ Walked ours(StackWalk walk) {
   Walked walked;
   do {
     walked.add(walk.address());
-  } while (walked.count < kMost && walk.step());
+  } while (walked.count < kMaxFrames && walk.step());
   return walked;
 }
 

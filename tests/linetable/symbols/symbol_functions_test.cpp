@@ -15,6 +15,7 @@
 #include "linetable/cache/build_table.h"
 #include "linetable/query/table_queries.h"
 #include "tests/linetable/compiled_program.h"
+#include "tests/linetable/innermost_in_scope.h"
 #include "tests/linetable/temporary_folder.h"
 
 using namespace coz::linetable;
@@ -203,14 +204,14 @@ TEST_CASE("code without debug information among code that has some",
   const std::uint64_t at = second - table.base_address();
   const std::vector<std::uint8_t> none(table.file_count());
   const std::vector<std::uint8_t> all(table.file_count(), 1);
-  CHECK_FALSE(table.innermost_in_scope(at, all));
-  const auto found = table.innermost_in_scope(at, none, Lineless::kFind);
+  CHECK_FALSE(innermost_in_scope(table, at, all));
+  const auto found = innermost_in_scope(table, at, none, Lineless::kFind);
   REQUIRE(found);
   CHECK(table.function_location(found->function_id) == binary + ":second_file");
   CHECK_FALSE(table.find_line(binary, 0));
   const std::uint64_t busy = functions.at("main").begin - table.base_address();
-  CHECK_FALSE(table.innermost_in_scope(busy, none, Lineless::kFind));
-  CHECK(table.innermost_in_scope(busy, all, Lineless::kFind));
+  CHECK_FALSE(innermost_in_scope(table, busy, none, Lineless::kFind));
+  CHECK(innermost_in_scope(table, busy, all, Lineless::kFind));
 
   // What has lines is as without.
   for (const std::uint64_t address : addresses_of_functions(binary)) {

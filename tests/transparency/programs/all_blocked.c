@@ -8,7 +8,7 @@
 #include "transparency.h"
 
 static volatile int over;
-static int strangers;
+static int unexpected;
 
 static void* computes(void* argument) {
   while (!over) {
@@ -27,7 +27,7 @@ static void* waits(void* set) {
     if (number == SIGUSR1)
       users++;
     else
-      strangers++;
+      unexpected++;
   }
   say("the waiting thread got the signal it was sent", users >= 1);
   return NULL;
@@ -41,11 +41,11 @@ static void* reads(void* set) {
     work(1);
     poll(&wanted, 1, 2);
     if (read(descriptor, &info, sizeof info) != sizeof info) {
-      if (errno != EAGAIN) strangers += 1000;
+      if (errno != EAGAIN) unexpected += 1000;
       continue;
     }
     if (info.ssi_signo == SIGUSR2) break;
-    strangers++;
+    unexpected++;
   }
   close(descriptor);
   return NULL;
@@ -84,6 +84,6 @@ int main(int count, char** arguments) {
   pthread_join(waiter, NULL);
   over = 1;
   for (int i = 0; i < 2; i++) pthread_join(workers[i], NULL);
-  say("no signal came that nobody sent", strangers == 0);
+  say("no signal came that nobody sent", unexpected == 0);
   return 0;
 }

@@ -187,7 +187,7 @@ def without_theft(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("sensitivity", [1.0, 0.4])
 @pytest.mark.parametrize("disturbed", [0.0, 0.3])
-def test_what_the_hypervisor_withheld_is_taken_out(sensitivity: float, disturbed: float) -> None:
+def test_time_that_the_hypervisor_stole_is_taken_out(sensitivity: float, disturbed: float) -> None:
     corrected, plain = [], []
     for seed in range(8):
         records = robbed_profile(sensitivity, seed, disturbed=disturbed)
@@ -198,7 +198,7 @@ def test_what_the_hypervisor_withheld_is_taken_out(sensitivity: float, disturbed
     assert abs(np.mean(corrected)) < 0.005
 
 
-def test_intervals_keep_their_coverage_where_time_is_withheld() -> None:
+def test_intervals_keep_their_coverage_where_time_is_stolen() -> None:
     covered = []
     for seed in range(30):
         for result in analyse(profile_of(robbed_profile(seed=seed))).results:
@@ -216,7 +216,7 @@ def test_both_exponents_are_found(slowness: float, theft: float) -> None:
     assert found.stolen == pytest.approx(theft, abs=0.1)
 
 
-def test_references_from_which_time_was_withheld_are_no_overhead() -> None:
+def test_references_from_which_time_was_stolen_are_no_overhead() -> None:
     records = robbed_profile(references=True, slowdown=1.1)
     (cost,) = analyse(profile_of(records)).overheads.values()
     assert cost.slowdown == pytest.approx(1.1, abs=0.03)
