@@ -93,9 +93,17 @@ export function summary(result: Result): string {
   const condition = `If ${title(result)} were ${speedup(asked)} faster, `;
   const point = `“${printable(pointName(result))}”`;
   const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
-  if (value.low > 0) return `${condition}${point} would take ${amount} less time.${continuation(result)}`;
-  if (value.high < 0) return `${condition}${point} would take ${amount} more time.`;
+  if (value.low > 0) {
+    return `${condition}${point} would take ${amount} less time.${continuation(result)}${doubts(result)}`;
+  }
+  if (value.high < 0) return `${condition}${point} would take ${amount} more time.${doubts(result)}`;
   return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
+}
+
+/** The marks that may make it another effect, or none; `coz report` adds them to its sentence, too. */
+function doubts(result: Result): string {
+  const marks = result.marks.filter((mark) => mark !== "contention").map(printable);
+  return marks.length > 0 ? ` But: ${marks.join(", ")}.` : "";
 }
 
 /** What becomes of a gain at larger speedups; `coz report` says the same. */

@@ -46,3 +46,10 @@ test("what becomes of a gain at larger speedups is what the report says of it", 
   assert.match(said(bends), /Beyond about 50 % it gets slower again\.$/);
   assert.match(said({ ...bends, contention: true }), /Beyond about 50 % it gets slower again: contention\.$/);
 });
+
+test("a gain or a loss is not said without what makes it doubtful", () => {
+  const marks = ["not settled", "limited by load"];
+  assert.match(said({ marks }), /less time\. But: not settled, limited by load\.$/);
+  assert.match(said({ marks, effect: (s) => -s / 5 }), /more time\. But: not settled, limited by load\.$/);
+  assert.match(said({ contention: true, effect: (s) => -s / 5 }), /more time\.$/);
+});
