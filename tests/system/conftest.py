@@ -108,10 +108,10 @@ def coz(tmp_path: Path) -> Coz:
 
 @pytest.fixture(scope="session")
 def build() -> Callable[..., Path]:
-    """build(SOURCE, FLAG...): compiles a program of tests/programs or examples, unless it is there."""
+    """build(SOURCE, FLAG...): compiles a program of tests/programs, examples or benchmarks, once."""
 
     def compile_program(source: str, *flags: str, debug: str = "-g") -> Path:
-        path = (ROOT if source.startswith("examples/") else PROGRAMS) / source
+        path = (ROOT if source.startswith(("examples/", "benchmarks/")) else PROGRAMS) / source
         compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++20"]
         command = [*compiler, "-O2", debug, "-I", str(ROOT / "include"), str(path), *flags, "-lpthread"]
         return compiled(command, path, path.stem)
