@@ -62,7 +62,7 @@ struct Arguments {
   BuildOptions build;
   std::string table;
   std::vector<std::string_view> patterns;
-  Choices choices;
+  WantedTargets wanted_targets;
   bool functions = false;
   std::vector<std::string> locations;
 };
@@ -114,7 +114,7 @@ int with_table(const Arguments& arguments, Query query) {
 
 int run_scope(const Arguments& arguments) {
   return with_table(arguments, [&](const LineTable& table, const SourceScope& scope) {
-    return finish(kOk, describe_scope(table, scope, arguments.choices));
+    return finish(kOk, describe_scope(table, scope, arguments.wanted_targets));
   });
 }
 
@@ -180,7 +180,7 @@ bool take_option(int letter, Arguments& out) {
       out.patterns.emplace_back(optarg);
       return true;
     case 'f':
-      out.choices.functions.emplace_back(optarg);
+      out.wanted_targets.functions.emplace_back(optarg);
       return true;
     case 'p':
       out.locations.emplace_back(optarg);
@@ -189,7 +189,7 @@ bool take_option(int letter, Arguments& out) {
       break;
   }
   if (const auto location = parse_location(optarg)) {
-    out.choices.lines.push_back({optarg, *location});
+    out.wanted_targets.lines.push_back({optarg, *location});
     return true;
   }
   usage("--line wants FILE:LINE, not " + std::string(optarg));

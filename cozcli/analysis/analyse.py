@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from cozcli.analysis import extension, messages
 from cozcli.analysis.check.contention import p_no_contention
-from cozcli.analysis.check.marks import MIN_GROUPS, Marks, find_marks
+from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
@@ -175,7 +175,10 @@ def _candidate(
         surroundings=surroundings.get(series.location, Surroundings()),
     )
     return Candidate(
-        result, p_no_contention(estimate), float(estimate.freedom[0]), estimate.table.groups >= MIN_GROUPS
+        result,
+        p_no_contention(estimate),
+        float(estimate.freedom[0]),
+        estimate.table.total_units >= MIN_TOTAL_UNITS,
     )
 
 

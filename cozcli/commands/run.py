@@ -26,7 +26,7 @@ from cozcli.launch.profiled_process import (
 )
 from cozcli.launch.program import end_like, run_program
 from cozcli.launch.runtime_library import find_installation
-from cozcli.launch.series import Goal, Series
+from cozcli.launch.series import Goal, RunSeries
 from cozcli.messages import printable
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def execute(options: argparse.Namespace) -> int:
             )
         else:
             process = LaunchedProcess(preparation, name, program, elf.interpreter, warn)
-        series = Series(Goal(options.repeat, options.duration, options.until), output.path)
+        series = RunSeries(Goal(options.repeat, options.duration, options.until), output.path)
         print_warnings(process.warnings())
         if output.appends and not options.quiet:
             _say(messages.run.appending(options.output))
@@ -105,7 +105,7 @@ class Launch(NamedTuple):
     run_extensions: Sequence[RunExtension]
 
 
-def _run(launch: Launch, series: Series, output: Output, options: argparse.Namespace) -> int:
+def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Namespace) -> int:
     beginning = output.begin()
     live = _make_live(series, output.path, beginning, options)
     another = True
@@ -181,7 +181,7 @@ def _run_once(launch: Launch, number: int, live: Live | None, output: Output, na
     return ending
 
 
-def _make_live(series: Series, profile: Path, beginning: int, options: argparse.Namespace) -> Live | None:
+def _make_live(series: RunSeries, profile: Path, beginning: int, options: argparse.Namespace) -> Live | None:
     from cozcli.status_row import StatusRow
 
     on_terminal = StatusRow.is_possible()

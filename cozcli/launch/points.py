@@ -68,11 +68,11 @@ class LocationPoint(NamedTuple):
 
     def encode(self) -> str:
         """As in docs/launch_contract.md."""
-        sites = [
+        entries = [
             f"{address:x}={patch}" if patch else f"{address:x}"
             for address, patch in zip_longest(self.addresses, self.patches, fillvalue="")
         ]
-        return "\t".join((self.kind, self.by, self.binary, ",".join(sites), self.name))
+        return "\t".join((self.kind, self.by, self.binary, ",".join(entries), self.name))
 
 
 class Costs(NamedTuple):

@@ -33,7 +33,7 @@ class Goal(NamedTuple):
         return self.duration is None and self.until is None and self.repeat in (None, 1)
 
 
-class Series:
+class RunSeries:
     """Counts runs, and decides after each whether there is to be another."""
 
     def __init__(self, goal: Goal, profile: Path) -> None:

@@ -27,7 +27,7 @@ class ThroughputPoint(NamedTuple):
 
 
 class LatencyPoint(NamedTuple):
-    """Over `elapsed`, `in_progress` transactions were open on average."""
+    """Over `elapsed`, `in_progress` operations were open on average."""
 
     name: str
     arrivals: int

@@ -15,7 +15,7 @@ constexpr std::uint64_t kVisitsWithoutEdge = 20;
 
 void WindowMeter::open(Nanoseconds effective) {
   edges_.clear();
-  in_flight_.clear();
+  operations_.clear();
   opened_ = last_poll_ = effective;
   closing_ = false;
   const std::uint32_t size = points_.size();
@@ -29,15 +29,15 @@ void WindowMeter::open(Nanoseconds effective) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
       const bool times = times_visits && end->times_visits.load(std::memory_order_relaxed);
-      in_flight_.push_back({&point,
-                            end,
-                            point.visits(),
-                            end->visits(),
-                            times ? point.times() : std::nullopt,
-                            times ? end->times() : std::nullopt,
-                            0.0,
-                            effective,
-                            {}});
+      operations_.push_back({&point,
+                             end,
+                             point.visits(),
+                             end->visits(),
+                             times ? point.times() : std::nullopt,
+                             times ? end->times() : std::nullopt,
+                             0.0,
+                             effective,
+                             {}});
     }
   }
 }
@@ -61,10 +61,10 @@ void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
 void WindowMeter::poll(Nanoseconds effective) {
   for (Edges& edges : edges_) take_edge(edges, effective);
   if (!closing_) {
-    for (InFlight& in_flight : in_flight_) {
-      in_flight.polled_integral +=
-          in_progress(in_flight) * static_cast<double>(effective - in_flight.last_poll);
-      in_flight.last_poll = effective;
+    for (Operations& operations : operations_) {
+      operations.polled_integral +=
+          in_progress(operations) * static_cast<double>(effective - operations.last_poll);
+      operations.last_poll = effective;
     }
   }
   last_poll_ = effective;
@@ -89,7 +89,7 @@ void WindowMeter::request_last_visits(Nanoseconds effective) {
     edges.point->edge.withdraw();
     if (edges.first && !edges.point->edge.request()) edges.usable = false;
   }
-  for (InFlight& in_flight : in_flight_) finish(in_flight, effective);
+  for (Operations& operations : operations_) finish(operations, effective);
 }
 
 bool WindowMeter::has_last_visits() const noexcept {
@@ -101,25 +101,25 @@ bool WindowMeter::has_last_visits() const noexcept {
 bool WindowMeter::needs_fine_polls() const noexcept {
   return std::any_of(edges_.begin(), edges_.end(),
                      [](const Edges& edges) { return !edges.times_visits; }) ||
-         std::any_of(in_flight_.begin(), in_flight_.end(), [](const InFlight& in_flight) {
-           return !in_flight.begun || !in_flight.ended;
+         std::any_of(operations_.begin(), operations_.end(), [](const Operations& operations) {
+           return !operations.begun || !operations.ended;
          });
 }
 
-double WindowMeter::in_progress(const InFlight& in_flight) noexcept {
-  const auto arrivals = static_cast<double>(in_flight.begin->visits());
-  const auto departures = static_cast<double>(in_flight.end->visits());
+double WindowMeter::in_progress(const Operations& operations) noexcept {
+  const auto arrivals = static_cast<double>(operations.begin->visits());
+  const auto departures = static_cast<double>(operations.end->visits());
   return std::max(0.0, arrivals - departures);
 }
 
 // ∫L de: operations in progress at the opening count throughout; each arrival adds one from its
 // time to the end, and each departure subtracts one from its time to the end. Sums are modulo 2^64;
 // their differences fit.
-std::optional<double> WindowMeter::exact_integral(const InFlight& in_flight,
+std::optional<double> WindowMeter::exact_integral(const Operations& operations,
                                                   Nanoseconds effective) const {
-  if (!in_flight.begun || !in_flight.ended) return std::nullopt;
-  const auto begun = in_flight.begin->times();
-  const auto ended = in_flight.end->times();
+  if (!operations.begun || !operations.ended) return std::nullopt;
+  const auto begun = operations.begin->times();
+  const auto ended = operations.end->times();
   if (!begun || !ended) return std::nullopt;
   const auto close = static_cast<std::uint64_t>(effective);
   const auto until_close = [close](const VisitTimes::Sum& from, const VisitTimes::Sum& to) {
@@ -127,20 +127,21 @@ std::optional<double> WindowMeter::exact_integral(const InFlight& in_flight,
     return static_cast<double>(static_cast<std::int64_t>(sum));
   };
   const double at_open =
-      static_cast<double>(in_flight.begun->visits) - static_cast<double>(in_flight.ended->visits);
+      static_cast<double>(operations.begun->visits) - static_cast<double>(operations.ended->visits);
   return at_open * static_cast<double>(effective - opened_) +
-         until_close(*in_flight.begun, *begun) - until_close(*in_flight.ended, *ended);
+         until_close(*operations.begun, *begun) - until_close(*operations.ended, *ended);
 }
 
-void WindowMeter::finish(InFlight& in_flight, Nanoseconds effective) const {
+void WindowMeter::finish(Operations& operations, Nanoseconds effective) const {
   const Nanoseconds elapsed = effective - opened_;
-  const double integral = exact_integral(in_flight, effective).value_or(in_flight.polled_integral);
-  in_flight.result.name = in_flight.begin->name;
-  in_flight.result.kind = PointKind::kBegin;
-  in_flight.result.arrivals = in_flight.begin->visits() - in_flight.arrivals_at_open;
-  in_flight.result.departures = in_flight.end->visits() - in_flight.departures_at_open;
-  in_flight.result.elapsed = elapsed;
-  in_flight.result.in_progress =
+  const double integral =
+      exact_integral(operations, effective).value_or(operations.polled_integral);
+  operations.result.name = operations.begin->name;
+  operations.result.kind = PointKind::kBegin;
+  operations.result.arrivals = operations.begin->visits() - operations.arrivals_at_open;
+  operations.result.departures = operations.end->visits() - operations.departures_at_open;
+  operations.result.elapsed = elapsed;
+  operations.result.in_progress =
       elapsed > 0 ? std::max(0.0, integral / static_cast<double>(elapsed)) : 0.0;
 }
 
@@ -170,9 +171,9 @@ std::vector<PointResult> WindowMeter::results(Nanoseconds effective) const {
   for (const Edges& edges : edges_) {
     if (edges.usable && edges.point->visits() > 0) results.push_back(throughput(edges, effective));
   }
-  for (const InFlight& in_flight : in_flight_) {
-    if (in_flight.result.arrivals > 0 || in_flight.result.in_progress > 0) {
-      results.push_back(in_flight.result);
+  for (const Operations& operations : operations_) {
+    if (operations.result.arrivals > 0 || operations.result.in_progress > 0) {
+      results.push_back(operations.result);
     }
   }
   return results;

@@ -18,9 +18,9 @@ constexpr const char* kNobody = "none";
 std::optional<std::vector<std::uintptr_t>> addresses_of(const LocationPoint& wanted,
                                                         const Loading& loading) {
   std::vector<std::uintptr_t> addresses;
-  for (const LocationPoint::Site& site : wanted.sites) {
-    const std::uintptr_t address = loading.load_bias + site.address;
-    const std::size_t size = site.plan ? site.plan->original.size() : 1;
+  for (const LocationPoint::Entry& entry : wanted.entries) {
+    const std::uintptr_t address = loading.load_bias + entry.address;
+    const std::size_t size = entry.plan ? entry.plan->original.size() : 1;
     if (address < loading.begin || address + size > loading.end) {
       message("%s: %s has no code at %#lx; its visits are not counted", wanted.name.c_str(),
               wanted.binary.c_str(), static_cast<unsigned long>(address));
@@ -32,8 +32,8 @@ std::optional<std::vector<std::uintptr_t>> addresses_of(const LocationPoint& wan
 }
 
 bool has_plans(const LocationPoint& wanted) {
-  return std::all_of(wanted.sites.begin(), wanted.sites.end(),
-                     [](const LocationPoint::Site& site) { return site.plan.has_value(); });
+  return std::all_of(wanted.entries.begin(), wanted.entries.end(),
+                     [](const LocationPoint::Entry& entry) { return entry.plan.has_value(); });
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   if (!has_plans(wanted)) return kNobody;
   point->times_visits.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < addresses->size(); ++i) {
-    requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.sites[i].plan, point});
+    requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.entries[i].plan, point});
   }
   return name_of(CountedBy::kBreakpoint);
 }

@@ -35,29 +35,29 @@ bool parse_means(std::string_view text, CountedBy& out) noexcept {
   return false;
 }
 
-std::optional<LocationPoint::Site> parse_site(std::string_view text) {
-  LocationPoint::Site site;
+std::optional<LocationPoint::Entry> parse_entry(std::string_view text) {
+  LocationPoint::Entry entry;
   const std::string_view digits = take(text, '=');
   const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), site.address, 16);
+      std::from_chars(digits.data(), digits.data() + digits.size(), entry.address, 16);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (text.empty()) return site;
-  site.plan = parse_patch_plan(text);
-  return site.plan ? std::optional(std::move(site)) : std::nullopt;
+  if (text.empty()) return entry;
+  entry.plan = parse_patch_plan(text);
+  return entry.plan ? std::optional(std::move(entry)) : std::nullopt;
 }
 
-bool parse_sites(std::string_view text, std::vector<LocationPoint::Site>& out) {
+bool parse_entries(std::string_view text, std::vector<LocationPoint::Entry>& out) {
   while (!text.empty()) {
-    auto site = parse_site(take(text, ','));
-    if (!site) return false;
-    out.push_back(*std::move(site));
+    auto entry = parse_entry(take(text, ','));
+    if (!entry) return false;
+    out.push_back(*std::move(entry));
   }
   return true;
 }
 
 bool has_plans(const LocationPoint& point) {
-  return std::all_of(point.sites.begin(), point.sites.end(),
-                     [](const LocationPoint::Site& site) { return site.plan.has_value(); });
+  return std::all_of(point.entries.begin(), point.entries.end(),
+                     [](const LocationPoint::Entry& entry) { return entry.plan.has_value(); });
 }
 
 std::optional<LocationPoint> parse_one(std::string_view text) {
@@ -66,13 +66,13 @@ std::optional<LocationPoint> parse_one(std::string_view text) {
   fields.back() = text;
   LocationPoint point;
   if (!parse_kind(fields[0], point.kind) || !parse_means(fields[1], point.by) ||
-      !parse_sites(fields[3], point.sites)) {
+      !parse_entries(fields[3], point.entries)) {
     return std::nullopt;
   }
   point.binary = fields[2];
   point.name = fields[4];
-  const bool has_sites = !point.binary.empty() && !point.sites.empty();
-  if (point.name.empty() || has_sites == (point.by == CountedBy::kSamples)) return std::nullopt;
+  const bool has_entries = !point.binary.empty() && !point.entries.empty();
+  if (point.name.empty() || has_entries == (point.by == CountedBy::kSamples)) return std::nullopt;
   if (point.by == CountedBy::kBreakpoint && !has_plans(point)) return std::nullopt;
   return point;
 }

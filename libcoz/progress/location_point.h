@@ -20,21 +20,21 @@ enum class CountedBy { kHardware, kBreakpoint, kSamples };
 
 struct LocationPoint {
   // One of the addresses at which a visit begins.
-  struct Site {
+  struct Entry {
     std::uint64_t address = 0;      // in the file's own address space
     std::optional<PatchPlan> plan;  // where a breakpoint instruction can stand
   };
 
   PointKind kind = PointKind::kThroughput;
   CountedBy by = CountedBy::kHardware;
-  std::string binary;       // empty with kSamples, as are the sites
-  std::vector<Site> sites;  // with kBreakpoint, each has a plan
-  std::string name;         // with kSamples: `path:line`
+  std::string binary;          // empty with kSamples, as are the entries
+  std::vector<Entry> entries;  // with kBreakpoint, each has a plan
+  std::string name;            // with kSamples: `path:line`
 };
 
 const char* name_of(CountedBy by) noexcept;
 
-// One a line: kind, means, binary, sites and name, with tabs in between. Sites have commas in
+// One a line: kind, means, binary, entries and name, with tabs in between. Entries have commas in
 // between, and are addresses (hexadecimal), each with a plan behind a `=` if there is one. A line
 // that is none of this is left out, and reported in `problems`.
 [[nodiscard]] std::vector<LocationPoint> parse_location_points(std::string_view list,

@@ -114,9 +114,9 @@ void end_choice(JsonWriter& json, const std::vector<std::string>& nearest) {
 
 void write_lines_found(JsonWriter& json, const LineTable& table,
                        const std::vector<std::uint8_t>& files_in_scope,
-                       const std::vector<Choices::Line>& wanted) {
+                       const std::vector<WantedTargets::Line>& wanted) {
   std::vector<std::uint32_t> functions;
-  for (const Choices::Line& choice : wanted) {
+  for (const WantedTargets::Line& choice : wanted) {
     const auto id = table.find_line(choice.location.path, choice.location.line);
     std::vector<std::string> nearest;
     begin_choice(json, "line", choice.text);
@@ -185,7 +185,7 @@ std::optional<Location> parse_location(std::string_view text) {
 }
 
 std::string describe_scope(const LineTable& table, const SourceScope& scope,
-                           const Choices& choices) {
+                           const WantedTargets& wanted_targets) {
   const std::vector<std::uint8_t> in_scope = table.files_in_scope(scope);
   const std::vector<std::uint8_t> functions = functions_in_scope(table, in_scope);
   std::vector<FileLines> all = count_lines(table);
@@ -209,8 +209,8 @@ std::string describe_scope(const LineTable& table, const SourceScope& scope,
   json.key("all_files");
   write_files(json, table, all);
   json.key("chosen").begin_array();
-  write_lines_found(json, table, in_scope, choices.lines);
-  write_functions_found(json, table, functions, choices.functions);
+  write_lines_found(json, table, in_scope, wanted_targets.lines);
+  write_functions_found(json, table, functions, wanted_targets.functions);
   json.end_array().end_object();
   return json.text();
 }

@@ -24,7 +24,7 @@ struct Location {
 
 // What a user chose: the arguments of --line, of which `location` is what parse_location() made,
 // and of --function.
-struct Choices {
+struct WantedTargets {
   struct Line {
     std::string text;
     Location location;
@@ -35,7 +35,7 @@ struct Choices {
 
 // The object that `scope` prints.
 [[nodiscard]] std::string describe_scope(const LineTable& table, const SourceScope& scope,
-                                         const Choices& choices);
+                                         const WantedTargets& wanted_targets);
 
 // Calls `print` with an object for each line in scope, in order of path and line; or, with
 // `functions`, for each function in scope, in order of path and name.

@@ -26,7 +26,7 @@ from cozcli.profile.profile import Run
 MIN_SPEEDUPS = 5
 #: Fewer comparisons with a baseline than this are few data too, and prove no contention: all of them may have
 #: met one bad moment of the machine.
-MIN_GROUPS = 3
+MIN_TOTAL_UNITS = 3
 
 
 @dataclass
@@ -80,7 +80,7 @@ def _marks_of_data(table: BlockTable, phase: Phase) -> set[Mark]:
     # Runs that tried few speedups, as they were asked to, are complete all the same.
     enough = MIN_SPEEDUPS if series.planned is None else min(MIN_SPEEDUPS, len(series.planned))
     found = {
-        Mark.FEW_DATA: table.groups < MIN_GROUPS or len(table.speedups) < enough,
+        Mark.FEW_DATA: table.total_units < MIN_TOTAL_UNITS or len(table.speedups) < enough,
         Mark.PHASES: phase.factor < 1,
         Mark.DELAYS_OWED: series.unsettled,
         Mark.POOLED_BASELINE: bool(in_blocks and pooled),

@@ -50,12 +50,12 @@ class BlockTable:
 
     @property
     def units(self) -> Ints:
-        """Independent comparisons per speedup, (S,): paired blocks, or pooled windows less one group."""
+        """Independent comparisons per speedup, (S,): paired blocks, or pooled windows."""
         pooled = [min(pool.size, self.pools[0].size) for pool in self.pools[1:]]
         return np.asarray(self.paired.sum(axis=0) + np.array(pooled, dtype=np.int64), dtype=np.int64)
 
     @property
-    def groups(self) -> int:
+    def total_units(self) -> int:
         """Independent comparisons of any speedup with a baseline: blocks, and windows of the pool."""
         pooled = min(self.pools[0].size, sum(pool.size for pool in self.pools[1:]))
         return int(self.paired.any(axis=1).sum()) + pooled

@@ -11,7 +11,7 @@ from synthetic import Line, Model, to_bytes
 from cozcli.errors import CozError
 from cozcli.launch.ending import Ending
 from cozcli.launch.leading_lines import Analyst
-from cozcli.launch.series import Goal, Series
+from cozcli.launch.series import Goal, RunSeries
 
 LINES = [Line("/s/a.c:1", lambda s: 0.5 * s), Line("/s/b.c:1", lambda s: 0.0)]
 
@@ -33,7 +33,7 @@ def measure(profile: Path) -> float | None:
 
 
 def wants_another(goal: Goal, profile: Path) -> tuple[bool, str]:
-    series = Series(goal, profile)
+    series = RunSeries(goal, profile)
     try:
         return series.wants_another(Ending())
     finally:
@@ -104,4 +104,4 @@ def test_missing_packages_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     interpreter.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(interpreter))
     with pytest.raises(CozError, match="lacks numpy"):
-        Series(Goal(until=0.1), tmp_path / "p.coz")
+        RunSeries(Goal(until=0.1), tmp_path / "p.coz")

@@ -19,14 +19,14 @@ TEST_CASE("points that the command line asked for are read", "[points]") {
   CHECK(points[0].kind == PointKind::kThroughput);
   CHECK(points[0].by == CountedBy::kHardware);
   CHECK(points[0].binary == "/bin/p");
-  REQUIRE(points[0].sites.size() == 1);
-  CHECK(points[0].sites[0].address == 0x1139);
-  CHECK_FALSE(points[0].sites[0].plan);
+  REQUIRE(points[0].entries.size() == 1);
+  CHECK(points[0].entries[0].address == 0x1139);
+  CHECK_FALSE(points[0].entries[0].plan);
   CHECK(points[1].kind == PointKind::kBegin);
-  REQUIRE(points[1].sites.size() == 2);
-  CHECK(points[1].sites[0].plan->original == std::vector<std::uint8_t>{0x55});
-  CHECK(points[1].sites[1].address == 0xff00aa);
-  CHECK(points[1].sites[1].plan->original.size() == 5);
+  REQUIRE(points[1].entries.size() == 2);
+  CHECK(points[1].entries[0].plan->original == std::vector<std::uint8_t>{0x55});
+  CHECK(points[1].entries[1].address == 0xff00aa);
+  CHECK(points[1].entries[1].plan->original.size() == 5);
   CHECK(points[1].name == "f,g\tx");
   CHECK(points[2].by == CountedBy::kSamples);
 }

@@ -47,9 +47,9 @@ TEST_CASE("the scope of a table is described", "[linetable][queries]") {
 TEST_CASE("a line is found, or its neighbours are", "[linetable][queries]") {
   const LineTable table = sample();
   const auto answer = [&](const char* line) {
-    Choices choices;
-    choices.lines.push_back({line, parse_location(line).value()});
-    const std::string text = describe_scope(table, SourceScope(), choices);
+    WantedTargets wanted_targets;
+    wanted_targets.lines.push_back({line, parse_location(line).value()});
+    const std::string text = describe_scope(table, SourceScope(), wanted_targets);
     return text.substr(text.find("\"found\":"));
   };
   CHECK(
@@ -63,10 +63,10 @@ TEST_CASE("a line is found, or its neighbours are", "[linetable][queries]") {
 }
 
 TEST_CASE("several lines and functions are looked for at once", "[linetable][queries]") {
-  Choices choices;
-  choices.lines.push_back({"./a.c:12", parse_location("./a.c:12").value()});
-  choices.functions = {"inner", "a.c:outer", "other", "Oter", "nothing_like_it"};
-  const std::string text = describe_scope(sample(), SourceScope(), choices);
+  WantedTargets wanted_targets;
+  wanted_targets.lines.push_back({"./a.c:12", parse_location("./a.c:12").value()});
+  wanted_targets.functions = {"inner", "a.c:outer", "other", "Oter", "nothing_like_it"};
+  const std::string text = describe_scope(sample(), SourceScope(), wanted_targets);
   CHECK(text.substr(text.find("\"chosen\":")) ==
         R"("chosen":[{"kind":"line","wanted":"./a.c:12","found":[{"location":"/src/a.c:12",)"
         R"("function":"outer","in_scope":true}],"nearest":[]},)"
