@@ -139,7 +139,7 @@ def interpolate(grid: Sequence[float], values: Sequence[float | None], at: float
 
 
 def prefix(records: Iterable[str], seconds: float) -> list[str]:
-    """The lines that a profile would have if it had been recorded for so many seconds only.
+    """The lines that a profile (docs/profile_format.md) would have if recorded for so many seconds only.
 
     Times are those of all its runs, one after the other. Experiments count when they were over by then, and
     cumulative sample counts when they were written.

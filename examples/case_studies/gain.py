@@ -62,7 +62,10 @@ def gain(before: Sequence[float], after: Sequence[float]) -> Gain:
 
 
 def rank_sums(pairs: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The probability of each sum, 0 and up, of ranks 1 to `pairs`, each counted or not by chance."""
+    """The probability of each sum, 0 and up, of ranks 1 to `pairs`, each counted or not by chance.
+
+    `scipy.stats.wilcoxon` has p, but neither an interval nor this distribution, from which its bounds come.
+    """
     chances = np.zeros(pairs * (pairs + 1) // 2 + 1)
     chances[0] = 1.0
     for rank in range(1, pairs + 1):

@@ -14,7 +14,7 @@ from perf import Samples
 
 
 def read(profile: Path) -> Samples:
-    """All runs of a profile by functions; units are the visits of its first point."""
+    """All runs of a profile (docs/profile_format.md) by functions; its first point counts the units."""
     functions: dict[str, int] = {}
     units = 0.0
     for line in profile.read_text().splitlines():

@@ -42,6 +42,7 @@ def make(folder: pathlib.Path, *arguments: object) -> subprocess.CompletedProces
         ("elfutils/libdw.h", "libdw-dev"),
         ("libelf.h", "libelf-dev"),
         ("libiberty/libiberty.h", "libiberty-dev"),
+        ("Zydis/Zydis.h", "libzydis-dev"),
     ],
 )
 def test_make_names_the_package_of_a_missing_header_before_it_compiles(tmp_path, header, package):
@@ -89,6 +90,17 @@ def test_the_database_of_compile_commands_has_every_source_of_the_library(tmp_pa
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "libcoz").rglob("*.cpp")}
     assert sources <= files
     assert all(f" -c {entry['file']} " in entry["command"] for entry in entries)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("survival", "SURVIVAL_ROUNDS=3"), ("transparency", "TRANSPARENCY_ROUNDS=3")]
+)
+def test_the_old_names_of_transparency_tests_work(tmp_path, arguments):
+    """They are only shown (-n), with their number of rounds."""
+    done = make(tmp_path, "-n", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "COZ_TRANSPARENCY_ROUNDS=3 " in done.stdout
+    assert " tests/transparency" in done.stdout
 
 
 def test_the_front_door_is_short():

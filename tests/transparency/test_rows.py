@@ -96,3 +96,10 @@ def test_row(row: Row, build, tmp_path):
             assert {name: found[name] for name in row.visits} == row.visits, f"round {index}, {mode}"
     if row.breaks:
         pytest.xfail(row.fails)
+
+
+@pytest.mark.parametrize("prefix", ["COZ_TRANSPARENCY", "COZ_SURVIVAL"])
+def test_settings_have_their_old_name_too(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COZ_TRANSPARENCY_HANGS", raising=False)
+    monkeypatch.setenv(f"{prefix}_HANGS", "7")
+    assert setting("HANGS", "120") == "7"
