@@ -120,6 +120,20 @@ def test_a_client_at_its_own_pace_is_named_where_nothing_else_explains_it() -> N
     assert sum("same pace" in warning.text for warning in analysis.warnings) == 1
 
 
+def test_no_effect_is_called_unreal_while_its_queues_have_not_settled() -> None:
+    """Full or empty queues keep the pace for a while; the lasting effect is another, but may be real."""
+    lines = [idle(f"/a.c:{number}") for number in range(4)]
+    records = paced(model(*lines, busy=1.6, noise=0.01).records(40))
+    assert all(found == {Mark.LOAD} for found in doubts(analyse_records(records)).values())
+    for window in windows(records):
+        for point in window["points"]:
+            point["half_elapsed"] = int(point["elapsed"] * (0.5 + 0.1 * window["speedup"]))
+    analysis = analyse_records(records)
+    assert all(found == {Mark.NOT_STEADY} for found in doubts(analysis).values())
+    assert "not real" not in TextReport().render(analysis)
+    assert not any("not real" in warning.text for warning in analysis.warnings)
+
+
 def test_a_serial_program_is_not_called_limited_by_load() -> None:
     """The thread that runs the line never pauses: visits keep their pace although it limits itself."""
     lines = [idle("/a.c:1"), idle("/a.c:2", 0.6e-6)]
