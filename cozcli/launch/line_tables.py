@@ -68,15 +68,15 @@ class LineTables:
         outside: list[str] = []
         for index, want in enumerate(wanted):
             choices = [answer["chosen"][index] for answer in answers]
-            places = [place for choice in choices for place in choice["found"]]
-            inside = [FixedTarget(want.kind, place["location"]) for place in places if place["in_scope"]]
+            locations = [location for choice in choices for location in choice["found"]]
+            inside = [FixedTarget(want.kind, each["location"]) for each in locations if each["in_scope"]]
             # A line may stand in several binaries; the first is meant. A name may be several functions'.
             found.update(dict.fromkeys(inside if want.kind == "function" else inside[:1]))
-            if not places:
+            if not locations:
                 nearest = _unique(near for choice in choices for near in choice["nearest"])
                 missing.append(Missing(want, nearest))
             elif not inside:
-                outside.append(places[0]["location"])
+                outside.append(locations[0]["location"])
         if self.later and all(miss.wanted.kind == "line" for miss in missing):
             self.awaited = [miss.wanted for miss in missing]
             self.warnings += [messages.targets.line_not_found_yet(w.text, self.later) for w in self.awaited]

@@ -48,8 +48,8 @@ Limits = tuple[float, float]
 
 #: Intervals wider than this say so little that no room is made for them.
 MAX_INTERVAL = 0.8
-#: How far results of few data may stretch the axes that others need.
-STRETCH = 1.25
+#: How far results of few data may extend the axes that others need.
+MAX_EXTENSION = 1.25
 #: Points of one line of small text above a panel.
 TEXT_LINE = 11.5
 
@@ -152,7 +152,7 @@ def y_limits(results: Sequence[LineResult]) -> Limits:
     reliable = [result for result in results if not has_few_data(result)] or results
     low, high = extent(reliable)
     all_low, all_high = extent(results)
-    low, high = max(all_low, STRETCH * low, -1.0), min(all_high, STRETCH * high, 1.0)
+    low, high = max(all_low, MAX_EXTENSION * low, -1.0), min(all_high, MAX_EXTENSION * high, 1.0)
     margin = 0.05 * (high - low)
     return low - margin, high + margin
 

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from cozcli import __version__
+from cozcli.analysis.estimate.shape import outline
 from cozcli.analysis.result import Analysis
 from cozcli.output_file import replacing, resolve
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
+from cozcli.reports.summary import ending
 
 FORMAT, VERSION = "coz-page", 4
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
@@ -112,19 +114,20 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
         "left_out": profile.left_out,
         **{key: report[key] for key in ("experiments", "runs", "warnings", "overheads")},
         "results": [
-            _result(document, marks_of(result))
+            _result(document, marks_of(result), ending(result, outline(result)))
             for result, document in zip(profile.analysis.results, report["results"], strict=True)
         ],
         **merged(extension.page() for extension in extensions_of(profile.analysis)),
     }
 
 
-def _result(result: dict[str, Any], marks: Sequence[str]) -> dict[str, Any]:
+def _result(result: dict[str, Any], marks: Sequence[str], ending: str) -> dict[str, Any]:
     fit = result["fit"]
     chosen = range(0, len(fit["speedup"]), FIT_STEP)
     return {
         **{name: value for name, value in result.items() if name != "notes"},
         "marks": marks,
+        "ending": ending,
         "curve": {
             "s": [point["speedup"] for point in result["curve"]],
             "n": [point["experiments"] for point in result["curve"]],

@@ -81,15 +81,21 @@ def _measured(point: CurvePoint) -> Effect:
     return Effect(point.speedup, point.effect, point.low, point.high, True)
 
 
+def ending(result: LineResult, shape: Outline) -> str:
+    """How a curve goes on beyond the speedup at which it turns; empty if it does not turn."""
+    if shape.shape is Shape.BENDS:
+        worse = "slower" if result.kind == "throughput" else "longer"
+        return f"it gets {worse}{': contention' if result.contention else ''}"
+    if shape.shape is Shape.LEVELS:
+        return "little is gained: something else becomes the bottleneck"
+    return ""
+
+
 def _continuation(result: LineResult, shape: Outline) -> str:
-    worse = "slower" if result.kind == "throughput" else "longer"
     doubts = ", ".join(mark.value for mark in result.marks)
     doubt = f" (but: {doubts})" if doubts else ""
-    if shape.shape is Shape.BENDS:
-        contention = ": contention" if result.contention else ""
-        return f"{doubt}; beyond that it gets {worse}{contention}."
-    if shape.shape is Shape.LEVELS:
-        return f"{doubt}; beyond that little is gained: something else becomes the bottleneck."
+    if after := ending(result, shape):
+        return f"{doubt}; beyond that {after}."
     if result.contention:
         return f"{doubt}: contention. Look for what it contends for."
     return f"{doubt}."

@@ -2,10 +2,10 @@
 //
 // The experimenter calls open(), then poll() regularly, halve() half-way, request_last_visits() at
 // the end, poll() until has_last_visits(), and results(); Experimenter::measure() decides when.
-// `effective` is the experimenter's effective time, now − G. Points that are visited through our own
-// header bound the window by two visits, which record their own times (progress/point.h). For points
-// that the program merely counts, poll() watches the counters, and the times are as exact as polls
-// are frequent.
+// `effective` is the experimenter's effective time, now − G. Points that are visited through our
+// own header bound the window by two visits, which record their own times (progress/point.h). For
+// points that the program merely counts, poll() watches the counters, and the times are as exact as
+// polls are frequent.
 //
 // One thread; allocates. Other threads visit the points meanwhile.
 #ifndef LIBCOZ_EXPERIMENT_WINDOW_METER_H
@@ -47,9 +47,9 @@ class WindowMeter {
     std::optional<Visit> last;
     bool halved = false;  // the current edge is `half`
   };
-  // The operations in progress between a begin and an end point. `begun` and `ended` are the sums of
-  // their visits at the opening; without them (the program only counts, or visits were under way all
-  // the time) the polled integral stands in.
+  // The operations in progress between a begin and an end point. `begun` and `ended` are the sums
+  // of their visits at the opening; without them (the program only counts, or visits were under way
+  // all the time) the polled integral stands in.
   struct Operations {
     Point* begin;
     Point* end;

@@ -47,7 +47,7 @@ bool is_in_scope(const std::vector<std::uint8_t>& files_in_scope, LineTableLine 
   return line.file < files_in_scope.size() && files_in_scope[line.file] != 0;
 }
 
-// A byte for each function: 1 when some of its code counts for it, inlined code included.
+// A byte for each function: 1 if a frame of it lies in scope, or has no line.
 std::vector<std::uint8_t> functions_in_scope(const LineTable& table,
                                              const std::vector<std::uint8_t>& files_in_scope) {
   std::vector<std::uint8_t> in_scope(table.function_count());

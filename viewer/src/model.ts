@@ -37,11 +37,11 @@ export interface Instance {
   share: number;
 }
 
-/** What the measured points do beyond chance, as `coz report` decides it, and from which speedup on. */
+/** Where the measured points turn beyond chance, as `coz report` decides it: 0 if they do not. */
 export interface Shape {
-  kind: "open" | "levels off" | "bends down";
-  /** 0 if open. */
   since: number;
+  /** What follows from there on, in words; empty if nothing does. */
+  ending: string;
 }
 
 export interface Result {
@@ -152,7 +152,8 @@ interface RawResult {
   slope_high: number | null;
   significant: boolean;
   contention: boolean;
-  shape: { kind: Shape["kind"]; since: number | null };
+  shape: { since: number | null };
+  ending: string;
   phase_factor: number | null;
   marks: string[];
   experiments: number;
@@ -229,7 +230,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     slopeHigh: raw.slope_high ?? Number.POSITIVE_INFINITY,
     significant: raw.significant,
     contention: raw.contention,
-    shape: { kind: raw.shape.kind, since: raw.shape.since ?? 0 },
+    shape: { since: raw.shape.since ?? 0, ending: raw.ending },
     phaseFactor: raw.phase_factor ?? 1,
     marks: raw.marks,
     experiments: raw.experiments,

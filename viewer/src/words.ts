@@ -108,16 +108,8 @@ function doubts(result: Result): string {
 
 /** What becomes of a gain at larger speedups; `coz report` says the same. */
 function continuation(result: Result): string {
-  const { kind, since } = result.shape;
-  const beyond = ` Beyond about ${speedup(round5(since))} `;
-  switch (kind) {
-    case "bends down":
-      return `${beyond}it gets slower again${result.contention ? ": contention" : ""}.`;
-    case "levels off":
-      return `${beyond}little more is gained: something else is the bottleneck then.`;
-    case "open":
-      return "";
-  }
+  const { since, ending } = result.shape;
+  return ending ? ` Beyond about ${speedup(round5(since))} ${ending}.` : "";
 }
 
 function round5(fraction: number): number {

@@ -39,12 +39,11 @@ test("what becomes of a gain at larger speedups is what the report says of it", 
   const falling = (s: number) => (s < 0.5 ? s / 2 : 0.25 - (s - 0.5));
   assert.match(said({ effect: falling }), /less time\.$/);
   assert.match(
-    said({ shape: { kind: "levels off", since: 0.2 } }),
-    /Beyond about 20 % little more is gained/,
+    said({ shape: { since: 0.2, ending: "little is gained" } }),
+    /less time\. Beyond about 20 % little is gained\.$/,
   );
-  const bends: Given = { effect: falling, shape: { kind: "bends down", since: 0.5 } };
-  assert.match(said(bends), /Beyond about 50 % it gets slower again\.$/);
-  assert.match(said({ ...bends, contention: true }), /Beyond about 50 % it gets slower again: contention\.$/);
+  const bends: Given = { effect: falling, shape: { since: 0.5, ending: "it gets slower: contention" } };
+  assert.match(said(bends), /Beyond about 50 % it gets slower: contention\.$/);
 });
 
 test("a gain or a loss is not said without what makes it doubtful", () => {
