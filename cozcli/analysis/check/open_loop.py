@@ -130,7 +130,8 @@ def _exceeds_one_path(rows: Rows, shares: Mapping[str, float]) -> bool:
     slopes = _slopes(rows)
     if not slopes:
         return False
-    total = sum(shares[target] * (1 - slope.estimate) for target, slope in slopes.items())
+    # No delay makes a program faster: a pace that rises with it is chance, or left by other windows.
+    total = sum(shares[target] * (1 - max(slope.estimate, 0.0)) for target, slope in slopes.items())
     error = math.hypot(*(shares[target] * slope.error for target, slope in slopes.items()))
     freedom = next(iter(slopes.values())).freedom
     return Coefficient(total, error, freedom).lower(LEVEL_OF_SHARES) > MIN_SHARES

@@ -89,6 +89,8 @@ def marks_of(
         pytest.param([hidden(0.5, 0.2), hidden(0.5, 0.2)] + [slowing(0.4)] * 2, 1.8, id="barriers"),
         pytest.param([hidden(0.9), slowing(0.12)], 1.5, id="lock"),
         pytest.param([hidden(0.4), hidden(0.6, 0.3), slowing(0.3)], 1.3, id="fork and join"),
+        # What a long queue has hidden comes out under the next speedup.
+        pytest.param([slowing(0.95, -0.7)], 1.7, id="pace that rises with delays"),
     ],
 )
 def test_programs_that_limit_themselves_have_no_mark(lines: list[Line], busy: float) -> None:
