@@ -32,7 +32,7 @@ $(BENCH_PROGRAMS): $(BUILD)/bench/programs/%: benchmarks/programs/%.cpp make/ben
 $(BENCH_DWARF3): $(BUILD)/bench/programs-dwarf3/%: benchmarks/programs/%.cpp make/bench.mk
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(BENCH_FLAGS) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MARKS -Itests/programs -o $@ $< -lpthread
+	$(Q)$(CXX) $(BENCH_FLAGS) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MACROS -Itests/programs -o $@ $< -lpthread
 
 $(OVERHEAD_PROGRAMS): $(BUILD)/bench/%: benchmarks/overhead/%.cpp include/coz.h
 	@mkdir -p $(@D)

@@ -30,7 +30,7 @@
 #define BENCHMARKS_PROGRAMS_GROUND_TRUTH_H
 
 // Tools that know only the classic interface do not see the marks of our own header.
-#ifdef GROUND_TRUTH_CLASSIC_MARKS
+#ifdef GROUND_TRUTH_CLASSIC_MACROS
 #include <classic_coz.h>
 #define COZ_PROGRESS_NAMED(name) CLASSIC_COUNT(CLASSIC_THROUGHPUT, name)
 #define COZ_BEGIN(name) CLASSIC_COUNT(CLASSIC_BEGIN, name)

@@ -1,4 +1,4 @@
-// Passes through places that have no marks, as often as it says itself, in several ways:
+// Passes locations that have no macros, as often as it says itself, in several ways:
 //   visits [plain|threads|fork|trap|masks|long] [SECONDS]
 #include <pthread.h>
 #include <signal.h>
@@ -79,7 +79,7 @@ void on_trap(int, siginfo_t* info, void*) {
   unit(1);
 }
 
-// A handler of its own, for traps of its own, in which the same places are passed.
+// A handler of its own, for traps of its own, in which the same locations are passed.
 void with_traps() {
   struct sigaction action = {}, before;
   action.sa_sigaction = on_trap;

@@ -77,7 +77,7 @@ def test_unknown_lines_are_refused_all_at_once(coz, build):
 
 
 def test_a_line_out_of_scope_is_refused(coz, build):
-    program = build("places.cpp")
+    program = build("source_frames.cpp")
     header = next(
         line for line in coz("lines", "-s", "/usr/include/%", program).out.splitlines() if ":" in line
     ).split("\t")[0]
@@ -90,28 +90,32 @@ def test_a_line_out_of_scope_is_refused(coz, build):
 
 @pytest.mark.measured
 def test_functions_are_chosen_by_name(coz, build):
-    program = build("places.cpp")
+    program = build("source_frames.cpp")
     refused = coz.run([program, 1], "--granularity", "function", "--fixed-function", "spin_caled")
     assert refused.status == 2
     assert "spin_called" in refused.err
-    run = coz.run([program, 4], "--granularity", "function", "--fixed-function", "places.cpp:spin_called")
+    run = coz.run(
+        [program, 4], "--granularity", "function", "--fixed-function", "source_frames.cpp:spin_called"
+    )
     assert run.status == 0, run.err
     (location,) = {e["location"] for e in run.records("experiment")}
-    assert location.endswith("places.cpp:spin_called")
+    assert location.endswith("source_frames.cpp:spin_called")
     assert run.records("run")[0]["fixed"] == [location]
     assert sum(e["hits"] for e in run.records("experiment")) > 50
 
 
 @pytest.mark.measured
 def test_a_name_of_several_functions_means_each(coz, build):
-    run = coz.run([build("places.cpp"), 8], "--granularity", "function", "--fixed-function", "spin_inlined")
+    run = coz.run(
+        [build("source_frames.cpp"), 8], "--granularity", "function", "--fixed-function", "spin_inlined"
+    )
     assert len(run.records("run")[0]["fixed"]) == 2
     assert {e["function"] for e in run.records("experiment")} == {"spin_inlined<1>", "spin_inlined<2>"}
 
 
 @pytest.mark.measured
 def test_a_region_is_chosen_once_it_is_entered(coz, build):
-    run = coz.run([build("places.cpp"), 4], "--fixed-region", "part", "--fixed-region", "none")
+    run = coz.run([build("source_frames.cpp"), 4], "--fixed-region", "part", "--fixed-region", "none")
     assert {e["location"] for e in run.records("experiment")} == {"region part"}
     assert run.records("samples")[-1]["regions"] == ["part"]
     assert "never entered the region none, " in run.err
@@ -119,17 +123,19 @@ def test_a_region_is_chosen_once_it_is_entered(coz, build):
 
 def test_a_whole_run_waits_for_its_region(coz, build):
     """No region has been entered when the run begins."""
-    run = coz.run([build("places.cpp"), 2], "--fixed-region", "part", "--end-to-end", "--fixed-speedup", 30)
+    run = coz.run(
+        [build("source_frames.cpp"), 2], "--fixed-region", "part", "--end-to-end", "--fixed-speedup", 30
+    )
     (experiment,) = run.records("experiment")
     assert (experiment["location"], experiment["speedup"]) == ("region part", 0.3)
 
 
 def test_lines_as_json(coz, build):
-    done = coz("lines", "--json", "--line", "spin_called", build("places.cpp"))
+    done = coz("lines", "--json", "--line", "spin_called", build("source_frames.cpp"))
     lines = json.loads(done.out)["lines"]
     assert lines
     assert {line["function"] for line in lines} == {"spin_called"}
-    done = coz("lines", "--json", "--granularity", "function", build("places.cpp"))
+    done = coz("lines", "--json", "--granularity", "function", build("source_frames.cpp"))
     names = [entry["function"] for entry in json.loads(done.out)["functions"]]
     assert {"main", "spin_called", "spin_inlined<1>"} <= set(names)
 
@@ -206,7 +212,7 @@ def stripped(program, folder):
     return copy
 
 
-def places_of_functions(program):
+def addresses_of_functions(program):
     """Where the functions of a program that has symbols begin, by their plain names."""
     listed = subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^([0-9a-f]+) [tT] (?:.*::)?(\w+)(?:\(.*\))?$", listed, re.MULTILINE)
@@ -218,10 +224,10 @@ def places_of_functions(program):
 def test_functions_of_a_stripped_program(coz, build, position):
     """3 of 7 parts of the time are in round_of_work(), by inlining, and 4 in spin_called()."""
     flags = ("-fPIE", "-pie") if position == "-pie" else ("-fno-pie", "-no-pie")
-    whole = build("places.cpp", *flags, debug="-g0")
+    whole = build("source_frames.cpp", *flags, debug="-g0")
     program = stripped(whole, coz.folder)
     base = 0 if position == "-pie" else 0x400000
-    names = {name: f"stripped+{address - base:#x}" for name, address in places_of_functions(whole).items()}
+    names = {name: f"stripped+{address - base:#x}" for name, address in addresses_of_functions(whole).items()}
     # Scope is by binary: what there is of sources is none of its.
     run = coz.run([program, 4], "--granularity", "function", "-s", "nothing.c")
     assert run.status == 0, run.err
@@ -239,9 +245,9 @@ def test_functions_of_a_stripped_program(coz, build, position):
 
 @pytest.mark.measured
 def test_a_function_of_a_stripped_program_is_chosen(coz, build):
-    whole = build("places.cpp", debug="-g0")
+    whole = build("source_frames.cpp", debug="-g0")
     program = stripped(whole, coz.folder)
-    name = f"stripped+{places_of_functions(whole)['spin_called']:#x}"
+    name = f"stripped+{addresses_of_functions(whole)['spin_called']:#x}"
     listed = coz("lines", "--granularity", "function", program).out
     assert f"{program}:{name}\t{name}\n" in listed
     run = coz.run([program, 3], "--granularity", "function", "--fixed-function", name)

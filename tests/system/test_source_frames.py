@@ -8,15 +8,15 @@ import pytest
 pytestmark = pytest.mark.measured
 
 
-def lines_with(path, *marks):
-    """The numbers of the lines of a source that end in `// MARK`."""
+def lines_with(path, *tags):
+    """The numbers of the lines of a source that end in `// TAG`."""
     lines = path.read_text().splitlines()
-    return [next(i for i, line in enumerate(lines, 1) if line.rstrip(" */").endswith(mark)) for mark in marks]
+    return [next(i for i, line in enumerate(lines, 1) if line.rstrip(" */").endswith(tag)) for tag in tags]
 
 
 @pytest.fixture
-def places(request):
-    return request.config.rootpath / "tests/programs/places.cpp"
+def source(request):
+    return request.config.rootpath / "tests/programs/source_frames.cpp"
 
 
 def shares(run):
@@ -30,12 +30,12 @@ def near(share):
     return pytest.approx(share, abs=0.06)
 
 
-def test_lines_and_regions(coz, build, places):
-    run = coz.run([build("places.cpp"), 3])
-    inlined, called = lines_with(places, "// INLINED", "// CALLED")
+def test_lines_and_regions(coz, build, source):
+    run = coz.run([build("source_frames.cpp"), 3])
+    inlined, called = lines_with(source, "// INLINED", "// CALLED")
     found = shares(run)
-    assert found[f"{places}:{inlined}"] == near(3 / 7)
-    assert found[f"{places}:{called}"] == near(4 / 7)
+    assert found[f"{source}:{inlined}"] == near(3 / 7)
+    assert found[f"{source}:{called}"] == near(4 / 7)
     assert found["region part"] == near(3 / 7)
     (region,) = [line for line in run.records("samples")[-1]["lines"] if line["kind"] == "region"]
     assert region["location"] == "region part"
@@ -43,7 +43,7 @@ def test_lines_and_regions(coz, build, places):
 
 def test_a_region_is_sped_up_as_one(coz, build):
     """It holds 3 of 7 parts, in two lines that have other parts as well."""
-    run = coz.run([build("places.cpp"), 12])
+    run = coz.run([build("source_frames.cpp"), 12])
     assert run.status == 0, run.err
     (result,) = [r for r in coz.results() if r["target"] == "region"]
     assert result["location"] == "region part"
@@ -52,42 +52,42 @@ def test_a_region_is_sped_up_as_one(coz, build):
     assert "region part" in coz("report", coz.profile).out
 
 
-def test_callers_are_told(coz, build, places):
+def test_callers_are_told(coz, build, source):
     """One sample of four is followed to its caller. Short blocks, so that all lines are in the report."""
-    run = coz.run([build("places.cpp"), 8], "--speedups", "50")
+    run = coz.run([build("source_frames.cpp"), 8], "--speedups", "50")
     inlined, called, one, three = lines_with(
-        places, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS"
+        source, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS"
     )
     by_caller = defaultdict(int)
     for entry in run.records("samples")[-1]["callers"]:
-        if entry["location"] == f"{places}:{called}":
+        if entry["location"] == f"{source}:{called}":
             by_caller[entry["caller"]] += entry["count"]
     total = sum(by_caller.values())
-    assert by_caller[f"{places}:{one}"] / total == pytest.approx(1 / 4, abs=0.08)
-    assert by_caller[f"{places}:{three}"] / total == pytest.approx(3 / 4, abs=0.08)
+    assert by_caller[f"{source}:{one}"] / total == pytest.approx(1 / 4, abs=0.08)
+    assert by_caller[f"{source}:{three}"] / total == pytest.approx(3 / 4, abs=0.08)
     report = coz("report", "--instances", coz.profile).out
-    wanted = rf"places.cpp:{inlined} < spin_inlined<2> \d\d%, spin_inlined<1> \d\d%"
+    wanted = rf"source_frames.cpp:{inlined} < spin_inlined<2> \d\d%, spin_inlined<1> \d\d%"
     assert re.search(wanted, report), report
-    assert f"places.cpp:{called} < places.cpp:{three} " in report
+    assert f"source_frames.cpp:{called} < source_frames.cpp:{three} " in report
 
 
-def test_a_line_under_one_caller(coz, build, places):
-    run = coz.run([build("places.cpp"), 4], "--granularity", "callpath")
+def test_a_line_under_one_caller(coz, build, source):
+    run = coz.run([build("source_frames.cpp"), 4], "--granularity", "callpath")
     assert run.records("run")[0]["granularity"] == "callpath"
     inlined, called, two, three = lines_with(
-        places, "// INLINED", "// CALLED", "// INLINED TWO", "// THREE UNITS"
+        source, "// INLINED", "// CALLED", "// INLINED TWO", "// THREE UNITS"
     )
     found = shares(run)
-    assert found[f"{places}:{inlined} < {places}:{two}"] == near(2 / 7)
-    assert found[f"{places}:{called} < {places}:{three}"] == near(3 / 7)
+    assert found[f"{source}:{inlined} < {source}:{two}"] == near(2 / 7)
+    assert found[f"{source}:{called} < {source}:{three}"] == near(3 / 7)
     assert {e["kind"] for e in run.records("experiment")} <= {"callpath", "region"}
     assert coz("report", coz.profile).status == 0
 
 
-def test_functions(coz, build, places):
-    run = coz.run([build("places.cpp"), 4], "--granularity", "function")
+def test_functions(coz, build, source):
+    run = coz.run([build("source_frames.cpp"), 4], "--granularity", "function")
     found = shares(run)
-    assert found[f"{places}:spin_called"] == near(4 / 7)
+    assert found[f"{source}:spin_called"] == near(4 / 7)
     assert sum(s for name, s in found.items() if "spin_inlined" in name) == near(3 / 7)
     assert coz("report", coz.profile).status == 0
 
