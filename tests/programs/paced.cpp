@@ -27,20 +27,8 @@
 namespace {
 
 constexpr long kSecond = 1'000'000'000;
-long lengths[3];
-long period;  // ns
-
-// One line each.
-[[gnu::noinline]] void first() {
-  for (long i = lengths[0]; i > 0; --i) asm volatile("" : "+r"(i));
-}
-[[gnu::noinline]] void second() {
-  for (long i = lengths[1]; i > 0; --i) asm volatile("" : "+r"(i));
-}
-[[gnu::noinline]] void third() {
-  for (long i = lengths[2]; i > 0; --i) asm volatile("" : "+r"(i));
-}
-void (*const kWork[])() = {first, second, third};
+long lengths[3];  // ns
+long period;      // ns
 
 long now(clockid_t clock = CLOCK_MONOTONIC) {
   timespec time = {};
@@ -48,18 +36,19 @@ long now(clockid_t clock = CLOCK_MONOTONIC) {
   return time.tv_sec * kSecond + time.tv_nsec;
 }
 
-// Iterations of such a loop in a microsecond, so that the load is what it is said to be.
-double speed() {
-  double best = 0;
-  for (int turn = 0; turn < 5; ++turn) {
-    constexpr long kIterations = 200'000;
-    const long begin = now(CLOCK_THREAD_CPUTIME_ID);
-    for (long i = kIterations; i > 0; --i) asm volatile("" : "+r"(i));
-    best = std::max(best,
-                    1e3 * kIterations / static_cast<double>(now(CLOCK_THREAD_CPUTIME_ID) - begin));
-  }
-  return best;
-}
+// Processor time of the thread. The load is then what it is said to be, however fast the machine.
+bool is_before(long end) { return now(CLOCK_THREAD_CPUTIME_ID) < end; }
+long after(long length) { return now(CLOCK_THREAD_CPUTIME_ID) + length; }
+
+// A line's work: so many ns, checked every 10 µs or so.
+#define WORK(length)                                    \
+  for (const long end = after(length); is_before(end);) \
+    for (long i = 30'000; i > 0; --i) asm volatile("" : "+r"(i))
+
+[[gnu::noinline]] void first() { WORK(lengths[0]); }
+[[gnu::noinline]] void second() { WORK(lengths[1]); }
+[[gnu::noinline]] void third() { WORK(lengths[2]); }
+void (*const kWork[])() = {first, second, third};
 
 void sleep_until(long time) {
   const timespec until = {time / kSecond, time % kSecond};
@@ -200,10 +189,7 @@ int main(int count, char** arguments) {
   const int stages = count - 4;
   if (stages < 1 || stages > 3) return 2;
   period = 1000 * std::atol(arguments[3]);
-  const double per_microsecond = speed();
-  for (int i = 0; i < stages; ++i) {
-    lengths[i] = static_cast<long>(per_microsecond * std::atof(arguments[4 + i]));
-  }
+  for (int i = 0; i < stages; ++i) lengths[i] = 1000 * std::atol(arguments[4 + i]);
   const Outside outside = start(arguments[2]);
   std::thread(run_first, outside, stages).detach();
   for (int i = 1; i < stages; ++i) std::thread(run_stage, i, i + 1 == stages).detach();
