@@ -38,6 +38,12 @@ Nanoseconds thread_cpu_time(int tid) noexcept {
   return in_nanoseconds(t);
 }
 
+Nanoseconds own_processor_time() noexcept {
+  timespec t = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return in_nanoseconds(t);
+}
+
 Nanoseconds others_processor_time() noexcept {
   timespec all = {}, own = {};
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all) != 0) return 0;

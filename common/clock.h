@@ -22,6 +22,9 @@ Nanoseconds wall_clock() noexcept;
 // Processor time used by a thread of this process, or -1 if there is no such thread.
 Nanoseconds thread_cpu_time(int tid) noexcept;
 
+// Processor time used by the calling thread.
+Nanoseconds own_processor_time() noexcept;
+
 // Processor time used by all threads of this process, ended ones too, but the calling one.
 Nanoseconds others_processor_time() noexcept;
 

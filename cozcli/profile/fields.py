@@ -95,6 +95,14 @@ class Fields:
             found.append(Fields(item))
         return found
 
+    def numbers(self, key: str, length: int) -> list[list[int]]:
+        """A list of lists of `length` integers each; empty if absent."""
+        found = self._list(key)
+        for row in found:
+            if not isinstance(row, list) or len(row) != length:
+                raise RecordError(f"{key!r} holds something that is not {length} numbers")
+        return [[Fields({key: item}).natural(key) for item in row] for row in found if isinstance(row, list)]
+
     def counts(self, key: str) -> dict[str, int]:
         """An object of non-negative integers; empty if absent."""
         value = self._get(key, {})

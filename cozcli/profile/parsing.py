@@ -16,16 +16,19 @@ from cozcli.profile.records import (
     CallerCount,
     ExitRecord,
     ExperimentRecord,
+    Flow,
     LatencyPoint,
     LineCount,
     LoadRecord,
     LocationPoint,
     Point,
     PointCount,
+    QueueWait,
     Record,
     ReferenceRecord,
     RunRecord,
     SamplesRecord,
+    ThreadFlow,
     ThroughputPoint,
 )
 
@@ -120,6 +123,29 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         points=_points(fields),
         target=fields.text("kind", "line"),
         arrivals=_arrivals(fields),
+        flows=_flows(fields),
+    )
+
+
+def _flows(fields: Fields) -> tuple[Flow, ...]:
+    """Of both halves; empty where they are missing or cannot be true: the window is good without them."""
+    try:
+        flows = tuple(
+            Flow(half.positive("duration"), half.natural("delay"), tuple(map(_flow, half.objects("threads"))))
+            for half in fields.objects("flows")
+        )
+    except RecordError:
+        return ()
+    return flows if len(flows) == 2 else ()
+
+
+def _flow(fields: Fields) -> ThreadFlow:
+    waits = fields.numbers("waits", 3)
+    return ThreadFlow(
+        fields.natural("thread"),
+        fields.natural("ran"),
+        fields.natural("releases", 0),
+        tuple(QueueWait(*wait) for wait in waits),
     )
 
 

@@ -110,6 +110,34 @@ class RunRecord(NamedTuple):
         return frozenset(self.speedups) or None
 
 
+class QueueWait(NamedTuple):
+    """How long a thread waited for `object` until the thread `waker` ended it; 0: unknown."""
+
+    object: int
+    waker: int
+    waited: int
+
+
+class ThreadFlow(NamedTuple):
+    """What one thread did in a half of a window: processor time, pauses aside, releases, waits at queues.
+
+    `releases`: of locks, and units of semaphores given.
+    """
+
+    thread: int
+    ran: int
+    releases: int = 0
+    waits: tuple[QueueWait, ...] = ()
+
+
+class Flow(NamedTuple):
+    """A half of a window of `duration`, of which `delay` was inserted."""
+
+    duration: int
+    delay: int
+    threads: tuple[ThreadFlow, ...] = ()
+
+
 class ExperimentRecord(NamedTuple):
     """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
@@ -139,6 +167,7 @@ class ExperimentRecord(NamedTuple):
     points: tuple[Point, ...] = ()
     target: str = "line"
     arrivals: Arrivals | None = None
+    flows: tuple[Flow, ...] = ()
 
 
 class ReferenceRecord(NamedTuple):

@@ -19,8 +19,9 @@ namespace coz::rules {
 
 // Waiting until another thread of the program does something to the object.
 template <typename Call, typename WakeSourceOf>
-auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf wake_source_of) {
-  const bool accounted = delays.before_blocking();
+auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf wake_source_of,
+          WaitsFor waits_for = WaitsFor::kLock) {
+  const bool accounted = delays.before_blocking(waits_for);
   const auto result = call();
   if (accounted) delays.after_blocking(wake_source_of(result), object);
   return result;
@@ -32,10 +33,10 @@ auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf w
 // tries, since a pause with the lock held would hold up all others.
 template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
 auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
-             Call call, WakeSourceOf wake_source_of) {
+             Call call, WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
   delays.settle();
   const auto tried = attempt();
-  if (is_busy(tried)) return wait(delays, object, call, wake_source_of);
+  if (is_busy(tried)) return wait(delays, object, call, wake_source_of, waits_for);
   delays.begin_segment();
   return tried;
 }
@@ -59,6 +60,7 @@ auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {
 template <typename Call>
 auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
   delays.before_waking(object);
+  delays.count_release();
   return call();
 }
 
@@ -71,6 +73,7 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
   delays.settle();
   delays.record(mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
   delays.begin_segment();
+  delays.count_release();
   return call();
 }
 
@@ -96,7 +99,7 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
                         WakeSourceOf wake_source_of, TimedOut timed_out) {
   delays.settle();
   delays.record(waits.mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
-  const bool accounted = delays.before_blocking();
+  const bool accounted = delays.before_blocking(WaitsFor::kQueue);
   auto result = call(Nanoseconds{0});
   if (!accounted) return result;
   WakeSource wake_source = wake_source_of(result);

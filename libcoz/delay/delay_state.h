@@ -3,7 +3,8 @@
 //
 // The thread owns it. Its signal handler and its wrappers exclude each other by `busy`: while it is
 // set, the handler only defers charges, and the wrapper applies them before it goes on
-// (thread_delays.h). Other threads read `clock.local()`, `busy` and `blocked` only.
+// (thread_delays.h). Other threads read `clock.local()`, `busy`, `blocked`, `queue_waits`,
+// `releases` and `pause_cost` only.
 #ifndef LIBCOZ_DELAY_DELAY_STATE_H
 #define LIBCOZ_DELAY_DELAY_STATE_H
 
@@ -12,6 +13,7 @@
 
 #include "delay/charge_smoother.h"
 #include "delay/delay_ledger.h"
+#include "delay/queue_waits.h"
 #include "target/selection.h"
 
 namespace coz {
@@ -25,6 +27,12 @@ struct DelayState {
 
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // address of the stack frame that blocked
+
+  QueueWaits queue_waits;
+  // Locks released and units of semaphores given: as many for each item of a queue.
+  std::atomic<std::uint64_t> releases{0};
+  // Processor time of the pauses of a thread that has waited at queues, ns.
+  std::atomic<Nanoseconds> pause_cost{0};
 
   // The owner changes its own state; its signal handler must not.
   std::atomic<bool> busy{false};
@@ -41,6 +49,9 @@ struct DelayState {
     busy.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     deferred.store(0, std::memory_order_relaxed);
+    queue_waits.reset();
+    releases.store(0, std::memory_order_relaxed);
+    pause_cost.store(0, std::memory_order_relaxed);
     smoother.clear();
     smoothed_target = kNoTarget;
   }

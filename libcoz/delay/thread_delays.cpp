@@ -51,12 +51,13 @@ void ThreadDelays::settle_exclusively() noexcept {
   if (!state_.smoother.is_idle()) state_.smoother.resume_segment(environment_.now());
 }
 
-bool ThreadDelays::before_blocking() noexcept {
+bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   if (is_interrupting()) return false;
   const Exclusive exclusive(state_);
   apply_charges();
   state_.blocked_at = state_.clock.block(environment_.now());
   state_.blocked_frame = frame();
+  if (waits_for == WaitsFor::kQueue) state_.queue_waits.begin(state_.blocked_at.since);
   state_.blocked.store(true, std::memory_order_relaxed);
   return true;
 }
@@ -65,6 +66,7 @@ void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object)
   const Exclusive exclusive(state_);
   if (wake_source == WakeSource::kThread) {
     const auto waker = find_other(object);
+    end_queue_wait(object, waker);
     credit(state_.blocked_at, waker ? std::optional(waker->local) : std::nullopt);
   }
   end_wait(wake_source != WakeSource::kNone);
@@ -76,6 +78,7 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
   const Exclusive exclusive(state_);
   const Release unknown{environment_.global.get(), environment_.now()};
   const auto signalled = find_other(condition);
+  end_queue_wait(condition, signalled);
   const bool is_known = signalled && signalled->at >= state_.blocked_at.since;
   const Release signal = is_known ? Release{signalled->local, signalled->at} : unknown;
   const auto holder = environment_.wakers.find(mutex);
@@ -121,7 +124,15 @@ void ThreadDelays::credit(const ThreadClock::Blocked& wait,
                       environment_.max_saved_wait);
 }
 
+void ThreadDelays::end_queue_wait(std::uintptr_t object,
+                                  const std::optional<WakerTable::Waker>& waker) noexcept {
+  if (state_.queue_waits.since() == 0) return;
+  state_.queue_waits.end(object, waker ? waker->thread : QueueWaits::kUnknownWaker,
+                         environment_.now());
+}
+
 void ThreadDelays::end_wait(bool pays) noexcept {
+  state_.queue_waits.cancel();
   state_.blocked.store(false, std::memory_order_relaxed);
   apply_deferred();
   if (pays) pay_until_settled();
@@ -220,10 +231,19 @@ void ThreadDelays::pay_until_settled() noexcept {
     // G is at least what any thread has served, even if no thread has been charged it yet.
     environment_.global.raise_to(due == 0 ? state_.clock.local() : global);
     if (due == 0) return;
-    const Nanoseconds start = environment_.now();
-    state_.pausing.store(true, std::memory_order_relaxed);
-    state_.clock.paused(due, environment_.sleep_until(start + due) - start);
-    state_.pausing.store(false, std::memory_order_relaxed);
+    pause(due);
+  }
+}
+
+void ThreadDelays::pause(Nanoseconds due) noexcept {
+  const bool counts_cost = state_.queue_waits.any();
+  const Nanoseconds ran = counts_cost ? environment_.processor_time() : 0;
+  const Nanoseconds start = environment_.now();
+  state_.pausing.store(true, std::memory_order_relaxed);
+  state_.clock.paused(due, environment_.sleep_until(start + due) - start);
+  state_.pausing.store(false, std::memory_order_relaxed);
+  if (counts_cost) {
+    state_.pause_cost.fetch_add(environment_.processor_time() - ran, std::memory_order_relaxed);
   }
 }
 

@@ -41,6 +41,7 @@ struct DelayEnvironment {
   Nanoseconds (*now)() noexcept;
   Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
   Nanoseconds max_saved_wait;
+  Nanoseconds (*processor_time)() noexcept = own_processor_time;
 };
 
 // What ended a wait.
@@ -49,6 +50,10 @@ enum class WakeSource {
   kExternal,  // I/O, a time-out, another process: no credit
   kNone,      // the call did not block
 };
+
+// What a call waits for: a lock, or anything else that is not a queue; or a condition, a semaphore
+// or a futex, which threads that pass work to each other wait at.
+enum class WaitsFor { kLock, kQueue };
 
 // Not an object: no thread can have released it.
 inline constexpr std::uintptr_t kNoObject = 0;
@@ -96,6 +101,11 @@ class ThreadDelays {
     begin_segment();
   }
 
+  void count_release() noexcept {
+    state_.releases.store(state_.releases.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
+  }
+
   // A call that did not block is over: another code segment begins. (after_blocking() and the like
   // begin one themselves.)
   void begin_segment() noexcept {
@@ -108,7 +118,7 @@ class ThreadDelays {
   }
 
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
-  bool before_blocking() noexcept;
+  bool before_blocking(WaitsFor waits_for = WaitsFor::kLock) noexcept;
   // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
   // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.
@@ -191,6 +201,7 @@ class ThreadDelays {
   Nanoseconds max_pending() const noexcept;
   std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
   void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
+  void end_queue_wait(std::uintptr_t object, const std::optional<WakerTable::Waker>& waker) noexcept;
   void end_wait(bool pays) noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;
@@ -200,6 +211,7 @@ class ThreadDelays {
   void apply_deferred() noexcept;
   void discharge() noexcept;
   void pay_until_settled() noexcept;
+  void pause(Nanoseconds due) noexcept;
 
   DelayState& state_;
   const DelayEnvironment& environment_;

@@ -30,6 +30,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       fixed_(options.fixed_targets, choice.targets, counts.histogram),
       plan_(options.fixed_speedup, options.speedups),
       meter_(shared.points),
+      flows_(shared),
       load_(options.load, shared.amplification),
       start_(now()),
       next_checkpoint_(start_ + kFirstCheckpoint) {
@@ -175,10 +176,13 @@ bool Experimenter::measure_reference() {
 bool Experimenter::measure(Nanoseconds length) {
   const Nanoseconds interval = poll_interval(length);
   const Nanoseconds open = now();
+  flows_.open();
   const Nanoseconds close_at = open + length;
   if (!poll_until(open + length / 2, interval)) return false;
+  flows_.mark();
   meter_.halve(look_at_points());
   if (!poll_until(close_at, interval)) return false;
+  flows_.mark();
   meter_.request_last_visits(look_at_points());
   // A point that was visited in this window should be visited again within another.
   const Nanoseconds give_up = close_at + length;
@@ -252,6 +256,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.run_time = time - start_ - delay - unsampled_;
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
+  record.flows = flows_.results();
   return record;
 }
 

@@ -24,6 +24,7 @@
 #include "experiment/core_waits.h"
 #include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
+#include "experiment/flow_meter.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_selector.h"
@@ -140,6 +141,7 @@ class Experimenter {
   SpeedupPlan plan_;
   WindowLength window_;
   WindowMeter meter_;
+  FlowMeter flows_;
   LoadControl load_;
   static constexpr Nanoseconds kMaxTakingTime = kSecond;
   bool reads_threads_ = false;

@@ -73,7 +73,8 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
     case FUTEX_WAIT_BITSET:
     case FUTEX_LOCK_PI:
     case FUTEX_WAIT_REQUEUE_PI:
-      return coz::rules::wait(*delays, object, [&] { return wait(futex); }, wake_source_of);
+      return coz::rules::wait(
+          *delays, object, [&] { return wait(futex); }, wake_source_of, coz::WaitsFor::kQueue);
     case FUTEX_WAKE_OP:
       delays->before_waking(static_cast<std::uintptr_t>(second));
       [[fallthrough]];

@@ -25,7 +25,8 @@ COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait) {
         errno = saved;
         return true;
       },
-      [=] { return coz::past_samples(wait, coz::is_interrupted); }, coz::wake_source_of_errno);
+      [=] { return coz::past_samples(wait, coz::is_interrupted); }, coz::wake_source_of_errno,
+      coz::WaitsFor::kQueue);
 }
 
 }  // namespace
@@ -43,6 +44,7 @@ COZ_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* 
 }
 
 COZ_EXPORT int sem_post(sem_t* semaphore) noexcept {
-  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(semaphore));
-  return COZ_REAL(sem_post)(semaphore);
+  auto delays = coz::Session::current_delays();
+  if (!delays) return COZ_REAL(sem_post)(semaphore);
+  return coz::rules::release(*delays, key(semaphore), [=] { return COZ_REAL(sem_post)(semaphore); });
 }

@@ -99,6 +99,31 @@ void write_callers(JsonWriter& json, const std::vector<CallerCount>& callers) {
   json.end_array();
 }
 
+void write_flows(JsonWriter& json, const std::vector<FlowResult>& flows) {
+  json.key("flows").begin_array();
+  for (const FlowResult& half : flows) {
+    json.begin_object();
+    json.field("duration", half.duration).field("delay", half.delay);
+    json.key("threads").begin_array();
+    for (const ThreadFlow& flow : half.threads) {
+      json.begin_object();
+      json.field("thread", flow.thread).field("ran", flow.ran);
+      json.field("releases", flow.releases);
+      json.key("waits").begin_array();
+      for (const ThreadFlow::Wait& wait : flow.waits) {
+        json.begin_array();
+        json.value(wait.object).value(wait.waker).value(wait.waited);
+        json.end_array();
+      }
+      json.end_array();
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string to_json(const RunRecord& record) {
@@ -158,6 +183,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.end_array();
   write_load(json, record.load);
   write_points(json, record.points, false);
+  if (!record.flows.empty()) write_flows(json, record.flows);
   json.end_object();
   return json.text();
 }

@@ -58,6 +58,28 @@ struct PointResult {
   Nanoseconds half_elapsed = 0;
 };
 
+// What a thread did in a part of a window: how long it ran, pauses aside, how many locks it released
+// and units of semaphores it gave, and how long it waited at queues, by the object that it waited
+// for and the thread that ended the wait.
+struct ThreadFlow {
+  struct Wait {
+    std::uint64_t object = 0;  // 0: unknown
+    std::uint64_t waker = 0;   // number of the thread; 0: unknown
+    Nanoseconds waited = 0;
+  };
+  std::uint64_t thread = 0;  // its number
+  Nanoseconds ran = 0;
+  std::uint64_t releases = 0;
+  std::vector<Wait> waits;
+};
+
+// A half of a window. Without threads: none has waited at a queue so far.
+struct FlowResult {
+  Nanoseconds duration = 0;  // real
+  Nanoseconds delay = 0;
+  std::vector<ThreadFlow> threads;
+};
+
 struct ExperimentRecord {
   std::uint64_t block = 0;
   std::string kind;  // of the target
@@ -78,6 +100,7 @@ struct ExperimentRecord {
   bool unsettled = false;
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
+  std::vector<FlowResult> flows;  // of its halves
 };
 
 // A window without a speedup and without samples.

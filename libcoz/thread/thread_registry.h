@@ -27,7 +27,7 @@ class ThreadRegistry {
       raise_high_water(slot + 1);
       ThreadState& thread = slots_[slot];
       thread.reset(slot);
-      threads_seen_.fetch_add(1, std::memory_order_relaxed);
+      thread.number = threads_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
       thread.tid.store(tid, std::memory_order_release);
       return &thread;
     }

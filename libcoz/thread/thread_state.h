@@ -31,6 +31,8 @@ struct alignas(64) ThreadState {
   // (interpose/blocking.h).
   std::atomic<std::uint32_t> interruptions{0};
 
+  // Threads of the run are numbered from 1 on; slots are used again.
+  std::uint64_t number = 0;
   std::atomic<int> tid{0};    // 0: the slot is free
   int event = -1;             // perf descriptor, where each thread has one of its own
   Nanoseconds next_tick = 0;  // processor time at which the timer signals the thread again

@@ -54,15 +54,18 @@ def find_marks(
     """
     marks = Marks()
     keys = []
+    lasting = set()
     for table in tables:
         series = table.series
         key = series.location, series.point, series.kind
         keys.append(key)
+        if series.is_lasting:
+            lasting.add(key[:2])
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
     for location, point in unstable_queues(by_target):
         marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
-    unsteady = unsteady_results(by_target)
-    for location, point in unsteady:
+    unsteady = unsteady_results(by_target) | lasting
+    for location, point in unsteady - lasting:
         marks.by_result[location, point, THROUGHPUT].add(Mark.NOT_STEADY)
     for point, (mark, locations) in open_loop_marks(by_target, phases, unsteady).items():
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))

@@ -2,6 +2,7 @@
 
 | correction        | what it takes out                                  | how                           |
 |-------------------|----------------------------------------------------|-------------------------------|
+| QueueFlow         | what queues give while they drain                  | visits of windows             |
 | MachineSpeed      | moments in which the machine was slow              | periods and weights of windows |
 | AchievedSpeedup   | chance in how much delay a window got              | periods; error of all effects |
 | OverheadOfSamples | what profiling adds to the program's period        | factor on effects, with error |
@@ -20,9 +21,11 @@ from cozcli.analysis.correct.machine_speed import MachineSpeed
 from cozcli.analysis.correct.overhead import OverheadOfSamples
 from cozcli.analysis.correct.phase import PhaseOfLine
 from cozcli.analysis.correct.protocol import Context, Correction
+from cozcli.analysis.correct.queue_flow import QueueFlow
 from cozcli.analysis.input.series import Series
 
 CORRECTIONS: tuple[Correction, ...] = (
+    QueueFlow(),
     MachineSpeed(),
     AchievedSpeedup(),
     OverheadOfSamples(),

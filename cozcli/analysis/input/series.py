@@ -44,7 +44,8 @@ class Series:
     delays were paid?
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
     target: what the location names: line, function, callpath or region.
-    factors: what corrections multiply the effects by.
+    factors: what corrections multiply the effects by. is_lasting: were visits corrected for queues that had not
+    reached a steady state?
     """
 
     location: str
@@ -66,6 +67,7 @@ class Series:
     planned: frozenset[float] | None = None
     target: str = "line"
     factors: tuple[Factor, ...] = ()
+    is_lasting: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from cozcli.analysis.correct.machine_speed import MachineSpeed
 from cozcli.analysis.correct.overhead import OverheadOfSamples
 from cozcli.analysis.correct.phase import PhaseOfLine
 from cozcli.analysis.correct.protocol import Correction
+from cozcli.analysis.correct.queue_flow import QueueFlow
 from cozcli.analysis.result import LineResult
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
@@ -43,7 +44,7 @@ def half_width(result: LineResult) -> float:
 
 def test_the_order_is_that_of_the_list() -> None:
     kinds = [type(each) for each in CORRECTIONS]
-    assert kinds == [MachineSpeed, AchievedSpeedup, OverheadOfSamples, PhaseOfLine]
+    assert kinds == [QueueFlow, MachineSpeed, AchievedSpeedup, OverheadOfSamples, PhaseOfLine]
 
 
 @pytest.mark.parametrize("without", [type(each) for each in CORRECTIONS])

@@ -1,0 +1,160 @@
+"""What the stages of a program did in the halves of windows: how long they ran, and who waited for whom.
+
+A stage is a thread, or several that use the same queues in the same way. Threads of one stage wait for the
+same objects, or end waits for the same objects, and do not wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cozcli.analysis.input.windows import Window
+from cozcli.profile.records import Flow, ThroughputPoint
+
+#: An object matters to a thread if it is behind this share of its waits, or of those that it ended.
+MIN_SHARE = 0.05
+#: Waits for less than this share of a half tie nobody.
+MIN_WAIT = 0.03
+STRENGTHS = (MIN_WAIT, 0.1, 0.2, 0.4)
+#: Threads that wait for each other for this share of their waits are on different sides of a queue.
+MAX_MUTUAL = 0.25
+#: Not a thread: nobody knows who ended the wait.
+UNKNOWN = 0
+
+
+@dataclass(frozen=True)
+class Half:
+    """A half of a window.
+
+    target, position: which window, as `Context.by_target` has it. first: which half.
+    ran, releases, threads: processor time, releases of locks and semaphores, and threads by stage. waits: ns by (stage that waited, stage that
+    it waited for; `UNKNOWN`: not known). Stages are numbered from 1 on.
+    """
+
+    target: str
+    position: int
+    first: bool
+    window: Window
+    duration: int
+    effective: int
+    ran: Mapping[int, float]
+    releases: Mapping[int, float]
+    threads: Mapping[int, int]
+    waits: Mapping[tuple[int, int], float]
+
+    def waited(self, stage: int) -> float:
+        """How much of the half the stage's threads waited, on average."""
+        total = sum(waited for (waiter, _), waited in self.waits.items() if waiter == stage)
+        return total / (self.duration * max(self.threads.get(stage, 0), 1))
+
+    def tie(self, stage: int, other: int) -> float:
+        """How much of the half two stages waited for each other, or each link of a chain between them did.
+
+        The greatest of `STRENGTHS` that holds; 0 if none.
+        """
+        return max((strength for strength in STRENGTHS if other in self.tied_to(stage, strength)), default=0.0)
+
+    def tied_to(self, stage: int, strength: float = MIN_WAIT) -> frozenset[int]:
+        """The stages that a chain of such waits ties to this one; a wait for nobody knows whom ties to all."""
+        pairs = [
+            pair
+            for (waiter, waker), waited in self.waits.items()
+            if waited > strength * self.duration
+            for pair in ([(waiter, waker)] if waker != UNKNOWN else [(waiter, other) for other in self.ran])
+        ]
+        tied = {stage}
+        while grown := {b for pair in pairs for a, b in (pair, pair[::-1]) if a in tied} - tied:
+            tied |= grown
+        return frozenset(tied)
+
+    def rate(self, point: str) -> float:
+        """Visits to a throughput point in an effective nanosecond; 0 if unknown."""
+        for found in self.window.record.points:
+            if not isinstance(found, ThroughputPoint) or found.name != point or found.visits == 0:
+                continue
+            if found.half_visits == 0:
+                return found.visits / found.elapsed
+            if self.first:
+                return found.half_visits / found.half_elapsed
+            return (found.visits - found.half_visits) / (found.elapsed - found.half_elapsed)
+        return 0.0
+
+    def visits(self, point: str) -> float:
+        """Visits to a throughput point in the half, at its rate."""
+        return self.rate(point) * self.effective
+
+
+def halves_by_run(by_target: Mapping[str, Sequence[Window]]) -> dict[int, list[Half]]:
+    """The halves of all windows that saw queues, by the number of their run."""
+    flows: defaultdict[int, list[tuple[str, int, bool, Window, Flow]]] = defaultdict(list)
+    for target, windows in by_target.items():
+        for position, window in enumerate(windows):
+            if window.is_of_other_target:
+                continue
+            for number, flow in enumerate(window.record.flows):
+                if flow.delay < flow.duration and flow.threads:
+                    flows[window.run].append((target, position, number == 0, window, flow))
+    return {run: _halves(found) for run, found in flows.items()}
+
+
+def _halves(found: Sequence[tuple[str, int, bool, Window, Flow]]) -> list[Half]:
+    stages = find_stages([flow for *_, flow in found])
+    return [_half(*each, stages) for each in found]
+
+
+def _half(
+    target: str, position: int, first: bool, window: Window, flow: Flow, stages: Mapping[int, int]
+) -> Half:
+    ran: defaultdict[int, float] = defaultdict(float)
+    releases: defaultdict[int, float] = defaultdict(float)
+    threads: defaultdict[int, int] = defaultdict(int)
+    waits: defaultdict[tuple[int, int], float] = defaultdict(float)
+    for thread in flow.threads:
+        stage = stages[thread.thread]
+        ran[stage] += thread.ran
+        releases[stage] += thread.releases
+        threads[stage] += 1
+        for wait in thread.waits:
+            waker = stages.get(wait.waker, UNKNOWN)
+            if waker != stage:
+                waits[stage, waker] += wait.waited
+    effective = flow.duration - flow.delay
+    return Half(target, position, first, window, flow.duration, effective, ran, releases, threads, waits)
+
+
+def find_stages(flows: Sequence[Flow]) -> dict[int, int]:
+    """The stage of each thread, numbered from 1 on."""
+    waited: defaultdict[int, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+    ended: defaultdict[int, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+    between: defaultdict[tuple[int, int], float] = defaultdict(float)
+    threads: set[int] = set()
+    for flow in flows:
+        for thread in flow.threads:
+            threads.add(thread.thread)
+            for wait in thread.waits:
+                if wait.object:
+                    waited[thread.thread][wait.object] += wait.waited
+                    ended[wait.waker][wait.object] += wait.waited
+                between[thread.thread, wait.waker] += wait.waited
+    uses = {t: (_important(waited[t]), _important(ended[t])) for t in threads}
+    ordered = sorted(threads)
+    stage = {thread: thread for thread in ordered}
+    for i, one in enumerate(ordered):
+        for other in ordered[:i]:
+            alike = uses[one][0] & uses[other][0] or uses[one][1] & uses[other][1]
+            if not alike or stage[one] == stage[other]:
+                continue
+            mutual = between[one, other] + between[other, one]
+            if mutual > MAX_MUTUAL * (sum(waited[one].values()) + sum(waited[other].values())):
+                continue
+            joined, kept = stage[one], stage[other]
+            stage = {thread: kept if own == joined else own for thread, own in stage.items()}
+    numbers = {own: number for number, own in enumerate(sorted(set(stage.values())), start=1)}
+    return {thread: numbers[own] for thread, own in stage.items()}
+
+
+def _important(by_object: Mapping[int, float]) -> frozenset[int]:
+    total = sum(by_object.values())
+    return frozenset(key for key, waited in by_object.items() if waited > MIN_SHARE * total)

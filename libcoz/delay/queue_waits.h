@@ -1,0 +1,102 @@
+// How long a thread has waited at queues, and who ended its waits: the kernel of a bounded queue is
+// a condition, a semaphore or a futex at which its users wait for each other. Waits for locks,
+// barriers and ends of threads are not counted.
+//
+// While a queue fills or drains, nobody waits at it, and the threads on its two sides work at paces
+// of their own (experiment/thread_flows.h).
+//
+// The owner adds; other threads may read. Nothing allocates or locks; signal-safe.
+#ifndef LIBCOZ_DELAY_QUEUE_WAITS_H
+#define LIBCOZ_DELAY_QUEUE_WAITS_H
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/clock.h"
+
+namespace coz {
+
+class QueueWaits {
+ public:
+  // Pairs of an object and a waker that are told apart; of the rest only the sum is kept.
+  static constexpr std::size_t kPairs = 15;
+  static constexpr std::uint32_t kUnknownWaker = ~0U;
+
+  // Waits for `object` that the thread in the slot `waker` ended, in all.
+  struct Wait {
+    std::uintptr_t object;
+    std::uint32_t waker;
+    Nanoseconds waited;
+  };
+
+  void begin(Nanoseconds now) noexcept { since_.store(now, std::memory_order_relaxed); }
+
+  void end(std::uintptr_t object, std::uint32_t waker, Nanoseconds now) noexcept {
+    const Nanoseconds since = since_.load(std::memory_order_relaxed);
+    since_.store(0, std::memory_order_relaxed);
+    if (since == 0 || now <= since) return;
+    Entry& entry = entry_of(object, waker);
+    entry.waited.store(entry.waited.load(std::memory_order_relaxed) + now - since,
+                       std::memory_order_release);
+  }
+
+  // A wait that earned no credit: a time-out ended it, or there was none.
+  void cancel() noexcept { since_.store(0, std::memory_order_relaxed); }
+
+  // When the wait began in which the thread is; 0 if it is in none.
+  Nanoseconds since() const noexcept { return since_.load(std::memory_order_relaxed); }
+
+  bool any() const noexcept { return entries_[0].waited.load(std::memory_order_relaxed) != 0; }
+
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Entry& entry : entries_) {
+      const Nanoseconds waited = entry.waited.load(std::memory_order_acquire);
+      if (waited == 0) continue;
+      visit(Wait{entry.object.load(std::memory_order_relaxed),
+                 entry.waker.load(std::memory_order_relaxed), waited});
+    }
+  }
+
+  void reset() noexcept {
+    cancel();
+    for (Entry& entry : entries_) entry.waited.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  struct Entry {
+    std::atomic<std::uintptr_t> object{0};
+    std::atomic<std::uint32_t> waker{0};
+    std::atomic<Nanoseconds> waited{0};  // 0: the entry is free
+  };
+
+  // The last entry holds what has none of its own.
+  Entry& entry_of(std::uintptr_t object, std::uint32_t waker) noexcept {
+    for (std::size_t i = 0; i < kPairs; ++i) {
+      Entry& entry = entries_[i];
+      const bool is_free = entry.waited.load(std::memory_order_relaxed) == 0;
+      if (is_free) {
+        entry.object.store(object, std::memory_order_relaxed);
+        entry.waker.store(waker, std::memory_order_relaxed);
+        return entry;
+      }
+      if (entry.object.load(std::memory_order_relaxed) == object &&
+          entry.waker.load(std::memory_order_relaxed) == waker) {
+        return entry;
+      }
+    }
+    Entry& rest = entries_[kPairs];
+    rest.object.store(0, std::memory_order_relaxed);
+    rest.waker.store(kUnknownWaker, std::memory_order_relaxed);
+    return rest;
+  }
+
+  std::atomic<Nanoseconds> since_{0};
+  std::array<Entry, kPairs + 1> entries_{};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_QUEUE_WAITS_H

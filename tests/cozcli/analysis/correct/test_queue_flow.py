@@ -1,0 +1,231 @@
+"""Queues that outlast windows: simulated pipelines, whose lasting pace is known."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.correct.queue_flow import QueueFlow, lasting_rates
+from cozcli.analysis.input.flows import find_stages, halves_by_run
+from cozcli.analysis.input.windows import usable_windows
+from cozcli.profile.profile import Profile, collect_runs
+from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.profile.records import Flow, QueueWait, ThreadFlow
+
+STEP = 0.25  # ms
+WINDOW, SETTLING = 150.0, 40.0
+SPEEDUPS = (0.0, 0.25, 0.5, 0.75, 0.0, 1.0)
+NOT_FULL, NOT_EMPTY = 16, 32
+
+
+@dataclass
+class Pipeline:
+    """A producer (thread 1) and a consumer (thread 2), which passes the point, with a queue between them.
+
+    produce, consume: ms an item. capacity: of the queue. is_bounded: does the producer wait when it is full?
+    beside: is there a third thread that computes, and has nothing to do with them?
+    """
+
+    produce: float
+    consume: float
+    capacity: int
+    is_bounded: bool = True
+    beside: bool = False
+    seed: int = 0
+    queued: int = 0
+    left: dict[int, float] = field(default_factory=lambda: {1: 0.0, 2: 0.0})
+    blocked: dict[int, bool] = field(default_factory=lambda: {1: False, 2: False})
+
+    def lasting_effect(self, speedup: float) -> float:
+        """What the consumer's speedup saves in the end."""
+        before = max(self.produce, self.consume)
+        return 1 - max(self.produce, self.consume * (1 - speedup)) / before
+
+    def run(self, time: float, speedup: float, rng: np.random.Generator) -> Iterator[tuple[str, int]]:
+        """Run for so many ms of real time; yields what happens in each step of effective time: (event, thread)."""
+        real = 0.0
+        while real < time:
+            yield "passes", 0
+            real += STEP
+            for thread, cost in ((1, self.produce), (2, self.consume * (1 - speedup))):
+                if self.blocked[thread]:
+                    yield "waits", thread
+                    self._unblock(thread)
+                    continue
+                yield "runs", thread
+                self.left[thread] -= STEP
+                while self.left[thread] <= 0 and not self.blocked[thread]:
+                    yield "passes", thread
+                    real += speedup * self.consume if thread == 2 else 0.0
+                    self._finish(thread)
+                    self.left[thread] += cost * rng.uniform(0.8, 1.2)
+            if self.beside:
+                yield "runs", 3
+
+    def _finish(self, thread: int) -> None:
+        if thread == 1:
+            self.queued += 1
+            self.blocked[1] = self.is_bounded and self.queued >= self.capacity
+        elif self.queued == 0:
+            self.blocked[2] = True
+        else:
+            self.queued -= 1
+
+    def _unblock(self, thread: int) -> None:
+        if thread == 1:
+            self.blocked[1] = self.queued >= self.capacity
+        elif self.queued > 0:
+            self.queued -= 1
+            self.blocked[2] = False
+
+
+def records_of(program: Pipeline, blocks: int = 24) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(program.seed)
+    records: list[dict[str, Any]] = [{"type": "run", "format": "coz-profile", "version": 1, "period": 10**6}]
+    for _ in program.run(5 * program.capacity * program.consume, 0.0, rng):
+        pass
+    start = 0.0
+    for block in range(blocks):
+        for speedup in map(float, rng.permutation(SPEEDUPS)):
+            for _ in program.run(SETTLING, speedup, rng):
+                pass
+            halves = [half_of(program, speedup, rng) for _ in range(2)]
+            visits = [half["visits"] for half in halves]
+            elapsed = [half["effective"] for half in halves]
+            if min(visits) == 0:
+                continue
+            duration = sum(half["flow"]["duration"] for half in halves)
+            point = {"name": "item", "kind": "throughput", "visits": sum(visits), "elapsed": sum(elapsed)}
+            point |= {"half_visits": visits[0], "half_elapsed": elapsed[0]}
+            records.append(
+                {
+                    "type": "experiment", "block": block, "location": "/a.c:2", "speedup": speedup,
+                    "start": int(start * 1e6), "duration": duration, "effective_duration": sum(elapsed),
+                    "delay": duration - sum(elapsed), "hits": 0, "samples": 100, "flags": [],
+                    "points": [point], "flows": [half["flow"] for half in halves],
+                }
+            )  # fmt: skip
+            start += duration / 1e6
+    return records
+
+
+def half_of(program: Pipeline, speedup: float, rng: np.random.Generator) -> dict[str, Any]:
+    seen: defaultdict[tuple[str, int], int] = defaultdict(int)
+    for event in program.run(WINDOW / 2, speedup, rng):
+        seen[event] += 1
+    effective = seen["passes", 0] * STEP
+    ms = 1_000_000
+    # The consumer's real time is longer than its effective time; at 100 % it takes none of the latter.
+    real = {1: seen["runs", 1] * STEP, 2: seen["passes", 2] * program.consume, 3: seen["runs", 3] * STEP}
+    waits = {1: [NOT_FULL, 2], 2: [NOT_EMPTY, 1]}
+    threads = [
+        {
+            "thread": thread, "ran": int(real[thread] * ms), "releases": 2 * seen["passes", thread],
+            "waits": [[*waits[thread], int(seen["waits", thread] * STEP * ms)]]
+            if seen["waits", thread] else [],
+        }
+        for thread in ((1, 2, 3) if program.beside else (1, 2))
+    ]  # fmt: skip
+    duration = effective + speedup * seen["passes", 2] * program.consume
+    flow = {"duration": int(duration * ms), "delay": int((duration - effective) * ms), "threads": threads}
+    return {"visits": seen["passes", 2], "effective": int(effective * ms), "flow": flow}
+
+
+def profile_of(records: list[dict[str, Any]]) -> Profile:
+    lines = [(json.dumps(record) + "\n").encode() for record in records]
+    return Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])
+
+
+def effects_of(profile: Profile, *, corrected: bool) -> dict[float, float]:
+    result = analyse(profile, corrections=[QueueFlow()] if corrected else []).results[0]
+    return {point.speedup: point.effect for point in result.curve[1:]}
+
+
+@pytest.mark.parametrize("capacity", [8, 64, 1000])
+@pytest.mark.parametrize(("produce", "consume"), [(6.0, 10.0), (2.0, 5.0)])
+def test_effects_are_those_that_last(capacity: int, produce: float, consume: float) -> None:
+    program = Pipeline(produce, consume, capacity)
+    profile = profile_of(records_of(program))
+    plain, corrected = effects_of(profile, corrected=False), effects_of(profile, corrected=True)
+    wrong = [abs(effect - program.lasting_effect(s)) for s, effect in plain.items()]
+    assert max(wrong) > 0.05
+    for speedup, effect in corrected.items():
+        assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.04), (speedup, effect)
+
+
+def test_a_queue_in_steady_state_is_left_alone() -> None:
+    """The consumer is the faster one already."""
+    profile = profile_of(records_of(Pipeline(10.0, 6.0, 8)))
+    assert effects_of(profile, corrected=True) == pytest.approx(effects_of(profile, corrected=False), abs=0.02)
+
+
+def test_a_thread_that_nobody_waits_for_does_not_count() -> None:
+    program = Pipeline(6.0, 10.0, 64, beside=True)
+    corrected = effects_of(profile_of(records_of(program)), corrected=True)
+    for speedup, effect in corrected.items():
+        assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.04)
+
+
+def test_where_nobody_ever_waits_nothing_is_known() -> None:
+    """The queue has no bound, and grows for the whole run."""
+    profile = profile_of(records_of(Pipeline(2.0, 10.0, 64, is_bounded=False, queued=100_000)))
+    assert effects_of(profile, corrected=True) == effects_of(profile, corrected=False)
+
+
+def test_work_that_moves_to_another_stage_is_no_queue_that_drains() -> None:
+    """The consumer always waits for the producer, which does less for each visit under speedups."""
+    records = records_of(Pipeline(10.0, 6.0, 8))
+    for record in records[1:]:
+        for flow in record["flows"]:
+            producer = flow["threads"][0]
+            part = 1 - record["speedup"] / 2
+            producer["ran"] = int(producer["ran"] * part)
+            producer["releases"] = int(producer["releases"] * part)
+    by_target = usable_windows(profile_of(records).runs).by_target
+    assert lasting_rates(halves_by_run(by_target).values(), "item") == {}
+
+
+def test_profiles_without_flows_stay_as_they_are() -> None:
+    records = records_of(Pipeline(6.0, 10.0, 8))
+    for record in records[1:]:
+        del record["flows"]
+    profile = profile_of(records)
+    assert effects_of(profile, corrected=True) == effects_of(profile, corrected=False)
+
+
+@pytest.mark.parametrize("broken", [[], [1], [{"duration": 1, "delay": 0}], [{"duration": -1}] * 2])
+def test_flows_that_cannot_be_true_leave_the_window_good(broken: list[Any]) -> None:
+    records = records_of(Pipeline(6.0, 10.0, 8), blocks=1)
+    records[1]["flows"] = broken
+    runs = profile_of(records).runs
+    assert len(runs[0].experiments) == len(records) - 1
+    assert runs[0].experiments[0].flows == ()
+
+
+def thread(number: int, *waits: tuple[int, int, int]) -> ThreadFlow:
+    return ThreadFlow(number, 100, 0, tuple(QueueWait(*wait) for wait in waits))
+
+
+def test_threads_of_a_pool_are_one_stage() -> None:
+    """Two workers between a source and a sink, each queue with a condition for each side."""
+    flow = Flow(1000, 0, (
+        thread(1, (10, 2, 50), (10, 3, 50)),
+        thread(2, (11, 1, 40), (20, 4, 10)),
+        thread(3, (11, 1, 30), (20, 4, 20)),
+        thread(4, (21, 2, 30), (21, 3, 30)),
+    ))  # fmt: skip
+    stages = find_stages([flow])
+    assert stages[2] == stages[3]
+    assert len(set(stages.values())) == 3
+
+
+def test_both_sides_of_a_queue_with_one_condition_are_two_stages() -> None:
+    flow = Flow(1000, 0, (thread(1, (10, 2, 50)), thread(2, (10, 1, 40))))
+    assert len(set(find_stages([flow]).values())) == 2
