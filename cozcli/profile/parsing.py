@@ -131,7 +131,12 @@ def _flows(fields: Fields) -> tuple[Flow, ...]:
     """Of both halves; empty where they are missing or cannot be true: the window is good without them."""
     try:
         flows = tuple(
-            Flow(half.positive("duration"), half.natural("delay"), tuple(map(_flow, half.objects("threads"))))
+            Flow(
+                half.positive("duration"),
+                half.natural("delay"),
+                half.counts("visits"),
+                tuple(map(_flow, half.objects("threads"))),
+            )
             for half in fields.objects("flows")
         )
     except RecordError:

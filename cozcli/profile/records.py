@@ -131,10 +131,11 @@ class ThreadFlow(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """A half of a window of `duration`, of which `delay` was inserted."""
+    """A half of a window of `duration`, of which `delay` was inserted. `visits`: to throughput points."""
 
     duration: int
     delay: int
+    visits: Mapping[str, int] = MappingProxyType({})
     threads: tuple[ThreadFlow, ...] = ()
 
 

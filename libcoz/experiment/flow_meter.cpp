@@ -30,6 +30,11 @@ void FlowMeter::mark() {
   FlowResult result;
   result.duration = reading.time - last_.time;
   result.delay = reading.delay - last_.delay;
+  for (std::uint32_t i = 0; i < last_.visits.size(); ++i) {
+    const Point& point = shared_.points[i];
+    if (point.kind != PointKind::kThroughput) continue;
+    result.visits.push_back({point.name, reading.visits[i] - last_.visits[i]});
+  }
   for (const Thread& thread : reading.threads) {
     const auto before =
         std::find_if(last_.threads.begin(), last_.threads.end(),
@@ -53,6 +58,8 @@ FlowMeter::Reading FlowMeter::read() {
   Reading reading;
   reading.time = now();
   reading.delay = shared_.global_delay.get();
+  const std::uint32_t points = shared_.points.size();
+  for (std::uint32_t i = 0; i < points; ++i) reading.visits.push_back(shared_.points[i].visits());
   shared_.threads.for_each([&](const ThreadState& thread) {
     if (reading.threads.size() == kMaxThreads) return;
     const Nanoseconds ran = thread_cpu_time(thread.tid.load(std::memory_order_acquire));
@@ -80,8 +87,8 @@ ThreadFlow FlowMeter::between(const Thread& from, const Thread& to, const Readin
   const Nanoseconds waited = ended + to.ongoing - from.ongoing;
   const Nanoseconds ended_within = std::max<Nanoseconds>(0, std::min(waited, ended));
   for (const QueueWaits::Wait& wait : to.waits) {
-    const auto before = std::find_if(
-        from.waits.begin(), from.waits.end(), [&](const QueueWaits::Wait& other) {
+    const auto before =
+        std::find_if(from.waits.begin(), from.waits.end(), [&](const QueueWaits::Wait& other) {
           return other.object == wait.object && other.waker == wait.waker;
         });
     const Nanoseconds grown = wait.waited - (before == from.waits.end() ? 0 : before->waited);

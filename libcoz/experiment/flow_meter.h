@@ -35,7 +35,7 @@ class FlowMeter {
   struct Thread {
     std::uint64_t number;
     std::uint32_t slot;
-    Nanoseconds ran;      // pauses aside
+    Nanoseconds ran;  // pauses aside
     std::uint64_t releases;
     Nanoseconds ongoing;  // of the wait in which it is
     std::vector<QueueWaits::Wait> waits;
@@ -43,6 +43,7 @@ class FlowMeter {
   struct Reading {
     Nanoseconds time = 0;
     Nanoseconds delay = 0;
+    std::vector<std::uint64_t> visits;  // by point
     std::vector<Thread> threads;
   };
 

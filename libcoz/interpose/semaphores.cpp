@@ -46,5 +46,6 @@ COZ_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* 
 COZ_EXPORT int sem_post(sem_t* semaphore) noexcept {
   auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(sem_post)(semaphore);
-  return coz::rules::release(*delays, key(semaphore), [=] { return COZ_REAL(sem_post)(semaphore); });
+  return coz::rules::release(*delays, key(semaphore),
+                             [=] { return COZ_REAL(sem_post)(semaphore); });
 }

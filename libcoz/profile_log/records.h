@@ -58,9 +58,9 @@ struct PointResult {
   Nanoseconds half_elapsed = 0;
 };
 
-// What a thread did in a part of a window: how long it ran, pauses aside, how many locks it released
-// and units of semaphores it gave, and how long it waited at queues, by the object that it waited
-// for and the thread that ended the wait.
+// What a thread did in a part of a window: how long it ran, pauses aside, how many locks it
+// released and units of semaphores it gave, and how long it waited at queues, by the object that it
+// waited for and the thread that ended the wait.
 struct ThreadFlow {
   struct Wait {
     std::uint64_t object = 0;  // 0: unknown
@@ -73,10 +73,15 @@ struct ThreadFlow {
   std::vector<Wait> waits;
 };
 
-// A half of a window. Without threads: none has waited at a queue so far.
+// A half of a window, with the visits to each throughput point.
 struct FlowResult {
+  struct Visits {
+    std::string point;
+    std::uint64_t count = 0;
+  };
   Nanoseconds duration = 0;  // real
   Nanoseconds delay = 0;
+  std::vector<Visits> visits;
   std::vector<ThreadFlow> threads;
 };
 

@@ -18,8 +18,8 @@ The windows of a target at one speedup are corrected by the least F_i/F_v, of st
 * are tied to v by chains of waits in other halves of windows, from which w_i is known, the same for baselines
   and speedups;
 * do not wait, and lag: F_i < F_v beyond chance, over all windows;
-* lag more in those halves in which no chain of waits ties them to v. Work that moved to another stage of the
-  same queue goes on for good, and leaves the ties.
+* lag more where no chain of waits ties them to v, or recover in the second halves of windows. Work that moved
+  to another stage of the same queue does so for good, and leaves the ties.
 
 Where no wait ties a stage to v in any window, nothing is known of it, and nothing is corrected.
 """
@@ -63,25 +63,29 @@ class QueueFlow:
         """The series with the visits that their windows would have had in a steady state."""
         runs = list(halves_by_run(context.by_target).values())
         points = {series.point for series in all_series if series.kind == THROUGHPUT}
-        factors = {point: lasting_rates(runs, point) for point in points}
+        rates = {point: lasting_rates(runs, point) for point in points}
         return [
-            _apply(series, factors[series.point]) if series.kind == THROUGHPUT else series
+            _apply(series, rates[series.point]) if series.kind == THROUGHPUT else series
             for series in all_series
         ]
 
 
-def _apply(series: Series, factors: Mapping[WindowKey, float]) -> Series:
-    by_window = np.array([factors.get((series.location, i), 1.0) for i in range(len(series.speedup))])
-    if (by_window == 1.0).all():
+def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
+    lasting = np.array([rates.get((series.location, i), -1.0) for i in range(len(series.speedup))])
+    corrected = lasting >= 0
+    if not corrected.any():
         return series
-    return replace(series, denominator=series.denominator * by_window, is_lasting=True)
+    # Over whole windows: between two visits, windows in which a queue became empty would count by their pace.
+    elapsed = np.where(corrected, series.effective, series.numerator)
+    visits = np.where(corrected, elapsed * lasting, series.denominator)
+    return replace(series, numerator=elapsed, denominator=visits, is_lasting=True)
 
 
 def lasting_rates(runs: Iterable[Sequence[Half]], point: str) -> dict[WindowKey, float]:
-    """Rate that lasts over measured rate of visits to a throughput point, of all windows where they differ."""
+    """Visits in an effective ns that last, of all windows in which a queue lends or takes some."""
     found: dict[WindowKey, float] = {}
     for halves in runs:
-        found.update(_of_run([half for half in halves if half.rate(point) > 0], point))
+        found.update(_of_run([half for half in halves if point in half.flow.visits], point))
     return found
 
 
@@ -120,7 +124,7 @@ def _of_run(halves: Sequence[Half], point: str) -> dict[WindowKey, float]:
     found: dict[WindowKey, float] = {}
     for members in by_speedup.values():
         if slowest := _slowest_that_lags(members, flows, passing):
-            found.update(_lasting_parts(members, flows[slowest]))
+            found.update(_rates_of(members, flows[slowest], point))
     return found
 
 
@@ -137,7 +141,9 @@ def _passing_stage(halves: Sequence[Half], stages: Sequence[int], point: str) ->
     if len(stages) < 2 or not halves:
         return None
     visits = np.array([half.visits(point) for half in halves])
-    return min(stages, key=lambda stage: _scatter(np.array([half.ran.get(stage, 0.0) for half in halves]), visits))
+    return min(
+        stages, key=lambda stage: _scatter(np.array([half.ran.get(stage, 0.0) for half in halves]), visits)
+    )
 
 
 def _scatter(values: Floats, visits: Floats) -> float:
@@ -155,10 +161,16 @@ def _flows_of_stages(
     found = {}
     ties = [half.tied_to(passing) for half in halves]
     for stage in stages:
-        tied = [half for half, stages_tied in zip(halves, ties, strict=True) if stage in stages_tied]
+        tied = _tied_throughout([half for half, stages in zip(halves, ties, strict=True) if stage in stages])
         if stage != passing and len(tied) >= MIN_TIED and (flow := _best_flow(tied, stage, passing, point)):
             found[stage] = flow
     return found
+
+
+def _tied_throughout(halves: Sequence[Half]) -> list[Half]:
+    """Second halves of windows whose first half was tied: a queue may have become empty within the first."""
+    firsts = {(half.target, half.position) for half in halves if half.first}
+    return [half for half in halves if not half.first and (half.target, half.position) in firsts]
 
 
 def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> Flow | None:
@@ -170,12 +182,10 @@ def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> Fl
         (lambda half: half.ran.get(stage, 0.0), lambda half: half.ran.get(passing, 0.0)),
         (lambda half: half.releases.get(stage, 0.0), lambda half: half.visits(point)),
     )
-    # A queue that became empty within a half ties the stages for the rest of it only.
-    strengths = [half.tie(passing, stage) for half in tied]
     best: Flow | None = None
     least = float("inf")
     for own, passed in measures:
-        work = _work(tied, own, passed, strengths)
+        work = Flow(own, passed, 1.0).ratio(tied)
         if work <= 0:
             continue
         flow = Flow(own, passed, work)
@@ -188,29 +198,16 @@ def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> Fl
     return best
 
 
-def _work(
-    halves: Sequence[Half], own: Measure, passing: Measure, strengths: Sequence[float]
-) -> float:
-    """Σown/Σpassing, weighted by how strongly halves are tied; 0 if unknown."""
-    weighted = list(zip(strengths, halves, strict=True))
-    passed = sum(strength * passing(half) for strength, half in weighted)
-    return sum(strength * own(half) for strength, half in weighted) / passed if passed > 0 else 0.0
-
-
 def _slowest_that_lags(halves: Sequence[Half], flows: Mapping[int, Flow], passing: int) -> int | None:
     """The stage with the least flow of those that lag, at one target and speedup; None if none does.
 
-    It must lag more where no chain of waits ties it to v.
+    What makes it lag must pass: it lags more where no chain of waits ties it to v, or less in second halves.
     """
     lagging = []
     for stage, flow in flows.items():
         if np.mean([half.waited(stage) for half in halves]) > MAX_WAIT:
             continue
-        tied = [half for half in halves if stage in half.tied_to(passing)]
-        untied = [half for half in halves if stage not in half.tied_to(passing)]
-        if len(untied) < MIN_HALVES or not _lags(halves, flow):
-            continue
-        if flow.ratio(untied) < 1 - MIN_LAG and (not tied or flow.ratio(untied) < flow.ratio(tied)):
+        if _lags(halves, flow) and (_lags_untied(halves, flow, stage, passing) or _recovers(halves, flow)):
             lagging.append((flow.ratio(halves), stage))
     return min(lagging)[1] if lagging else None
 
@@ -226,6 +223,24 @@ def _lags(halves: Sequence[Half], flow: Flow) -> bool:
     return bool(lag > MIN_LAG and lag > LAG_ERRORS * _error_of_ratio(own, passing))
 
 
+def _lags_untied(halves: Sequence[Half], flow: Flow, stage: int, passing: int) -> bool:
+    tied = [half for half in halves if stage in half.tied_to(passing)]
+    untied = [half for half in halves if stage not in half.tied_to(passing)]
+    if len(untied) < MIN_HALVES or flow.ratio(untied) > 1 - MIN_LAG:
+        return False
+    return not tied or flow.ratio(untied) < flow.ratio(tied)
+
+
+def _recovers(halves: Sequence[Half], flow: Flow) -> bool:
+    """Is F_i/F_v greater in second halves of windows, beyond chance?"""
+    parts = [[half for half in halves if half.first is first] for first in (True, False)]
+    if min(map(len, parts)) < MIN_HALVES:
+        return False
+    first, second = (flow.sums(part) for part in parts)
+    error = np.hypot(_error_of_ratio(*first), _error_of_ratio(*second))
+    return bool(second[0].sum() / second[1].sum() - first[0].sum() / first[1].sum() > LAG_ERRORS * error)
+
+
 def _error_of_ratio(numerator: Floats, denominator: Floats) -> float:
     """Standard error of Σnumerator / Σdenominator, by the scatter of the residuals."""
     residuals = numerator - numerator.sum() / denominator.sum() * denominator
@@ -233,10 +248,17 @@ def _error_of_ratio(numerator: Floats, denominator: Floats) -> float:
     return float(np.sqrt(scatter) / denominator.sum())
 
 
-def _lasting_parts(halves: Sequence[Half], flow: Flow) -> dict[WindowKey, float]:
-    """F_i/F_v of each window. A queue may have become empty within a window: F_i lasts all the same."""
+def _rates_of(halves: Sequence[Half], flow: Flow, point: str) -> dict[WindowKey, float]:
+    """F_i/F_v of each window times its rate.
+
+    A queue may become empty within a window: F_i lasts all the same.
+    """
     windows: defaultdict[WindowKey, list[Half]] = defaultdict(list)
     for half in halves:
         windows[half.target, half.position].append(half)
-    parts = {key: flow.ratio(of_window) for key, of_window in windows.items()}
-    return {key: part for key, part in parts.items() if part > 0}
+    return {
+        key: flow.ratio(of_window)
+        * sum(half.visits(point) for half in of_window)
+        / sum(half.effective for half in of_window)
+        for key, of_window in windows.items()
+    }

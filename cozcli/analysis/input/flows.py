@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cozcli.analysis.input.windows import Window
-from cozcli.profile.records import Flow, ThroughputPoint
+from cozcli.profile.records import Flow
 
 #: An object matters to a thread if it is behind this share of its waits, or of those that it ended.
 MIN_SHARE = 0.05
 #: Waits for less than this share of a half tie nobody.
 MIN_WAIT = 0.03
-STRENGTHS = (MIN_WAIT, 0.1, 0.2, 0.4)
 #: Threads that wait for each other for this share of their waits are on different sides of a queue.
 MAX_MUTUAL = 0.25
 #: Not a thread: nobody knows who ended the wait.
@@ -28,40 +27,38 @@ UNKNOWN = 0
 class Half:
     """A half of a window.
 
-    target, position: which window, as `Context.by_target` has it. first: which half.
-    ran, releases, threads: processor time, releases of locks and semaphores, and threads by stage. waits: ns by (stage that waited, stage that
-    it waited for; `UNKNOWN`: not known). Stages are numbered from 1 on.
+    flow: its record. target, position: which window, as `Context.by_target` has it. first: which half.
+    ran, releases, threads: processor time, releases of locks and semaphores, and threads, by stage.
+    waits: ns by (stage that waited, stage that it waited for; `UNKNOWN`: not known). Stages are numbered
+    from 1 on.
     """
 
     target: str
     position: int
     first: bool
     window: Window
-    duration: int
-    effective: int
+    flow: Flow
     ran: Mapping[int, float]
     releases: Mapping[int, float]
     threads: Mapping[int, int]
     waits: Mapping[tuple[int, int], float]
 
+    @property
+    def effective(self) -> int:
+        """Its length in effective time."""
+        return self.flow.duration - self.flow.delay
+
     def waited(self, stage: int) -> float:
         """How much of the half the stage's threads waited, on average."""
         total = sum(waited for (waiter, _), waited in self.waits.items() if waiter == stage)
-        return total / (self.duration * max(self.threads.get(stage, 0), 1))
+        return total / (self.flow.duration * max(self.threads.get(stage, 0), 1))
 
-    def tie(self, stage: int, other: int) -> float:
-        """How much of the half two stages waited for each other, or each link of a chain between them did.
-
-        The greatest of `STRENGTHS` that holds; 0 if none.
-        """
-        return max((strength for strength in STRENGTHS if other in self.tied_to(stage, strength)), default=0.0)
-
-    def tied_to(self, stage: int, strength: float = MIN_WAIT) -> frozenset[int]:
-        """The stages that a chain of such waits ties to this one; a wait for nobody knows whom ties to all."""
+    def tied_to(self, stage: int) -> frozenset[int]:
+        """The stages that a chain of waits ties to this one; a wait for nobody knows whom ties to all."""
         pairs = [
             pair
             for (waiter, waker), waited in self.waits.items()
-            if waited > strength * self.duration
+            if waited > MIN_WAIT * self.flow.duration
             for pair in ([(waiter, waker)] if waker != UNKNOWN else [(waiter, other) for other in self.ran])
         ]
         tied = {stage}
@@ -69,21 +66,9 @@ class Half:
             tied |= grown
         return frozenset(tied)
 
-    def rate(self, point: str) -> float:
-        """Visits to a throughput point in an effective nanosecond; 0 if unknown."""
-        for found in self.window.record.points:
-            if not isinstance(found, ThroughputPoint) or found.name != point or found.visits == 0:
-                continue
-            if found.half_visits == 0:
-                return found.visits / found.elapsed
-            if self.first:
-                return found.half_visits / found.half_elapsed
-            return (found.visits - found.half_visits) / (found.elapsed - found.half_elapsed)
-        return 0.0
-
-    def visits(self, point: str) -> float:
-        """Visits to a throughput point in the half, at its rate."""
-        return self.rate(point) * self.effective
+    def visits(self, point: str) -> int:
+        """Visits to a throughput point."""
+        return self.flow.visits.get(point, 0)
 
 
 def halves_by_run(by_target: Mapping[str, Sequence[Window]]) -> dict[int, list[Half]]:
@@ -120,8 +105,7 @@ def _half(
             waker = stages.get(wait.waker, UNKNOWN)
             if waker != stage:
                 waits[stage, waker] += wait.waited
-    effective = flow.duration - flow.delay
-    return Half(target, position, first, window, flow.duration, effective, ran, releases, threads, waits)
+    return Half(target, position, first, window, flow, ran, releases, threads, waits)
 
 
 def find_stages(flows: Sequence[Flow]) -> dict[int, int]:

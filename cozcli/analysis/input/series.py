@@ -37,15 +37,16 @@ class Series:
     """All windows of one target at one progress point. Arrays have one entry for each window, shape (N,).
 
     speedup: fraction. stratum: number of the block, or `POOL`. numerator, denominator: see the module.
-    time: effective nanoseconds watched. slowness, stolen: as in Window, 0 where unknown.
+    time: effective nanoseconds watched. effective: of the whole window. slowness, stolen: as in Window, 0
+    where unknown.
     weight: how much of the window numerator, denominator and time still count, between 0 and 1.
     target_share, delay_share: time in the target by its samples, and delay inserted, for each effective ns.
     has_other_baseline: were baselines measured on another target? unsettled: did a window close before all
     delays were paid?
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
     target: what the location names: line, function, callpath or region.
-    factors: what corrections multiply the effects by. is_lasting: were visits corrected for queues that had not
-    reached a steady state?
+    factors: what corrections multiply the effects by.
+    is_lasting: were visits corrected for queues that had not reached a steady state?
     """
 
     location: str
@@ -57,6 +58,7 @@ class Series:
     numerator: Floats
     denominator: Floats
     time: Floats
+    effective: Floats
     slowness: Floats
     stolen: Floats
     weight: Floats
@@ -126,6 +128,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         numerator=terms[:, 0],
         denominator=terms[:, 1],
         time=terms[:, 2],
+        effective=np.array([float(window.record.effective_duration) for window in windows]),
         slowness=np.array([window.slowness for window in windows]),
         stolen=np.array([window.stolen for window in windows]),
         weight=np.ones(len(windows)),

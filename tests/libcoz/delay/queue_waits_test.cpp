@@ -100,8 +100,7 @@ TEST_CASE("a wait for a lock, and one that a time-out ended, are not waits at a 
 TEST_CASE("releases of a mutex count, signals do not") {
   World world;
   Thread a(world, 1);
-  coz::rules::release_mutex(
-      a.delays, kMutex, [] { return false; }, [] { return 0; });
+  coz::rules::release_mutex(a.delays, kMutex, [] { return false; }, [] { return 0; });
   coz::rules::release(a.delays, kMutex, [] { return 0; });
   coz::rules::signal_condition(a.delays, kCondition, [] { return 0; });
   CHECK(a.state.releases == 2);

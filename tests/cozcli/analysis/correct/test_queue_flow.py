@@ -49,7 +49,7 @@ class Pipeline:
         return 1 - max(self.produce, self.consume * (1 - speedup)) / before
 
     def run(self, time: float, speedup: float, rng: np.random.Generator) -> Iterator[tuple[str, int]]:
-        """Run for so many ms of real time; yields what happens in each step of effective time: (event, thread)."""
+        """Run for so many ms of real time; yields what happens in steps of effective time."""
         real = 0.0
         while real < time:
             yield "passes", 0
@@ -134,7 +134,8 @@ def half_of(program: Pipeline, speedup: float, rng: np.random.Generator) -> dict
         for thread in ((1, 2, 3) if program.beside else (1, 2))
     ]  # fmt: skip
     duration = effective + speedup * seen["passes", 2] * program.consume
-    flow = {"duration": int(duration * ms), "delay": int((duration - effective) * ms), "threads": threads}
+    flow = {"duration": int(duration * ms), "delay": int((duration - effective) * ms),
+            "visits": {"item": seen["passes", 2]}, "threads": threads}  # fmt: skip
     return {"visits": seen["passes", 2], "effective": int(effective * ms), "flow": flow}
 
 
@@ -163,7 +164,9 @@ def test_effects_are_those_that_last(capacity: int, produce: float, consume: flo
 def test_a_queue_in_steady_state_is_left_alone() -> None:
     """The consumer is the faster one already."""
     profile = profile_of(records_of(Pipeline(10.0, 6.0, 8)))
-    assert effects_of(profile, corrected=True) == pytest.approx(effects_of(profile, corrected=False), abs=0.02)
+    assert effects_of(profile, corrected=True) == pytest.approx(
+        effects_of(profile, corrected=False), abs=0.02
+    )
 
 
 def test_a_thread_that_nobody_waits_for_does_not_count() -> None:
@@ -215,7 +218,7 @@ def thread(number: int, *waits: tuple[int, int, int]) -> ThreadFlow:
 
 def test_threads_of_a_pool_are_one_stage() -> None:
     """Two workers between a source and a sink, each queue with a condition for each side."""
-    flow = Flow(1000, 0, (
+    flow = Flow(1000, 0, {}, (
         thread(1, (10, 2, 50), (10, 3, 50)),
         thread(2, (11, 1, 40), (20, 4, 10)),
         thread(3, (11, 1, 30), (20, 4, 20)),
@@ -227,5 +230,5 @@ def test_threads_of_a_pool_are_one_stage() -> None:
 
 
 def test_both_sides_of_a_queue_with_one_condition_are_two_stages() -> None:
-    flow = Flow(1000, 0, (thread(1, (10, 2, 50)), thread(2, (10, 1, 40))))
+    flow = Flow(1000, 0, {}, (thread(1, (10, 2, 50)), thread(2, (10, 1, 40))))
     assert len(set(find_stages([flow]).values())) == 2
