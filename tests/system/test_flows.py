@@ -1,0 +1,34 @@
+"""What windows tell of the stages between queues."""
+
+from collections import Counter
+
+
+def halves_of(run):
+    experiments = run.records("experiment")
+    assert experiments, run.err
+    return [half for record in experiments for half in record.get("flows", [])]
+
+
+def test_each_stage_releases_a_lock_for_each_item(coz, build):
+    run = coz.run([build("self_limited.cpp"), 5, "pipeline", 8, 300, 500])
+    assert run.status == 0, run.err
+    halves = halves_of(run)
+    assert len(halves) >= 2
+    releases, waited, visits = Counter(), Counter(), Counter()
+    for half in halves:
+        visits.update(half["visits"])
+        for thread in half["threads"]:
+            releases[thread["thread"]] += thread["releases"]
+            waited[thread["thread"]] += sum(nanoseconds for _, _, nanoseconds in thread["waits"])
+    (items,) = visits.values()
+    stages = [count for count in releases.values() if count > items / 10]
+    assert len(stages) == 2
+    assert all(0.8 * items <= count <= 1.25 * items + 16 for count in stages)
+    # The first stage is the faster one, and waits for the second.
+    assert max(waited.values()) > 0
+
+
+def test_a_program_without_queues_writes_no_flows(coz, build):
+    run = coz.run([build("benchmarks/programs/mutex_long.cpp"), "--seconds", 4])
+    assert run.status == 0, run.err
+    assert halves_of(run) == []
