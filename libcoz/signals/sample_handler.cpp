@@ -51,8 +51,8 @@ bool step_over_breakpoint(const siginfo_t& info, void* context) noexcept {
   return next != 0;
 }
 
-// While it lives, the context shows a thread that runs in the slot of a patched instruction where
-// it is in the program.
+// While this lives, a thread in the slot of a patched instruction appears at its place in the
+// original code.
 class SeenInProgram {
  public:
   explicit SeenInProgram(void* context) noexcept
@@ -81,8 +81,8 @@ class SeenInProgram {
 };
 
 // Whether the signal may have ended a call that the program did not see it end. Of samples, only
-// ticks of the timer reach a sleeping thread: perf's come while the thread runs. Such a sample on
-// the first instruction after a call that a handler of the program's has ended only looks so.
+// ticks of the timer reach a sleeping thread: perf's come while the thread runs. A perf sample just
+// after a call that another signal ended looks the same, and is not counted.
 bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
   const SeenInProgram seen(context);
