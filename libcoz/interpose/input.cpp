@@ -114,7 +114,8 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
 }  // namespace
 
 COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
-  return with_milliseconds(timeout, kNoMask, [=](int ms) { return COZ_REAL(poll)(files, count, ms); });
+  return with_milliseconds(timeout, kNoMask,
+                           [=](int ms) { return COZ_REAL(poll)(files, count, ms); });
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
@@ -147,8 +148,9 @@ COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout)
 COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
                            const sigset_t* mask) {
   const MaskOfCall own(mask);
-  return with_milliseconds(
-      timeout, own, [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); });
+  return with_milliseconds(timeout, own, [&](int ms) {
+    return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get());
+  });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,

@@ -1,8 +1,8 @@
 /* A signal ends the call that waits for it each time, also when a sample arrives with it. */
-#include "transparency.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include "transparency.h"
 
 static volatile sig_atomic_t came;
 
