@@ -54,16 +54,33 @@ long open_trap_event(Nanoseconds period) noexcept {
   return open_event(attributes);
 }
 
-long open_own_trap_event(Nanoseconds period) noexcept {
+long open_own_trap_event(Nanoseconds period, bool counts) noexcept {
   perf_event_attr attributes = task_clock(period);
-  attributes.disabled = 1;
+  attributes.disabled = counts ? 0 : 1;
   attributes.remove_on_exec = 1;  // which sigtrap requires
   attributes.sigtrap = 1;
+  attributes.sig_data = kOwnEventMark;
+  return open_event(attributes);
+}
+
+long open_separator_event() noexcept {
+  perf_event_attr attributes = {};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.size = sizeof attributes;
+  attributes.config = PERF_COUNT_SW_DUMMY;
+  attributes.disabled = 1;
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
   return open_event(attributes);
 }
 
 void set_event_counting(long descriptor, bool counts) noexcept {
   raw_syscall(SYS_ioctl, descriptor, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void set_event_period(long descriptor, Nanoseconds period) noexcept {
+  const auto value = static_cast<__u64>(period);
+  raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_PERIOD, reinterpret_cast<long>(&value));
 }
 
 void close_event(long descriptor) noexcept {

@@ -16,8 +16,17 @@ namespace coz {
 // process; ends with exec. The cheaper of the two modes.
 long open_trap_event(Nanoseconds period) noexcept;
 
-// The same for the calling thread alone, and not counting yet.
-long open_own_trap_event(Nanoseconds period) noexcept;
+// The same for the calling thread alone, whose signals carry kOwnEventMark. `counts`: it begins at
+// once.
+long open_own_trap_event(Nanoseconds period, bool counts) noexcept;
+inline constexpr std::uint64_t kOwnEventMark = 0x6b636974;
+
+// An event of the calling thread that counts nothing and that its children do not inherit: while
+// there is one, they do not count as clones of the thread. Where the kernel switches from a thread
+// to its clone, or to another clone of the same thread, it exchanges their events instead of
+// stopping and starting them. A short thread would end with what its creator's period had come to,
+// so that neither is sampled.
+long open_separator_event() noexcept;
 
 // Lets an event, and those that threads have inherited from it, count or not.
 void set_event_counting(long descriptor, bool counts) noexcept;
@@ -29,6 +38,9 @@ long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
 // `address`, by one of the processor's debug registers, of which there are four. No signal; one
 // descriptor for the process; ends with exec.
 long open_breakpoint_event(std::uintptr_t address) noexcept;
+
+// Another period for an event of the calling thread alone, from now on. Signal-safe.
+void set_event_period(long descriptor, Nanoseconds period) noexcept;
 
 // Closes it, unless the program has done that, and perhaps opened a file of its own in its place.
 void close_event(long descriptor) noexcept;

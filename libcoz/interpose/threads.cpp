@@ -39,6 +39,7 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int
   if (start == nullptr) return no_memory;
   // The delays that the parent has served have delayed the child's creation too.
   delays->charge_up_to_now();
+  if (Runtime* runtime = Runtime::active()) runtime->threads().before_creating(*parent);
   *start = {routine, argument, parent->delay.clock.local()};
   const int result = create(begin_thread<Result>, start);
   if (result != 0) free(start);

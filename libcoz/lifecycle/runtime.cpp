@@ -38,7 +38,7 @@ Runtime::Runtime(Config config, SharedState& shared)
       session_(shared, config_.period),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, config_.granularity),
-      samples_(shared.threads, config_.period),
+      samples_(shared.threads, shared.lives, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
       point_setup_(modules_, shared.points, sampler_),
@@ -92,7 +92,7 @@ bool Runtime::begin() {
   experimenter_.hand_over_descriptors();
 
   Session::open(session_);
-  threads_.begin(0);
+  threads_.begin_first();
   pthread_atfork(before_fork, after_fork, in_forked_child);
   atexit(finish);
   at_quick_exit(finish);
@@ -207,7 +207,7 @@ void Runtime::detach() {
   samples_.stop();
 }
 
-void Runtime::take_sample(void* context, bool is_late) noexcept {
+void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
   ThreadState* thread = Session::registered_thread();
   if (thread == nullptr) return;
   Runtime* runtime = active();
@@ -215,10 +215,11 @@ void Runtime::take_sample(void* context, bool is_late) noexcept {
     SampleSource::stop_thread(*thread);
     return;
   }
+  if (!runtime->samples_.takes(*thread, signal)) return;
   thread->in_handler.store(true, std::memory_order_relaxed);
   ++thread->samples;
   ThreadDelays delays(thread->delay, runtime->session_.delays);
-  runtime->sampler_.sample(context, is_late, *thread, delays);
+  runtime->sampler_.sample(context, signal.is_late, *thread, delays);
   thread->in_handler.store(false, std::memory_order_relaxed);
 }
 

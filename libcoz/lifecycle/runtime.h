@@ -41,9 +41,8 @@ class Runtime {
   ThreadLifecycle& threads() noexcept { return threads_; }
 
   // In the signal handler: takes a sample of the calling thread, which was interrupted in
-  // `context`. `is_late`: the period ended while the thread blocked the signal, and the thread has
-  // gone on since. Signal-safe.
-  static void take_sample(void* context, bool is_late) noexcept;
+  // `context`, if the signal stands for one. Signal-safe.
+  static void take_sample(void* context, const SampleSignal& signal) noexcept;
 
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;

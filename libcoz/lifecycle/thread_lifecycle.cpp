@@ -14,7 +14,7 @@ int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
 }  // namespace
 
-void ThreadLifecycle::begin(Nanoseconds inherited) noexcept {
+void ThreadLifecycle::begin(Nanoseconds inherited, Age age) noexcept {
   const int tid = current_tid();
   ThreadState* thread = session_.shared.threads.claim(tid);
   if (thread == nullptr) {
@@ -25,13 +25,12 @@ void ThreadLifecycle::begin(Nanoseconds inherited) noexcept {
     return;
   }
   thread->delay.clock.start_at(inherited);
-  thread->arrivals.start_at(now() - inherited);
-  thread->kernel.start_at(thread_cpu_time(tid), session_.delays.period);
-  thread->pauses_seen = samples_.pauses().count();
+  thread->began = now();
+  thread->arrivals.start_at(thread->began - inherited);
   pthread_setspecific(end_key_, thread);
   Session::set_thread(thread);
   program_signals.begin_thread();
-  if (!samples_.start_thread(*thread) && !warned_unsampled_.exchange(true)) {
+  if (!samples_.start_thread(*thread, age) && !warned_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
         "limit with: ulimit -n 65536",
@@ -49,8 +48,9 @@ void ThreadLifecycle::end(void* state) {
   }
   Session::set_thread(nullptr);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  SampleSource::stop_thread(*thread);
+  SampleSource::end_thread(*thread);
   if (session == nullptr) return;
+  session->shared.lives.ended(now() - thread->began, [] { return thread_cpu_time(current_tid()); });
   if (current_tid() == Session::own_process() && !exit_after_the_last()) {
     message("the main thread has left, and no thread could be started that sees the last one end");
   }

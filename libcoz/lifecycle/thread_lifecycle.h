@@ -23,10 +23,17 @@ class ThreadLifecycle {
   // Returns an error number.
   int prepare() noexcept { return pthread_key_create(&end_key_, end); }
 
+  // The calling thread has begun long ago.
+  void begin_first() noexcept { begin(0, Age::kOld); }
+  // The calling thread is about to create another.
+  void before_creating(ThreadState& parent) noexcept { samples_.before_creating(parent); }
   // `inherited`: the delays that the parent thread had served.
-  void begin(Nanoseconds inherited) noexcept;
+  void begin(Nanoseconds inherited) noexcept { begin(inherited, Age::kNew); }
 
  private:
+  using Age = SampleSource::Age;
+
+  void begin(Nanoseconds inherited, Age age) noexcept;
   static void end(void* thread);
 
   Session& session_;

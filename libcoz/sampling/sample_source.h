@@ -16,16 +16,25 @@
 
 #include "kernel/stop_signal.h"
 #include "sampling/sampling_pauses.h"
+#include "thread/thread_lives.h"
 #include "thread/thread_registry.h"
 
 namespace coz {
 
 enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer, kOff };
 
+// What a signal says of its sample.
+struct SampleSignal {
+  // The period ended while the thread blocked the signal, and the thread has gone on since.
+  bool is_late;
+  // It comes from an event that the thread has for itself, not from one of the process or a tick.
+  bool from_own_event;
+};
+
 class SampleSource {
  public:
-  SampleSource(ThreadRegistry& threads, Nanoseconds period) noexcept
-      : threads_(threads), period_(period) {}
+  SampleSource(ThreadRegistry& threads, ThreadLives& lives, Nanoseconds period) noexcept
+      : threads_(threads), lives_(lives), period_(period) {}
 
   // Chooses the mode. Sets `explanation` if it is not the best one. False if no mode works, or none
   // is wanted (kOff): then nothing is sampled.
@@ -52,10 +61,19 @@ class SampleSource {
   // needs none.
   int descriptor() const noexcept { return static_cast<int>(trap_event_); }
 
-  // In perf-trap mode the kernel does this by itself. False if the thread cannot be sampled.
-  bool start_thread(ThreadState& thread) noexcept;
+  // A thread that is kNew takes its first sample at a phase of its period (thread/thread_lives.h).
+  enum class Age { kOld, kNew };
+  // False if the thread cannot be sampled.
+  bool start_thread(ThreadState& thread, Age age) noexcept;
+  // Whether a signal to the calling thread is to be taken as a sample. Signal-safe.
+  bool takes(ThreadState& thread, const SampleSignal& signal) noexcept;
+  // The calling thread is about to create another, which is to have samples of its own.
+  void before_creating(ThreadState& parent) noexcept {
+    if (parent.separator == ThreadState::kNone && mode_ != Sampling::kTimer) prepare(parent);
+  }
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
+  static void end_thread(ThreadState& thread) noexcept;
 
   // The signal that carries samples.
   int signal() const noexcept;
@@ -67,14 +85,27 @@ class SampleSource {
 
  private:
   bool choose(Sampling wanted, std::string& explanation);
+  bool open_event_for(ThreadState& thread, Age age) noexcept;
+  void begin_with_own_event(ThreadState& thread) noexcept;
+  void prepare(ThreadState& parent) noexcept;
+  Nanoseconds event_period(Nanoseconds phase) const noexcept;
+  bool takes_own(ThreadState& thread) noexcept;
+  bool takes_over(ThreadState& thread) noexcept;
   bool start_timer();
   void tick();
   static void* run_timer(void* self);
 
   ThreadRegistry& threads_;
+  ThreadLives& lives_;
   Nanoseconds period_;
   Sampling mode_ = Sampling::kAuto;
   long trap_event_ = -1;
+  // In perf-trap mode: how many threads have an event of their own, and may have at most.
+  std::atomic<int> own_events_{0};
+  int max_own_events_ = 0;
+  // How much later than its period a thread's event is raised; often less than 0.
+  std::atomic<Nanoseconds> lateness_{0};
+  std::atomic<bool> knows_lateness_{false};
   std::atomic<bool> started_{false};
   SamplingPauses pauses_;
   pthread_t timer_{};

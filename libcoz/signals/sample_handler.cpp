@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/perf_event.h"
 #include "kernel/machine_context.h"
 #include "sampling/sample_source.h"
 #include "signals/interrupted_call.h"
@@ -29,14 +30,16 @@ bool is_sample(const siginfo_t& info) noexcept {
   return info.si_code > 0 || is_tick(info);
 }
 
-// Has the kernel sent the sample later than the period ended, because the thread blocked the signal
-// then, as it does in this handler? (si_perf_flags, which libc's headers may lack: the last 32 of
-// the 40 bytes of struct siginfo that are used.)
-bool is_late(const siginfo_t& info) noexcept {
-  if (info.si_signo != SIGTRAP) return false;
+// What the kernel says of a trap event: si_perf_data and si_perf_flags, which libc's headers may
+// lack, from byte 24 and 36 of struct siginfo.
+SampleSignal describe(const siginfo_t& info) noexcept {
+  if (info.si_signo != SIGTRAP) return {.is_late = false, .from_own_event = !is_tick(info)};
+  std::uint64_t data = 0;
   std::uint32_t flags = 0;
+  std::memcpy(&data, reinterpret_cast<const char*>(&info) + 24, sizeof data);
   std::memcpy(&flags, reinterpret_cast<const char*>(&info) + 36, sizeof flags);
-  return (flags & 1U) != 0;  // TRAP_PERF_FLAG_ASYNC
+  constexpr std::uint32_t kAsync = 1;  // TRAP_PERF_FLAG_ASYNC
+  return {.is_late = (flags & kAsync) != 0, .from_own_event = data == kOwnEventMark};
 }
 
 // False if the thread has not run into a breakpoint instruction of ours. If it has, the program
@@ -86,7 +89,7 @@ class SeenInProgram {
 bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
   const SeenInProgram seen(context);
-  take_sample(context, is_late(info));
+  take_sample(context, describe(info));
   return is_tick(info);
 }
 

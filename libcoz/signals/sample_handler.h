@@ -7,12 +7,13 @@
 #define LIBCOZ_SIGNALS_SAMPLE_HANDLER_H
 
 #include "patch/breakpoints.h"
+#include "sampling/sample_source.h"
 
 namespace coz {
 
-// Takes a sample of the calling thread, which was interrupted in `context`. `is_late`: the period
-// ended while the thread blocked the signal, and the thread has gone on since. Signal-safe.
-using TakeSample = void (*)(void* context, bool is_late) noexcept;
+// Takes a sample of the calling thread, which was interrupted in `context`, if the event is to give
+// one (SampleSource::takes). Signal-safe.
+using TakeSample = void (*)(void* context, const SampleSignal& signal) noexcept;
 
 // Before sampling starts, in the first thread.
 void install_sample_handler(TakeSample take_sample) noexcept;

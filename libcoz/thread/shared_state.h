@@ -13,6 +13,7 @@
 #include "progress/point_registry.h"
 #include "target/region_registry.h"
 #include "target/selection.h"
+#include "thread/thread_lives.h"
 #include "thread/thread_registry.h"
 
 namespace coz {
@@ -26,6 +27,7 @@ struct SharedState {
   PointRegistry points;
   RegionRegistry regions;
   ThreadRegistry threads;
+  ThreadLives lives;
 };
 
 }  // namespace coz

@@ -12,15 +12,19 @@
 #include "delay/delay_state.h"
 #include "load/amplification.h"
 #include "target/open_regions.h"
+#include "thread/first_samples.h"
 #include "thread/kernel_samples.h"
 
 namespace coz {
 
 struct alignas(64) ThreadState {
+  static constexpr int kNone = -1;
+
   DelayState delay;
   ArrivalClock arrivals;
   OpenRegions regions;
   KernelSamples kernel;
+  FirstSamples first_samples;
   std::uint32_t pauses_seen = 0;  // sampling/sampling_pauses.h
 
   // Inside the sample handler: calls that the unwinder makes there are not the program's.
@@ -33,9 +37,12 @@ struct alignas(64) ThreadState {
 
   // Threads of the run are numbered from 1 on; slots are used again.
   std::uint64_t number = 0;
-  std::atomic<int> tid{0};    // 0: the slot is free
-  int event = -1;             // perf descriptor, where each thread has one of its own
-  Nanoseconds next_tick = 0;  // processor time at which the timer signals the thread again
+  std::atomic<int> tid{0};             // 0: the slot is free
+  int event = -1;                      // perf descriptor, while the thread has an event of its own
+  std::atomic<int>* events = nullptr;  // where `event` is counted, if it is
+  int separator = kNone;               // likewise (open_separator_event), or why there is none
+  Nanoseconds began = 0;               // wall clock
+  Nanoseconds next_tick = 0;           // processor time at which the timer signals the thread again
 
   // A new thread takes the slot over; `tid` is set afterwards.
   void reset(std::uint32_t slot) noexcept {
@@ -43,6 +50,9 @@ struct alignas(64) ThreadState {
     regions.clear();
     in_handler.store(false, std::memory_order_relaxed);
     event = -1;
+    events = nullptr;
+    separator = kNone;
+    first_samples.reset();
     next_tick = 0;
   }
 };
