@@ -40,10 +40,10 @@ long now(clockid_t clock = CLOCK_MONOTONIC) {
 bool is_before(long end) { return now(CLOCK_THREAD_CPUTIME_ID) < end; }
 long after(long length) { return now(CLOCK_THREAD_CPUTIME_ID) + length; }
 
-// A line's work: so many ns, checked every 10 µs or so.
+// A line's work: so many ns, checked every 50 µs or so.
 #define WORK(length)                                    \
   for (const long end = after(length); is_before(end);) \
-    for (long i = 30'000; i > 0; --i) asm volatile("" : "+r"(i))
+    for (long i = 150'000; i > 0; --i) asm volatile("" : "+r"(i))
 
 [[gnu::noinline]] void first() { WORK(lengths[0]); }
 [[gnu::noinline]] void second() { WORK(lengths[1]); }

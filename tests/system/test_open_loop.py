@@ -26,7 +26,7 @@ PACED = {
     "client at a pipe, half load in two threads": ["pipe", 3000, 800, 700],
     "client at a pipe, 80 % load": ["pipe", 2500, 2000],
     "client at a socket, light load in two threads": ["socket", 10000, 800, 800],
-    "client at a socket, two threads of 65 %": ["socket", 2500, 1625, 1625],
+    "client at a socket, three threads of 42 %": ["socket", 5000, 2100, 2100, 2100],
     "client at a socket, 80 % load": ["socket", 2500, 2000],
     "device, asked and awaited": ["device", 3000, 1500],
     "device with four requests under way": ["device:4", 3000, 1000, 900],

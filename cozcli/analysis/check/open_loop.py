@@ -23,9 +23,9 @@ line runs
   "perhaps". A program that keeps a processor busy gets no mark.
 * One line whose β is clearly above 0 refutes both: in an open loop, pauses go into the time that is to spare.
 
-A program that is at work for 80 % of the time has only 20 % to spare. So short delays decide what refutes,
-and either they, or all, show that the pace is kept. A line whose queues have not settled (steady_state.py)
-shows nothing: what it hides may come out later.
+A program that is at work for 80 % of the time has only 20 % to spare; longer delays slow it down, too. So
+short delays decide what refutes; that the pace is kept may be seen in short ones, longer ones too, or all. A
+line whose queues have not settled (steady_state.py) shows nothing: what it hides may come out later.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ from cozcli.profile.records import ExperimentRecord, ThroughputPoint
 MIN_DELAY = 0.05
 #: β within this of 0 is called 0.
 MAX_SLOPE = 0.25
-#: Of delays up to this logarithm, a quarter of the time, a line refutes an open loop by a β of at least ½,
-#: where chance would do so this rarely. At 80 % load, an open loop reaches a quarter.
-MAX_SHORT_DELAY, MIN_REFUTING_SLOPE, MAX_P_REFUTED = 0.3, 0.5, 0.02
-#: The sum must be above this, by an interval of this level: shares are sampled, and delays are served late.
-MIN_SHARES, LEVEL_OF_SHARES = 1.1, 0.99
+#: Up to which delay, as a logarithm, windows are looked at: a quarter of the time, nearly half of it, all.
+MAX_DELAYS = (0.3, 0.6, math.inf)
+#: Of the shortest, a line refutes an open loop by a β of at least ½, where chance would do so this rarely. At
+#: 80 % load, an open loop reaches a quarter.
+MIN_REFUTING_SLOPE, MAX_P_REFUTED = 0.5, 0.02
+#: The sum must be above this, by a 95 % interval: shares are sampled, and delays are served late.
+MIN_SHARES = 1.05
 #: If processors were in use, or waited for, in less than this part of the time, the program waited.
 MIN_BUSY_SHARE = 0.9
 
@@ -78,13 +80,13 @@ def open_loop_marks(
     for name in sorted(names):
         rows = {target: found for target, windows in by_target.items() if (found := _rows(windows, name))}
         steady = {target: found for target, found in rows.items() if (target, name) not in unsteady}
-        short = _up_to(MAX_SHORT_DELAY, steady)
-        if _is_refuted(short):
+        ranges = [_up_to(delay, steady) for delay in MAX_DELAYS]
+        if _is_refuted(ranges[0]):
             continue
         shares = {t: _share(by_target[t]) * _part(phases.get(t)) for t in steady}
-        if any(_exceeds_one_path(each, shares) for each in (short, steady)):
+        if any(_exceeds_one_path(each, shares) for each in ranges):
             marks[name] = (Mark.LOAD, set(rows))
-        elif any(map(_keeps_pace, (short, steady))) and _waits([w for t in steady for w in by_target[t]]):
+        elif any(map(_keeps_pace, ranges)) and _waits([w for t in steady for w in by_target[t]]):
             marks[name] = (Mark.MAYBE_LOAD, set(rows))
     return marks
 
@@ -134,7 +136,7 @@ def _exceeds_one_path(rows: Rows, shares: Mapping[str, float]) -> bool:
     total = sum(shares[target] * (1 - max(slope.estimate, 0.0)) for target, slope in slopes.items())
     error = math.hypot(*(shares[target] * slope.error for target, slope in slopes.items()))
     freedom = next(iter(slopes.values())).freedom
-    return Coefficient(total, error, freedom).lower(LEVEL_OF_SHARES) > MIN_SHARES
+    return Coefficient(total, error, freedom).low > MIN_SHARES
 
 
 def _slopes(rows: Rows) -> dict[str, Coefficient]:

@@ -39,14 +39,18 @@ class Coefficient:
         below = Coefficient(-self.estimate, self.error, self.freedom)
         return min(1.0, 2 * min(self.p_above_zero, below.p_above_zero))
 
-    def lower(self, level: float = LEVEL) -> float:
-        """The lower bound of the two-sided interval of this level."""
-        return self.estimate - float(t_quantile(0.5 + level / 2, self.freedom)) * self.error
+    @property
+    def low(self) -> float:
+        """The lower bound of the 95 % interval."""
+        return self.estimate - self._half
 
     def is_within(self, limit: float) -> bool:
         """Does the whole 95 % interval lie between -limit and limit? (An equivalence test.)"""
-        half = float(t_quantile(0.5 + LEVEL / 2, self.freedom)) * self.error
-        return abs(self.estimate) + half < limit
+        return abs(self.estimate) + self._half < limit
+
+    @property
+    def _half(self) -> float:
+        return float(t_quantile(0.5 + LEVEL / 2, self.freedom)) * self.error
 
 
 def fit_through_origin(x: Floats, y: Floats, weights: Floats, block: Ints) -> Coefficient | None:

@@ -68,4 +68,4 @@ def test_groups_need_more_blocks_than_groups() -> None:
     assert fit_groups(ones, ones, ones, block, block // 2) is None
     certain = fit_groups(ones, ones, ones, block, np.zeros(12, dtype=np.int64))
     assert certain is not None
-    assert (certain[0].estimate, certain[0].lower(), certain[0].freedom) == (1, 1, 5)
+    assert (certain[0].estimate, certain[0].low, certain[0].freedom) == (1, 1, 5)
