@@ -277,6 +277,10 @@ inline void begin(int argc, char** argv) {
   end_time = start + run_seconds;
 }
 
+// The capacity of a queue, which a slice could not outlast. With stages of constant length it does
+// not matter for the pace that lasts, so that slices run with short queues.
+inline std::size_t long_queue(std::size_t capacity) { return slices ? 2 : capacity; }
+
 // Prints the result and ends the process. Other threads are abandoned wherever they are, so that no
 // program has code that stops them. Of several calls the first counts; the others return.
 inline void finish() {

@@ -59,7 +59,7 @@ def find_marks(
         series = table.series
         key = series.location, series.point, series.kind
         keys.append(key)
-        if series.is_lasting:
+        if series.lasting.any():
             lasting.add(key[:2])
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
     for location, point in unstable_queues(by_target):

@@ -89,9 +89,13 @@ def _time_for_each_visit(in_target: Floats, visits: Floats, speedup: Floats) -> 
 
 
 def _usable(series: Series) -> Bools:
-    """Windows with a speedup, in blocks, in which something was visited and delayed."""
+    """Windows with a speedup, in blocks, in which something was visited and delayed.
+
+    Where another stage sets the lasting pace, chance in the samples of this one does not change it.
+    """
     return np.asarray(
         (series.speedup > 0)
+        & ~series.lasting
         & (series.stratum != POOL)
         & series.has_visits
         & (series.target_share > 0)

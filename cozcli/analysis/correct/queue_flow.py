@@ -78,7 +78,7 @@ def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
     # Over whole windows: between two visits, windows in which a queue became empty would count by their pace.
     elapsed = np.where(corrected, series.effective, series.numerator)
     visits = np.where(corrected, elapsed * lasting, series.denominator)
-    return replace(series, numerator=elapsed, denominator=visits, is_lasting=True)
+    return replace(series, numerator=elapsed, denominator=visits, lasting=corrected)
 
 
 def lasting_rates(runs: Iterable[Sequence[Half]], point: str) -> dict[WindowKey, float]:

@@ -40,13 +40,13 @@ class Series:
     time: effective nanoseconds watched. effective: of the whole window. slowness, stolen: as in Window, 0
     where unknown.
     weight: how much of the window numerator, denominator and time still count, between 0 and 1.
+    lasting: were visits corrected for queues that had not reached a steady state?
     target_share, delay_share: time in the target by its samples, and delay inserted, for each effective ns.
     has_other_baseline: were baselines measured on another target? unsettled: did a window close before all
     delays were paid?
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
     target: what the location names: line, function, callpath or region.
     factors: what corrections multiply the effects by.
-    is_lasting: were visits corrected for queues that had not reached a steady state?
     """
 
     location: str
@@ -62,6 +62,7 @@ class Series:
     slowness: Floats
     stolen: Floats
     weight: Floats
+    lasting: Bools
     target_share: Floats
     delay_share: Floats
     has_other_baseline: bool
@@ -69,7 +70,6 @@ class Series:
     planned: frozenset[float] | None = None
     target: str = "line"
     factors: tuple[Factor, ...] = ()
-    is_lasting: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -132,6 +132,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         slowness=np.array([window.slowness for window in windows]),
         stolen=np.array([window.stolen for window in windows]),
         weight=np.ones(len(windows)),
+        lasting=np.zeros(len(windows), dtype=bool),
         target_share=np.array([_share(w.record, w.record.target_samples * w.period) for w in windows]),
         delay_share=np.array([_share(w.record, w.record.delay) for w in windows]),
         has_other_baseline=any(window.is_of_other_target for window in windows),
