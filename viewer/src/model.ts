@@ -290,7 +290,7 @@ export function valueAt(result: Result, speedup: number): (Band & { measured: bo
 
 export type Sign = "gain" | "harm" | "unclear";
 
-/** The colour of an effect: orange (`harm`) just where `isContention`, as the curve is. */
+/** The colour of an effect: orange (`harm`) where a result with contention has an interval below 0. */
 export function signOf(interval: Pick<Band, "low" | "high">, isContention: boolean): Sign {
   if (interval.low > 0) return "gain";
   return interval.high < 0 && isContention ? "harm" : "unclear";
