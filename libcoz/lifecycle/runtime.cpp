@@ -38,7 +38,7 @@ Runtime::Runtime(Config config, SharedState& shared)
       session_(shared, config_.period),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, config_.granularity),
-      samples_(shared.threads, shared.lives, config_.period),
+      samples_(shared.threads, shared.lives, shared.leftover, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
       point_setup_(modules_, shared.points, sampler_),

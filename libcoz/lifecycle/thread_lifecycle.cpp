@@ -50,6 +50,11 @@ void ThreadLifecycle::end(void* state) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   SampleSource::end_thread(*thread);
   if (session == nullptr) return;
+  if (thread->ticks.has_begun()) {
+    const Nanoseconds used = thread_cpu_time(current_tid());
+    session->shared.leftover.add(
+        thread->ticks.left_at_end(used, thread->samples, session->delays.period));
+  }
   session->shared.lives.ended(now() - thread->began, [] { return thread_cpu_time(current_tid()); });
   if (current_tid() == Session::own_process() && !exit_after_the_last()) {
     message("the main thread has left, and no thread could be started that sees the last one end");

@@ -27,6 +27,9 @@ constexpr int kOwnSignal = SIGSTKFLT;
 // In perf-trap mode, a thread that has used so many periods takes samples from the process's event.
 constexpr Nanoseconds kYoungPeriods = 8;
 
+// What ended threads may have left in all, in periods.
+constexpr Nanoseconds kMaxLeftover = 64;
+
 // What two samples of a thread must be apart.
 constexpr Nanoseconds kApart = 60 * kMicrosecond;
 
@@ -190,7 +193,10 @@ Nanoseconds SampleSource::measure_cost() const noexcept {
 bool SampleSource::start_thread(ThreadState& thread, Age age) noexcept {
   thread.pauses_seen = pauses_.count();
   if (mode_ == Sampling::kPerfSignal) return open_event_for(thread, age);
-  if (age == Age::kOld) {
+  if (mode_ == Sampling::kTimer) {
+    const Nanoseconds used = thread_cpu_time(tid_of(thread));
+    thread.ticks.begin(used, thread.samples, age == Age::kNew, period_);
+  } else if (age == Age::kOld) {
     thread.kernel.start_at(thread_cpu_time(tid_of(thread)), period_);
   } else if (mode_ == Sampling::kPerfTrap) {
     // The process's event counts from the thread's very start.
@@ -314,14 +320,24 @@ void* SampleSource::run_timer(void* self) {
   const OwnThread own("coz-timer");
   tighten_timer_slack();
   auto& source = *static_cast<SampleSource*>(self);
-  while (source.stop_timer_.sleep_for(source.period_)) source.tick();
+  // Ticks differ in their place in the period, lest they keep step with the program.
+  const Nanoseconds period = source.period_;
+  Nanoseconds next = now() + period;
+  while (source.stop_timer_.sleep_until(next + source.lives_.draw_phase(period / 4))) {
+    // More ticks find threads that are owed samples more often.
+    const bool is_behind = source.tick() || source.leftover_.get() > 2 * period;
+    next = std::max(next + (is_behind ? period * 3 / 4 : period), now() - period / 4);
+  }
   return nullptr;
 }
 
 // Signals each thread that has used another period of processor time. A thread that sleeps uses
-// none and is left alone: a timer that fired regardless would interrupt its system call.
-void SampleSource::tick() {
-  if (pauses_.is_paused()) return;
+// none and is left alone: a timer that fired regardless would interrupt its system call. True if
+// one is owed a further sample.
+bool SampleSource::tick() {
+  if (pauses_.is_paused()) return false;
+  bool is_behind = false;
+  leftover_.limit(kMaxLeftover * period_);
   const auto process = static_cast<long>(getpid());
   siginfo_t mark = {};
   mark.si_signo = kOwnSignal;
@@ -332,13 +348,11 @@ void SampleSource::tick() {
     const int tid = thread.tid.load(std::memory_order_acquire);
     const Nanoseconds used = thread_cpu_time(tid);
     if (used < 0 || thread.delay.blocked.load(std::memory_order_relaxed)) return;
-    if (thread.next_tick == 0) thread.next_tick = used + period_;
-    if (used < thread.next_tick) return;
-    thread.next_tick += period_;
-    // After a while without ticks (stopped, starved) missed samples are not made up for.
-    if (used - thread.next_tick > 10 * period_) thread.next_tick = used + period_;
+    if (!thread.ticks.is_due(used, period_, leftover_)) return;
     raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
+    is_behind = is_behind || thread.ticks.is_behind(used, period_);
   });
+  return is_behind;
 }
 
 }  // namespace coz

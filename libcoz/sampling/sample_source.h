@@ -33,8 +33,9 @@ struct SampleSignal {
 
 class SampleSource {
  public:
-  SampleSource(ThreadRegistry& threads, ThreadLives& lives, Nanoseconds period) noexcept
-      : threads_(threads), lives_(lives), period_(period) {}
+  SampleSource(ThreadRegistry& threads, ThreadLives& lives, LeftoverTime& leftover,
+               Nanoseconds period) noexcept
+      : threads_(threads), lives_(lives), leftover_(leftover), period_(period) {}
 
   // Chooses the mode. Sets `explanation` if it is not the best one. False if no mode works, or none
   // is wanted (kOff): then nothing is sampled.
@@ -92,11 +93,12 @@ class SampleSource {
   bool takes_own(ThreadState& thread) noexcept;
   bool takes_over(ThreadState& thread) noexcept;
   bool start_timer();
-  void tick();
+  bool tick();
   static void* run_timer(void* self);
 
   ThreadRegistry& threads_;
   ThreadLives& lives_;
+  LeftoverTime& leftover_;
   Nanoseconds period_;
   Sampling mode_ = Sampling::kAuto;
   long trap_event_ = -1;

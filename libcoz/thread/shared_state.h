@@ -28,6 +28,7 @@ struct SharedState {
   RegionRegistry regions;
   ThreadRegistry threads;
   ThreadLives lives;
+  LeftoverTime leftover;
 };
 
 }  // namespace coz

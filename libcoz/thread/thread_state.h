@@ -2,7 +2,7 @@
 //
 // The thread owns its slot from registration to exit; its wrappers and its signal handler exclude
 // each other (delay/delay_state.h). Other threads read `tid` and what DelayState allows; the timer
-// thread alone uses `next_tick`.
+// thread uses `ticks`.
 #ifndef LIBCOZ_THREAD_THREAD_STATE_H
 #define LIBCOZ_THREAD_THREAD_STATE_H
 
@@ -14,6 +14,7 @@
 #include "target/open_regions.h"
 #include "thread/first_samples.h"
 #include "thread/kernel_samples.h"
+#include "thread/tick_account.h"
 
 namespace coz {
 
@@ -42,7 +43,7 @@ struct alignas(64) ThreadState {
   std::atomic<int>* events = nullptr;  // where `event` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none
   Nanoseconds began = 0;               // wall clock
-  Nanoseconds next_tick = 0;           // processor time at which the timer signals the thread again
+  TickAccount ticks;
 
   // A new thread takes the slot over; `tid` is set afterwards.
   void reset(std::uint32_t slot) noexcept {
@@ -53,7 +54,7 @@ struct alignas(64) ThreadState {
     events = nullptr;
     separator = kNone;
     first_samples.reset();
-    next_tick = 0;
+    ticks.reset();
   }
 };
 

@@ -55,7 +55,7 @@ TEST_CASE("a slot is claimed clean, whatever its last thread left in it") {
     thread->in_handler = true;
     thread->delay.deferred = 99;
     thread->event = 5;
-    thread->next_tick = 77;
+    thread->ticks.begin(coz::kMillisecond, 0, false, coz::kMillisecond);
     before.insert(thread);
     registry->release(*thread);
   }
@@ -68,7 +68,7 @@ TEST_CASE("a slot is claimed clean, whatever its last thread left in it") {
   CHECK_FALSE(again->in_handler);
   CHECK(again->delay.deferred == 0);
   CHECK(again->event == -1);
-  CHECK(again->next_tick == 0);
+  CHECK(again->ticks.left_at_end(2 * coz::kMillisecond, 0, coz::kMillisecond) == 0);
 }
 
 TEST_CASE("threads that come and go share few slots") {

@@ -1,0 +1,34 @@
+// Batches of two threads of a fifth of a sampling period, which run side by side.
+#include <thread>
+
+#include "ground_truth.h"
+
+namespace {
+
+ground_truth::Line accept_line{"accept", 200};
+ground_truth::Line handle_line{"handle", 200};
+
+[[gnu::noinline]] void accept() {
+  const long length = ground_truth::varied(accept_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE accept
+}
+
+[[gnu::noinline]] void handle() {
+  const long length = handle_line.iterations;
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE handle
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ground_truth::begin(argc, argv);
+  for (;;) {
+    accept();
+    std::thread first(handle);
+    std::thread second(handle);
+    first.join();
+    second.join();
+    COZ_PROGRESS_NAMED("round");
+    ground_truth::visit();
+  }
+}

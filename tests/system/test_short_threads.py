@@ -1,0 +1,49 @@
+"""Threads that live short take samples in proportion to their processor time; so does who creates them."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import PROGRAMS
+
+SOURCE = PROGRAMS / "short_threads.cpp"
+#: Microseconds of a thread, and by how much the share of its line's samples may be off, as part of the share.
+LENGTHS = {50: 0.15, 500: 0.06, 2000: 0.06}
+
+
+def line_of(name: str) -> str:
+    numbers = [
+        n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if text.endswith(f"LINE {name}")
+    ]
+    assert len(numbers) == 1
+    return f"{SOURCE.name}:{numbers[0]}"
+
+
+def share_of_threads(coz, program, *arguments: object, sampling: str) -> float:
+    """Samples of the line in threads, as part of those of the two lines that do the same work."""
+    run = coz.run([program, *arguments], "--sampling", sampling, "--fixed-speedup", 0)
+    assert run.status == 0, run.err
+    counts = {
+        name: sum(
+            line["count"]
+            for line in run.records("samples")[-1]["lines"]
+            if line["location"].endswith(line_of(name))
+        )
+        for name in ("main", "thread")
+    }
+    assert sum(counts.values()) > 100, counts
+    return counts["thread"] / sum(counts.values())
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
+@pytest.mark.parametrize("microseconds", LENGTHS)
+def test_a_thread_at_a_time(coz, build, sampling, microseconds):
+    share = share_of_threads(coz, build("short_threads.cpp"), "joined", microseconds, 4, sampling=sampling)
+    assert share == pytest.approx(0.5, rel=LENGTHS[microseconds])
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("kind", ["batches", "detached", "async"])
+def test_other_ways_to_run_threads(coz, build, kind):
+    share = share_of_threads(coz, build("short_threads.cpp"), kind, 500, 4, sampling="auto")
+    assert share == pytest.approx(0.5, rel=LENGTHS[500])
