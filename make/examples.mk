@@ -23,8 +23,8 @@ $(CASE_STUDIES:%=case-study-%): case-study-%: dependencies
 	@$(MAKE) all
 	@$(RUN_PYTHON) examples/case_studies/run.py $* $(CASE)
 
-EXAMPLE_CXX = $(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $<
-EXAMPLE_CC  = $(CC) -std=gnu11 -O2 -g -Iinclude -o $@ $<
+EXAMPLE_CXX = $(CXX) -std=c++17 -O2 -g -Iinclude -o $@ $(filter %.cpp %.c,$^)
+EXAMPLE_CC  = $(CC) -std=gnu11 -O2 -g -Iinclude -o $@ $(filter %.cpp %.c,$^)
 
 $(addprefix $(BUILD)/examples/,two_threads serial producer_consumer): $(BUILD)/examples/%: include/coz.h
 	@mkdir -p $(@D)
