@@ -105,3 +105,10 @@ def test_the_old_names_of_transparency_tests_work(tmp_path, arguments):
 
 def test_the_front_door_is_short():
     assert len((ROOT / "Makefile").read_text().splitlines()) <= 150
+
+
+def test_examples_are_built_from_nothing(tmp_path):
+    done = make(tmp_path, "examples")
+    assert done.returncode == 0, done.stderr
+    built = {path.name for path in (tmp_path / "build" / "examples").iterdir() if os.access(path, os.X_OK)}
+    assert built == {"two_threads", "serial", "producer_consumer", "queue"}
