@@ -53,18 +53,19 @@ class TickAccount {
   void begin(Nanoseconds used, std::uint32_t samples, bool is_new, Nanoseconds period) noexcept {
     samples_before_ = samples;
     sent_.store(0, std::memory_order_relaxed);
-    young_until_ = is_new ? used + kYoungPeriods * period : 0;
-    last_seen_ = used;
+    young_until_.store(is_new ? used + kYoungPeriods * period : 0, std::memory_order_relaxed);
+    last_seen_.store(used, std::memory_order_relaxed);
     accounted_.store(used, std::memory_order_release);
   }
 
   // A tick finds the thread, which is not blocked: whether it is to be sampled.
   bool is_due(Nanoseconds used, Nanoseconds period, LeftoverTime& leftover) noexcept {
     const Nanoseconds accounted = accounted_.load(std::memory_order_acquire);
-    if (accounted == kNotBegun || used == last_seen_) return false;
-    last_seen_ = used;
+    if (accounted == kNotBegun || used == last_seen_.load(std::memory_order_relaxed)) return false;
+    last_seen_.store(used, std::memory_order_relaxed);
     const Nanoseconds own = used - accounted;
-    if (own < period && !(used < young_until_ && leftover.take(period - own))) return false;
+    const bool is_young = used < young_until_.load(std::memory_order_relaxed);
+    if (own < period && !(is_young && leftover.take(period - own))) return false;
     const bool has_rest = own >= period && own <= kMaxMissed * period;
     accounted_.store(has_rest ? accounted + period : used, std::memory_order_relaxed);
     sent_.fetch_add(1, std::memory_order_relaxed);
@@ -98,8 +99,9 @@ class TickAccount {
   std::atomic<Nanoseconds> accounted_{kNotBegun};  // processor time that samples stand for
   std::atomic<std::uint32_t> sent_{0};
   std::uint32_t samples_before_ = 0;
-  Nanoseconds young_until_ = 0;
-  Nanoseconds last_seen_ = 0;
+  // The timer may still look at a slot that a new thread takes over.
+  std::atomic<Nanoseconds> young_until_{0};
+  std::atomic<Nanoseconds> last_seen_{0};
 };
 
 }  // namespace coz
