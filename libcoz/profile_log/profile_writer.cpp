@@ -105,8 +105,7 @@ void write_flows(JsonWriter& json, const std::vector<FlowResult>& flows) {
     json.begin_object();
     json.field("duration", half.duration).field("delay", half.delay);
     json.key("visits").begin_object();
-    for (const FlowResult::Visits& visits : half.visits)
-      json.field(visits.point, visits.count);
+    for (const FlowResult::Visits& visits : half.visits) json.field(visits.point, visits.count);
     json.end_object();
     json.key("threads").begin_array();
     for (const ThreadFlow& flow : half.threads) {
