@@ -335,7 +335,10 @@ void* SampleSource::run_timer(void* self) {
 // none and is left alone: a timer that fired regardless would interrupt its system call. True if
 // one is owed a further sample.
 bool SampleSource::tick() {
-  if (pauses_.is_paused()) return false;
+  if (pauses_.is_paused()) {
+    leftover_.limit(0);  // as other threads are not sampled for what they use meanwhile
+    return false;
+  }
   bool is_behind = false;
   leftover_.limit(kMaxLeftover * period_);
   const auto process = static_cast<long>(getpid());
