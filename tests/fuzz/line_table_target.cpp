@@ -45,10 +45,10 @@ void look_up(const LineTable& table, const std::vector<std::uint8_t>& in_scope) 
 
 void ask(const LineTable& table) {
   const coz::SourceScope everything(std::string_view("%"));
-  coz::linetable::Choices choices;
-  choices.lines = {{"a.c:10", {"a.c", 10}}, {"b.h:5", {"b.h", 5}}};
-  choices.functions = {"outer", "a.c:outer", "n::f<int>(", ""};
-  static_cast<void>(coz::linetable::describe_scope(table, everything, choices));
+  coz::linetable::WantedTargets wanted;
+  wanted.lines = {{"a.c:10", {"a.c", 10}}, {"b.h:5", {"b.h", 5}}};
+  wanted.functions = {"outer", "a.c:outer", "n::f<int>(", ""};
+  static_cast<void>(coz::linetable::describe_scope(table, everything, wanted));
   std::size_t printed = 0;
   const auto print = [&](const std::string& text) { printed += text.size(); };
   coz::linetable::list_lines(table, everything, false, print);
