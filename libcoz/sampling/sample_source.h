@@ -70,7 +70,8 @@ class SampleSource {
   bool takes(ThreadState& thread, const SampleSignal& signal) noexcept;
   // The calling thread is about to create another, which is to have samples of its own.
   void before_creating(ThreadState& parent) noexcept {
-    if (parent.separator == ThreadState::kNone && mode_ != Sampling::kTimer) prepare(parent);
+    const bool has_events = mode_ == Sampling::kPerfTrap || mode_ == Sampling::kPerfSignal;
+    if (has_events && parent.separator == ThreadState::kNone) prepare(parent);
   }
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
