@@ -34,6 +34,7 @@ def share_of_threads(coz, program, *arguments: object, sampling: str) -> float:
     return counts["thread"] / sum(counts.values())
 
 
+@pytest.mark.long
 @pytest.mark.measured
 @pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
 @pytest.mark.parametrize("microseconds", LENGTHS)
@@ -42,6 +43,7 @@ def test_a_thread_at_a_time(coz, build, sampling, microseconds):
     assert share == pytest.approx(0.5, rel=LENGTHS[microseconds])
 
 
+@pytest.mark.long
 @pytest.mark.measured
 @pytest.mark.parametrize("kind", ["batches", "detached", "async"])
 def test_other_ways_to_run_threads(coz, build, kind):
