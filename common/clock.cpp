@@ -45,10 +45,9 @@ Nanoseconds own_processor_time() noexcept {
 }
 
 Nanoseconds others_processor_time() noexcept {
-  timespec all = {}, own = {};
+  timespec all = {};
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all) != 0) return 0;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own) != 0) return 0;
-  return in_nanoseconds(all) - in_nanoseconds(own);
+  return in_nanoseconds(all) - own_processor_time();
 }
 
 Nanoseconds pause_until(Nanoseconds deadline) noexcept {

@@ -1,10 +1,10 @@
-// What each thread did during the halves of a window: how long it ran, and whom it waited for at
-// queues.
+// What each thread did during the halves of a window: how long it ran, what it released, and whom
+// it waited for at queues.
 //
-// The work of a stage, in processor time for each item, stays the same whatever is sped up. So in a
-// steady state each stage runs for so long for each visit to the progress point. While a queue
-// drains, the stages before it run less than that, and more while it fills. The analysis finds such
-// windows (cozcli/analysis/correct/queues.py).
+// A stage needs the same processor time, and releases as many locks, for each item, whatever is
+// sped up. While a queue drains, the stages before it do less than that for each visit to the
+// progress point, and more while it fills. The analysis finds such windows
+// (cozcli/analysis/correct/queue_flow.py).
 //
 // The experimenter calls open(), then mark() at half-time and at the end, and results(). Programs
 // in which no thread has waited at a queue cost nothing, and get no results. One thread; allocates.

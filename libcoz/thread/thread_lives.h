@@ -30,7 +30,7 @@ class ThreadLives {
     return scale(phases_.fetch_add(kGoldenRatio, std::memory_order_relaxed), period);
   }
 
-  // True in so many of a hundred cases as `part` is per cent of `whole`.
+  // True in the share part/whole of all calls.
   bool draw_whether(Nanoseconds part, Nanoseconds whole) noexcept {
     constexpr std::uint64_t kRootOfTwo = 0x6a09e667f3bcc909;
     return scale(draws_.fetch_add(kRootOfTwo, std::memory_order_relaxed), whole) <= part;

@@ -34,16 +34,16 @@ def share_of_threads(coz, program, *arguments: object, sampling: str) -> float:
     return counts["thread"] / sum(counts.values())
 
 
-@pytest.mark.long
 @pytest.mark.measured
-@pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
+@pytest.mark.parametrize(
+    "sampling", ["perf-trap", "perf-signal", pytest.param("timer", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("microseconds", LENGTHS)
 def test_a_thread_at_a_time(coz, build, sampling, microseconds):
     share = share_of_threads(coz, build("short_threads.cpp"), "joined", microseconds, 4, sampling=sampling)
     assert share == pytest.approx(0.5, rel=LENGTHS[microseconds])
 
 
-@pytest.mark.long
 @pytest.mark.measured
 @pytest.mark.parametrize("kind", ["batches", "detached", "async"])
 def test_other_ways_to_run_threads(coz, build, kind):

@@ -90,7 +90,7 @@ def lasting_rates(runs: Iterable[Sequence[Half]], point: str) -> dict[WindowKey,
 
 
 @dataclass(frozen=True)
-class Flow:
+class StageFlow:
     """How the items that pass a stage are counted: in each half, `own` for every unit of `passing`.
 
     own: by half, what the stage did. passing: what passed the point, as visits or as work of stage v.
@@ -156,7 +156,7 @@ def _scatter(values: Floats, visits: Floats) -> float:
 
 def _flows_of_stages(
     halves: Sequence[Half], stages: Sequence[int], passing: int, point: str
-) -> dict[int, Flow]:
+) -> dict[int, StageFlow]:
     """The flows of the stages that are tied to v in some halves."""
     found = {}
     ties = [half.tied_to(passing) for half in halves]
@@ -173,7 +173,7 @@ def _tied_throughout(halves: Sequence[Half]) -> list[Half]:
     return [half for half in halves if not half.first and (half.target, half.position) in firsts]
 
 
-def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> Flow | None:
+def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> StageFlow | None:
     """Items counted by processor time or by releases, whichever follows the point better; None: neither does.
 
     Processor time is compared with that of stage v, so that what slows the machine cancels.
@@ -182,13 +182,13 @@ def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> Fl
         (lambda half: half.ran.get(stage, 0.0), lambda half: half.ran.get(passing, 0.0)),
         (lambda half: half.releases.get(stage, 0.0), lambda half: half.visits(point)),
     )
-    best: Flow | None = None
+    best: StageFlow | None = None
     least = float("inf")
     for own, passed in measures:
-        work = Flow(own, passed, 1.0).ratio(tied)
+        work = StageFlow(own, passed, 1.0).ratio(tied)
         if work <= 0:
             continue
-        flow = Flow(own, passed, work)
+        flow = StageFlow(own, passed, work)
         baselines = flow.ratio([half for half in tied if half.window.record.speedup == 0])
         speedups = flow.ratio([half for half in tied if half.window.record.speedup > 0])
         if baselines and speedups and abs(np.log(baselines / speedups)) > MAX_CHANGE:
@@ -198,7 +198,7 @@ def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> Fl
     return best
 
 
-def _slowest_that_lags(halves: Sequence[Half], flows: Mapping[int, Flow], passing: int) -> int | None:
+def _slowest_that_lags(halves: Sequence[Half], flows: Mapping[int, StageFlow], passing: int) -> int | None:
     """The stage with the least flow of those that lag, at one target and speedup; None if none does.
 
     What makes it lag must pass: it lags more where no chain of waits ties it to v, or less in second halves.
@@ -212,7 +212,7 @@ def _slowest_that_lags(halves: Sequence[Half], flows: Mapping[int, Flow], passin
     return min(lagging)[1] if lagging else None
 
 
-def _lags(halves: Sequence[Half], flow: Flow) -> bool:
+def _lags(halves: Sequence[Half], flow: StageFlow) -> bool:
     """Is F_i below F_v, beyond chance?"""
     if len(halves) < MIN_HALVES:
         return False
@@ -223,7 +223,7 @@ def _lags(halves: Sequence[Half], flow: Flow) -> bool:
     return bool(lag > MIN_LAG and lag > LAG_ERRORS * _error_of_ratio(own, passing))
 
 
-def _lags_untied(halves: Sequence[Half], flow: Flow, stage: int, passing: int) -> bool:
+def _lags_untied(halves: Sequence[Half], flow: StageFlow, stage: int, passing: int) -> bool:
     tied = [half for half in halves if stage in half.tied_to(passing)]
     untied = [half for half in halves if stage not in half.tied_to(passing)]
     if len(untied) < MIN_HALVES or flow.ratio(untied) > 1 - MIN_LAG:
@@ -231,7 +231,7 @@ def _lags_untied(halves: Sequence[Half], flow: Flow, stage: int, passing: int) -
     return not tied or flow.ratio(untied) < flow.ratio(tied)
 
 
-def _recovers(halves: Sequence[Half], flow: Flow) -> bool:
+def _recovers(halves: Sequence[Half], flow: StageFlow) -> bool:
     """Is F_i/F_v greater in second halves of windows, beyond chance?"""
     parts = [[half for half in halves if half.first is first] for first in (True, False)]
     if min(map(len, parts)) < MIN_HALVES:
@@ -248,7 +248,7 @@ def _error_of_ratio(numerator: Floats, denominator: Floats) -> float:
     return float(np.sqrt(scatter) / denominator.sum())
 
 
-def _rates_of(halves: Sequence[Half], flow: Flow, point: str) -> dict[WindowKey, float]:
+def _rates_of(halves: Sequence[Half], flow: StageFlow, point: str) -> dict[WindowKey, float]:
     """F_i/F_v of each window times its rate.
 
     A queue may become empty within a window: F_i lasts all the same.

@@ -54,7 +54,7 @@ class Half:
         return total / (self.flow.duration * max(self.threads.get(stage, 0), 1))
 
     def tied_to(self, stage: int) -> frozenset[int]:
-        """The stages that a chain of waits ties to this one; a wait for nobody knows whom ties to all."""
+        """The stages that a chain of waits ties to this one; a wait with an unknown waker ties to all."""
         pairs = [
             pair
             for (waiter, waker), waited in self.waits.items()
