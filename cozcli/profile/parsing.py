@@ -14,6 +14,7 @@ from cozcli.profile.records import (
     ArrivalPoint,
     Arrivals,
     CallerCount,
+    Companion,
     ExitRecord,
     ExperimentRecord,
     Flow,
@@ -28,6 +29,7 @@ from cozcli.profile.records import (
     ReferenceRecord,
     RunRecord,
     SamplesRecord,
+    TargetRecord,
     ThreadFlow,
     ThroughputPoint,
 )
@@ -47,6 +49,13 @@ def parse_record(values: Mapping[str, object]) -> Record | None:
     match values.get("type"):
         case "run":
             return _run(fields)
+        case "target":
+            return TargetRecord(
+                fields.natural("number"),
+                fields.text("kind", "line"),
+                fields.text("location"),
+                fields.text("function", ""),
+            )
         case "experiment":
             return _experiment(fields)
         case "reference":
@@ -95,6 +104,7 @@ def _run(fields: Fields) -> RunRecord:
             for point in fields.objects("points")
         ),
         arrival_speedup=fields.natural("arrival_speedup") if fields.has("arrival_speedup") else None,
+        companion_dose=fields.real("companion_dose", 1.0) if fields.has("companion_dose") else 0.0,
     )
 
 
@@ -124,6 +134,17 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         target=fields.text("kind", "line"),
         arrivals=_arrivals(fields),
         flows=_flows(fields),
+        companions=tuple(map(_companion, fields.rows("companions", 3))),
+    )
+
+
+def _companion(row: list[Fields]) -> Companion:
+    """Without one of its companions a window would be one of unknown speedups, so all must be right."""
+    number, speedup, samples = row
+    return Companion(
+        number.natural("companions"),
+        check_speedup(speedup.real("companions", 1.0)),
+        samples.natural("companions"),
     )
 
 

@@ -21,12 +21,16 @@ from cozcli.profile.records import (
     ReferenceRecord,
     RunRecord,
     SamplesRecord,
+    TargetRecord,
 )
 
 
 @dataclass
 class Run:
-    """One run of a program. `samples` is the last record of cumulative counts, if there is one."""
+    """One run of a program. `samples` is the last record of cumulative counts, if there is one.
+
+    `targets`: what companions' numbers mean.
+    """
 
     record: RunRecord
     source: str
@@ -35,6 +39,7 @@ class Run:
     load: LoadRecord | None = None
     samples: SamplesRecord | None = None
     exit: ExitRecord | None = None
+    targets: dict[int, TargetRecord] = field(default_factory=dict)
 
     @property
     def arrival_speedup(self) -> int:
@@ -112,6 +117,8 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
             runs.append(Run(RunRecord(), source))
         run = runs[-1]
         match record:
+            case TargetRecord():
+                run.targets[record.number] = record
             case ExperimentRecord():
                 run.experiments.append(record)
             case ReferenceRecord():

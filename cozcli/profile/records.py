@@ -80,6 +80,7 @@ class RunRecord(NamedTuple):
 
     `fixed_speedup` is the only speedup besides 0 that was to be tried, if there was to be only one;
     `speedups` are those that were chosen, if some were. `fixed` has the locations that were chosen.
+    `companion_dose`: limit of the companions' dose; 0 where windows have one target at a time.
     """
 
     program: str = ""
@@ -101,6 +102,7 @@ class RunRecord(NamedTuple):
     speedups: tuple[float, ...] = ()
     points: tuple[LocationPoint, ...] = ()
     arrival_speedup: int | None = None
+    companion_dose: float = 0.0
 
     @property
     def planned_speedups(self) -> frozenset[float] | None:
@@ -108,6 +110,23 @@ class RunRecord(NamedTuple):
         if self.fixed_speedup is not None:
             return frozenset({self.fixed_speedup} - {0.0})
         return frozenset(self.speedups) or None
+
+
+class TargetRecord(NamedTuple):
+    """What the number of a companion means within its run; `kind` as `target` of a window."""
+
+    number: int
+    kind: str
+    location: str
+    function: str = ""
+
+
+class Companion(NamedTuple):
+    """A target that was sped up besides the main one. `number`: of its `TargetRecord` in the same run."""
+
+    number: int
+    speedup: float
+    target_samples: int
 
 
 class QueueWait(NamedTuple):
@@ -142,7 +161,8 @@ class Flow(NamedTuple):
 class ExperimentRecord(NamedTuple):
     """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
-    `target_samples`: JSON's `hits`.
+    `target_samples`: JSON's `hits`. `companions`: those sped up; in a run with a `companion_dose` any other
+    companion had speedup 0.
     `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy` and `machine_stolen` are -1,
     `probe_time` is 0, where unknown.
     """
@@ -169,6 +189,7 @@ class ExperimentRecord(NamedTuple):
     target: str = "line"
     arrivals: Arrivals | None = None
     flows: tuple[Flow, ...] = ()
+    companions: tuple[Companion, ...] = ()
 
 
 class ReferenceRecord(NamedTuple):
@@ -244,4 +265,6 @@ class ExitRecord(NamedTuple):
     signal: int = -1
 
 
-Record = RunRecord | ExperimentRecord | ReferenceRecord | LoadRecord | SamplesRecord | ExitRecord
+Record = (
+    RunRecord | TargetRecord | ExperimentRecord | ReferenceRecord | LoadRecord | SamplesRecord | ExitRecord
+)

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from cozcli.profile.profile import collect_runs
 from cozcli.profile.reader import ReadProblems, looks_like_profile, read_records
-from cozcli.profile.records import ExperimentRecord, LatencyPoint, RunRecord, SamplesRecord, ThroughputPoint
+from cozcli.profile.records import (
+    Companion,
+    ExperimentRecord,
+    LatencyPoint,
+    RunRecord,
+    SamplesRecord,
+    TargetRecord,
+    ThroughputPoint,
+)
 
 RUN = {"type": "run", "format": "coz-profile", "version": 1, "program": "/p"}
 EXPERIMENT = {
@@ -48,6 +56,25 @@ def test_a_run_may_have_a_speedup_of_its_own() -> None:
     assert problems.rejected
     _, problems = read({**run, "fixed_speedup": 1.5})
     assert len(problems.rejected) == 1
+
+
+def test_companions_are_named_by_the_targets_of_their_run() -> None:
+    target = {"type": "target", "number": 0, "kind": "function", "location": "/a.c:f", "function": "f"}
+    window = {**EXPERIMENT, "companions": [[0, 0.25, 7], [3, 1, 0]]}
+    records, problems = read({**RUN, "companion_dose": 0.05}, target, window, RUN, EXPERIMENT)
+    assert not problems.rejected
+    combined, plain = collect_runs(records, "x")  # type: ignore[arg-type]
+    assert (combined.record.companion_dose, plain.record.companion_dose) == (0.05, 0.0)
+    assert combined.targets == {0: TargetRecord(0, "function", "/a.c:f", "f")}
+    assert combined.experiments[0].companions == (Companion(0, 0.25, 7), Companion(3, 1.0, 0))
+    assert not plain.targets
+    assert not plain.experiments[0].companions
+
+
+def test_a_window_with_companions_that_cannot_be_true_is_rejected() -> None:
+    for companions in (7, [7], [[0, 0.5]], [[0, 1.5, 1]], [[-1, 0.5, 1]], [[0, 0.5, 0.5]]):
+        _, problems = read(RUN, {**EXPERIMENT, "companions": companions})
+        assert len(problems.rejected) == 1
 
 
 def test_unknown_types_and_fields_are_passed_over_in_silence() -> None:
@@ -196,7 +223,7 @@ known_keys = st.sampled_from(
     ]
 )
 known_types = st.sampled_from(
-    ["run", "experiment", "samples", "exit", "startup", "throughput-point", "latency-point", "runtime"]
+    ["run", "target", "experiment", "samples", "exit", "startup", "throughput-point", "latency-point", "runtime"]
 )
 
 
