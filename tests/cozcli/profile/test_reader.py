@@ -223,7 +223,17 @@ known_keys = st.sampled_from(
     ]
 )
 known_types = st.sampled_from(
-    ["run", "target", "experiment", "samples", "exit", "startup", "throughput-point", "latency-point", "runtime"]
+    [
+        "run",
+        "target",
+        "experiment",
+        "samples",
+        "exit",
+        "startup",
+        "throughput-point",
+        "latency-point",
+        "runtime",
+    ]
 )
 
 
