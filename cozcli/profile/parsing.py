@@ -133,6 +133,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         points=_points(fields),
         target=fields.text("kind", "line"),
         arrivals=_arrivals(fields),
+        settling=_optional(fields, "settling"),
         flows=_flows(fields),
         companions=tuple(map(_companion, fields.rows("companions", 3))),
     )

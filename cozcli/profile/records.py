@@ -162,9 +162,9 @@ class ExperimentRecord(NamedTuple):
     """One measured window. `target` says what `location` names: line, function, callpath, region, or none.
 
     `target_samples`: JSON's `hits`. `companions`: those sped up; in a run with a `companion_dose` any other
-    companion had speedup 0.
-    `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy` and `machine_stolen` are -1,
-    `probe_time` is 0, where unknown.
+    companion had speedup 0. `settling`: from the change of the speedup to the opening.
+    `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy`, `machine_stolen` and `settling`
+    are -1, `probe_time` is 0, where unknown.
     """
 
     location: str
@@ -188,8 +188,14 @@ class ExperimentRecord(NamedTuple):
     points: tuple[Point, ...] = ()
     target: str = "line"
     arrivals: Arrivals | None = None
+    settling: int = -1
     flows: tuple[Flow, ...] = ()
     companions: tuple[Companion, ...] = ()
+
+    @property
+    def is_transient(self) -> bool:
+        """Did it open before queues had reached steady state?"""
+        return "transient" in self.flags
 
 
 class ReferenceRecord(NamedTuple):

@@ -3,7 +3,7 @@
 // barriers and ends of threads are not counted.
 //
 // While a queue fills or drains, nobody waits at it, and the threads on its two sides work at paces
-// of their own (experiment/thread_flows.h).
+// of their own (experiment/flow_meter.h).
 //
 // The owner adds; other threads may read. Nothing allocates or locks; signal-safe.
 #ifndef LIBCOZ_DELAY_QUEUE_WAITS_H

@@ -94,7 +94,9 @@ void Experimenter::run_blocks() {
       continue;
     }
     ++block_;
-    const std::vector<int> speedups = plan_.next_block(random_);
+    const std::vector<int> speedups = settling_.is_slow(*target)
+                                          ? plan_.next_block_there_and_back(random_)
+                                          : plan_.next_block(random_);
     const std::uint64_t reference = random_.below(speedups.size());
     for (std::size_t i = 0; i < speedups.size(); ++i) {
       if (i == reference && *target != kNoTarget && !run_reference()) return;
@@ -120,7 +122,9 @@ std::optional<std::uint32_t> Experimenter::next_target() {
 
 bool Experimenter::run_window(std::uint32_t target, int speedup) {
   select(target, speedup);
+  const Nanoseconds selected = now();
   if (!stop_.sleep_for(window_.queue_settling())) return false;
+  if (!settle_queues(target, speedup)) return false;
   Opening opening = open_window(target);
   if (reads_threads_) {
     opening.waits = read_core_waits(shared_.threads);
@@ -136,8 +140,36 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   if (reads_threads_) add_processor_times(record, opening);
   record.unsettled = owes_delays();
   shared_.selection.clear();
+  record.settling = opening.time - selected;
+  observe_queues(target, record);
   log_or_discard(record);
   return true;
+}
+
+bool Experimenter::settle_queues(std::uint32_t target, int speedup) {
+  const Nanoseconds begin = now();
+  const Nanoseconds limit = settling_.limit(target, speedup, begin - start_);
+  gave_up_settling_ = false;
+  if (limit == 0) return true;
+  flows_.open();
+  bool is_steady = false;
+  while (!is_steady && now() - begin < limit) {
+    if (!stop_.sleep_for(window_.queue_settling())) return false;
+    const auto lap = flows_.lap();
+    if (!lap) return true;  // there are no queues
+    is_steady = settling_.is_steady(*lap);
+    checkpoint_if_due();
+  }
+  settling_.waited(target, speedup, now() - begin, is_steady);
+  gave_up_settling_ = !is_steady;
+  return true;
+}
+
+void Experimenter::observe_queues(std::uint32_t target, ExperimentRecord& record) {
+  if (record.flows.empty()) return;
+  // A wait that had begun before the speedup changed can look like steady state, but only once.
+  record.transient = gave_up_settling_ || !settling_.is_steady(record.flows.front());
+  for (const FlowResult& half : record.flows) settling_.observe(target, half);
 }
 
 bool Experimenter::run_reference() {

@@ -3,7 +3,7 @@
 //   if load amplification depends on how often requests arrive: measure that first
 //   wait until targets have been sampled
 //   draw a target; for each speedup of its block:
-//     select target and speedup; wait until queues have reached steady state
+//     select target and speedup; wait until queues have reached steady state (queue_settling.h)
 //     open the window; wait for its length
 //     end it: latency points now, by the clock; a throughput point at its next visit
 //     log the result
@@ -25,6 +25,7 @@
 #include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
 #include "experiment/flow_meter.h"
+#include "experiment/queue_settling.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_selector.h"
@@ -97,6 +98,9 @@ class Experimenter {
   std::optional<std::uint32_t> next_target();
   // False when stopped.
   bool run_window(std::uint32_t target, int speedup);
+  // Waits for steady state where it is known to take long. False when stopped.
+  bool settle_queues(std::uint32_t target, int speedup);
+  void observe_queues(std::uint32_t target, ExperimentRecord& record);
   bool run_reference();
   bool measure_reference();
   bool measure(Nanoseconds length);
@@ -142,6 +146,8 @@ class Experimenter {
   WindowLength window_;
   WindowMeter meter_;
   FlowMeter flows_;
+  QueueSettling settling_;
+  bool gave_up_settling_ = false;  // before the present window
   LoadControl load_;
   static constexpr Nanoseconds kMaxTakingTime = kSecond;
   bool reads_threads_ = false;

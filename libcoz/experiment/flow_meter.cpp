@@ -25,7 +25,11 @@ void FlowMeter::open() {
 }
 
 void FlowMeter::mark() {
-  if (last_.threads.empty()) return;
+  if (auto result = lap()) results_.push_back(std::move(*result));
+}
+
+std::optional<FlowResult> FlowMeter::lap() {
+  if (last_.threads.empty()) return std::nullopt;
   Reading reading = read();
   FlowResult result;
   result.duration = reading.time - last_.time;
@@ -43,8 +47,8 @@ void FlowMeter::mark() {
       result.threads.push_back(between(*before, thread, reading));
     }
   }
-  results_.push_back(std::move(result));
   last_ = std::move(reading);
+  return result;
 }
 
 bool FlowMeter::has_queues() {

@@ -6,12 +6,14 @@
 // progress point, and more while it fills. The analysis finds such windows
 // (cozcli/analysis/correct/queue_flow.py).
 //
-// The experimenter calls open(), then mark() at half-time and at the end, and results(). Programs
-// in which no thread has waited at a queue cost nothing, and get no results. One thread; allocates.
+// The experimenter calls open(), then mark() at half-time and at the end, and results(); lap() is
+// what happened since the last call of any. Programs in which no thread has waited at a queue cost
+// nothing, and get no results. One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_FLOW_METER_H
 #define LIBCOZ_EXPERIMENT_FLOW_METER_H
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "delay/queue_waits.h"
@@ -26,6 +28,8 @@ class FlowMeter {
 
   void open();
   void mark();
+  // Nothing if there are no queues.
+  std::optional<FlowResult> lap();
   const std::vector<FlowResult>& results() const { return results_; }
 
  private:

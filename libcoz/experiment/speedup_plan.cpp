@@ -1,6 +1,7 @@
 #include "experiment/speedup_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace coz {
@@ -52,6 +53,19 @@ std::vector<int> SpeedupPlan::next_block(Random& random) const {
     block.insert(block.end(), part.begin(), part.end());
     next = end;
   }
+  return block;
+}
+
+std::vector<int> SpeedupPlan::next_block_there_and_back(Random& random) const {
+  std::vector<int> treated = next_block(random);
+  const std::size_t baselines = std::erase(treated, 0);
+  // They are in random order, so that each is on the way up as often as on the way down.
+  const auto highest = treated.begin() + static_cast<std::ptrdiff_t>((treated.size() + 1) / 2);
+  std::sort(treated.begin(), highest);
+  std::sort(highest, treated.end(), std::greater<>());
+  std::vector<int> block((baselines + 1) / 2, 0);
+  block.insert(block.end(), treated.begin(), treated.end());
+  block.insert(block.end(), baselines / 2, 0);
   return block;
 }
 

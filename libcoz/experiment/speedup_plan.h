@@ -12,6 +12,10 @@
 //   treatments   1                2            3            4 to 6         7 and more
 //   parts        0a 0a 0a 0a      0ab 0ab      0abc 0abc    0ab(c) 0cd..   a third as many
 //
+// Where queues take long to reach steady state, a block goes there and back: from baselines up to
+// the highest speedup, by some of the treatments, and down again by the others. So a queue is
+// drained and filled once, and a drift cancels between the baselines at both ends.
+//
 // One thread; allocates. Speedups are percent.
 #ifndef LIBCOZ_EXPERIMENT_SPEEDUP_PLAN_H
 #define LIBCOZ_EXPERIMENT_SPEEDUP_PLAN_H
@@ -38,6 +42,8 @@ class SpeedupPlan {
 
   // The speedups of the windows of the next block, in order.
   std::vector<int> next_block(Random& random) const;
+  // The same there and back.
+  std::vector<int> next_block_there_and_back(Random& random) const;
 
   // One speedup for a whole run: 0 with probability one half (§5.2.2.1), else any treatment.
   int for_whole_run(Random& random) const;

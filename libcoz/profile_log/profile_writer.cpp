@@ -183,10 +183,14 @@ std::string to_json(const ExperimentRecord& record) {
   write_machine(json, record.machine);
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");
+  if (record.transient) json.value("transient");
   json.end_array();
   write_load(json, record.load);
   write_points(json, record.points, false);
-  if (!record.flows.empty()) write_flows(json, record.flows);
+  if (!record.flows.empty()) {
+    json.field("settling", record.settling);
+    write_flows(json, record.flows);
+  }
   json.end_object();
   return json.text();
 }

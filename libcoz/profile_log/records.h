@@ -103,6 +103,8 @@ struct ExperimentRecord {
   std::optional<Nanoseconds> core_wait;
   std::optional<MachineTime> machine;  // within the window
   bool unsettled = false;
+  bool transient = false;    // it opened before queues had reached steady state
+  Nanoseconds settling = 0;  // real, from the change of the speedup to the opening
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
   std::vector<FlowResult> flows;  // of its halves

@@ -13,7 +13,8 @@ While a queue drains, the stages before it have F_i < F_v. Nobody waits at that 
 they can, as they will when it is empty, and F_i/F_v times the measured rate is the rate that lasts. While a
 queue fills, the stages behind it are the slower ones, and the same holds.
 
-The windows of a target at one speedup are corrected by the least F_i/F_v, of stages that
+Windows that opened in steady state stay as they are. The transient ones of a target at one speedup, or all of
+them where the profile does not tell, are corrected by the least F_i/F_v, of stages that
 
 * are tied to v by chains of waits in other halves of windows, from which w_i is known, the same for baselines
   and speedups;
@@ -120,7 +121,9 @@ def _of_run(halves: Sequence[Half], point: str) -> dict[WindowKey, float]:
     flows = _flows_of_stages(halves, stages, passing, point)
     by_speedup: defaultdict[tuple[str, float], list[Half]] = defaultdict(list)
     for half in halves:
-        by_speedup[half.target, half.window.record.speedup].append(half)
+        record = half.window.record
+        if record.is_transient or record.settling < 0:
+            by_speedup[half.target, record.speedup].append(half)
     found: dict[WindowKey, float] = {}
     for members in by_speedup.values():
         if slowest := _slowest_that_lags(members, flows, passing):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,8 @@ from cozcli.profile.records import ExperimentRecord
 
 #: Stratum of windows that were not measured in blocks: classic profiles, end-to-end windows.
 POOL = -1
+#: With so many windows in steady state at a speedup, those that were not are left out.
+MIN_STEADY = 4
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,13 @@ class Windows:
 
 
 def usable_windows(runs: Sequence[Run]) -> Windows:
-    """Sort windows by location. Clipped ones are left out: the speedup that they record was not applied."""
+    """Sort windows by location.
+
+    Clipped ones are left out: the speedup that they record was not applied. So are transient ones, if others
+    can stand for them.
+    """
     windows = Windows(defaultdict(list))
+    in_steady_state = _count_steady(runs)
     strata: dict[tuple[int, int], int] = {}
     references = reference_probe_times(runs)
     for number, run in enumerate(runs):
@@ -75,6 +82,8 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             if "clipped" in record.flags:
                 windows.clipped += 1
                 continue
+            if record.is_transient and in_steady_state[record.location, record.speedup] >= MIN_STEADY:
+                continue
             windows.unsettled += "unsettled" in record.flags
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
             slowness = slowness_of(record.probe_time, references[number])
@@ -83,6 +92,16 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             windows.by_target[record.location].append(window)
     _add_baselines_of_others(runs, windows.by_target)
     return windows
+
+
+def _count_steady(runs: Sequence[Run]) -> Counter[tuple[str, float]]:
+    """Windows that opened in steady state, by location and speedup."""
+    return Counter(
+        (record.location, record.speedup)
+        for run in runs
+        for record in run.experiments
+        if not record.is_transient
+    )
 
 
 def _add_baselines_of_others(runs: Sequence[Run], by_target: dict[str, list[Window]]) -> None:

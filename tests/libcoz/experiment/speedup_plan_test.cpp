@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -161,4 +162,31 @@ TEST_CASE("the same seed plans the same blocks") {
   Random b(9);
   const SpeedupPlan plan(std::nullopt);
   for (int i = 0; i < 50; ++i) REQUIRE(plan.next_block(a) == plan.next_block(b));
+}
+
+TEST_CASE("there and back, a block rises from a baseline and falls to another") {
+  Random random(5);
+  const SpeedupPlan plan(std::nullopt);
+  std::map<int, int> up;
+  constexpr int kBlocks = 2000;
+  for (int i = 0; i < kBlocks; ++i) {
+    std::vector<int> block = plan.next_block_there_and_back(random);
+    REQUIRE(block.size() == kWindowsPerBlock);
+    REQUIRE(block.front() == 0);
+    REQUIRE(block.back() == 0);
+    const auto half = block.begin() + kWindowsPerBlock / 2;
+    REQUIRE(std::is_sorted(block.begin(), half));
+    REQUIRE(std::is_sorted(half, block.end(), std::greater<>()));
+    for (auto speedup = block.begin(); speedup < half; ++speedup) ++up[*speedup];
+    std::sort(block.begin(), block.end());
+    REQUIRE(std::adjacent_find(block.begin() + 1, block.end()) == block.end());
+  }
+  for (const int speedup : kSpeedups) CHECK(up[speedup] == Approx(kBlocks / 2).margin(150));
+}
+
+TEST_CASE("there and back, a single treatment stands between its baselines") {
+  Random random(6);
+  CHECK(SpeedupPlan(30).next_block_there_and_back(random) ==
+        std::vector<int>{0, 0, 30, 30, 30, 30, 0, 0});
+  CHECK(SpeedupPlan(0).next_block_there_and_back(random) == std::vector<int>(kWindowsPerBlock, 0));
 }

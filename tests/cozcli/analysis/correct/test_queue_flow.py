@@ -86,7 +86,16 @@ class Pipeline:
             self.blocked[2] = False
 
 
-def records_of(program: Pipeline, blocks: int = 24) -> list[dict[str, Any]]:
+def settle(program: Pipeline, speedup: float, limit: float, rng: np.random.Generator) -> bool:
+    """Run on until a stage waits, as the runtime does; False if none has within `limit` ms."""
+    for _ in range(int(limit / SETTLING)):
+        if any(event == "waits" for event, _ in program.run(SETTLING, speedup, rng)):
+            return True
+    return False
+
+
+def records_of(program: Pipeline, blocks: int = 24, limit: float | None = None) -> list[dict[str, Any]]:
+    """A profile of the program. limit: ms for which the runtime waits for steady state; None: it does not."""
     rng = np.random.default_rng(program.seed)
     records: list[dict[str, Any]] = [{"type": "run", "format": "coz-profile", "version": 1, "period": 10**6}]
     for _ in program.run(5 * program.capacity * program.consume, 0.0, rng):
@@ -96,6 +105,8 @@ def records_of(program: Pipeline, blocks: int = 24) -> list[dict[str, Any]]:
         for speedup in map(float, rng.permutation(SPEEDUPS)):
             for _ in program.run(SETTLING, speedup, rng):
                 pass
+            is_steady = limit is not None and settle(program, speedup, limit, rng)
+            told = {} if limit is None else {"settling": 1, "flags": [] if is_steady else ["transient"]}
             halves = [half_of(program, speedup, rng) for _ in range(2)]
             visits = [half["visits"] for half in halves]
             elapsed = [half["effective"] for half in halves]
@@ -110,7 +121,7 @@ def records_of(program: Pipeline, blocks: int = 24) -> list[dict[str, Any]]:
                     "start": int(start * 1e6), "duration": duration, "effective_duration": sum(elapsed),
                     "delay": duration - sum(elapsed), "hits": 0, "samples": 100, "flags": [],
                     "points": [point], "flows": [half["flow"] for half in halves],
-                }
+                } | told
             )  # fmt: skip
             start += duration / 1e6
     return records
@@ -159,6 +170,23 @@ def test_effects_are_those_that_last(capacity: int, produce: float, consume: flo
     assert max(wrong) > 0.05
     for speedup, effect in corrected.items():
         assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.04), (speedup, effect)
+
+
+@pytest.mark.parametrize(("capacity", "limit"), [(8, 2000.0), (64, 8000.0), (64, 1000.0), (1000, 2000.0)])
+def test_effects_last_where_the_runtime_waits_for_steady_state(capacity: int, limit: float) -> None:
+    """With the limits of the last two many windows, or all at speedups, are transient."""
+    program = Pipeline(6.0, 10.0, capacity)
+    records = records_of(program, limit=limit)
+    for speedup, effect in effects_of(profile_of(records), corrected=True).items():
+        assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.03), (speedup, effect)
+
+
+def test_windows_in_steady_state_are_not_corrected() -> None:
+    records = records_of(Pipeline(6.0, 10.0, 64))
+    for record in records[1:]:
+        record["settling"] = 1
+    profile = profile_of(records)
+    assert effects_of(profile, corrected=True) == effects_of(profile, corrected=False)
 
 
 def test_a_queue_in_steady_state_is_left_alone() -> None:

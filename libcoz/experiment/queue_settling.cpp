@@ -1,0 +1,113 @@
+#include "experiment/queue_settling.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace coz {
+namespace {
+
+// Threads that ran for less than this share of all processor time are left out.
+constexpr double kMinRan = 0.01;
+// Waits for less than this share of the time tie nobody.
+constexpr double kMinWait = 0.03;
+
+class Groups {
+ public:
+  explicit Groups(std::size_t threads) : parent_(threads) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+  std::size_t root(std::size_t thread) const {
+    while (parent_[thread] != thread) thread = parent_[thread];
+    return thread;
+  }
+  void join(std::size_t one, std::size_t other) { parent_[root(one)] = root(other); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+Nanoseconds sum_of(const ThreadFlow& thread) {
+  Nanoseconds sum = 0;
+  for (const ThreadFlow::Wait& wait : thread.waits) sum += wait.waited;
+  return sum;
+}
+
+}  // namespace
+
+// A thread that pauses for all of the time is there, although it does not run; so what it ran
+// before tells whether it counts.
+std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
+  const auto min_ran = static_cast<Nanoseconds>(kMinRan * static_cast<double>(all_ran_));
+  const auto min_wait = static_cast<Nanoseconds>(kMinWait * static_cast<double>(flow.duration));
+  std::vector<bool> runs;
+  for (const ThreadFlow& thread : flow.threads) {
+    const auto found = ran_.find(thread.thread);
+    runs.push_back(found != ran_.end() && found->second > min_ran);
+  }
+  Groups groups(flow.threads.size());
+  for (std::size_t i = 0; i < flow.threads.size(); ++i) {
+    const ThreadFlow& waiter = flow.threads[i];
+    if (!runs[i] || sum_of(waiter) < min_wait) continue;
+    for (const ThreadFlow::Wait& wait : waiter.waits) {
+      for (std::size_t j = 0; j < flow.threads.size(); ++j) {
+        if (wait.waker == 0 || flow.threads[j].thread == wait.waker) groups.join(i, j);
+      }
+    }
+  }
+  std::vector<bool> is_counted(flow.threads.size());
+  for (std::size_t i = 0; i < flow.threads.size(); ++i) {
+    if (runs[i]) is_counted[groups.root(i)] = true;
+  }
+  return static_cast<std::size_t>(std::count(is_counted.begin(), is_counted.end(), true));
+}
+
+void QueueSettling::observe(std::uint32_t target, const FlowResult& half) {
+  if (ran_.size() > kMaxThreads) {  // most of them have ended
+    ran_.clear();
+    all_ran_ = 0;
+  }
+  for (const ThreadFlow& thread : half.threads) {
+    ran_[thread.thread] += thread.ran;
+    all_ran_ += thread.ran;
+  }
+  const std::size_t groups = count_groups(half);
+  groups_.push_back(groups);
+  if (groups_.size() > kHistory) groups_.pop_front();
+  std::deque<std::size_t>& own = by_target_[target];
+  own.push_back(groups);
+  if (own.size() > kTargetHistory) own.pop_front();
+}
+
+bool QueueSettling::is_usual(std::size_t groups) const {
+  if (groups_.size() < kMinHistory) return true;
+  std::vector<std::size_t> sorted(groups_.begin(), groups_.end());
+  std::sort(sorted.begin(), sorted.end());
+  return groups <= sorted[static_cast<std::size_t>(kMinUsual * static_cast<double>(sorted.size()))];
+}
+
+bool QueueSettling::is_slow(std::uint32_t target) const {
+  const auto found = by_target_.find(target);
+  if (found == by_target_.end()) return false;
+  const std::deque<std::size_t>& own = found->second;
+  const auto unsteady =
+      std::count_if(own.begin(), own.end(), [&](std::size_t groups) { return !is_usual(groups); });
+  return static_cast<double>(unsteady) > kMinUnsteady * static_cast<double>(own.size());
+}
+
+Nanoseconds QueueSettling::limit(std::uint32_t target, int speedup, Nanoseconds elapsed) const {
+  if (!is_slow(target)) return 0;
+  const auto found = limits_.find({target, speedup});
+  const Nanoseconds wanted = found == limits_.end() ? kFirstLimit : found->second;
+  const auto left = static_cast<Nanoseconds>(kMaxShare * static_cast<double>(elapsed)) - waited_;
+  return std::clamp<Nanoseconds>(left, 0, wanted);
+}
+
+void QueueSettling::waited(std::uint32_t target, int speedup, Nanoseconds time, bool steady) {
+  waited_ += time;
+  Nanoseconds& limit = limits_.try_emplace({target, speedup}, kFirstLimit).first->second;
+  // What came in time is expected again, with something to spare; what did not gets longer.
+  limit = std::min(steady ? std::max(kFirstLimit, 3 * time) : std::max(limit, 2 * time), kMaxLimit);
+}
+
+}  // namespace coz

@@ -1,0 +1,69 @@
+// How long to wait, after a change of the speedup, until queues have reached steady state.
+//
+// While a queue fills or drains, the threads on its two sides do not wait for each other. In steady
+// state a stage waits now and then: at a full queue, or at an empty one. A window may open at such
+// a moment, as in the regenerative method of simulation (Crane and Lemoine 1977): from there on
+// nothing depends on how the queue was before.
+//
+// Threads that waited for each other within some time form a *group*; threads that hardly ever run
+// are left out. Steady state is told by the number of groups, which is what is usual for the
+// program. The time that a queue takes is learned
+// by target and speedup; waiting in all takes at most kMaxShare of the time. A queue that takes
+// longer than that is measured as it is, and the window is marked.
+//
+// Plain logic; one thread; allocates.
+#ifndef LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H
+#define LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "common/clock.h"
+#include "profile_log/records.h"
+
+namespace coz {
+
+class QueueSettling {
+ public:
+  static constexpr double kMaxShare = 0.6;
+  static constexpr Nanoseconds kFirstLimit = 2 * kSecond;
+  static constexpr Nanoseconds kMaxLimit = 30 * kSecond;
+
+  // A half of a window of `target`.
+  void observe(std::uint32_t target, const FlowResult& half);
+  // True too where nothing is known yet.
+  bool is_steady(const FlowResult& flow) const { return is_usual(count_groups(flow)); }
+  // True if queues were often found out of steady state in windows of `target`.
+  bool is_slow(std::uint32_t target) const;
+
+  // The longest time to wait now; 0: the window opens as things are. `elapsed`: since the start.
+  Nanoseconds limit(std::uint32_t target, int speedup, Nanoseconds elapsed) const;
+  // So long was waited; `steady`: whether steady state came.
+  void waited(std::uint32_t target, int speedup, Nanoseconds time, bool steady);
+
+ private:
+  static constexpr std::size_t kMaxThreads = 1024;
+  static constexpr std::size_t kHistory = 64;  // halves, of all targets
+  static constexpr std::size_t kMinHistory = 8;
+  static constexpr std::size_t kTargetHistory = 32;  // halves, of one
+  static constexpr double kMinUsual = 0.1;           // of the halves have the usual number or less
+  static constexpr double kMinUnsteady = 0.15;       // of the halves of a slow target
+
+  // A wait that nobody is known to have ended ties all.
+  std::size_t count_groups(const FlowResult& flow) const;
+  bool is_usual(std::size_t groups) const;
+
+  std::map<std::uint64_t, Nanoseconds> ran_;  // by thread, in all halves
+  Nanoseconds all_ran_ = 0;
+  std::deque<std::size_t> groups_;
+  std::map<std::uint32_t, std::deque<std::size_t>> by_target_;
+  std::map<std::pair<std::uint32_t, int>, Nanoseconds> limits_;
+  Nanoseconds waited_ = 0;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H

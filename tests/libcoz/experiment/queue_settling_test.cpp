@@ -1,0 +1,131 @@
+#include "experiment/queue_settling.h"
+
+#include <catch2/catch.hpp>
+#include <utility>
+#include <vector>
+
+using coz::FlowResult;
+using coz::kMillisecond;
+using coz::kSecond;
+using coz::Nanoseconds;
+using coz::QueueSettling;
+using coz::ThreadFlow;
+
+namespace {
+
+constexpr std::uint32_t kTarget = 7;
+constexpr std::uint32_t kOther = 8;
+constexpr Nanoseconds kHalf = 75 * kMillisecond;
+
+// Two stages: thread 1 puts into a queue, thread 2 takes out.
+FlowResult half_of(Nanoseconds first_ran, Nanoseconds first_waited, Nanoseconds second_ran,
+                   Nanoseconds second_waited) {
+  FlowResult half;
+  half.duration = kHalf;
+  half.threads.resize(2);
+  half.threads[0].thread = 1;
+  half.threads[0].ran = first_ran;
+  if (first_waited > 0) half.threads[0].waits.push_back({100, 2, first_waited});
+  half.threads[1].thread = 2;
+  half.threads[1].ran = second_ran;
+  if (second_waited > 0) half.threads[1].waits.push_back({101, 1, second_waited});
+  return half;
+}
+
+const FlowResult kFull = half_of(45 * kMillisecond, 30 * kMillisecond, kHalf, 0);
+const FlowResult kEmpty = half_of(kHalf, 0, 30 * kMillisecond, 45 * kMillisecond);
+const FlowResult kDrains = half_of(kHalf, 0, kHalf, 0);
+
+void observe(QueueSettling& settling, std::uint32_t target, const FlowResult& half, int times) {
+  for (int i = 0; i < times; ++i) settling.observe(target, half);
+}
+
+}  // namespace
+
+TEST_CASE("a queue at which nobody waits is not in steady state") {
+  QueueSettling settling;
+  observe(settling, kTarget, kFull, 10);
+  CHECK(settling.is_steady(kFull));
+  CHECK(settling.is_steady(kEmpty));
+  CHECK_FALSE(settling.is_steady(kDrains));
+}
+
+TEST_CASE("a thread that pauses all the time still counts") {
+  QueueSettling settling;
+  observe(settling, kTarget, kFull, 10);
+  CHECK_FALSE(settling.is_steady(half_of(0, 0, kHalf, 0)));
+}
+
+TEST_CASE("a wait that nobody is known to have ended ties all threads") {
+  QueueSettling settling;
+  observe(settling, kTarget, kFull, 10);
+  FlowResult half = kDrains;
+  half.threads[0].waits.push_back({0, 0, 20 * kMillisecond});
+  CHECK(settling.is_steady(half));
+}
+
+TEST_CASE("short waits tie nobody") {
+  QueueSettling settling;
+  observe(settling, kTarget, kFull, 10);
+  CHECK_FALSE(settling.is_steady(half_of(kHalf, kHalf / 50, kHalf, 0)));
+}
+
+TEST_CASE("threads that hardly ever run are left out") {
+  QueueSettling settling;
+  FlowResult half = kFull;
+  half.threads.push_back({3, kHalf / 1000, 0, {}});
+  observe(settling, kTarget, half, 10);
+  CHECK_FALSE(settling.is_steady(kDrains));
+  FlowResult beside = half;
+  beside.threads.back().ran = kHalf;  // now it does, but it did not before
+  CHECK(settling.is_steady(beside));
+}
+
+TEST_CASE("programs whose stages never wait are always in steady state") {
+  QueueSettling settling;
+  observe(settling, kTarget, kDrains, 40);
+  CHECK(settling.is_steady(kDrains));
+  CHECK_FALSE(settling.is_slow(kTarget));
+  CHECK(settling.limit(kTarget, 50, 100 * kSecond) == 0);
+}
+
+TEST_CASE("only targets whose windows were often transient wait for steady state") {
+  QueueSettling settling;
+  observe(settling, kOther, kFull, 20);
+  observe(settling, kTarget, kFull, 10);
+  observe(settling, kTarget, kDrains, 6);
+  CHECK(settling.is_slow(kTarget));
+  CHECK_FALSE(settling.is_slow(kOther));
+  CHECK(settling.limit(kOther, 50, 100 * kSecond) == 0);
+  CHECK(settling.limit(kTarget, 50, 100 * kSecond) == QueueSettling::kFirstLimit);
+}
+
+TEST_CASE("the limit follows how long a queue takes, at each speedup") {
+  QueueSettling settling;
+  observe(settling, kTarget, kFull, 10);
+  observe(settling, kTarget, kDrains, 6);
+  settling.waited(kTarget, 50, 2 * kSecond, false);
+  CHECK(settling.limit(kTarget, 50, 1000 * kSecond) == 4 * kSecond);
+  settling.waited(kTarget, 50, 3 * kSecond, true);
+  CHECK(settling.limit(kTarget, 50, 1000 * kSecond) == 9 * kSecond);
+  CHECK(settling.limit(kTarget, 75, 1000 * kSecond) == QueueSettling::kFirstLimit);
+  for (int i = 0; i < 9; ++i) {
+    settling.waited(kTarget, 50, settling.limit(kTarget, 50, 10000 * kSecond), false);
+  }
+  CHECK(settling.limit(kTarget, 50, 10000 * kSecond) == QueueSettling::kMaxLimit);
+}
+
+TEST_CASE("waiting takes at most a part of the time") {
+  QueueSettling settling;
+  observe(settling, kTarget, kFull, 10);
+  observe(settling, kTarget, kDrains, 6);
+  Nanoseconds elapsed = 3 * kSecond;
+  Nanoseconds waited = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Nanoseconds limit = settling.limit(kTarget, 50, elapsed);
+    settling.waited(kTarget, 50, limit, false);
+    waited += limit;
+    elapsed += limit + 150 * kMillisecond;
+    REQUIRE(static_cast<double>(waited) <= QueueSettling::kMaxShare * static_cast<double>(elapsed));
+  }
+}
