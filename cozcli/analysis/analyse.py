@@ -10,6 +10,7 @@ from cozcli.analysis import extension, messages
 from cozcli.analysis.check.contention import p_no_contention
 from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
+from cozcli.analysis.check.steady_state import bounded
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
@@ -168,7 +169,7 @@ def _candidate(
         significant=False,
         contention=False,
         phase=context.phases.get(series.location, Phase()),
-        curve=estimate.points,
+        curve=bounded(estimate.points, series),
         fit=estimate.fit,
         marks=marks.of((series.location, series.point, series.kind)),
         target=series.target,

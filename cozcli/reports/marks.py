@@ -34,8 +34,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "program waits for work that it has ordered.",
     Mark.CORES.value: "threads waited for a processor for over 10 % of their time, and effects may be off by "
     "tens of points; use no more busy threads than there are cores.",
-    Mark.NOT_STEADY.value: "under speedups the two halves of a window differ: queues were still filling or "
-    "draining, and the lasting effect is another.",
+    Mark.NOT_STEADY.value: "queues were still filling or draining under speedups; the lasting effect is "
+    "another, mostly between none and the one shown.",
 }
 
 

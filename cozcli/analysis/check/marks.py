@@ -15,7 +15,7 @@ from cozcli.analysis.check.cores import (
 )
 from cozcli.analysis.check.open_loop import open_loop_marks
 from cozcli.analysis.check.queue_stability import unstable_queues
-from cozcli.analysis.check.steady_state import unsteady_results
+from cozcli.analysis.check.steady_state import transient_speedups, unsteady_results
 from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, ResultKey
@@ -54,19 +54,21 @@ def find_marks(
     """
     marks = Marks()
     keys = []
-    lasting = set()
+    lasting, transient = set(), set()
     for table in tables:
         series = table.series
         key = series.location, series.point, series.kind
         keys.append(key)
         if series.lasting.any():
             lasting.add(key[:2])
+        if transient_speedups(series):
+            transient.add(key)
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
     for location, point in unstable_queues(by_target):
         marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
     unsteady = unsteady_results(by_target) | lasting
-    for location, point in unsteady - lasting:
-        marks.by_result[location, point, THROUGHPUT].add(Mark.NOT_STEADY)
+    for key in transient | {(*pair, THROUGHPUT) for pair in unsteady - lasting}:
+        marks.by_result[key].add(Mark.NOT_STEADY)
     for point, (mark, locations) in open_loop_marks(by_target, phases, unsteady).items():
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
         for location in locations:

@@ -3,16 +3,22 @@
 A speedup moves queues to another level, and while they fill or drain the pace is not the lasting one. The
 first half of a window is compared with the second: log p_first − log p_second, less the same of the block's
 baselines, which cancels what the machine does to both. In a steady state the mean is 0.
+
+Where the runtime saw that a queue did not settle, and the pace that lasts is not known, the effect that lasts
+lies between none and the one of the transient: the queue lends only a part of it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from cozcli.analysis.input.series import Series
 from cozcli.analysis.input.windows import POOL, Window
+from cozcli.analysis.result import CurvePoint
 from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_through_origin
 from cozcli.analysis.statistics.false_discovery import discoveries
 from cozcli.profile.records import ExperimentRecord, ThroughputPoint
@@ -21,6 +27,8 @@ from cozcli.profile.records import ExperimentRecord, ThroughputPoint
 MAX_FALSE_MARKS = 0.01
 #: Halves that differ by less than this, per unit of speedup, do not matter.
 MIN_DIFFERENCE = 0.1
+#: With more transient windows than this share at a speedup, only bounds of its effect are known.
+MAX_TRANSIENT = 0.5
 
 
 def unsteady_results(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
@@ -40,6 +48,24 @@ def unsteady_results(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str
     ]
     marks = discoveries(p_values, MAX_FALSE_MARKS)
     return {pair for pair, mark in zip(pairs, marks, strict=True) if mark}
+
+
+def transient_speedups(series: Series) -> frozenset[float]:
+    """The speedups whose windows are mostly transient, with a lasting pace that is not known."""
+    unknown = series.transient & ~series.lasting
+    levels = np.unique(series.speedup[series.speedup > 0])
+    return frozenset(float(s) for s in levels if unknown[series.speedup == s].mean() > MAX_TRANSIENT)
+
+
+def bounded(curve: Sequence[CurvePoint], series: Series) -> tuple[CurvePoint, ...]:
+    """The curve; where queues did not settle, intervals reach from none to the effect."""
+    transient = transient_speedups(series)
+    return tuple(
+        replace(point, low=min(point.low, 0.0), high=max(point.high, 0.0))
+        if point.speedup in transient
+        else point
+        for point in curve
+    )
 
 
 def _difference(windows: Sequence[Window], name: str) -> Coefficient | None:

@@ -40,7 +40,8 @@ class Series:
     time: effective nanoseconds watched. effective: of the whole window. slowness, stolen: as in Window, 0
     where unknown.
     weight: how much of the window numerator, denominator and time still count, between 0 and 1.
-    lasting: were visits corrected for queues that had not reached a steady state?
+    transient: did the window open before queues had reached steady state? lasting: were visits corrected for
+    that?
     target_share, delay_share: time in the target by its samples, and delay inserted, for each effective ns.
     has_other_baseline: were baselines measured on another target? unsettled: did a window close before all
     delays were paid?
@@ -62,6 +63,7 @@ class Series:
     slowness: Floats
     stolen: Floats
     weight: Floats
+    transient: Bools
     lasting: Bools
     target_share: Floats
     delay_share: Floats
@@ -132,6 +134,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         slowness=np.array([window.slowness for window in windows]),
         stolen=np.array([window.stolen for window in windows]),
         weight=np.ones(len(windows)),
+        transient=np.array([window.record.is_transient for window in windows], dtype=bool),
         lasting=np.zeros(len(windows), dtype=bool),
         target_share=np.array([_share(w.record, w.record.target_samples * w.period) for w in windows]),
         delay_share=np.array([_share(w.record, w.record.delay) for w in windows]),

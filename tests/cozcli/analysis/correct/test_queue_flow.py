@@ -15,6 +15,7 @@ from cozcli.analysis.analyse import analyse
 from cozcli.analysis.correct.queue_flow import QueueFlow, lasting_rates
 from cozcli.analysis.input.flows import find_stages, halves_by_run
 from cozcli.analysis.input.windows import usable_windows
+from cozcli.analysis.result import Mark
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.profile.records import Flow, QueueWait, ThreadFlow
@@ -179,6 +180,19 @@ def test_effects_last_where_the_runtime_waits_for_steady_state(capacity: int, li
     records = records_of(program, limit=limit)
     for speedup, effect in effects_of(profile_of(records), corrected=True).items():
         assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.03), (speedup, effect)
+
+
+def test_an_effect_that_never_settled_has_bounds_and_a_mark() -> None:
+    program = Pipeline(6.0, 10.0, 1000)
+    records = records_of(program, limit=0.0)
+    for record in records[1:]:
+        del record["flows"]
+        if record["speedup"] == 0:
+            record["flags"] = []
+    result = analyse(profile_of(records)).results[0]
+    assert Mark.NOT_STEADY in result.marks
+    for point in result.curve[1:]:
+        assert point.low <= 0 < program.lasting_effect(point.speedup) < point.high, point
 
 
 def test_windows_in_steady_state_are_not_corrected() -> None:
