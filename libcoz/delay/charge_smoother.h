@@ -13,8 +13,13 @@
 // sampled is charged, whatever τ is and however the clock is disturbed. Segments that usually last
 // for several periods need no smoothing: their buckets are charged at once.
 //
-// Of segments that last a few hundred nanoseconds only one in k is observed, and counts k times:
-// reading the clock at each would take longer than they do.
+// Of segments that last a few hundred nanoseconds only one in k on average is observed, and counts
+// k times: reading the clock at each would take longer than they do. Which one is left to chance,
+// since runs may differ in turns: where a thread joins two others, the first is waited for, and the
+// second has often ended.
+//
+// A thread that lives short has no next runs. While it is young, its buckets are those that all
+// young threads share (young_charges.h), and their charges are always smoothed.
 //
 // One thread owns it; its signal handler and its wrappers exclude each other (DelayState::busy).
 // The handler may interrupt only `begin_segment` and `is_idle`. Time is handed in. Nothing
@@ -28,6 +33,7 @@
 #include <cstdint>
 
 #include "common/clock.h"
+#include "delay/young_charges.h"
 
 namespace coz {
 
@@ -58,6 +64,23 @@ class ChargeSmoother {
   static constexpr std::int32_t kSamplesOfLong = 2 * kOneSample;
   static constexpr std::int32_t kSamplesOfShort = 1 * kOneSample;
   static constexpr std::int32_t kSamplesOfOne = 6;
+  // A thread is young until it has had so many samples.
+  static constexpr std::int32_t kSamplesOfYouth = 8;
+
+  // A new thread takes it over.
+  void reset() noexcept {
+    clear();
+    young_ = nullptr;
+    samples_ = 0;
+  }
+
+  // The thread begins to live, in a code segment that all threads of its kind begin with.
+  void begin_young(YoungCharges& shared, std::uintptr_t kind) noexcept {
+    young_ = &shared;
+    youth_ = kSamplesOfYouth;
+    enter(kind);
+  }
+  bool is_young() const noexcept { return young_ != nullptr; }
 
   // The thread goes on after a call that it made at `site`.
   void begin_segment(std::uintptr_t site) noexcept {
@@ -67,19 +90,7 @@ class ChargeSmoother {
       if (ended.samples >= kSamplesOfLong) ended.is_long = true;
       if (ended.samples < kSamplesOfShort) ended.is_long = false;
     }
-    current_ = index_of(site);
-    // What another segment with the same index left there goes to this one, so that no time is
-    // lost.
-    Bucket& bucket = buckets_[current_];
-    bucket.site = site;
-    samples_ = 0;
-    ran_ = 0;
-    is_observed_ = bucket.skip == 0;
-    if (is_observed_) {
-      weight_ = bucket.every;
-    } else if (bucket.line_time != 0) {
-      --bucket.skip;
-    }
+    enter(site);
   }
   // True if the current segment has nothing left to charge, or if this run of it is not observed.
   bool is_idle() const noexcept { return buckets_[current_].line_time == 0 || !is_observed_; }
@@ -90,14 +101,17 @@ class ChargeSmoother {
   // A sample, in the selected target or not.
   void sample(bool is_in_target, Nanoseconds period, Nanoseconds now) noexcept {
     samples_ = std::min(samples_ + 1, kSamplesCounted);
+    if (young_ != nullptr && youth_-- == 0) grow_up();
     if (!is_in_target) return;
     if (is_idle()) since_ = now;
     if (!is_observed_) {
       // This run may prove long; only observed runs are discharged.
       is_observed_ = true;
       weight_ = 1;
+      run_before_ = buckets_[current_].run;
     }
     buckets_[current_].line_time += period;
+    if (young_ != nullptr) young_->add(current_, period);
   }
 
   // How the current bucket decays if the thread goes on.
@@ -114,30 +128,35 @@ class ChargeSmoother {
     whole.since = now - ran * weight_;
     Nanoseconds part = whole.by(now);
     const bool is_long = bucket.is_long || samples_ >= kSamplesOfOne;
-    if (is_long || bucket.line_time - part < kMinLeft) part = bucket.line_time;
+    if ((is_long && young_ == nullptr) || bucket.line_time - part < kMinLeft)
+      part = bucket.line_time;
     bucket.line_time -= part;
+    if (young_ != nullptr) young_->take(current_, part, ran * weight_);
     // A new bucket decays fast at first, so that it soon charges as much as it gets.
     bucket.ran = std::min(bucket.ran + ran * weight_, kScalePeriods * period);
     ran_ += ran;
-    const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(ran_, 1);
+    bucket.run = run_before_ == 0 ? ran_ : run_before_ + (ran_ - run_before_) / kMeanOfRuns;
+    const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(bucket.run, 1);
     bucket.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMaxSkipped));
-    bucket.skip = static_cast<std::uint16_t>(bucket.every - 1);
+    bucket.skip = draw_skip(bucket.every);
     since_ = now;
     weight_ = 1;  // in case the segment goes on
     return part;
   }
 
-  // Returns all that is left; for the end of the thread.
+  // Returns all that is left in buckets of the thread's own; for its end.
   Nanoseconds discharge_all() noexcept {
     Nanoseconds sum = 0;
-    for (const Bucket& bucket : buckets_) sum += bucket.line_time;
+    if (young_ == nullptr) {
+      for (const Bucket& bucket : buckets_) sum += bucket.line_time;
+    }
     clear();
     return sum;
   }
 
   void clear() noexcept {
     for (Bucket& bucket : buckets_) {
-      bucket.line_time = bucket.ran = 0;
+      bucket.line_time = bucket.ran = bucket.run = 0;
       bucket.skip = 0;
       bucket.every = 1;
     }
@@ -152,24 +171,66 @@ class ChargeSmoother {
   static constexpr Nanoseconds kMaxSkipped = 500;
   static constexpr std::int32_t kSamplesCounted = 1000;
   static constexpr std::int32_t kMeanOver = 16;  // code segments
+  static constexpr Nanoseconds kMeanOfRuns = 4;
   struct Bucket {
     std::uintptr_t site = 0;
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;       // while the bucket was not empty, at most the scale
+    Nanoseconds run = 0;       // mean over the last observed runs
     std::int32_t samples = 0;  // mean over the last runs, in units of 1/kOneSample
     bool is_long = false;
-    std::uint16_t every = 1;  // one of so many runs is observed,
+    std::uint16_t every = 1;  // one of so many runs is observed, on average;
     std::uint16_t skip = 0;   // the next one after this many
   };
   static std::uint32_t index_of(std::uintptr_t site) noexcept {
     return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));
   }
 
+  static_assert(YoungCharges::kBuckets == std::size_t{1} << kBucketBits);
+
+  void enter(std::uintptr_t site) noexcept {
+    current_ = index_of(site);
+    // What another segment with the same index left there goes to this one, so that no time is
+    // lost.
+    Bucket& bucket = buckets_[current_];
+    bucket.site = site;
+    if (young_ != nullptr) {
+      bucket.line_time = young_->line_time(current_);
+      bucket.ran = young_->ran(current_);
+    }
+    samples_ = 0;
+    ran_ = 0;
+    is_observed_ = bucket.skip == 0;
+    if (is_observed_) {
+      weight_ = bucket.every;
+      run_before_ = bucket.run;
+    } else if (bucket.line_time != 0) {
+      --bucket.skip;
+    }
+  }
+
+  // `every` − 1 on average.
+  std::uint16_t draw_skip(std::uint16_t every) noexcept {
+    random_ = random_ * 1664525 + 1013904223;
+    const std::uint32_t values = 2U * every - 1;
+    return static_cast<std::uint16_t>((random_ >> 16) * values >> 16);
+  }
+
+  // From now on the thread has buckets of its own. What is in the shared ones is left there.
+  void grow_up() noexcept {
+    young_ = nullptr;
+    clear();
+  }
+
   std::array<Bucket, std::size_t{1} << kBucketBits> buckets_{};
+  YoungCharges* young_ = nullptr;  // while the thread is young
+  std::int32_t youth_ = 0;         // samples left
   std::uint32_t current_ = 0;
-  std::int32_t samples_ = 0;  // in the current segment
-  Nanoseconds ran_ = 0;       // in the current segment, as far as it has been discharged
-  Nanoseconds weight_ = 1;    // how many runs this one stands for
+  std::int32_t samples_ = 0;    // in the current segment
+  Nanoseconds ran_ = 0;         // in the current segment, as far as it has been discharged
+  Nanoseconds run_before_ = 0;  // the mean before it
+  std::uint32_t random_ = 1;
+  Nanoseconds weight_ = 1;  // how many runs this one stands for
   bool is_observed_ = true;
   Nanoseconds since_ = 0;
 };

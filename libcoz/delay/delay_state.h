@@ -52,7 +52,7 @@ struct DelayState {
     queue_waits.reset();
     releases.store(0, std::memory_order_relaxed);
     pause_cost.store(0, std::memory_order_relaxed);
-    smoother.clear();
+    smoother.reset();
     smoothed_target = kNoTarget;
   }
 };

@@ -12,6 +12,13 @@ std::uintptr_t frame() noexcept {
 
 }  // namespace
 
+void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
+  state_.clock.start_at(inherited);
+  state_.smoother.begin_young(environment_.young, kind);
+  state_.smoothed_target = environment_.young.target();
+  if (!state_.smoother.is_idle()) resume_segment();
+}
+
 void ThreadDelays::sampled(std::uint32_t target) noexcept {
   const Selection selection = environment_.selection.get();
   const bool is_in_target = selection.epoch != 0 && selection.target == target;
@@ -25,6 +32,7 @@ void ThreadDelays::sampled(std::uint32_t target) noexcept {
     state_.smoother.clear();
     state_.smoothed_target = target;
   }
+  if (is_in_target && state_.smoother.is_young()) environment_.young.select(target);
   // Also with a delay of 0: then a bucket is as full in a baseline as at a speedup.
   state_.smoother.sample(is_in_target, environment_.period, is_in_target ? environment_.now() : 0);
   discharge();

@@ -27,6 +27,7 @@
 #include "delay/delay_state.h"
 #include "delay/pending_charges.h"
 #include "delay/waker_table.h"
+#include "delay/young_charges.h"
 #include "target/selection.h"
 
 namespace coz {
@@ -36,6 +37,7 @@ struct DelayEnvironment {
   GlobalDelay& global;
   WakerTable& wakers;
   PendingCharges& pending;
+  YoungCharges& young;
   const SelectionCell& selection;
   Nanoseconds period;
   Nanoseconds (*now)() noexcept;
@@ -73,6 +75,10 @@ class ThreadDelays {
 
   // The next call comes from `site`; for objects that outlive one call.
   void called_from(std::uintptr_t site) noexcept { site_ = site; }
+
+  // The thread is new, and has no samples yet. `inherited`: the delays that its parent had served.
+  // `kind`: the same for threads that do the same.
+  void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept;
 
   // A sample in `target`, or in none (kNoTarget). In the signal handler.
   void sampled(std::uint32_t target) noexcept;

@@ -8,6 +8,8 @@
 #include "interpose/export.h"
 #include "interpose/small_stack.h"
 #include "kernel/real.h"
+#include "unwind/machine.h"
+#include "unwind/stack_walk.h"
 
 namespace coz {
 namespace {
@@ -18,13 +20,25 @@ struct Start {
   Result (*routine)(void*);
   void* argument;
   Nanoseconds inherited;
+  std::uintptr_t kind;
 };
+
+// Threads that begin with the same routine, and are created at the same place in the program, do
+// the same. std::thread and the like have one routine for all threads, and create them in a
+// function of their library: so the place is that of the call of the function that called the
+// wrapper.
+COZ_WRAPPER_PART std::uintptr_t kind_of(std::uintptr_t routine) noexcept {
+  StackWalk walk(current_registers(), true);
+  walk.step() && walk.step();
+  constexpr std::uintptr_t kOdd = 0x9e3779b97f4a7c15U;
+  return routine * kOdd + walk.registers().pc;
+}
 
 template <typename Result>
 Result begin_thread(void* passed) {
   const Start start = *static_cast<Start<Result>*>(passed);
   free(passed);
-  if (Runtime* runtime = Runtime::active()) runtime->threads().begin(start.inherited);
+  if (Runtime* runtime = Runtime::active()) runtime->threads().begin(start.inherited, start.kind);
   return start.routine(start.argument);
 }
 
@@ -40,7 +54,8 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int
   // The delays that the parent has served have delayed the child's creation too.
   delays->charge_up_to_now();
   if (Runtime* runtime = Runtime::active()) runtime->threads().before_creating(*parent);
-  *start = {routine, argument, parent->delay.clock.local()};
+  *start = {routine, argument, parent->delay.clock.local(),
+            kind_of(reinterpret_cast<std::uintptr_t>(routine))};
   const int result = create(begin_thread<Result>, start);
   if (result != 0) free(start);
   return result;

@@ -14,27 +14,40 @@ int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 
 }  // namespace
 
-void ThreadLifecycle::begin(Nanoseconds inherited, Age age) noexcept {
-  const int tid = current_tid();
-  ThreadState* thread = session_.shared.threads.claim(tid);
-  if (thread == nullptr) {
-    if (!warned_unsampled_.exchange(true)) {
-      message("more than %u threads at once: the further ones run unprofiled",
-              ThreadRegistry::kSlots);
-    }
-    return;
+void ThreadLifecycle::begin_first() noexcept {
+  ThreadState* thread = claim_slot();
+  if (thread == nullptr) return;
+  thread->delay.clock.start_at(0);
+  begin(*thread, Age::kOld);
+}
+
+void ThreadLifecycle::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
+  ThreadState* thread = claim_slot();
+  if (thread == nullptr) return;
+  ThreadDelays(thread->delay, session_.delays).begin(inherited, kind);
+  begin(*thread, Age::kNew);
+}
+
+ThreadState* ThreadLifecycle::claim_slot() noexcept {
+  ThreadState* thread = session_.shared.threads.claim(current_tid());
+  if (thread == nullptr && !warned_unsampled_.exchange(true)) {
+    message("more than %u threads at once: the further ones run unprofiled",
+            ThreadRegistry::kSlots);
   }
-  thread->delay.clock.start_at(inherited);
-  thread->began = now();
-  thread->arrivals.start_at(thread->began - inherited);
-  pthread_setspecific(end_key_, thread);
-  Session::set_thread(thread);
+  return thread;
+}
+
+void ThreadLifecycle::begin(ThreadState& thread, Age age) noexcept {
+  thread.began = now();
+  thread.arrivals.start_at(thread.began - thread.delay.clock.local());
+  pthread_setspecific(end_key_, &thread);
+  Session::set_thread(&thread);
   program_signals.begin_thread();
-  if (!samples_.start_thread(*thread, age) && !warned_unsampled_.exchange(true)) {
+  if (!samples_.start_thread(thread, age) && !warned_unsampled_.exchange(true)) {
     message(
         "no perf event for a further thread (%s): threads like it take no samples. Raise the "
         "limit with: ulimit -n 65536",
-        strerror(-thread->event));
+        strerror(-thread.event));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "sampling/sample_source.h"
 #include "thread/session.h"
@@ -24,16 +25,17 @@ class ThreadLifecycle {
   int prepare() noexcept { return pthread_key_create(&end_key_, end); }
 
   // The calling thread has begun long ago.
-  void begin_first() noexcept { begin(0, Age::kOld); }
+  void begin_first() noexcept;
   // The calling thread is about to create another.
   void before_creating(ThreadState& parent) noexcept { samples_.before_creating(parent); }
-  // `inherited`: the delays that the parent thread had served.
-  void begin(Nanoseconds inherited) noexcept { begin(inherited, Age::kNew); }
+  // `inherited`: the delays that the parent thread had served. `kind`: ThreadDelays::begin().
+  void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept;
 
  private:
   using Age = SampleSource::Age;
 
-  void begin(Nanoseconds inherited, Age age) noexcept;
+  ThreadState* claim_slot() noexcept;
+  void begin(ThreadState& thread, Age age) noexcept;
   static void end(void* thread);
 
   Session& session_;

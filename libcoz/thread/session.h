@@ -22,13 +22,8 @@ namespace coz {
 class Session {
  public:
   Session(SharedState& state, Nanoseconds period) noexcept
-      : shared(state), delays{state.global_delay,
-                              state.wakers,
-                              state.pending,
-                              state.selection,
-                              period,
-                              now,
-                              pause_until,
+      : shared(state), delays{state.global_delay,       state.wakers, state.pending, state.young,
+                              state.selection,          period,       now,           pause_until,
                               kMaxSavedPeriods * period} {}
 
   SharedState& shared;

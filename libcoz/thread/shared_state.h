@@ -9,6 +9,7 @@
 #include "delay/delay_ledger.h"
 #include "delay/pending_charges.h"
 #include "delay/waker_table.h"
+#include "delay/young_charges.h"
 #include "load/amplification.h"
 #include "progress/point_registry.h"
 #include "target/region_registry.h"
@@ -24,6 +25,7 @@ struct SharedState {
   Amplification amplification;
   WakerTable wakers;
   PendingCharges pending;
+  YoungCharges young;
   PointRegistry points;
   RegionRegistry regions;
   ThreadRegistry threads;

@@ -1,5 +1,7 @@
 #include "tests/oracle/blocking.h"
 
+#include <utility>
+
 namespace oracle {
 namespace {
 
@@ -170,6 +172,40 @@ void RwLock::take(bool writes) noexcept {
       waiting_.pop_front();
     }
   });
+}
+
+ShortThread::ShortThread(World& world, std::uintptr_t kind, std::function<void(Thread&)> work)
+    : address_(world.next_address()), kind_(kind), work_(std::move(work)) {
+  world.spawn([this](Thread& thread) { live(thread); });
+}
+
+// One fiber stands for all of them, one after the other.
+void ShortThread::live(Thread& thread) {
+  if (!lives_) {
+    idle_ = &thread;
+    thread.block();
+  }
+  thread.begin(inherited_, kind_);
+  work_(thread);
+  thread.accounting().end(address_);
+  lives_ = false;
+  if (joining_ != nullptr) std::exchange(joining_, nullptr)->wake_up();
+}
+
+[[gnu::noinline]] void ShortThread::create(Thread& parent) {
+  inherited_ = parent.accounting().create();
+  lives_ = true;
+  if (idle_ != nullptr) std::exchange(idle_, nullptr)->wake_up();
+}
+
+[[gnu::noinline]] void ShortThread::join(Thread& parent) {
+  parent.accounting().called_from(caller(__builtin_return_address(0)));
+  const auto wait = [&] {
+    joining_ = &parent;
+    parent.block();
+    return WakeSource::kThread;
+  };
+  parent.accounting().acquire(address_, [this] { return !lives_; }, wait);
 }
 
 void BoundedQueue::put(Thread& thread) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 
 #include "tests/oracle/model.h"
 
@@ -98,6 +99,26 @@ class RwLock {
   int readers_ = 0;
   bool written_ = false;
   std::deque<Waiting> waiting_;
+};
+
+// A thread for each piece of work: created, and joined. One at a time.
+class ShortThread {
+ public:
+  ShortThread(World& world, std::uintptr_t kind, std::function<void(Thread&)> work);
+
+  void create(Thread& parent);
+  void join(Thread& parent);
+
+ private:
+  void live(Thread& thread);
+
+  std::uintptr_t address_;
+  std::uintptr_t kind_;
+  std::function<void(Thread&)> work_;
+  Nanoseconds inherited_ = 0;
+  bool lives_ = false;
+  Thread* idle_ = nullptr;
+  Thread* joining_ = nullptr;
 };
 
 // As programs write it: a mutex and two conditions. The items themselves don't matter.

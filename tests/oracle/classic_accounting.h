@@ -53,6 +53,17 @@ class ClassicAccounting final : public Accounting {
     blocked_ = false;
   }
 
+  Nanoseconds create() noexcept override {
+    catch_up();
+    return local_;
+  }
+  void begin(Nanoseconds inherited, std::uintptr_t) noexcept override {
+    local_ = inherited;
+    pending_ = 0;
+    samples_ = 0;
+  }
+  void end(std::uintptr_t) noexcept override { catch_up(); }
+
   Nanoseconds effective_now() const noexcept override { return clock_.now() - global_; }
 
  private:

@@ -57,6 +57,16 @@ class CozAccounting final : public Accounting {
     });
   }
 
+  Nanoseconds create() noexcept override {
+    delays_.charge_up_to_now();
+    return state_.clock.local();
+  }
+  void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept override {
+    state_.reset(state_.slot);
+    delays_.begin(inherited, kind);
+  }
+  void end(std::uintptr_t object) noexcept override { delays_.before_ending(object); }
+
   Nanoseconds effective_now() const noexcept override { return delays_.effective_now(); }
 
  private:
@@ -73,8 +83,9 @@ class CozProfiler final : public Profiler {
  public:
   // `speedup`: of the line whose samples have a delay.
   CozProfiler(Clock clock, Nanoseconds period, double speedup) noexcept
-      : environment_{global_, wakers_,   pending_,          selection_,
-                     period,  clock.now, clock.sleep_until, coz::kMaxSavedPeriods * period} {
+      : environment_{global_,   wakers_,           pending_,
+                     young_,    selection_,        period,
+                     clock.now, clock.sleep_until, coz::kMaxSavedPeriods * period} {
     selection_.select(kSelected, static_cast<Nanoseconds>(speedup * static_cast<double>(period)));
   }
 
@@ -86,6 +97,7 @@ class CozProfiler final : public Profiler {
   coz::GlobalDelay global_;
   coz::WakerTable wakers_;
   coz::PendingCharges pending_;
+  coz::YoungCharges young_;
   coz::SelectionCell selection_;
   coz::DelayEnvironment environment_;
 };

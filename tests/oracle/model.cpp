@@ -31,6 +31,11 @@ Thread::Thread(World& world, std::uint32_t slot)
   to_sample_ = 1 + rounded(static_cast<double>(world.settings_.period) * periods_.fraction());
 }
 
+void Thread::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
+  accounting_->begin(inherited, kind);
+  to_sample_ = world_.lives_.draw_phase(world_.settings_.period);
+}
+
 void Thread::compute(Line line, Time time) { use_cpu(line, draw(line, time)); }
 
 void Thread::wait_for_outside(Line line, Time cpu, Time wait) {

@@ -21,6 +21,7 @@
 #include "progress/point.h"
 #include "tests/oracle/accounting.h"
 #include "tests/oracle/scheduler.h"
+#include "thread/thread_lives.h"
 
 namespace oracle {
 
@@ -69,6 +70,9 @@ class Thread {
   void wait_for_outside(Line line, Time cpu, Time wait);
   // At the program's progress point.
   void visit() noexcept;
+
+  // A new thread begins here: its first sample comes at a phase of its period.
+  void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept;
 
   // For blocking.h.
   Accounting& accounting() noexcept { return *accounting_; }
@@ -128,6 +132,7 @@ class World {
   Settings settings_;
   Treatment treatment_;
   coz::Point point_;
+  coz::ThreadLives lives_;
   std::uintptr_t next_address_ = 0x10000;
   // In this order: threads go before what they refer to.
   Scheduler scheduler_;

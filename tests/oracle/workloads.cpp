@@ -253,6 +253,29 @@ void io_pipeline(World& world) {
   });
 }
 
+// Threads that live for one piece of work each, `count` side by side; main does as much before.
+void short_threads(World& world, int count, Nanoseconds work) {
+  constexpr std::uintptr_t kKind = 0x400800;
+  std::vector<ShortThread*> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.push_back(
+        &world.make<ShortThread>(kKind, [work](Thread& thread) { thread.compute(1, us(work)); }));
+  }
+  world.spawn([threads, work](Thread& thread) {
+    thread.compute(0, us(work));
+    for (ShortThread* each : threads) each->create(thread);
+    for (ShortThread* each : threads) each->join(thread);
+    thread.visit();
+  });
+}
+void threads_of_50_us(World& world) { short_threads(world, 1, 50); }
+void threads_of_500_us(World& world) { short_threads(world, 1, 500); }
+void threads_of_2_ms(World& world) { short_threads(world, 1, 2000); }
+void threads_of_6_ms(World& world) { short_threads(world, 1, 6000); }
+void two_threads_of_50_us(World& world) { short_threads(world, 2, 50); }
+void two_threads_of_200_us(World& world) { short_threads(world, 2, 200); }
+void two_threads_of_2_ms(World& world) { short_threads(world, 2, 2000); }
+
 // Four threads at a barrier, two cores.
 void few_cores(World& world) {
   auto& barrier = world.make<Barrier>(std::size_t{4});
@@ -289,6 +312,13 @@ const std::vector<Workload>& workloads() {
       {"waiting by the clock", {"elsewhere", "look"}, wait_by_the_clock},
       {"I/O beside compute", {"read", "compute"}, io_and_compute},
       {"I/O pipeline", {"read", "handle"}, io_pipeline},
+      {"threads of 50 us", {"main", "thread"}, threads_of_50_us},
+      {"threads of 0.5 ms", {"main", "thread"}, threads_of_500_us},
+      {"threads of 2 ms", {"main", "thread"}, threads_of_2_ms},
+      {"threads of 6 ms", {"main", "thread"}, threads_of_6_ms},
+      {"two threads of 50 us", {"main", "threads"}, two_threads_of_50_us},
+      {"two threads of 0.2 ms", {"main", "threads"}, two_threads_of_200_us},
+      {"two threads of 2 ms", {"main", "threads"}, two_threads_of_2_ms},
       {"4 threads on 2 cores", {"thread 1", "threads 2-4"}, few_cores, 2, true},
   };
   return all;

@@ -133,3 +133,111 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
   CHECK(charged > sampled * 3 / 4);  // what is left is in the bucket
   CHECK(charged + smoother.discharge_all() == sampled);
 }
+
+TEST_CASE("where every second run of a code segment is empty, the others are charged soon") {
+  ChargeSmoother smoother;
+  Nanoseconds now = 0;
+  Nanoseconds charged = 0;
+  Nanoseconds sampled = 0;
+  for (int i = 0; i < 4000; ++i) {
+    smoother.begin_segment(kSite);
+    smoother.resume_segment(now);
+    if (!smoother.is_idle()) charged += smoother.discharge(kPeriod, now);
+    smoother.begin_segment(kSite);
+    smoother.resume_segment(now);
+    if (i % 20 == 0) {
+      smoother.sample(true, kPeriod, now);
+      sampled += kPeriod;
+    }
+    now += kPeriod / 20;
+    if (!smoother.is_idle()) charged += smoother.discharge(kPeriod, now);
+  }
+  CHECK(charged > sampled - 20 * kPeriod);
+}
+
+namespace {
+
+constexpr std::uintptr_t kKind = 0x409abc;
+
+// A thread that lives for `life`, with a hit at its half if it `is_hit`; returns what it is
+// charged.
+Nanoseconds live(coz::YoungCharges& shared, Nanoseconds& now, Nanoseconds life, bool is_hit,
+                 std::uintptr_t kind = kKind) {
+  ChargeSmoother smoother;
+  smoother.begin_young(shared, kind);
+  smoother.resume_segment(now);
+  Nanoseconds charged = 0;
+  if (is_hit) {
+    now += life / 2;
+    smoother.sample(true, kPeriod, now);
+    charged += smoother.discharge(kPeriod, now);
+    life -= life / 2;
+  }
+  now += life;
+  charged += smoother.discharge(kPeriod, now);
+  return charged + smoother.discharge_all();
+}
+
+}  // namespace
+
+TEST_CASE("young threads are charged alike, whichever of them is sampled") {
+  coz::YoungCharges shared;
+  Nanoseconds now = 0;
+  Nanoseconds charged = 0;
+  Nanoseconds with_hit = 0;
+  constexpr int kThreads = 8000;
+  for (int i = 0; i < kThreads; ++i) {
+    const Nanoseconds part = live(shared, now, kPeriod / 20, i % 20 == 0);
+    charged += part;
+    if (i % 20 == 0) with_hit += part;
+  }
+  CHECK(charged == Approx(kThreads / 20 * kPeriod).epsilon(0.03));
+  CHECK(with_hit == Approx(charged / 20).epsilon(0.1));
+}
+
+TEST_CASE("a young thread is charged for samples of its own kind of threads only") {
+  coz::YoungCharges shared;
+  Nanoseconds now = 0;
+  live(shared, now, kPeriod / 2, true);
+  CHECK(live(shared, now, kPeriod / 2, false, kKind + 0x40) == 0);
+  CHECK(live(shared, now, kPeriod / 2, false) > 0);
+}
+
+TEST_CASE("two young threads that take the same time from a bucket lose none of it") {
+  coz::YoungCharges shared;
+  shared.add(3, kPeriod);
+  shared.take(3, kPeriod, kPeriod);
+  shared.take(3, kPeriod, kPeriod);
+  CHECK(shared.line_time(3) == 0);
+  shared.add(3, 3 * kPeriod);
+  CHECK(shared.line_time(3) == 2 * kPeriod);
+}
+
+TEST_CASE("a thread that grows older gets buckets of its own") {
+  coz::YoungCharges shared;
+  ChargeSmoother smoother;
+  smoother.begin_young(shared, kKind);
+  Nanoseconds now = 0;
+  for (int i = 0; i < ChargeSmoother::kSamplesOfYouth; ++i) {
+    smoother.sample(true, kPeriod, now);
+    now += kPeriod;
+    CHECK(smoother.discharge(kPeriod, now) < kPeriod);
+  }
+  CHECK(smoother.is_young());
+  smoother.sample(true, kPeriod, now);
+  CHECK_FALSE(smoother.is_young());
+  // It has lasted for long, so it is charged at once.
+  CHECK(smoother.discharge(kPeriod, now) == kPeriod);
+}
+
+TEST_CASE("young threads forget what was sampled in another target") {
+  coz::YoungCharges shared;
+  CHECK(shared.target() == coz::kNoTarget);
+  shared.select(7);
+  shared.add(3, kPeriod);
+  shared.select(7);
+  CHECK(shared.line_time(3) == kPeriod);
+  shared.select(8);
+  CHECK(shared.target() == 8);
+  CHECK(shared.line_time(3) == 0);
+}

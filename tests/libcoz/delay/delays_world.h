@@ -53,9 +53,11 @@ struct World {
   coz::GlobalDelay global;
   std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
   coz::PendingCharges pending;
+  coz::YoungCharges young;
   coz::SelectionCell selection;
-  coz::DelayEnvironment environment{
-      global, *wakers, pending, selection, period, simulated_now, simulated_sleep_until, kMaxSaved};
+  coz::DelayEnvironment environment{global,    *wakers, pending,       young,
+                                    selection, period,  simulated_now, simulated_sleep_until,
+                                    kMaxSaved};
 };
 
 // A thread in a code segment that has lasted for several samples: samples are charged at once.

@@ -42,9 +42,10 @@ struct World {
   coz::GlobalDelay global;
   coz::WakerTable wakers;
   coz::PendingCharges pending;
+  coz::YoungCharges young;
   coz::SelectionCell selection;
   coz::ThreadRegistry threads;
-  coz::DelayEnvironment environment{global,  wakers, pending,     selection,
+  coz::DelayEnvironment environment{global,  wakers, pending,     young,      selection,
                                     kPeriod, look,   sleep_until, 5 * kPeriod};
 };
 

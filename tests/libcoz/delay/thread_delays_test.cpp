@@ -193,8 +193,9 @@ TEST_CASE("samples during a thread's own pause are charged before it goes on") {
 TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   World world;
   coz::DelayState state;
-  const coz::DelayEnvironment real{world.global, *world.wakers, world.pending,    world.selection,
-                                   kPeriod,      coz::now,      coz::pause_until, kMaxSaved};
+  const coz::DelayEnvironment real{world.global, *world.wakers,    world.pending,
+                                   world.young,  world.selection,  kPeriod,
+                                   coz::now,     coz::pause_until, kMaxSaved};
   ThreadDelays delays(state, real);
   errno = ENOTTY;
   world.global.raise_to(50 * kMicrosecond);

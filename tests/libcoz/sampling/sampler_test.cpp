@@ -47,9 +47,10 @@ struct World {
   coz::GlobalDelay global;
   std::unique_ptr<coz::WakerTable> wakers = std::make_unique<coz::WakerTable>();
   coz::PendingCharges pending;
-  coz::DelayEnvironment environment{global,       *wakers,           pending,
-                                    selection,    coz::kMillisecond, simulated_now,
-                                    never_sleeps, coz::kMillisecond};
+  coz::YoungCharges young;
+  coz::DelayEnvironment environment{global,        *wakers,      pending,
+                                    young,         selection,    coz::kMillisecond,
+                                    simulated_now, never_sleeps, coz::kMillisecond};
   coz::ThreadState thread;
 };
 

@@ -1,0 +1,74 @@
+// The buckets of young threads (charge_smoother.h), which they all share.
+//
+// A thread that lives for less than a few periods has no next runs over which a sample could be
+// charged: one of many would be charged for all of them, and where threads run side by side, the
+// others would not keep up with it. So a young thread has no buckets of its own. Its samples fill
+// shared ones, and each young thread that runs a code segment is charged what the segment's bucket
+// loses meanwhile. Threads that run side by side are so charged alike. What one leaves, later ones
+// are charged.
+//
+// One target at a time. Lock-free; any thread, also in signal handlers. Threads take from a bucket
+// what it held a moment ago, so that it may come to hold less than nothing: nothing is taken then
+// until it has been filled again, and as much is charged as was sampled. Only what is added while
+// the target changes may be lost.
+#ifndef LIBCOZ_DELAY_YOUNG_CHARGES_H
+#define LIBCOZ_DELAY_YOUNG_CHARGES_H
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/clock.h"
+#include "target/selection.h"
+
+namespace coz {
+
+class YoungCharges {
+ public:
+  static constexpr std::size_t kBuckets = 32;
+
+  // The target whose samples the buckets hold.
+  std::uint32_t target() const noexcept { return target_.load(std::memory_order_acquire) - 1; }
+
+  // Samples in `target` follow. Those in another are forgotten.
+  void select(std::uint32_t target) noexcept {
+    if (this->target() == target) return;
+    if (target_.exchange(target + 1, std::memory_order_acq_rel) == target + 1) return;
+    for (Bucket& bucket : buckets_) {
+      bucket.line_time.store(0, std::memory_order_relaxed);
+      bucket.ran.store(0, std::memory_order_relaxed);
+    }
+  }
+
+  Nanoseconds line_time(std::size_t bucket) const noexcept {
+    return std::max<Nanoseconds>(0, buckets_[bucket].line_time.load(std::memory_order_relaxed));
+  }
+  // For how long threads have run while the bucket was not empty.
+  Nanoseconds ran(std::size_t bucket) const noexcept {
+    return buckets_[bucket].ran.load(std::memory_order_relaxed);
+  }
+
+  void add(std::size_t bucket, Nanoseconds line_time) noexcept {
+    buckets_[bucket].line_time.fetch_add(line_time, std::memory_order_relaxed);
+  }
+  // A thread has run for `ran`, and is charged `line_time`.
+  void take(std::size_t bucket, Nanoseconds line_time, Nanoseconds ran) noexcept {
+    buckets_[bucket].line_time.fetch_sub(line_time, std::memory_order_relaxed);
+    buckets_[bucket].ran.fetch_add(ran, std::memory_order_relaxed);
+  }
+
+ private:
+  struct Bucket {
+    std::atomic<Nanoseconds> line_time{0};
+    std::atomic<Nanoseconds> ran{0};
+  };
+
+  std::atomic<std::uint32_t> target_{0};  // + 1, so that zeros stand for kNoTarget
+  std::array<Bucket, kBuckets> buckets_{};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_DELAY_YOUNG_CHARGES_H
