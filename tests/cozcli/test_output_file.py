@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import in_fork
 import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.errors import CozError
 from cozcli.output_file import replacing, resolve
 
-ROOT = Path(__file__).resolve().parents[2]
 OTHER_USER = 65534
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="takes root to make files of another user")
@@ -105,19 +104,7 @@ def coz(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     profile.write_bytes(to_bytes(Model([Line("/s/a.c:1", lambda s: 0.5 * s)], seed=1).records(60)))
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "cozcli", *arguments],
-            cwd=tmp_path,
-            env={
-                "PYTHONPATH": str(ROOT),
-                "PATH": "/usr/bin:/bin",
-                "LC_ALL": "C.UTF-8",
-                "HOME": str(tmp_path),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return in_fork.coz(*arguments, cwd=tmp_path, environment=os.environ | {"HOME": str(tmp_path)})
 
     return run
 

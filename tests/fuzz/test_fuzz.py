@@ -17,9 +17,9 @@ from profiles import fuzz, try_one  # noqa: E402
 from seeds import make_seeds  # noqa: E402
 
 #: Of each target; what is tried differs from run to run, and the seed is printed with a failure.
-SECONDS = 6
+SECONDS = 4
 #: What is done with a profile takes longer than what the native readers do.
-PROFILE_SECONDS = 15
+PROFILE_SECONDS = 8
 
 
 @pytest.fixture(scope="module")

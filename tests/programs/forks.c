@@ -1,7 +1,8 @@
 /* Work in a child that is forked, with marks that the parent has been through before.
- *   forks WAY SECONDS     WAY: child, daemon, twice, workers, later, none, exec, helper, orphan,
- * handler; closes, server, reuses: with descriptors closed, and their numbers used again Prints,
- * from whoever works, its number of rounds. */
+ *   forks WAY SECONDS
+ * WAY: child, daemon, twice, workers, later, none, exec, helper, orphan, handler; closes, server,
+ * reuses: with descriptors closed, and their numbers used again. Prints, from whoever works, its
+ * number of rounds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -10,16 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "coz.h"
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
+#include "until.h"
 
 static void one_round(void) {
   for (volatile int i = 0; i < 1000000; i = i + 1) { /* WORK */
@@ -35,9 +30,9 @@ __attribute__((noinline)) static void count_round(void) {
   sum = sum + 3 * rounds;
 }
 
-static long work(double seconds) {
-  const double end = now() + seconds;
-  while (now() < end) {
+static long work(const char* seconds) {
+  const Until end = until(seconds);
+  while (!is_over(&end)) {
     one_round();
     count_round();
   }
@@ -76,12 +71,12 @@ static int missing(void) {
 
 static void forks(int number) {
   (void)number;
-  if (fork() == 0) _exit(work(0.3) > 0 ? 0 : 1);
+  if (fork() == 0) _exit(work("0.3") > 0 ? 0 : 1);
 }
 
 int main(int count, char** words) {
   const char* way = count > 1 ? words[1] : "";
-  const double seconds = count > 2 ? atof(words[2]) : 2;
+  const char* seconds = count > 2 ? words[2] : "2";
   for (int i = 0; i < 20; i++) one_round();
   if (strcmp(way, "child") == 0) {
     if (fork() == 0) return work(seconds) > 0 ? 0 : 1;

@@ -2,6 +2,8 @@
 //
 //   loader once SECONDS LIBRARY
 //     after a third of the time (the processor's); visits "work"
+//   loader soon SECONDS LIBRARY
+//     after half a second
 //   loader churn TIMES THREADS LIBRARY...
 //     each in turn, loaded, called and unloaded, while other threads run
 //   loader replaced TIMES LIBRARY
@@ -47,9 +49,9 @@ static void* load(const char* library, void (**work)(void)) {
   return handle;
 }
 
-static int once(double seconds, const char* library) {
+static int once(double seconds, double until_loaded, const char* library) {
   const double start = now();
-  while (now() < start + seconds / 3) {
+  while (now() < start + until_loaded) {
     own_work();
     COZ_PROGRESS_NAMED("work");
   }
@@ -189,7 +191,7 @@ static int sockets(double seconds, const char* library) {
     ++found;
   }
   printf("sockets: %d\n", found);
-  const int status = once(seconds, library);
+  const int status = once(seconds, seconds / 3, library);
   char text[100];
   const ssize_t length = recv(ends[1], text, sizeof text, MSG_DONTWAIT);
   printf("strange bytes: %zd\n", length < 0 ? 0 : length);
@@ -210,7 +212,8 @@ static int end_here(struct dl_phdr_info* info, size_t size, void* seconds) {
 int main(int count, char** arguments) {
   const char* mode = count > 2 ? arguments[1] : "";
   const double number = count > 2 ? atof(arguments[2]) : 0;
-  if (!strcmp(mode, "once")) return once(number, arguments[3]);
+  if (!strcmp(mode, "once")) return once(number, number / 3, arguments[3]);
+  if (!strcmp(mode, "soon")) return once(number, 0.5, arguments[3]);
   if (!strcmp(mode, "churn")) return churn((int)number, atoi(arguments[3]), arguments + 4);
   if (!strcmp(mode, "replaced")) return replaced((int)number, arguments[3]);
   if (!strcmp(mode, "forks")) return forks((int)number, arguments[3]);

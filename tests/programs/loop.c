@@ -1,11 +1,12 @@
-/* Half a millisecond of work in one line and a progress point, for so many seconds; then the given
+/* Half a millisecond of work in one line and a progress point, until its time is over; then the given
  * end. loop SECONDS [exit STATUS | raise SIGNAL] */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "until.h"
 #ifdef CLASSIC
 #include "classic_coz.h"
 #define PROGRESS                             \
@@ -19,23 +20,17 @@
 #define PROGRESS COZ_PROGRESS_NAMED("loop")
 #endif
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void work(void) {
   for (volatile int i = 0; i < 250000; i = i + 1) {
   }
 }
 
 int main(int argc, char** argv) {
-  const double end = now() + (argc > 1 ? atof(argv[1]) : 1.0);
+  const Until end = until(argc > 1 ? argv[1] : "1");
   printf("out: %s\n", argc > 2 ? argv[2] : "");
   fflush(stdout);
   fprintf(stderr, "err\n");
-  while (now() < end) {
+  while (!is_over(&end)) {
     work();
     PROGRESS;
   }

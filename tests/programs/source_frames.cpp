@@ -3,11 +3,7 @@
 // part is fixed, so that their shares of the time are known: see PARTS.
 #include <coz.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <vector>
+#include "until.h"
 
 namespace {
 
@@ -41,17 +37,11 @@ inline void spin_inlined() {
   thrice();
 }
 
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 }  // namespace
 
 int main(int, char** arguments) {
-  const double end = now() + std::atof(arguments[1]);
-  while (now() < end) {
+  const Until end = until(arguments[1]);
+  while (!is_over(&end)) {
     round_of_work();
     COZ_PROGRESS_NAMED("round");
   }

@@ -11,6 +11,8 @@
 
 #include <atomic>
 
+#include "until.h"
+
 namespace {
 
 std::atomic<long> sum;  // so that nothing is left out
@@ -142,8 +144,8 @@ int main(int argc, char** argv) {
   } else if (strcmp(way, "masks") == 0) {
     with_masks();
   } else if (strcmp(way, "long") == 0) {
-    const time_t end = time(nullptr) + atoi(argv[2]);
-    while (time(nullptr) < end) {
+    const Until end = until(argv[2]);
+    while (!is_over(&end)) {
       for (int i = 0; i < 300000; ++i) {
         __asm__ volatile("");
       }

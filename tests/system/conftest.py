@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,10 @@ ROOT = Path(__file__).resolve().parents[2]
 COZ = ROOT / "build/bin/coz"
 PROGRAMS = ROOT / "tests/programs"
 WATCH = MachineWatch()
+#: How many windows a test wants to see, or whether those in the profile are what it wants.
+Wanted = int | Callable[[list[dict[str, Any]]], bool]
+#: Of warnings.
+_OF_A_BUSY_MACHINE = ("no experiment", "slower than at its best", "waited for a processor")
 
 
 @dataclass
@@ -40,6 +45,11 @@ class Run:
         """The profile's records; each line of it must be a JSON object."""
         records = [json.loads(line) for line in self.profile.read_text().splitlines()]
         return [record for record in records if kind is None or record["type"] == kind]
+
+    def warnings(self) -> list[str]:
+        """What coz warns of, without what a busy machine gives reason to."""
+        found = [line for line in self.err.splitlines() if line.startswith("coz: warning")]
+        return [line for line in found if not any(text in line for text in _OF_A_BUSY_MACHINE)]
 
 
 class Coz:
@@ -69,6 +79,32 @@ class Coz:
         """`coz run` with a profile in the folder."""
         return self("run", "-o", self.profile, *arguments, "---", *program, **options)
 
+    @property
+    def enough(self) -> str:
+        """In place of seconds, for programs with until.h that run_until() runs."""
+        return f"until:{self.folder / 'enough'}"
+
+    def run_until(self, wanted: Wanted, program: Sequence[object], *arguments: object, **options: Any) -> Run:
+        """`coz run`; the program, told `enough`, ends once the profile has the wanted windows.
+
+        So it takes no longer than needed, and a busy machine may take as long as it needs.
+        """
+        (self.folder / "enough").unlink(missing_ok=True)
+        is_over = threading.Event()
+        watch = threading.Thread(target=self._end_at, args=(wanted, is_over))
+        watch.start()
+        try:
+            return self.run(program, *arguments, **options)
+        finally:
+            is_over.set()
+            watch.join()
+
+    def _end_at(self, wanted: Wanted, is_over: threading.Event) -> None:
+        while not is_over.wait(0.05):
+            if self.has_experiments(wanted):
+                (self.folder / "enough").touch()
+                return
+
     def start(self, program: Sequence[object], *arguments: object) -> subprocess.Popen[str]:
         """`coz run` in a process group of its own, as a shell starts it."""
         return subprocess.Popen(
@@ -81,6 +117,13 @@ class Coz:
             start_new_session=True,
         )
 
+    def stopped_at(self, wanted: Wanted, program: Sequence[object], *arguments: object) -> Run:
+        """`coz run`, ended by SIGTERM once the profile has what is wanted; for programs without until.h."""
+        process = self.start(program, *arguments)
+        self.wait_for_experiments(wanted)
+        process.terminate()
+        return self.finished(process)
+
     def finished(self, process: subprocess.Popen[str], timeout: float = 20) -> Run:
         out, err = process.communicate(timeout=timeout)
         return Run(process.returncode, out, err, self.profile)
@@ -91,19 +134,41 @@ class Coz:
         assert report.status == 0, report.err
         return json.loads(report.out)["results"]  # type: ignore[no-any-return]
 
-    def wait_for_experiments(self, count: int, timeout: float = 30) -> None:
-        """Until the profile of a running program has so many windows."""
+    def has_experiments(self, wanted: Wanted) -> bool:
+        """The profile has them by now."""
+        lines = self.profile.read_text().splitlines(keepends=True) if self.profile.exists() else []
+        experiments = [json.loads(line) for line in lines if '"experiment"' in line and line.endswith("\n")]
+        return len(experiments) >= wanted if isinstance(wanted, int) else wanted(experiments)
+
+    def wait_for_experiments(self, wanted: Wanted, timeout: float = 90) -> None:
+        """Until the profile of a running program has them."""
         end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            if self.profile.exists() and self.profile.read_text().count('"experiment"') >= count:
-                return
-            time.sleep(0.1)
-        pytest.fail(f"no {count} experiments in {timeout} s")
+        while not self.has_experiments(wanted):
+            if time.monotonic() > end:
+                pytest.fail(f"not the wanted experiments in {timeout} s")
+            time.sleep(0.05)
 
 
 @pytest.fixture
 def coz(tmp_path: Path) -> Coz:
     return Coz(tmp_path)
+
+
+#: By name; forgotten when a test fails, which may run again.
+_SHARED_RUNS: dict[str, Run] = {}
+
+
+@pytest.fixture
+def shared_run(coz: Coz) -> Callable[[str, Callable[[], Run]], Run]:
+    """shared_run(NAME, MAKE): what MAKE returned to the first test that asked, with its profile for `coz`."""
+
+    def share(name: str, make: Callable[[], Run]) -> Run:
+        if name not in _SHARED_RUNS:
+            _SHARED_RUNS[name] = make()
+        coz.profile = _SHARED_RUNS[name].profile
+        return _SHARED_RUNS[name]
+
+    return share
 
 
 @pytest.fixture(scope="session")
@@ -187,4 +252,5 @@ def pytest_runtest_makereport() -> Iterator[None]:
     """A failure says what the machine was like, whatever the test."""
     report = (yield).get_result()  # type: ignore[misc]
     if report.failed:
+        _SHARED_RUNS.clear()
         report.sections.append(("machine during the test", str(WATCH.disturbance())))

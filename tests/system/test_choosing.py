@@ -24,11 +24,15 @@ def hot(serial):
     return [f"{serial}:{line_number(serial, f'size_t {name} = 0')}" for name in "xy"]
 
 
-def tried(run):
-    return {(e["location"], e["speedup"]) for e in run.records("experiment")}
+def tried(experiments):
+    return {(e["location"], e["speedup"]) for e in experiments}
 
 
-@pytest.mark.measured
+def have_hits(experiments):
+    """More samples in the target than chance would leave there."""
+    return sum(e["hits"] for e in experiments) > 50
+
+
 def test_listed_lines_are_lines_to_choose(coz, build, serial, hot):
     """`coz lines`, cut down by hand, is a file for --fixed-lines."""
     program = build("examples/serial/serial.cpp")
@@ -37,9 +41,10 @@ def test_listed_lines_are_lines_to_choose(coz, build, serial, hot):
     kept = [line for line in listed.out.splitlines() if line.split("\t")[0] in hot]
     assert [line.split("\t")[1] for line in kept] == ["minor", "major"]
     (coz.folder / "list").write_text("# the loops\n" + "\n".join(kept))
-    run = coz.run([program, 8], "--fixed-lines", "list", "--speedups", "0,50", "--period", "500us")
-    assert run.status == 0, run.err
-    assert tried(run) == {(line, speedup) for line in hot for speedup in (0, 0.5)}
+    options = ("--fixed-lines", "list", "--speedups", "0,50", "--period", "500us")
+    pairs = {(line, speedup) for line in hot for speedup in (0, 0.5)}
+    run = coz.stopped_at(lambda e: len(e) > 12 and tried(e) >= pairs, [program, 100], *options)
+    assert tried(run.records("experiment")) == pairs
     (record,) = run.records("run")
     assert (record["fixed"], record["speedups"]) == (hot, [0.5])
     # Each line has its share of blocks.
@@ -53,16 +58,15 @@ def test_listed_lines_are_lines_to_choose(coz, build, serial, hot):
 
 def test_a_block_of_two_speedups_has_both_in_each_half(coz, build, hot):
     program = build("examples/serial/serial.cpp")
-    process = coz.start([program, 60], "--fixed-line", hot[1], "--speedups", "25,75")
-    coz.wait_for_experiments(13)  # of which six in a row are a block, whatever was discarded at first
-    process.terminate()
-    run = coz.finished(process)
-    blocks = {}
-    for e in run.records("experiment"):
-        blocks.setdefault(e["block"], []).append(e["speedup"])
-    whole = [block for block in blocks.values() if len(block) == 6]
-    assert whole
-    for block in whole:
+
+    def whole_blocks(experiments):
+        blocks = {}
+        for e in experiments:
+            blocks.setdefault(e["block"], []).append(e["speedup"])
+        return [block for block in blocks.values() if len(block) == 6]
+
+    run = coz.stopped_at(whole_blocks, [program, 100], "--fixed-line", hot[1], "--speedups", "25,75")
+    for block in whole_blocks(run.records("experiment")):
         assert sorted(block[:3]) == sorted(block[3:]) == [0, 0.25, 0.75]
 
 
@@ -88,34 +92,37 @@ def test_a_line_out_of_scope_is_refused(coz, build):
     assert run.status == 0
 
 
-@pytest.mark.measured
 def test_functions_are_chosen_by_name(coz, build):
     program = build("source_frames.cpp")
     refused = coz.run([program, 1], "--granularity", "function", "--fixed-function", "spin_caled")
     assert refused.status == 2
     assert "spin_called" in refused.err
-    run = coz.run(
-        [program, 4], "--granularity", "function", "--fixed-function", "source_frames.cpp:spin_called"
-    )
+    options = ("--granularity", "function", "--fixed-function", "source_frames.cpp:spin_called")
+    run = coz.run_until(have_hits, [program, coz.enough], *options)
     assert run.status == 0, run.err
     (location,) = {e["location"] for e in run.records("experiment")}
     assert location.endswith("source_frames.cpp:spin_called")
     assert run.records("run")[0]["fixed"] == [location]
-    assert sum(e["hits"] for e in run.records("experiment")) > 50
+    assert have_hits(run.records("experiment"))
 
 
-@pytest.mark.measured
 def test_a_name_of_several_functions_means_each(coz, build):
-    run = coz.run(
-        [build("source_frames.cpp"), 8], "--granularity", "function", "--fixed-function", "spin_inlined"
-    )
+    options = ("--granularity", "function", "--fixed-function", "spin_inlined", "--speedups", "50")
+
+    def functions(experiments):
+        return {e["function"] for e in experiments}
+
+    def has_two(experiments):
+        return len(functions(experiments)) > 1
+
+    run = coz.run_until(has_two, [build("source_frames.cpp"), coz.enough], *options)
     assert len(run.records("run")[0]["fixed"]) == 2
-    assert {e["function"] for e in run.records("experiment")} == {"spin_inlined<1>", "spin_inlined<2>"}
+    assert functions(run.records("experiment")) == {"spin_inlined<1>", "spin_inlined<2>"}
 
 
-@pytest.mark.measured
 def test_a_region_is_chosen_once_it_is_entered(coz, build):
-    run = coz.run([build("source_frames.cpp"), 4], "--fixed-region", "part", "--fixed-region", "none")
+    options = ("--fixed-region", "part", "--fixed-region", "none")
+    run = coz.run_until(2, [build("source_frames.cpp"), coz.enough], *options)
     assert {e["location"] for e in run.records("experiment")} == {"region part"}
     assert run.records("samples")[-1]["regions"] == ["part"]
     assert "never entered the region none, " in run.err
@@ -229,7 +236,8 @@ def test_functions_of_a_stripped_program(coz, build, position):
     base = 0 if position == "-pie" else 0x400000
     names = {name: f"stripped+{address - base:#x}" for name, address in addresses_of_functions(whole).items()}
     # Scope is by binary: what there is of sources is none of its.
-    run = coz.run([program, 4], "--granularity", "function", "-s", "nothing.c")
+    options = ("--granularity", "function", "-s", "nothing.c", "--speedups", "50")
+    run = coz.run_until(6, [program, coz.enough], *options)
     assert run.status == 0, run.err
     counts = {line["location"]: line["count"] for line in run.records("samples")[-1]["lines"]}
     total = sum(count for location, count in counts.items() if not location.startswith("region "))
@@ -243,16 +251,16 @@ def test_functions_of_a_stripped_program(coz, build, position):
     assert any(name in report.out for name in names.values())
 
 
-@pytest.mark.measured
 def test_a_function_of_a_stripped_program_is_chosen(coz, build):
     whole = build("source_frames.cpp", debug="-g0")
     program = stripped(whole, coz.folder)
     name = f"stripped+{addresses_of_functions(whole)['spin_called']:#x}"
     listed = coz("lines", "--granularity", "function", program).out
     assert f"{program}:{name}\t{name}\n" in listed
-    run = coz.run([program, 3], "--granularity", "function", "--fixed-function", name)
+    options = ("--granularity", "function", "--fixed-function", name)
+    run = coz.run_until(have_hits, [program, coz.enough], *options)
     assert {e["location"] for e in run.records("experiment")} == {f"{program}:{name}"}
-    assert sum(e["hits"] for e in run.records("experiment")) > 50
+    assert have_hits(run.records("experiment"))
 
 
 def test_symbols_are_enough_for_functions_but_not_for_lines(coz, build):
@@ -277,7 +285,7 @@ def test_libraries_without_debug_information_have_functions(coz, request):
     (coz.folder / "program.c").write_text(
         "#include <coz.h>\nvoid in_library(void);\n"
         f"static __attribute__((noinline)) void own(void) {loop}\n"
-        "int main(void) {\n  for (int i = 0; i < 3000; ++i) {\n    own();\n    in_library();\n"
+        "int main(void) {\n  for (int i = 0; i < 2000; ++i) {\n    own();\n    in_library();\n"
         "    COZ_PROGRESS;\n  }\n  return 0;\n}\n"
     )
     include = request.config.rootpath / "include"
@@ -322,28 +330,26 @@ def test_the_frame_that_samples_return_by_is_no_function(coz, build):
 
 
 def test_no_experiment_in_the_warmup(coz, build):
-    run = coz.run([build("examples/serial/serial.cpp"), 5], "--warmup", "2s")
-    assert run.status == 0, run.err
+    run = coz.stopped_at(2, [build("examples/serial/serial.cpp"), 100], "--warmup", "1.5s")
     experiments = run.records("experiment")
-    assert experiments
-    assert all(experiment["start"] >= 2_000_000_000 for experiment in experiments)
+    assert all(experiment["start"] >= 1_500_000_000 for experiment in experiments)
 
 
 @pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
 def test_profiling_may_end_before_the_program(coz, build, sampling):
     """Nothing is recorded later, no thread of ours is left, and the program ends as it would have."""
-    run = coz.run([build("examples/serial/serial.cpp"), 6], "--stop-after", "2s", "--sampling", sampling)
+    run = coz.run([build("examples/serial/serial.cpp"), 4], "--stop-after", "2s", "--sampling", sampling)
     assert run.status == 0, run.err
     assert run.records("experiment")
     assert all(e["start"] + e["duration"] <= 2_100_000_000 for e in run.records("experiment"))
     (samples,) = [record for record in run.records("samples") if record["final"]]
-    assert 1_900_000_000 <= samples["duration"] < 5_000_000_000
+    assert 1_900_000_000 <= samples["duration"] < 3_500_000_000
     assert run.records()[-1]["type"] == "exit"
 
 
 def test_a_short_program_is_run_again(coz, build):
     """Runs add up, each with random choices of its own, and the last experiments are not the first ones'."""
-    run = coz.run([build("examples/serial/serial.cpp"), 2], "--repeat", "3")
+    run = coz.run([build("examples/serial/serial.cpp"), 1.5], "--repeat", "3")
     assert run.status == 0, run.err
     runs = run.records("run")
     assert len(runs) == 3

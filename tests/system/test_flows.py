@@ -10,8 +10,7 @@ def halves_of(run):
 
 
 def test_each_stage_releases_a_lock_for_each_item(coz, build):
-    run = coz.run([build("self_limited.cpp"), 5, "pipeline", 8, 300, 500])
-    assert run.status == 0, run.err
+    run = coz.stopped_at(3, [build("self_limited.cpp"), 100, "pipeline", 8, 300, 500])
     halves = halves_of(run)
     assert len(halves) >= 2
     releases, waited, visits = Counter(), Counter(), Counter()
@@ -29,6 +28,5 @@ def test_each_stage_releases_a_lock_for_each_item(coz, build):
 
 
 def test_a_program_without_queues_writes_no_flows(coz, build):
-    run = coz.run([build("benchmarks/programs/mutex_long.cpp"), "--seconds", 4])
-    assert run.status == 0, run.err
+    run = coz.stopped_at(2, [build("benchmarks/programs/mutex_long.cpp"), "--seconds", 100])
     assert halves_of(run) == []

@@ -23,22 +23,21 @@ def visits(run):
     return [record["points"][0]["visits"] for record in run.records("samples") if record["final"]]
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize(
     ("way", "generation", "status"), [("child", 1, 7), ("daemon", 1, 0), ("twice", 2, 0)]
 )
 def test_a_child_is_profiled_to_its_end(coz, prog, way, generation, status):
     """What the parent did before does not count, though marks and points are the same."""
-    run = coz.run([prog, way, 1.5], "--forked", generation, *QUIET)
+    run = coz.run_until(1, [prog, way, coz.enough], "--forked", generation, *QUIET)
     assert run.status == status, run.err
     assert len(run.records("run")) == 1
     assert run.records("experiment"), run.err
     assert visits(run) == rounds(run)
-    assert "warning" not in run.err
+    assert run.warnings() == []
 
 
 def test_one_worker_at_a_time(coz, prog):
-    run = coz.run([prog, "workers", 1.5], "--forked", 1, *QUIET)
+    run = coz.run([prog, "workers", 1], "--forked", 1, *QUIET)
     assert run.status == 0, run.err
     assert len(run.records("run")) == 1
     assert visits(run)[0] in rounds(run)
@@ -46,7 +45,7 @@ def test_one_worker_at_a_time(coz, prog):
 
 
 def test_children_one_after_the_other(coz, prog):
-    run = coz.run([prog, "later", 1], "--forked", 1, *QUIET)
+    run = coz.run([prog, "later", 0.5], "--forked", 1, *QUIET)
     assert run.status == 0, run.err
     first, second = run.records("run")
     assert second["seed"] == (first["seed"] + 1) % 2**64
@@ -54,7 +53,7 @@ def test_children_one_after_the_other(coz, prog):
 
 
 def test_a_child_that_becomes_another_program_is_none(coz, prog):
-    run = coz.run([prog, "exec", 1.5], "--forked", 1, *QUIET)
+    run = coz.run([prog, "exec", 0.5], "--forked", 1, *QUIET)
     assert run.status == 0, run.err
     assert visits(run) == rounds(run)
 
@@ -72,7 +71,7 @@ def test_a_program_that_does_not_fork(coz, prog):
 )
 def test_points_of_the_command_line_in_a_child(coz, prog, mode, by):
     options = ("--progress", "count_round", "--progress-by", by, "--sampling", mode)
-    run = coz.run([prog, "child", 1.5], "--forked", 1, *options, *QUIET)
+    run = coz.run([prog, "child", 0.5], "--forked", 1, *options, *QUIET)
     assert run.status == 7, run.err
     placed = [
         point["visits"] for point in run.records("samples")[-1]["points"] if point["name"] == "count_round"
@@ -118,7 +117,7 @@ def test_with_a_name_it_is_refused(coz, prog):
 )
 def test_descriptors_are_the_programs(coz, prog, way, options):
     """It may close ours with all others, and use their numbers: neither loses anything."""
-    run = coz.run([prog, way, 1.5], *options, *(() if "off" in options else QUIET))
+    run = coz.run([prog, way, 0.8], *options, *(() if "off" in options else QUIET))
     assert run.status == 0, (run.out, run.err)
     assert "0 bytes of somebody" in run.out or "0 descriptors are missing" in run.out
     assert len(run.records("run")) == 1
@@ -127,7 +126,7 @@ def test_descriptors_are_the_programs(coz, prog, way, options):
 
 
 def test_a_helper_that_lives_on_does_not_keep_workers_from_being_profiled(coz, prog):
-    run = coz.run([prog, "helper", 1.5], "--forked", 1, *QUIET)
+    run = coz.run([prog, "helper", 0.5], "--forked", 1, *QUIET)
     assert run.status == 0, run.err
     assert visits(run) == rounds(run)
 

@@ -52,11 +52,10 @@ def _in_the_program(coz, program, **environment):
     }
 
 
-@pytest.mark.measured
 def test_perf_refused_by_a_filter(coz, build):
     """As in Docker's default profile: a timer samples instead, and the remedy is named."""
     coz.below = [str(build("refuse.c")), "perf"]
-    run = ended_well(coz.run([build("loop.c"), 4, "exit", 7]))
+    run = ended_well(coz.run_until(1, [build("loop.c"), coz.enough, "exit", 7]))
     said(run, "perf events are refused", "Operation not permitted", "seccomp", "a timer")
     assert run.records("run")[0]["sampling"] == "timer"
     assert run.records("experiment")
@@ -104,18 +103,17 @@ def test_perf_event_paranoid_3():
     assert "Permission denied" in refused.stdout
 
 
-@pytest.mark.measured
 def test_ptrace_refused(coz, build):
     """Nothing of ours needs it."""
     coz.below = [str(build("refuse.c")), "ptrace"]
-    run = ended_well(coz.run([build("loop.c"), 3, "exit", 7], "--progress", "work"))
+    run = ended_well(coz.run_until(1, [build("loop.c"), coz.enough, "exit", 7], "--progress", "work"))
     assert run.records("experiment")
 
 
-@pytest.mark.measured
 def test_few_descriptors(coz, build):
     """Fewer than our high numbers: ours then take low ones, and everything works."""
-    run = ended_well(coz.run([build("loop.c"), 4, "exit", 7], **limited(resource.RLIMIT_NOFILE, 64)))
+    program = [build("loop.c"), coz.enough, "exit", 7]
+    run = ended_well(coz.run_until(1, program, **limited(resource.RLIMIT_NOFILE, 64)))
     assert run.records("experiment")
 
 
@@ -135,10 +133,10 @@ def test_descriptors_run_out_among_threads(coz, build):
     said(run, "Too many open files", "ulimit -n")
 
 
-@pytest.mark.measured
 def test_no_locked_memory(coz, build):
     """perf's ring buffers are not used, so that nothing needs to be locked."""
-    run = ended_well(coz.run([build("loop.c"), 3, "exit", 7], **limited(resource.RLIMIT_MEMLOCK, 0)))
+    program = [build("loop.c"), coz.enough, "exit", 7]
+    run = ended_well(coz.run_until(1, program, **limited(resource.RLIMIT_MEMLOCK, 0)))
     assert run.records("experiment")
 
 
@@ -214,7 +212,6 @@ def test_debug_information_that_takes_too_long(coz, build):
     said(run, str(program), "takes too long", "compile it anew")
 
 
-@pytest.mark.measured
 @ROOT_ONLY
 def test_no_proc(coz, build):
     """As in a bare chroot. What needs it is left out; the program runs, and is profiled."""
@@ -222,7 +219,7 @@ def test_no_proc(coz, build):
     coz.below = ["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh"]
     if subprocess.run([*coz.below, "test", "!", "-e", "/proc/self"], check=False).returncode != 0:
         pytest.skip("/proc cannot be taken away here")
-    run = ended_well(coz.run([build("loop.c"), 4, "exit", 7]))
+    run = ended_well(coz.run_until(1, [build("loop.c"), coz.enough, "exit", 7]))
     assert run.records("experiment")
 
 
@@ -233,16 +230,16 @@ def test_full_disk(coz, build, tmp_path):
     disk.mkdir()
     coz.below = [
         "unshare", "-m", "--propagation", "private", "sh", "-c",
-        f'mount -t tmpfs -o size=8k none {disk} && "$@"; status=$?; cp {disk}/p.coz {tmp_path}; exit $status',
+        f'mount -t tmpfs -o size=4k none {disk} && "$@"; status=$?; cp {disk}/p.coz {tmp_path}; exit $status',
         "sh",
     ]  # fmt: skip
     if subprocess.run([*coz.below[:6], f"mount -t tmpfs none {disk}"], check=False).returncode != 0:
         pytest.skip("no file system can be mounted here")
-    run = coz("run", "-o", disk / "p.coz", "---", build("loop.c"), 12, "exit", 7)
+    run = coz("run", "-o", disk / "p.coz", "---", build("loop.c"), 6, "exit", 7)
     ended_well(run)
     assert run.err.count("the profile cannot be written: No space left on device") == 1
     left = tmp_path / "p.coz"
-    assert left.stat().st_size == 8192
+    assert left.stat().st_size == 4096
     report = coz("report", left)
     assert report.status in (0, 2)
     assert "Traceback" not in report.err
@@ -285,9 +282,9 @@ def test_profile_larger_than_a_limit(coz, build):
     """RLIMIT_FSIZE: the program does not die of SIGXFSZ on our account."""
     # Python would leave compiled modules that are cut short, for later runs to fall over.
     coz.environment = coz.environment | {"PYTHONDONTWRITEBYTECODE": "1"}
-    run = ended_well(coz.run([build("loop.c"), 12, "exit", 7], **limited(resource.RLIMIT_FSIZE, 8192)))
+    run = ended_well(coz.run([build("loop.c"), 6, "exit", 7], **limited(resource.RLIMIT_FSIZE, 4096)))
     said(run, "the profile cannot be written: File too large")
-    assert coz.profile.stat().st_size == 8192
+    assert coz.profile.stat().st_size == 4096
 
 
 def test_profile_at_a_limit_from_the_start(coz, build):

@@ -98,7 +98,7 @@ def is_given_back(text):
 
 
 def test_the_row_appears_changes_and_goes(terminal, build):
-    shown = terminal(*coz_run(build("loop.c"), 9))
+    shown = terminal(*coz_run(build("loop.c"), 6))
     shown.wait_for(DRAWN.pattern)
     assert os.waitstatus_to_exitcode(shown.finish()) == 0
     rows = DRAWN.findall(shown.text)
@@ -112,7 +112,7 @@ def test_the_row_appears_changes_and_goes(terminal, build):
 
 
 def test_a_killed_program_leaves_no_row(terminal, build):
-    shown = terminal(*coz_run(build("loop.c"), 5, "raise", 9))
+    shown = terminal(*coz_run(build("loop.c"), 3.5, "raise", 9))
     assert os.WTERMSIG(shown.finish()) == signal.SIGKILL
     assert DRAWN.search(shown.text)
     assert is_given_back(shown.text)
@@ -120,19 +120,19 @@ def test_a_killed_program_leaves_no_row(terminal, build):
 
 @pytest.mark.parametrize("options", [["--live", "off"], ["-q"]])
 def test_who_wants_no_row_has_none(terminal, build, options):
-    shown = terminal(*coz_run(build("loop.c"), 4, options=options))
+    shown = terminal(*coz_run(build("loop.c"), 3.5, options=options))
     assert os.waitstatus_to_exitcode(shown.finish()) == 0
     assert "\x1b" not in shown.text
 
 
 def test_a_simple_terminal_has_none(terminal, build):
-    shown = terminal(*coz_run(build("loop.c"), 4), TERM="dumb")
+    shown = terminal(*coz_run(build("loop.c"), 3.5), TERM="dumb")
     assert os.waitstatus_to_exitcode(shown.finish()) == 0
     assert "\x1b" not in shown.text
 
 
 def test_without_a_terminal_nothing_is_drawn(coz, build):
-    run = coz.run([build("loop.c"), 4])
+    run = coz.run([build("loop.c"), 3.5])
     assert run.status == 0
     assert "\x1b" not in run.err + run.out
     assert [line for line in run.err.splitlines() if line.startswith("coz: ")][:-1] == []

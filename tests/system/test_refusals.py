@@ -118,5 +118,5 @@ def test_a_profile_that_is_not_one(coz, tmp_path):
         path = tmp_path / name
         path.write_text(text)
         refused(coz("report", path), name)
-        refused(coz("plot", path, "--output", tmp_path / "x.png"), name)
+    refused(coz("plot", tmp_path / "other", "--output", tmp_path / "x.png"), "other")
     refused(coz("report", tmp_path / "absent"), "absent")

@@ -26,12 +26,18 @@ def shares(run):
     return {location: count / total for location, count in counts.items()}
 
 
+@pytest.fixture
+def run_by_lines(coz, build, shared_run):
+    """Short blocks, so that all lines and the region are in the report."""
+    return shared_run("source frames", lambda: coz.run([build("source_frames.cpp"), 12], "--speedups", "50"))
+
+
 def near(share):
     return pytest.approx(share, abs=0.06)
 
 
-def test_lines_and_regions(coz, build, source):
-    run = coz.run([build("source_frames.cpp"), 3])
+def test_lines_and_regions(run_by_lines, source):
+    run = run_by_lines
     inlined, called = lines_with(source, "// INLINED", "// CALLED")
     found = shares(run)
     assert found[f"{source}:{inlined}"] == near(3 / 7)
@@ -41,10 +47,9 @@ def test_lines_and_regions(coz, build, source):
     assert region["location"] == "region part"
 
 
-def test_a_region_is_sped_up_as_one(coz, build):
+def test_a_region_is_sped_up_as_one(coz, run_by_lines):
     """It holds 3 of 7 parts, in two lines that have other parts as well."""
-    run = coz.run([build("source_frames.cpp"), 12])
-    assert run.status == 0, run.err
+    assert run_by_lines.status == 0, run_by_lines.err
     (result,) = [r for r in coz.results() if r["target"] == "region"]
     assert result["location"] == "region part"
     (point,) = [p for p in result["curve"] if p["speedup"] == 0.5]
@@ -52,14 +57,13 @@ def test_a_region_is_sped_up_as_one(coz, build):
     assert "region part" in coz("report", coz.profile).out
 
 
-def test_callers_are_told(coz, build, source):
-    """One sample of four is followed to its caller. Short blocks, so that all lines are in the report."""
-    run = coz.run([build("source_frames.cpp"), 8], "--speedups", "50")
+def test_callers_are_told(coz, run_by_lines, source):
+    """One sample of four is followed to its caller."""
     inlined, called, one, three = lines_with(
         source, "// INLINED", "// CALLED", "// ONE UNIT", "// THREE UNITS"
     )
     by_caller = defaultdict(int)
-    for entry in run.records("samples")[-1]["callers"]:
+    for entry in run_by_lines.records("samples")[-1]["callers"]:
         if entry["location"] == f"{source}:{called}":
             by_caller[entry["caller"]] += entry["count"]
     total = sum(by_caller.values())
@@ -72,7 +76,8 @@ def test_callers_are_told(coz, build, source):
 
 
 def test_a_line_under_one_caller(coz, build, source):
-    run = coz.run([build("source_frames.cpp"), 4], "--granularity", "callpath")
+    options = ("--granularity", "callpath", "--speedups", "50")
+    run = coz.run_until(6, [build("source_frames.cpp"), coz.enough], *options)
     assert run.records("run")[0]["granularity"] == "callpath"
     inlined, called, two, three = lines_with(
         source, "// INLINED", "// CALLED", "// INLINED TWO", "// THREE UNITS"
@@ -85,7 +90,8 @@ def test_a_line_under_one_caller(coz, build, source):
 
 
 def test_functions(coz, build, source):
-    run = coz.run([build("source_frames.cpp"), 4], "--granularity", "function")
+    options = ("--granularity", "function", "--speedups", "50")
+    run = coz.run_until(6, [build("source_frames.cpp"), coz.enough], *options)
     found = shares(run)
     assert found[f"{source}:spin_called"] == near(4 / 7)
     assert sum(s for name, s in found.items() if "spin_inlined" in name) == near(3 / 7)
@@ -95,7 +101,7 @@ def test_functions(coz, build, source):
 @pytest.mark.parametrize(("way", "mark"), [("read", "READ"), ("write", "WRITE")])
 def test_time_in_the_kernel_is_the_callers(coz, build, request, way, mark):
     source = request.config.rootpath / "tests/programs/kernel_time.c"
-    run = coz.run([build("kernel_time.c"), 3, way])
+    run = coz.run([build("kernel_time.c"), 2, way])
     if run.records("run")[0]["sampling"] == "timer":
         pytest.skip("the timer's samples come when the kernel returns")
     line, short = lines_with(source, mark, "SHORT")
@@ -109,7 +115,7 @@ def test_time_in_libraries_is_the_callers(coz, build, request):
     """Nothing here has frame pointers, the C library neither."""
     source = request.config.rootpath / "tests/programs/library_time.cpp"
     program = build("library_time.cpp", "-fomit-frame-pointer")
-    run = coz.run([program, 4], "--source-scope", "%library_time.cpp")
+    run = coz.run([program, 3], "--source-scope", "%library_time.cpp", "--warmup", "1h")
     assert run.status == 0, run.err
     found = shares(run)
     lines = lines_with(source, "// COPY THRICE", "// COPY ONCE", "// SORT")

@@ -157,8 +157,8 @@ def test_a_program_that_handles_a_stand_in_is_told(coz, build, sampling, number)
 
 
 def test_ctrl_c_leaves_a_profile(coz, build):
-    process = coz.start([build("loop.c"), 60])
-    coz.wait_for_experiments(12)
+    process = coz.start([build("loop.c"), 60], "--speedups", "50")
+    coz.wait_for_experiments(6)
     os.killpg(process.pid, signal.SIGINT)
     run = coz.finished(process)
     assert run.status in (-signal.SIGINT, 130)
@@ -182,11 +182,11 @@ def test_sigterm_reaches_the_program(coz, build, pid_of):
 
 def test_kill_9_leaves_a_readable_profile(coz, build, pid_of):
     program = build("loop.c")
-    process = coz.start([program, 60])
-    coz.wait_for_experiments(12)
+    process = coz.start([program, 60], "--speedups", "50")
+    coz.wait_for_experiments(6)
     os.kill(pid_of(process, program), signal.SIGKILL)
     run = coz.finished(process)
     assert run.status in (-signal.SIGKILL, 137)
-    assert len(run.records("experiment")) >= 12
+    assert len(run.records("experiment")) >= 6
     report = coz("report", coz.profile)
     assert report.status == 0, report.err

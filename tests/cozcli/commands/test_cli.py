@@ -10,21 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from in_fork import coz
 from synthetic import Line, Model, to_bytes
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-def coz(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [sys.executable, "-m", "cozcli", *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -142,6 +131,28 @@ def test_a_pipe_gets_the_table_before_the_warnings(profile: Path) -> None:
         )
         assert done.stdout.startswith(first)
         assert done.stdout.splitlines()[-1].startswith("coz: hint: ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("view", "--no-open"),
+        ("diff", "profile.coz", "profile.coz"),
+        ("merge", "-o", "all.coz", "profile.coz"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_imports_all_that_it_needs(profile: Path, command: tuple[str, ...]) -> None:
+    """In a process of its own. Of the other commands, other tests show it."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "cozcli", *command],
+        cwd=profile,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_closed_pipe_is_no_error(profile: Path) -> None:

@@ -6,14 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from in_fork import coz
 from synthetic import Line, Model, to_bytes
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -29,14 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 def view(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    return subprocess.run(
-        [sys.executable, "-m", "cozcli", "view", *arguments],
-        cwd=folder,
-        env={**environment, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return coz("view", *arguments, cwd=folder, environment={**environment, **variables})
 
 
 def data_of(page: Path) -> dict[str, Any]:

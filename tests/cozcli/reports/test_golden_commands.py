@@ -6,9 +6,9 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import in_fork
 import pytest
 
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -29,16 +29,8 @@ COMMANDS: dict[str, tuple[list[str], int]] = {
 
 
 def coz(golden: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(part for part in sys.path if part)
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
-    return subprocess.run(
-        [sys.executable, "-m", "cozcli", *arguments],
-        cwd=golden,
-        env=environment | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return in_fork.coz(*arguments, cwd=golden, environment=environment)
 
 
 def check(expected: Path, text: str, step: float = 0.11) -> None:
