@@ -15,17 +15,22 @@ from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, 
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
 from cozcli.analysis.estimate.block_table import BlockTable
+from cozcli.analysis.estimate.combined import estimate_points
+from cozcli.analysis.estimate.combined_target import CombinedEstimate
 from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
 from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
-from cozcli.analysis.input.series import Series, make_series
+from cozcli.analysis.input.series import Factor, Series, make_series
+from cozcli.analysis.input.targets import is_combined, largest_effect, shares_of_time
 from cozcli.analysis.input.windows import Windows, usable_windows
 from cozcli.analysis.rank.ranking import by_impact
 from cozcli.analysis.rank.result_filter import ResultFilter, apply_filter
 from cozcli.analysis.result import (
+    THROUGHPUT,
     Analysis,
     LineResult,
+    Mark,
     Overhead,
     Phase,
     PointKey,
@@ -44,6 +49,16 @@ class _Level:
     results: list[LineResult]
     overheads: Mapping[PointKey, Overhead]
     warnings: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What results say beside their estimates. shares: share of the time and samples, by location."""
+
+    context: Context
+    marks: Marks
+    surroundings: Mapping[str, Surroundings]
+    shares: Mapping[str, tuple[float, float]]
 
 
 def analyse(
@@ -108,22 +123,31 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
         CozError: nothing can be estimated.
     """
     windows = usable_windows(runs)
-    all_series, warnings = _series_with_baseline(windows)
+    combined = is_combined(runs)
+    # Combined windows tell of targets that have no baseline of their own, too.
+    all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
     warnings += warn_of_windows(windows, runs)
     context = Context(runs, windows.by_target, period_ratios)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
-    if not tables:
+    marks = find_marks(tables, windows.by_target, runs, context.phases)
+    known = _Known(context, marks, surroundings_of_lines(runs), shares_of_time(runs))
+    if combined:
+        candidates = _combined_candidates(corrected, known)
+    else:
+        estimates = map(estimate_target, tables, _variances(tables))
+        candidates = [_candidate(estimate, known) for estimate in estimates]
+    if not candidates:
         if delayed := count_windows_of_delay_only(runs):
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
-    marks = find_marks(tables, windows.by_target, runs, context.phases)
-    surroundings = surroundings_of_lines(runs)
-    candidates = [
-        _candidate(estimate_target(table, variance), context, marks, surroundings)
-        for table, variance in zip(tables, _variances(tables), strict=True)
-    ]
     return _Level(decide_significance(candidates), context.overheads, [*warnings, *marks.warnings])
+
+
+def _all_series(windows: Windows) -> tuple[list[Series], list[Problem]]:
+    """The series of all targets, with a baseline or without."""
+    found = windows.by_target.items()
+    return [series for location, of_target in found for series in make_series(location, of_target)], []
 
 
 def _series_with_baseline(windows: Windows) -> tuple[list[Series], list[Problem]]:
@@ -150,12 +174,11 @@ def _variances(tables: Sequence[BlockTable]) -> list[Variance]:
     ]
 
 
-def _candidate(
-    estimate: TargetEstimate, context: Context, marks: Marks, surroundings: Mapping[str, Surroundings]
-) -> Candidate:
+def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
     """The result of one series, its significance still open."""
     series = estimate.table.series
     slope, low, high = (float(each[0]) for each in (estimate.value, estimate.low, estimate.high))
+    share = known.shares.get(series.location)
     result = LineResult(
         location=series.location,
         function=series.function,
@@ -168,18 +191,74 @@ def _candidate(
         adjusted_high=high,
         significant=False,
         contention=False,
-        phase=context.phases.get(series.location, Phase()),
+        phase=known.context.phases.get(series.location, Phase()),
         curve=bounded(estimate.points, series),
         fit=estimate.fit,
-        marks=marks.of((series.location, series.point, series.kind)),
+        marks=known.marks.of((series.location, series.point, series.kind)),
         target=series.target,
-        surroundings=surroundings.get(series.location, Surroundings()),
+        surroundings=known.surroundings.get(series.location, Surroundings()),
+        bound=largest_effect(*share) if share and series.kind == THROUGHPUT else None,
     )
     return Candidate(
         result,
         p_no_contention(estimate),
         float(estimate.freedom[0]),
         estimate.table.total_units >= MIN_TOTAL_UNITS,
+    )
+
+
+def _combined_candidates(corrected: Sequence[Series], known: _Known) -> list[Candidate]:
+    """The results of all targets of combined windows, their significance still open."""
+    context = known.context
+    factors = {key: Factor(of.factor, of.error) for key, of in context.overheads.items()}
+    found = estimate_points(corrected, context.by_target, context.runs, context.phases, factors)
+    own = {(series.location, *series.key): series for series in corrected}
+    return [
+        _combined_candidate(estimate, of_point.key, known, own.get((estimate.target.location, *of_point.key)))
+        for of_point in found
+        for estimate in of_point.estimates
+    ]
+
+
+def _combined_candidate(
+    estimate: CombinedEstimate, point: PointKey, known: _Known, own: Series | None
+) -> Candidate:
+    """The result of one target on one progress point; `own`: its windows as main target."""
+    target = estimate.target
+    marks = {*known.marks.of((target.location, *point))} - {Mark.FEW_DATA, Mark.POOLED_BASELINE}
+    if estimate.has_few_data:
+        marks.add(Mark.FEW_DATA)
+    if estimate.is_beyond:
+        marks.add(Mark.BEYOND_SHARE)
+    slope, low, high = (float(each[0]) for each in (estimate.value, estimate.low, estimate.high))
+    result = LineResult(
+        location=target.location,
+        function=target.function,
+        point=point[0],
+        kind=point[1],
+        slope=slope,
+        slope_low=low,
+        slope_high=high,
+        adjusted_low=low,
+        adjusted_high=high,
+        significant=False,
+        contention=False,
+        phase=known.context.phases.get(target.location, Phase()),
+        curve=bounded(estimate.points, own) if own else estimate.points,
+        fit=estimate.fit,
+        marks=tuple(mark for mark in Mark if mark in marks),
+        target=target.kind,
+        surroundings=known.surroundings.get(target.location, Surroundings()),
+        bound=estimate.bound,
+        companion_windows=estimate.companion_windows,
+        is_combined=True,
+    )
+    return Candidate(
+        result,
+        p_no_contention(estimate),
+        float(estimate.freedom[0]),
+        not estimate.has_few_data,
+        estimate.p_no_effect,
     )
 
 

@@ -35,10 +35,11 @@ class Mark(Enum):
     MAYBE_LOAD = "perhaps limited by load"
     CORES = "too few cores"
     NOT_STEADY = "not settled"
+    BEYOND_SHARE = "beyond its share"
 
 
 #: Marks that say that a result may be wrong by more than its interval.
-DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY)
+DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY, Mark.BEYOND_SHARE)
 #: Marks of results that may be nothing, or are not about the program: nobody should act on them for a
 #: sentence's sake.
 NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)
@@ -133,6 +134,11 @@ class LineResult:
     allow for the number of lines looked at, and `significant` says that they leave out 0.
 
     `arrival_speedup`: ns by which each arrival was sped up meanwhile; results of different loads stand apart.
+
+    `bound`: the largest effect at 100 % that the target's share of the time allows; None if that is not
+    known. `companion_windows`: combined windows in which it was sped up as a companion. `is_combined`:
+    estimated with all other targets from combined windows; points of its curve without experiments are read
+    from the fit.
     """
 
     location: str
@@ -153,6 +159,9 @@ class LineResult:
     target: str = "line"
     surroundings: Surroundings = field(default_factory=Surroundings)
     arrival_speedup: int = 0
+    bound: float | None = None
+    companion_windows: int = 0
+    is_combined: bool = False
 
     @property
     def key(self) -> ResultKey:

@@ -11,7 +11,7 @@ from cozcli.analysis.input.locations import CALLED_FROM as CALLED_FROM
 from cozcli.analysis.input.locations import REGION as REGION
 from cozcli.analysis.input.locations import common_directory as common_directory
 from cozcli.analysis.input.locations import shorten as shorten
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count, seconds
 
 #: Follows a slope that differs from 0 even with all lines looked at.
@@ -71,6 +71,14 @@ def describe_points(analysis: Analysis, prefix: str) -> list[str]:
     for name, by in analysis.counted_by.items():
         found.setdefault(by, []).append(short_point(analysis, name, prefix).removesuffix(" (sampled)"))
     return [f"{text}: {', '.join(found[by])}" for by, text in means.items() if by in found]
+
+
+def experiments(result: LineResult) -> str:
+    """Windows behind a result; of combined ones `8+430`, as main target with its baselines, and as a
+    companion.
+    """
+    companion = f"+{result.companion_windows}" if result.is_combined else ""
+    return f"{result.experiments}{companion}"
 
 
 def describe_overheads(analysis: Analysis, prefix: str) -> list[str]:

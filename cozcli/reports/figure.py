@@ -187,7 +187,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     line = theme.harm_line if result.contention else "-"
     axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, linestyle=line, zorder=3)
     is_open = result.contention and theme.harm_points_open
-    points = [point for point in result.curve if point.speedup > 0]
+    points = [point for point in result.curve if point.speedup > 0 and point.experiments > 0]
     inside = [point for point in points if low <= point.effect <= high]
     axes.errorbar(
         [point.speedup for point in inside],

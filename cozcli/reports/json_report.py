@@ -42,6 +42,7 @@ class JsonReport:
                 for (point, kind), cost in analysis.overheads.items()
             ],
             **merged(extension.document() for extension in extensions),
+            "pairs": [],
             "results": [
                 merged(extension.fields(result) for extension in extensions) | _result(result)
                 for result in analysis.results
@@ -94,6 +95,8 @@ def _result(result: LineResult) -> dict[str, Any]:
         "contention": result.contention,
         "notes": [mark.value for mark in result.marks],
         "experiments": result.experiments,
+        **({"companion_experiments": result.companion_windows} if result.is_combined else {}),
+        "bound": None if result.bound is None else rounded(result.bound),
         "curve": [
             {
                 "speedup": point.speedup,

@@ -36,6 +36,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "tens of points; use no more busy threads than there are cores.",
     Mark.NOT_STEADY.value: "queues were still filling or draining under speedups; the lasting effect is "
     "another, mostly between none and the one shown.",
+    Mark.BEYOND_SHARE.value: "its experiments show more than its share of the time allows: chance, or "
+    "threads that wait for each other; the effect is cut to what the share allows.",
 }
 
 

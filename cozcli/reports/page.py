@@ -123,15 +123,17 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
 
 def _result(result: dict[str, Any], marks: Sequence[str], ending: str) -> dict[str, Any]:
     fit = result["fit"]
+    # Points without experiments are read from the fit, which is drawn anyway.
+    curve = [point for point in result["curve"] if point["speedup"] == 0 or point["experiments"] > 0]
     chosen = range(0, len(fit["speedup"]), FIT_STEP)
     return {
         **{name: value for name, value in result.items() if name != "notes"},
         "marks": marks,
         "ending": ending,
         "curve": {
-            "s": [point["speedup"] for point in result["curve"]],
-            "n": [point["experiments"] for point in result["curve"]],
-            **{key[0]: [_short(p[key]) for p in result["curve"]] for key in ("effect", "low", "high")},
+            "s": [point["speedup"] for point in curve],
+            "n": [point["experiments"] for point in curve],
+            **{key[0]: [_short(p[key]) for p in curve] for key in ("effect", "low", "high")},
         },
         "fit": {
             "to": fit["speedup"][-1],

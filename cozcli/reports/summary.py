@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cozcli.analysis.estimate.shape import Effect, Outline, Shape, effect_at, outline
+from cozcli.analysis.rank.ranking import TELLING
 from cozcli.analysis.result import NOT_TRUSTED, Analysis, CurvePoint, LineResult
+from cozcli.messages import count
 from cozcli.reports.base import short_function
 
 #: The speedups that a sentence is about, where the curve says nothing of its own: the first whose effect is
@@ -31,6 +33,20 @@ def summarize(analysis: Analysis, location: Naming, point: Naming) -> list[str]:
     if not chosen:
         return [_why_none(analysis.results)]
     return [sentence(result, location(result), point(result)) for result in chosen]
+
+
+def describe_rest(rest: Sequence[LineResult]) -> str:
+    """Those that `ranking.divide` leaves out of the table, in a sentence; empty if there are none."""
+    effects = [found for result in rest if (found := effect_at(result, TELLING)) is not None]
+    if not effects:
+        return ""
+    number = len({result.location for result in rest})
+    kinds = {result.target for result in rest}
+    noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
+    gain, loss = 100 * max(e.high for e in effects), 100 * max(-e.low for e in effects)
+    harm = f", none costs more than {loss:.1f} %" if loss > gain else ""
+    others = count(number, f"other {noun}")
+    return f"{others}: none gains more than {gain:.1f} % at {100 * TELLING:.0f} %{harm} (95 % intervals)."
 
 
 def _is_certain_in_part(result: LineResult) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cozcli.analysis.estimate.shape import Effect, effect_at, outline
+from cozcli.analysis.rank.ranking import divide
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.reports.base import (
     SHOWN,
     SIGNIFICANT,
     common_directory,
     describe_runs,
+    experiments,
     percent,
     short_function,
     short_point,
@@ -16,7 +18,7 @@ from cozcli.reports.base import (
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
 from cozcli.reports.marks import describe_marks
-from cozcli.reports.summary import summarize
+from cozcli.reports.summary import describe_rest, summarize
 
 #: The columns of CSV are part of the interface: new ones are added at the end.
 COLUMNS = (
@@ -60,6 +62,7 @@ class MarkdownReport:
             "Exp.",
             "Marks",
         )
+        shown, rest = divide(analysis.results)
         rows = [
             (
                 shorten(result.location, prefix),
@@ -68,14 +71,15 @@ class MarkdownReport:
                 *(_effect(effect_at(result, speedup)) for speedup in SHOWN),
                 f"{result.slope:+.2f}{SIGNIFICANT if result.significant else ''} "
                 f"({result.slope_low:+.2f} to {result.slope_high:+.2f})",
-                str(result.experiments),
+                experiments(result),
                 ", ".join(describe_marks(result)),
             )
-            for result in analysis.results
+            for result in shown
         ]
         right = (False, False, False, *(True for _ in SHOWN), True, True, False)
         head = "".join(f"{markdown_text(line)}\n\n" for line in (*summary, *describe_runs(analysis)))
-        return head + to_markdown(names, rows, right)
+        tail = f"\n{markdown_text(describe_rest(rest))}\n" if rest else ""
+        return head + to_markdown(names, rows, right) + tail
 
 
 def _row(result: LineResult) -> list[Cell]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cozcli.analysis.estimate.shape import Effect, effect_at, outline
+from cozcli.analysis.rank.ranking import divide
 from cozcli.analysis.result import Analysis, Caller, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import (
@@ -20,6 +22,7 @@ from cozcli.reports.base import (
     describe_overheads,
     describe_points,
     describe_runs,
+    experiments,
     percent,
     short_function,
     short_point,
@@ -28,7 +31,7 @@ from cozcli.reports.base import (
 from cozcli.reports.extension import ReportExtension, extensions_of
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
 from cozcli.reports.source import Excerpt, excerpts
-from cozcli.reports.summary import summarize
+from cozcli.reports.summary import describe_rest, summarize
 
 #: Wide enough that nothing is ever folded; tables do not grow to fill it.
 UNLIMITED = 100_000
@@ -87,7 +90,12 @@ class TextReport:
             lambda result: short_point(analysis, result.point, prefix),
         ):
             console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
+        leading, rest = divide(analysis.results)
+        analysis = replace(analysis, results=leading)
         console.print(_table(analysis, extensions, prefix, self._width))
+        if rest:
+            console.print(Text(describe_rest(rest)), soft_wrap=not terminal)
+            console.print()
         for excerpt in excerpts(analysis) if self._source else []:
             _print_source(console, excerpt, prefix)
         for line in [line for extension in extensions for line in extension.footnotes(prefix)]:
@@ -148,7 +156,7 @@ def _row(
     row += [_effect(result, speedup, room >= WITH_INTERVALS) for speedup in SHOWN]
     row.append(_slope(result, room >= WITH_SLOPE_INTERVAL))
     if room >= WITH_INTERVALS:
-        row.append(Text(str(result.experiments)))
+        row.append(Text(experiments(result)))
     row.append(_marks(result))
     return row
 

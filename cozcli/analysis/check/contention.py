@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
-from cozcli.analysis.estimate.target_estimate import TargetEstimate
+from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
 
 #: Harm up to this is not called contention, however certain: virtual speedup itself is no more exact.
 MIN_HARM = 0.02
 
 
-def p_no_contention(estimate: TargetEstimate) -> float:
+class Effects(Protocol):
+    """The slope and S effects with 95 % intervals, and degrees of freedom; all (S + 1,)."""
+
+    @property
+    def value(self) -> Floats:
+        """Estimates."""
+
+    @property
+    def low(self) -> Floats:
+        """Lower bounds."""
+
+    @property
+    def high(self) -> Floats:
+        """Upper bounds."""
+
+    @property
+    def freedom(self) -> Floats:
+        """Of each estimate."""
+
+
+def p_no_contention(estimate: Effects) -> float:
     """One-sided p-value of "neither the slope nor an effect is below −`MIN_HARM`".
 
     Contention shows in the slope or at one of S speedups. The smallest of S p-values is multiplied by S; the

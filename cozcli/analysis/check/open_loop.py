@@ -172,9 +172,9 @@ def _rate(record: ExperimentRecord, name: str) -> float:
 
 def _share(windows: Sequence[Window]) -> float:
     """The part of the time in which some thread ran the line: the delay it caused, undone by the speedup."""
-    treated = [w.record for w in windows if w.record.speedup > 0]
-    asked = sum(record.duration * record.speedup for record in treated)
-    return sum(record.delay for record in treated) / asked if asked else 0.0
+    treated = [window for window in windows if window.record.speedup > 0]
+    asked = sum(window.record.duration * window.record.speedup for window in treated)
+    return sum(window.own_delay for window in treated) / asked if asked else 0.0
 
 
 def _part(phase: Phase | None) -> float:

@@ -50,8 +50,9 @@ def outline(result: LineResult) -> Outline:
     top = max(points, key=lambda point: point.effect)
     factor = bonferroni_factor(len(points))
     least = top.effect - factor * (top.effect - top.low)
+    measured = [point for point in points if point.experiments > 0 or not result.is_combined]
     # `not … > 0` holds for NaN, too. In damaged profiles an effect may lie outside of its interval.
-    if len(points) < MIN_POINTS or not min(least, top.effect) > 0:
+    if len(measured) < MIN_POINTS or not min(least, top.effect) > 0:
         return Outline(top, Shape.OPEN, top)
     later = [point for point in points if point.speedup > top.speedup]
     if any(
@@ -87,6 +88,7 @@ def effect_at(result: LineResult, speedup: float) -> Effect | None:
     """The measured effect if there is one at just this speedup, else the fitted curve's; None beyond it."""
     for point in result.curve:
         if point.speedup == speedup:
-            return Effect(speedup, point.effect, point.low, point.high, True)
+            measured = point.experiments > 0 or not result.is_combined
+            return Effect(speedup, point.effect, point.low, point.high, measured)
     fitted = value_at(result.fit, speedup)
     return None if fitted is None else Effect(speedup, *fitted, False)

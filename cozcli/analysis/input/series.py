@@ -42,7 +42,8 @@ class Series:
     weight: how much of the window numerator, denominator and time still count, between 0 and 1.
     transient: did the window open before queues had reached steady state? lasting: were visits corrected for
     that?
-    target_share, delay_share: time in the target by its samples, and delay inserted, for each effective ns.
+    target_share: time in the target by its samples, for each effective ns. delay_share: delay inserted for
+    it, likewise.
     has_other_baseline: were baselines measured on another target? unsettled: did a window close before all
     delays were paid?
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
@@ -137,7 +138,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         transient=np.array([window.record.is_transient for window in windows], dtype=bool),
         lasting=np.zeros(len(windows), dtype=bool),
         target_share=np.array([_share(w.record, w.record.target_samples * w.period) for w in windows]),
-        delay_share=np.array([_share(w.record, w.record.delay) for w in windows]),
+        delay_share=np.array([_share(w.record, w.own_delay) for w in windows]),
         has_other_baseline=any(window.is_of_other_target for window in windows),
         unsettled=any("unsettled" in record.flags for record in own),
         planned=_planned([window.planned for window in windows if not window.is_of_other_target]),

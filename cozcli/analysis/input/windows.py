@@ -36,6 +36,12 @@ class Window:
     period: int = 0
 
     @property
+    def own_delay(self) -> float:
+        """Delay that the main target caused, ns; the rest is of companions."""
+        record = self.record
+        return record.target_samples * self.period * record.speedup if record.companions else record.delay
+
+    @property
     def disturbance(self) -> float:
         """By how much the machine was slower than at its best, for both reasons; a logarithm."""
         return self.slowness + self.stolen
@@ -77,8 +83,9 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
         pooled = run.record.classic or run.record.end_to_end
         planned, period = run.record.planned_speedups, run.record.period
         for record in run.experiments:
-            if record.target == "none":
+            if record.target == "none" and run.record.companion_dose == 0:
                 continue  # nothing was sped up but arrivals
+            # Windows of companions alone are those of a target called none.
             if "clipped" in record.flags:
                 windows.clipped += 1
                 continue

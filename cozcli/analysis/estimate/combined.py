@@ -1,0 +1,58 @@
+"""The estimates of all targets on all progress points from combined windows: one fit for each point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cozcli.analysis.estimate.combined_fit import fit_combined
+from cozcli.analysis.estimate.combined_rows import arrange_rows
+from cozcli.analysis.estimate.combined_target import CombinedEstimate, estimate_combined
+from cozcli.analysis.input.series import Factor, Series
+from cozcli.analysis.input.targets import find_targets
+from cozcli.analysis.input.windows import Window
+from cozcli.analysis.result import Phase, PointKey
+from cozcli.profile.profile import Run
+
+#: With fewer windows nothing can be told apart.
+MIN_ROWS = 8
+
+
+@dataclass(frozen=True)
+class OfPoint:
+    """The estimates of one progress point and kind."""
+
+    key: PointKey
+    estimates: tuple[CombinedEstimate, ...]
+
+
+def estimate_points(
+    all_series: Sequence[Series],
+    by_target: Mapping[str, Sequence[Window]],
+    runs: Sequence[Run],
+    phases: Mapping[str, Phase],
+    factors: Mapping[PointKey, Factor],
+) -> list[OfPoint]:
+    """Estimate every target at every progress point that enough windows saw.
+
+    Args:
+        all_series: corrected; those of one target stand in the order of its windows in `by_target`.
+        phases: by location. factors: what corrections multiply all effects on a point by.
+    """
+    targets = find_targets(runs, by_target)
+    parts = {location: phase.factor for location, phase in phases.items()}
+    found = []
+    for key in dict.fromkeys(series.key for series in all_series):
+        of_point = [series for series in all_series if series.key == key]
+        rows = arrange_rows(of_point, by_target, runs, targets, parts)
+        if rows is None or len(rows) < MIN_ROWS:
+            continue
+        fit = fit_combined(rows)
+        as_companion = np.flatnonzero((rows.companions > 0).any(axis=0))
+        seen = np.union1d(as_companion, rows.main[(rows.main >= 0) & (rows.main_speedup > 0)])
+        own = [factors[key]] if key in factors else []
+        estimates = [estimate_combined(fit, int(number), key[1], own) for number in seen]
+        found.append(OfPoint(key, tuple(estimates)))
+    return found

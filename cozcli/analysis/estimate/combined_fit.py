@@ -1,0 +1,149 @@
+"""The effects of all targets on one progress point, from all windows together.
+
+Time adds up along the critical path, so a window with main target m at speedup s, and companions j at s_j,
+has
+
+    p = B · (1 − g_m·s − h_m(s) − Σ g_j·s_j − κ·z) · noise,       B = the period of its block without
+    speedups.
+
+g_j: what target j saves for each unit of speedup: a_j·(c + u_j), with a_j its share of the time, c what a
+share saves on average (1 in a program of one thread), and u_j by how much this target differs, normal with a
+variance that is estimated. So a target that runs in 0.4 % of the time cannot save 15 %, and if nothing is
+known of it, its interval says so. A target may also do harm: u_j below −c is possible, but rare.
+
+h_j: how its curve differs from a straight line: an integrated random walk of scale a_j, which is 0 with its
+slope at s = 0; its variance is estimated, too.
+
+Where the curve of m becomes flat, something else sets the pace, and companions beside m save less: by the
+part ½ + ψ_m of how much less steep the curve is there. (Companions of the thread that m runs in save nothing
+then; those of the other thread may save more.)
+
+z: delay that companions got by chance in their samples, beyond what their speedups call for. The speedups
+that were assigned, not those that samples made of them, are the covariates: they are random, and so
+independent of whatever else happens in a window, while samples are not. One coefficient κ takes out most of
+the chance (docs/decisions/combined_windows.md).
+
+The logarithm of p is fitted: linearised where it stands (Gauss and Newton), by one step of the mixed model
+(statistics/mixed_model.py) after another. Windows far off count less (Huber 1964).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cozcli.analysis.estimate.combined_design import (
+    BENDS,
+    FIXED,
+    VARIANCE_LOSS,
+    CombinedDesign,
+    at_speedups,
+)
+from cozcli.analysis.estimate.combined_rows import CombinedRows
+from cozcli.analysis.statistics.arrays import Floats
+from cozcli.analysis.statistics.mixed_model import Group, Posterior, Variances, settled, solve
+
+#: The prior of c, of mean 0, and of κ: variances.
+VARIANCE_C, VARIANCE_KAPPA = 4.0, 1.0
+#: Expected standard deviation of u, and of the random walk; each as if seen in so many targets.
+EXPECTED_U, EXPECTED_BEND, STRENGTH = 0.25, 0.4, 2.0
+#: Periods beyond these parts of that without speedups are treated as at them.
+LEAST, MOST = 0.1, 20.0
+#: Below this part of the period, windows are not more exact in absolute terms.
+FULL_WEIGHT = 0.5
+#: Residuals beyond so many standard deviations count less.
+FAR = 2.5
+MAX_STEPS, TOLERANCE = 40, 0.02
+#: Variance of noise before anything is known, and of blocks.
+START = 0.03**2
+
+
+@dataclass(frozen=True)
+class CombinedFit:
+    """The model with its coefficients, in the order of `CombinedDesign`."""
+
+    rows: CombinedRows
+    design: CombinedDesign
+    posterior: Posterior
+
+    @property
+    def share(self) -> Floats:
+        """a of each target, (J,)."""
+        return self.design.share
+
+    @property
+    def mean_saving(self) -> float:
+        """The c of the model."""
+        return float(self.posterior.mean[1])
+
+    @property
+    def prior_u(self) -> Floats:
+        """Prior variance of each u, (J,)."""
+        return self.posterior.variances.groups[1].prior
+
+    @property
+    def prior_bend(self) -> float:
+        """Variance of the random walk of a target of share 1."""
+        return self.posterior.variances.groups[2].variance
+
+    def may_bend(self, target: int) -> bool:
+        """Do windows tell of this target's bends?"""
+        return target in self.design.bending
+
+    def effects(self, target: int, speedups: Floats) -> tuple[Floats, Floats]:
+        """A target's effects at S speedups, (S,), and their covariance, (S, S)."""
+        columns = [1, FIXED + target]
+        operator = np.repeat(speedups[:, None], 2, axis=1)
+        if self.may_bend(target):
+            bends = self.design.bends_of(target)
+            columns += range(bends.start, bends.stop)
+            operator = np.hstack([operator, at_speedups(self.design.components, speedups)])
+        operator = self.share[target] * operator
+        covariance = self.posterior.covariance[np.ix_(columns, columns)]
+        return operator @ self.posterior.mean[columns], operator @ covariance @ operator.T
+
+
+def fit_combined(rows: CombinedRows) -> CombinedFit:
+    """Fit all windows of one progress point."""
+    design = CombinedDesign(rows)
+    variances = _start(rows, design)
+    response, relative, weight = rows.log_period, np.ones(len(rows)), rows.weight
+    for _ in range(MAX_STEPS):
+        x = design.matrix / relative[:, None]
+        x[:, 0] = 1.0
+        posterior, better = solve(response, x, weight, rows.block, variances)
+        is_settled = settled(variances, better, TOLERANCE)
+        far = _nearness(response - x @ posterior.mean - posterior.block[rows.block], weight, better.noise)
+        now = np.clip(1 + design.matrix[:, 1:] @ posterior.mean[1:], LEAST, MOST)
+        is_settled &= bool(np.abs(np.log(now / relative)).max() < TOLERANCE)
+        if is_settled:
+            break
+        relative, variances = now, better
+        design.update(posterior.mean, relative)
+        # The logarithm of 1 + X·θ, linearised at the last θ.
+        response = rows.log_period - np.log(relative) + (relative - 1) / relative
+        weight = rows.weight * far * np.minimum(relative / FULL_WEIGHT, 1.0) ** 2
+    return CombinedFit(rows, design, posterior)
+
+
+def _start(rows: CombinedRows, design: CombinedDesign) -> Variances:
+    errors = np.array([target.share_error for target in rows.targets])
+    bends, losses = BENDS * len(design.bending), len(design.bending)
+    u, bend = EXPECTED_U**2, EXPECTED_BEND**2
+    return Variances(
+        START,
+        START,
+        (
+            Group(slice(0, FIXED), 0.0, np.array([1e4, VARIANCE_C, VARIANCE_KAPPA])),
+            Group(slice(FIXED, design.first_bend), u, errors, u, STRENGTH),
+            Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH),
+            Group(slice(design.first_loss, design.first_loss + losses), VARIANCE_LOSS, np.zeros(losses)),
+        ),
+    )
+
+
+def _nearness(left: Floats, weight: Floats, noise: float) -> Floats:
+    """How much windows count for how far off they are, (N,)."""
+    size = np.abs(left) * np.sqrt(weight / noise)
+    return np.asarray(np.minimum(1.0, FAR / np.maximum(size, 1e-12)))

@@ -1,0 +1,92 @@
+"""The windows of a profile at one progress point, all targets together, as the arrays of a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cozcli.analysis.input.series import Series
+from cozcli.analysis.input.targets import Target, companion_rows
+from cozcli.analysis.input.windows import POOL, Window
+from cozcli.analysis.statistics.arrays import Floats, Ints
+from cozcli.profile.profile import Run
+
+
+@dataclass(frozen=True)
+class CombinedRows:
+    """N windows at one progress point, with J targets.
+
+    log_period: logarithm of the period (or latency), corrected. weight: how much a window counts, 1 on
+    average. block: (N,), numbered from 0 without gaps. main: number of the main target, -1 without one.
+    main_speedup: of it. part: of the time the main target runs in, the phase correction's factor. companions:
+    speedups of the others, (N, J). companion_share: of their samples in the window, (N, J).
+    """
+
+    targets: tuple[Target, ...]
+    log_period: Floats
+    weight: Floats
+    block: Ints
+    main: Ints
+    main_speedup: Floats
+    part: Floats
+    companions: Floats
+    companion_share: Floats
+
+    def __len__(self) -> int:
+        return len(self.log_period)
+
+
+def arrange_rows(
+    all_series: Sequence[Series],
+    by_target: Mapping[str, Sequence[Window]],
+    runs: Sequence[Run],
+    targets: Sequence[Target],
+    parts: Mapping[str, float],
+) -> CombinedRows | None:
+    """Join the series of one progress point.
+
+    Args:
+        all_series: corrected, each with the windows of its location in `by_target`, in their order.
+        parts: the phase correction's factor, by location.
+
+    Returns:
+        None if no window has a period.
+    """
+    index = {target.location: number for number, target in enumerate(targets)}
+    columns: list[tuple[Floats, ...]] = []
+    speedups, shares = [], []
+    for series in all_series:
+        windows = by_target[series.location]
+        own = np.array([not window.is_of_other_target for window in windows])
+        usable = series.has_visits & own & (series.time > 0) & (series.weight > 0)
+        used = [int(i) for i in np.flatnonzero(usable)]
+        if not used:
+            continue
+        periods = np.log(series.numerator[used] / series.denominator[used])
+        pooled = np.array([-1 - windows[i].run for i in used])
+        stratum = np.where(series.stratum[used] == POOL, pooled, series.stratum[used])
+        main = np.full(len(used), float(index.get(series.location, -1)))
+        part = np.full(len(used), parts.get(series.location, 1.0))
+        weight = series.weight[used] * series.effective[used]
+        columns.append((periods, weight, stratum.astype(float), main, series.speedup[used], part))
+        rows = companion_rows([windows[i] for i in used], runs, index)
+        speedups.append(rows.speedup)
+        shares.append(rows.share)
+    if not columns:
+        return None
+    log_period, weight, stratum, main, speedup, part = (
+        np.concatenate(values) for values in zip(*columns, strict=True)
+    )
+    return CombinedRows(
+        targets=tuple(targets),
+        log_period=log_period,
+        weight=weight / weight.mean(),
+        block=np.unique(stratum, return_inverse=True)[1].astype(np.int64),
+        main=main.astype(np.int64),
+        main_speedup=speedup,
+        part=part,
+        companions=np.vstack(speedups),
+        companion_share=np.vstack(shares),
+    )

@@ -1,0 +1,152 @@
+"""The estimate of one target from a fit of all of them: effects, slope and curve, with intervals.
+
+All are linear in the coefficients of the fit, so their intervals come from one covariance. What the windows
+cannot tell is added: the bends of a target that was never main, the error of factors that corrections put on
+effects, and how far the program under companions is from the program without. No effect is above what the
+target's share of the time allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cozcli.analysis.estimate.combined_design import FIXED, bend_kernel
+from cozcli.analysis.estimate.combined_fit import CombinedFit
+from cozcli.analysis.estimate.curve import GRID
+from cozcli.analysis.input.series import Factor
+from cozcli.analysis.input.targets import Target
+from cozcli.analysis.result import THROUGHPUT, CurvePoint, Fit
+from cozcli.analysis.statistics.arrays import Floats, Ints
+from cozcli.analysis.statistics.distributions import LEVEL, normal_tail, t_quantile
+
+#: Every target has effects at these speedups, however they were obtained.
+ALWAYS = (0.25, 0.5, 0.75)
+#: How far an effect without companions may be from that among them: this part of the dose that it is, as a
+#: standard deviation. Of large doses it is limited, by this part of that of all companions together.
+ENVIRONMENT, LARGE_DOSE = 0.15, 0.6
+#: A target that was sped up in fewer windows than these has few data: as main target, and as a companion.
+MIN_MAIN, MIN_COMPANION = 5, 10
+
+
+@dataclass(frozen=True)
+class CombinedEstimate:
+    """The slope and the S effects of one target, with 95 % intervals.
+
+    value, low, high, freedom: (S + 1,), the slope first, as in `TargetEstimate`. windows: of the main target
+    at each of S speedups; baselines: as main target at speedup 0; companion_windows: as companion above 0.
+    p_no_effect: two-sided, from this target's own windows, whatever others save. is_beyond: do they show more
+    than the share allows?
+    """
+
+    target: Target
+    speedups: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    freedom: Floats
+    windows: Ints
+    baselines: int
+    companion_windows: int
+    bound: float
+    p_no_effect: float
+    is_beyond: bool
+    fit: Fit
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """The curve, from speedup 0 on; experiments are windows in which the target was main."""
+        rows = zip(self.speedups, self.value[1:], self.low[1:], self.high[1:], self.windows, strict=True)
+        return (
+            CurvePoint(0.0, 0.0, 0.0, 0.0, self.baselines),
+            *(CurvePoint(float(s), float(e), float(low), float(high), int(n)) for s, e, low, high, n in rows),
+        )
+
+    @property
+    def has_few_data(self) -> bool:
+        """Too few windows to tell anything that its share does not."""
+        return int(self.windows.sum()) < MIN_MAIN and self.companion_windows < MIN_COMPANION
+
+
+def estimate_combined(
+    fit: CombinedFit, number: int, kind: str, factors: Sequence[Factor] = ()
+) -> CombinedEstimate:
+    """The estimate of target `number`.
+
+    Args:
+        kind: of the progress point. A share of the time bounds no latency: an operation may be rare.
+        factors: what corrections multiply effects by, the phase correction's aside, which the rows have.
+    """
+    rows = fit.rows
+    target = rows.targets[number]
+    own = rows.main == number
+    measured = np.unique(rows.main_speedup[own & (rows.main_speedup > 0)])
+    speedups = np.unique(np.concatenate([np.round(measured, 4), ALWAYS]))
+    grid = np.linspace(0, max(1.0, float(speedups[-1])), GRID)
+    everything = np.concatenate([speedups, grid])
+    value, covariance = _effects(fit, number, everything, factors)
+    count = len(speedups)
+    slope = speedups / float(speedups @ speedups)
+    value = np.concatenate([[slope @ value[:count]], value])
+    variance = np.concatenate([[slope @ covariance[:count, :count] @ slope], np.diag(covariance)])
+    half = float(t_quantile(0.5 + LEVEL / 2, fit.posterior.freedom)) * np.sqrt(np.maximum(variance, 0.0))
+    bound = target.bound if kind == THROUGHPUT else 1.0
+    most = bound * np.concatenate([[1.0], everything])
+    p_no_effect, is_beyond = _own_evidence(fit, number, bound)
+    value, low, high = (np.minimum(each, most) for each in (value, value - half, value + half))
+    at = slice(0, 1 + count)
+    return CombinedEstimate(
+        target=target,
+        speedups=speedups,
+        value=value[at],
+        low=low[at],
+        high=high[at],
+        freedom=np.full(1 + count, fit.posterior.freedom),
+        windows=np.array([np.count_nonzero(own & (np.abs(rows.main_speedup - s) < 1e-6)) for s in speedups]),
+        baselines=int(np.count_nonzero(own & (rows.main_speedup == 0))),
+        companion_windows=int(np.count_nonzero(rows.companions[:, number] > 0)),
+        bound=bound,
+        p_no_effect=p_no_effect,
+        is_beyond=is_beyond,
+        fit=Fit(
+            2, *(tuple(map(float, each)) for each in (grid, *(v[1 + count :] for v in (value, low, high))))
+        ),
+    )
+
+
+def _effects(
+    fit: CombinedFit, number: int, speedups: Floats, factors: Sequence[Factor]
+) -> tuple[Floats, Floats]:
+    """Effects at the speedups, and their covariance."""
+    value, covariance = fit.effects(number, speedups)
+    share = float(fit.share[number])
+    dose = share * speedups
+    around = LARGE_DOSE * float((fit.rows.companions @ fit.share).mean())
+    environment = ENVIRONMENT * dose / (1 + dose / max(around, 1e-9))
+    covariance += np.outer(environment, environment)
+    if not fit.may_bend(number):
+        covariance += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)
+    for factor in factors:
+        value, covariance = value * factor.value, covariance * factor.value**2
+        covariance += factor.relative_error**2 * np.outer(value, value)
+    return value, covariance
+
+
+def _own_evidence(fit: CombinedFit, number: int, bound: float) -> tuple[float, bool]:
+    """What the target's own windows say of its saving for each share: p-value of none; and is it beyond the
+    bound?
+
+    The prior of its u is taken out of the posterior again, for a given c.
+    """
+    mean, covariance = fit.posterior.mean, fit.posterior.covariance
+    column = FIXED + number
+    variance = covariance[column, column] - covariance[column, 1] ** 2 / covariance[1, 1]
+    information = 1 / max(float(variance), 1e-300) - 1 / float(fit.prior_u[number])
+    if information <= 1e-9 / float(fit.prior_u[number]):
+        return 1.0, False
+    error = 1 / np.sqrt(information)
+    saving = fit.mean_saving + float(mean[column]) / float(variance) / information
+    beyond = (saving * fit.share[number] - bound) / (error * fit.share[number])
+    return 2 * normal_tail(abs(saving) / error), bool(normal_tail(float(beyond)) < (1 - LEVEL) / 2)

@@ -1,0 +1,145 @@
+"""All targets of a profile of combined windows: which there are, and for what share of the time each runs.
+
+A target's share is the number of its samples times the sampling period, for each ns of effective time.
+Threads that run it at once all count, so the time in which at least one of them does is at most that. Such a
+target cannot save more than its share: `bound`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cozcli.analysis.input.windows import Window
+from cozcli.analysis.statistics.arrays import Floats
+from cozcli.profile.profile import Run
+
+#: By what factor an effect may exceed the target's share: a faster line may also let others wait less
+#: (convoys, scheduling).
+SLACK = 1.25
+#: What any target may save, however rarely it runs: pauses and shares are not more exact.
+LEAST_BOUND = 0.005
+#: Standard errors of the number of samples that the bound allows for.
+BOUND_ERRORS = 2.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """Of one location: what it is, its share, and the number of samples from which that is known."""
+
+    location: str
+    function: str
+    kind: str
+    share: float
+    samples: float
+
+    @property
+    def bound(self) -> float:
+        """The largest effect at 100 % that the share allows; between 0 and 1."""
+        return largest_effect(self.share, self.samples)
+
+    @property
+    def share_error(self) -> float:
+        """Relative variance of the share; at most 1."""
+        return float(min(1.0 / max(self.samples, 1.0), 1.0))
+
+
+def largest_effect(share: float, samples: float) -> float:
+    """The largest effect at 100 % of a target with this share, known from so many samples."""
+    most = share * (1 + BOUND_ERRORS / math.sqrt(max(samples, 1.0)))
+    return min(SLACK * most + LEAST_BOUND, 1.0)
+
+
+def is_combined(runs: Sequence[Run]) -> bool:
+    """Did any window speed up several targets?"""
+    return any(run.record.companion_dose > 0 or any(e.companions for e in run.experiments) for run in runs)
+
+
+def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]) -> list[Target]:
+    """Every target that was sped up in a window, as main target or as a companion, in a fixed order."""
+    names: dict[str, tuple[str, str]] = {}
+    for windows in by_target.values():
+        for window in windows:
+            record = window.record
+            if record.target != "none":
+                known = names.get(record.location, ("", record.target))
+                names[record.location] = (known[0] or record.function, record.target)
+    for run in runs:
+        used = {c.number for record in run.experiments for c in record.companions}
+        for number in sorted(used & run.targets.keys()):
+            companion = run.targets[number]
+            names.setdefault(companion.location, (companion.function, companion.kind))
+    shares = shares_of_time(runs)
+    return [
+        Target(location, function, kind, *shares.get(location, (0.0, 0.0)))
+        for location, (function, kind) in names.items()
+    ]
+
+
+def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
+    """The share and the number of samples of each location, over all runs.
+
+    Runs that were killed before they had counted all samples tell by their windows.
+    """
+    periods: defaultdict[str, float] = defaultdict(float)
+    samples: defaultdict[str, float] = defaultdict(float)
+    time = 0.0
+    for run in runs:
+        counted, of_run = _counted(run)
+        time += of_run
+        for location, count in counted.items():
+            periods[location] += count * run.record.period
+            samples[location] += count
+    return {location: (of / time, samples[location]) for location, of in periods.items()} if time > 0 else {}
+
+
+def _counted(run: Run) -> tuple[dict[str, float], float]:
+    """Samples of each location of a run, and the effective time in which they were taken."""
+    if run.samples is not None and run.samples.run_time > 0:
+        found: defaultdict[str, float] = defaultdict(float)
+        for line in run.samples.lines:
+            found[line.location] += line.count
+        return dict(found), float(run.samples.run_time)
+    whole = float(sum(record.effective_duration for record in run.experiments))
+    seen: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for record in run.experiments:
+        own = [(record.location, record.target_samples)] if record.target != "none" else []
+        others = [
+            (run.targets[c.number].location, c.target_samples)
+            for c in record.companions
+            if c.number in run.targets
+        ]
+        for location, count in own + others:
+            seen[location][0] += count
+            seen[location][1] += record.effective_duration
+    return {location: count / time * whole for location, (count, time) in seen.items()}, whole
+
+
+@dataclass(frozen=True)
+class CompanionRows:
+    """What companions did in N windows with J targets; both (N, J).
+
+    speedup: of each target as a companion, 0 where it is none. share: time in it by its samples, for each
+    effective ns, where it is a companion.
+    """
+
+    speedup: Floats
+    share: Floats
+
+
+def companion_rows(windows: Sequence[Window], runs: Sequence[Run], index: Mapping[str, int]) -> CompanionRows:
+    """The companions of some windows; `index` numbers the targets."""
+    rows = CompanionRows(np.zeros((len(windows), len(index))), np.zeros((len(windows), len(index))))
+    for row, window in enumerate(windows):
+        targets = runs[window.run].targets
+        for companion in window.record.companions:
+            if companion.number in targets:
+                column = index[targets[companion.number].location]
+                rows.speedup[row, column] = companion.speedup
+                time = companion.target_samples * window.period
+                rows.share[row, column] = time / window.record.effective_duration
+    return rows
