@@ -1,5 +1,5 @@
-/* Half a millisecond of work in one line and a progress point, until its time is over; then the given
- * end. loop SECONDS [exit STATUS | raise SIGNAL] */
+/* Half a millisecond of work in one line and a progress point, until its time is over; then the
+ * given end. loop SECONDS [exit STATUS | raise SIGNAL] */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

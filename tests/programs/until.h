@@ -1,5 +1,5 @@
-// When a program of the tests ends. Its argument says it: after so many seconds, or `until:FILE`, as soon as
-// the file is there, which a test makes once it has seen what it waits for.
+// When a program of the tests ends. Its argument says it: after so many seconds, or `until:FILE`,
+// as soon as the file is there, which a test makes once it has seen what it waits for.
 #ifndef TESTS_PROGRAMS_UNTIL_H_
 #define TESTS_PROGRAMS_UNTIL_H_
 
