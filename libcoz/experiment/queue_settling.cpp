@@ -100,7 +100,8 @@ Nanoseconds QueueSettling::limit(std::uint32_t target, int speedup, Nanoseconds 
   const auto found = limits_.find({target, speedup});
   const Nanoseconds wanted = found == limits_.end() ? kFirstLimit : found->second;
   const auto left = static_cast<Nanoseconds>(kMaxShare * static_cast<double>(elapsed)) - waited_;
-  return std::clamp<Nanoseconds>(left, 0, wanted);
+  // To wait for less would be in vain.
+  return left < wanted ? 0 : wanted;
 }
 
 void QueueSettling::waited(std::uint32_t target, int speedup, Nanoseconds time, bool steady) {

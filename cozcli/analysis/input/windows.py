@@ -14,6 +14,9 @@ from cozcli.profile.records import ExperimentRecord
 POOL = -1
 #: With so many windows in steady state at a speedup, those that were not are left out.
 MIN_STEADY = 4
+#: While a queue drains at a speedup of 100 %, hardly anything but the line runs. A transient window with less
+#: effective time than this share of its length has no period.
+MIN_EFFECTIVE = 0.1
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,10 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             if "clipped" in record.flags:
                 windows.clipped += 1
                 continue
-            if record.is_transient and in_steady_state[record.location, record.speedup] >= MIN_STEADY:
+            if record.is_transient and (
+                in_steady_state[record.location, record.speedup] >= MIN_STEADY
+                or record.effective_duration < MIN_EFFECTIVE * record.duration
+            ):
                 continue
             windows.unsettled += "unsettled" in record.flags
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))

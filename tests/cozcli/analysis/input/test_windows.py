@@ -27,5 +27,15 @@ def test_transient_windows_are_left_out_where_others_stand_for_them(steady: int)
     assert kept == [*settled, *(transient if steady < MIN_STEADY else []), *alone]
 
 
+def test_transient_windows_without_effective_time_are_left_out() -> None:
+    """Others of the kind are kept; so are those of a line that always runs alone."""
+    records = [
+        ExperimentRecord("a.c:1", 1.0, effective, duration=150_000_000, flags=flags)
+        for effective in (2_000_000, 50_000_000)
+        for flags in ((), ("transient",))
+    ]
+    assert used(records) == [records[0], *records[2:]]
+
+
 def test_clipped_windows_are_left_out() -> None:
     assert used([window(0.5, "clipped"), window(0.5)]) == [window(0.5)]
