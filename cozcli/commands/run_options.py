@@ -110,6 +110,23 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         default=(),
         help="use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them",
     )
+    companions = parser.add_mutually_exclusive_group()
+    companions.add_argument(
+        "--companions",
+        metavar="PERCENT",
+        type=values.dose,
+        default=0.0,
+        help="in every experiment speed up other targets besides, at random, so that each experiment tells "
+        "about all of them; together they save PERCENT of the time, on average (5 is a good choice); not "
+        "where targets or speedup are fixed, load is amplified, or a run is one experiment (default: 0)",
+    )
+    companions.add_argument(
+        "--one-at-a-time",
+        dest="companions",
+        action="store_const",
+        const=0.0,
+        help="speed up one target in each experiment; the same as --companions 0",
+    )
 
 
 def _add_display(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,8 @@ from cozcli.launch.points import split_pair
 NANOSECONDS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 #: Sampling periods: below, sampling would be all that the program does; above, it sees nothing.
 MIN_PERIOD, MAX_PERIOD = 100_000, 100_000_000
+#: Per cent: beyond, nothing would be measured near the program's working point.
+MAX_DOSE = 50
 #: In seconds: for --warmup and --duration.
 MAX_TIME = 86_400
 
@@ -57,6 +59,14 @@ def speedups(text: str) -> tuple[int, ...]:
             f"{text!r} has no speedup above 0; for baselines alone, use --fixed-speedup 0"
         )
     return tuple(sorted(speedup for speedup in chosen if speedup > 0))
+
+
+def dose(text: str) -> float:
+    """A limit of the companions' dose, in per cent."""
+    match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)\s*%?", text)
+    if not match or float(match[1]) > MAX_DOSE:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of per cent from 0 to {MAX_DOSE}")
+    return float(match[1])
 
 
 def period(text: str) -> int:

@@ -18,6 +18,7 @@ from cozcli.launch.points import LocationPoint
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
     "COZ_CLAIMS",
+    "COZ_COMPANIONS",
     "COZ_FORKED",
     "COZ_FORKED_INODE",
     "COZ_FORKED_PIPE",
@@ -62,6 +63,8 @@ class Settings(NamedTuple):
     fixed: Sequence[FixedTarget] = ()
     fixed_speedup: int | None = None
     speedups: Sequence[int] = ()
+    #: Limit of the companions' dose, per cent.
+    companions: float = 0.0
     end_to_end: bool = False
     period: int | None = None
     sampling: str = "auto"
@@ -120,6 +123,8 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
         environment["COZ_FIXED_SPEEDUP"] = str(settings.fixed_speedup)
     if settings.speedups:
         environment["COZ_SPEEDUPS"] = ",".join(map(str, settings.speedups))
+    if settings.companions:
+        environment["COZ_COMPANIONS"] = f"{settings.companions:g}"
     if settings.end_to_end:
         environment["COZ_END_TO_END"] = "1"
     if settings.warmup:

@@ -94,6 +94,7 @@ class Preparation:
             fixed=[*fixed, *awaited],
             fixed_speedup=options.fixed_speedup,
             speedups=options.speedups,
+            companions=options.companions,
             end_to_end=options.end_to_end,
             period=options.period,
             sampling=options.sampling,

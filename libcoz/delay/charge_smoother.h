@@ -13,13 +13,18 @@
 // sampled is charged, whatever τ is and however the clock is disturbed. Segments that usually last
 // for several periods need no smoothing: their buckets are charged at once.
 //
+// In combined windows several targets are selected, and a bucket holds the line time of all of
+// them; its mix (charge_mix.h) says what that costs. Mixes are the caller's: `mixes` has one for
+// each bucket, or is nullptr where windows have one target at a time, whose delay the caller knows.
+//
 // Of segments that last a few hundred nanoseconds only one in k on average is observed, and counts
 // k times: reading the clock at each would take longer than they do. Which one is left to chance,
 // since runs may differ in turns: where a thread joins two others, the first is waited for, and the
 // second has often ended.
 //
 // A thread that lives short has no next runs. While it is young, its buckets are those that all
-// young threads share (young_charges.h), and their charges are always smoothed.
+// young threads share (young_charges.h), and their charges are always smoothed. They hold one
+// target, so that young threads have buckets of their own where windows are combined.
 //
 // One thread owns it; its signal handler and its wrappers exclude each other (DelayState::busy).
 // The handler may interrupt only `begin_segment` and `is_idle`. Time is handed in. Nothing
@@ -31,9 +36,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "common/clock.h"
+#include "delay/charge_mix.h"
 #include "delay/young_charges.h"
+#include "target/selection.h"
 
 namespace coz {
 
@@ -54,6 +62,9 @@ struct Decay {
 
 class ChargeSmoother {
  public:
+  static constexpr std::size_t kBucketBits = 5;
+  static constexpr std::size_t kBuckets = std::size_t{1} << kBucketBits;
+
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
   // A code segment is long if its runs have kSamplesOfLong samples on average, until they have less
@@ -98,11 +109,12 @@ class ChargeSmoother {
   // From now on time counts for the current segment.
   void resume_segment(Nanoseconds now) noexcept { since_ = now; }
 
-  // A sample, in the selected target or not.
-  void sample(bool is_in_target, Nanoseconds period, Nanoseconds now) noexcept {
+  // A sample in a selected target, or in none of them: nullopt.
+  void sample(const std::optional<SelectedTarget>& target, Nanoseconds period, Nanoseconds now,
+              ChargeMix* mixes = nullptr) noexcept {
     samples_ = std::min(samples_ + 1, kSamplesCounted);
     if (young_ != nullptr && youth_-- == 0) grow_up();
-    if (!is_in_target) return;
+    if (!target) return;
     if (is_idle()) since_ = now;
     if (!is_observed_) {
       // This run may prove long; only observed runs are discharged.
@@ -110,8 +122,24 @@ class ChargeSmoother {
       weight_ = 1;
       run_before_ = buckets_[current_].run;
     }
+    if (mixes != nullptr) mixes[current_].add(*target, buckets_[current_].line_time, period);
     buckets_[current_].line_time += period;
     if (young_ != nullptr) young_->add(current_, period);
+  }
+
+  // What a period of the current segment's line time costs.
+  Nanoseconds delay(const ChargeMix* mixes) const noexcept { return mixes[current_].delay(); }
+
+  // Other targets are selected, or the same with other delays: `delay_of` says that of a target, if
+  // it is selected. What is left of others is dropped.
+  template <typename DelayOf>
+  void reselect(ChargeMix* mixes, DelayOf delay_of) noexcept {
+    for (std::size_t i = 0; i < kBuckets; ++i) {
+      Bucket& bucket = buckets_[i];
+      if (bucket.line_time == 0) continue;
+      bucket.line_time = mixes[i].reselect(bucket.line_time, delay_of);
+      if (bucket.line_time == 0) bucket.empty();
+    }
   }
 
   // How the current bucket decays if the thread goes on.
@@ -144,26 +172,23 @@ class ChargeSmoother {
     return part;
   }
 
-  // Returns all that is left in buckets of the thread's own; for its end.
-  Nanoseconds discharge_all() noexcept {
-    Nanoseconds sum = 0;
-    if (young_ == nullptr) {
-      for (const Bucket& bucket : buckets_) sum += bucket.line_time;
+  // Takes all that is left in buckets of the thread's own; for its end. `take` gets the line time
+  // of each, and its mix, if there are mixes.
+  template <typename Take>
+  void discharge_all(const ChargeMix* mixes, Take take) noexcept {
+    for (std::size_t i = 0; i < kBuckets && young_ == nullptr; ++i) {
+      if (buckets_[i].line_time != 0) {
+        take(buckets_[i].line_time, mixes == nullptr ? nullptr : &mixes[i]);
+      }
     }
     clear();
-    return sum;
   }
 
   void clear() noexcept {
-    for (Bucket& bucket : buckets_) {
-      bucket.line_time = bucket.ran = bucket.run = 0;
-      bucket.skip = 0;
-      bucket.every = 1;
-    }
+    for (Bucket& bucket : buckets_) bucket.empty();
   }
 
  private:
-  static constexpr std::size_t kBucketBits = 5;
   static constexpr Nanoseconds kMinLeft = 2 * kMicrosecond;
   // A short segment is observed about once in this much of its own running time. No pause is
   // shorter (kMinPause), so that observing it more often would not make pauses more exact.
@@ -181,12 +206,18 @@ class ChargeSmoother {
     bool is_long = false;
     std::uint16_t every = 1;  // one of so many runs is observed, on average;
     std::uint16_t skip = 0;   // the next one after this many
+
+    void empty() noexcept {
+      line_time = ran = run = 0;
+      skip = 0;
+      every = 1;
+    }
   };
   static std::uint32_t index_of(std::uintptr_t site) noexcept {
     return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));
   }
 
-  static_assert(YoungCharges::kBuckets == std::size_t{1} << kBucketBits);
+  static_assert(YoungCharges::kBuckets == kBuckets);
 
   void enter(std::uintptr_t site) noexcept {
     current_ = index_of(site);
@@ -222,7 +253,7 @@ class ChargeSmoother {
     clear();
   }
 
-  std::array<Bucket, std::size_t{1} << kBucketBits> buckets_{};
+  std::array<Bucket, kBuckets> buckets_{};
   YoungCharges* young_ = nullptr;  // while the thread is young
   std::int32_t youth_ = 0;         // samples left
   std::uint32_t current_ = 0;

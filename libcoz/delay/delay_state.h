@@ -24,6 +24,7 @@ struct DelayState {
   ThreadClock clock;
   ChargeSmoother smoother;
   std::uint32_t smoothed_target = kNoTarget;  // the target whose samples the smoother holds
+  std::uint32_t smoothed_epoch = 0;  // where windows are combined: of the delays of its mixes
 
   ThreadClock::Blocked blocked_at{};
   std::uintptr_t blocked_frame = 0;  // address of the stack frame that blocked
@@ -54,6 +55,7 @@ struct DelayState {
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;
+    smoothed_epoch = 0;
   }
 };
 

@@ -1,4 +1,4 @@
-// What threads that run the selected target are about to be charged, so that others need not wait
+// What threads that run selected targets are about to be charged, so that others need not wait
 // for the end of a code segment to learn of it.
 //
 // A thread is charged when its code segment ends (charge_smoother.h), usually as it comes to a
@@ -8,7 +8,7 @@
 //
 // Only a few threads have an entry; the others become known when they are charged. Lock-free; any
 // thread, also in signal handlers. Only its owner writes an entry, except for the moment in which
-// another thread takes over one that belongs to an earlier target.
+// another thread takes over one that belongs to an earlier selection.
 #ifndef LIBCOZ_DELAY_PENDING_CHARGES_H
 #define LIBCOZ_DELAY_PENDING_CHARGES_H
 
@@ -25,12 +25,14 @@ namespace coz {
 
 class PendingCharges {
  public:
-  // The thread of `slot` has served `local` and goes on to run `target`.
-  void publish(std::uint32_t slot, std::uint32_t target, Nanoseconds local,
+  // The thread of `slot` has served `local`, and goes on to run what costs `delay` for each period
+  // in the selection of this epoch.
+  void publish(std::uint32_t slot, std::uint32_t epoch, Nanoseconds local, Nanoseconds delay,
                const Decay& decay) noexcept {
     const std::uint32_t index = slot % kEntries;
     Entry& entry = entries_[index];
-    if (!is_owned(entry, slot, target)) return;
+    if (!is_owned(entry, slot, epoch)) return;
+    entry.delay.store(delay, std::memory_order_relaxed);
     entry.scale.store(decay.scale, std::memory_order_relaxed);
     // `since` must be stored before `local`. A reader that saw the new `local` with the old `since`
     // would count twice what `local` contains already, and raise G too far; G never falls.
@@ -44,7 +46,7 @@ class PendingCharges {
     }
   }
 
-  // The thread does not run the target for now, or has been charged.
+  // The thread does not run such a target for now, or has been charged.
   void withdraw(std::uint32_t slot) noexcept {
     Entry& entry = entries_[slot % kEntries];
     if (entry.owner.load(std::memory_order_relaxed) == slot + 1) {
@@ -69,10 +71,10 @@ class PendingCharges {
     return true;
   }
 
-  // The most that a thread will have been charged by now; 0 if none is about to be. `now` is called
-  // only when needed.
+  // The most that a thread will have been charged by now in this epoch; 0 if none is about to be.
+  // `now` is called only when needed.
   template <typename Now>
-  Nanoseconds max_local(const Selection& selection, Nanoseconds period, Now now) const noexcept {
+  Nanoseconds max_local(std::uint32_t epoch, Nanoseconds period, Now now) const noexcept {
     Nanoseconds highest = 0;
     Nanoseconds time = 0;
     for (std::uint32_t left = used_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
@@ -80,12 +82,13 @@ class PendingCharges {
       Decay decay;
       decay.line_time = entry.line_time.load(std::memory_order_acquire);
       if (decay.line_time == 0) continue;
-      if (entry.target.load(std::memory_order_relaxed) != selection.target) continue;
+      if (entry.epoch.load(std::memory_order_relaxed) != epoch) continue;
       const Nanoseconds local = entry.local.load(std::memory_order_acquire);
       decay.since = entry.since.load(std::memory_order_relaxed);
       decay.scale = entry.scale.load(std::memory_order_relaxed);
+      const Nanoseconds delay = entry.delay.load(std::memory_order_relaxed);
       if (time == 0) time = now();
-      highest = std::max(highest, local + selection.delay_for(decay.by(time), period));
+      highest = std::max(highest, local + charge_for(decay.by(time), delay, period));
     }
     return highest;
   }
@@ -94,24 +97,25 @@ class PendingCharges {
   static constexpr std::uint32_t kEntries = 8;
   struct alignas(64) Entry {
     std::atomic<std::uint32_t> owner{0};  // slot + 1
-    std::atomic<std::uint32_t> target{kNoTarget};
+    std::atomic<std::uint32_t> epoch{0};
     std::atomic<Nanoseconds> line_time{0};
     std::atomic<Nanoseconds> local{0};
     std::atomic<Nanoseconds> since{0};
     std::atomic<Nanoseconds> scale{0};
+    std::atomic<Nanoseconds> delay{0};
   };
 
-  static bool is_owned(Entry& entry, std::uint32_t slot, std::uint32_t target) noexcept {
+  static bool is_owned(Entry& entry, std::uint32_t slot, std::uint32_t epoch) noexcept {
     std::uint32_t owner = entry.owner.load(std::memory_order_relaxed);
     if (owner != slot + 1) {
-      if (owner != 0 && entry.target.load(std::memory_order_relaxed) == target) return false;
+      if (owner != 0 && entry.epoch.load(std::memory_order_relaxed) == epoch) return false;
       if (!entry.owner.compare_exchange_strong(owner, slot + 1, std::memory_order_acquire,
                                                std::memory_order_relaxed)) {
         return false;
       }
       entry.line_time.store(0, std::memory_order_release);
     }
-    entry.target.store(target, std::memory_order_relaxed);
+    entry.epoch.store(epoch, std::memory_order_relaxed);
     return true;
   }
 

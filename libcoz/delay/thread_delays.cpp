@@ -14,6 +14,7 @@ std::uintptr_t frame() noexcept {
 
 void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
   state_.clock.start_at(inherited);
+  if (mixes() != nullptr) return;
   state_.smoother.begin_young(environment_.young, kind);
   state_.smoothed_target = environment_.young.target();
   if (!state_.smoother.is_idle()) resume_segment();
@@ -21,20 +22,27 @@ void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
 
 void ThreadDelays::sampled(std::uint32_t target) noexcept {
   const Selection selection = environment_.selection.get();
-  const bool is_in_target = selection.epoch != 0 && selection.target == target;
+  const auto delay = environment_.selection.delay_of(target, selection);
   if (state_.busy.load(std::memory_order_relaxed) ||
       state_.blocked.load(std::memory_order_relaxed)) {
-    if (is_in_target) state_.deferred.fetch_add(selection.delay, std::memory_order_relaxed);
+    if (delay) state_.deferred.fetch_add(*delay, std::memory_order_relaxed);
     return;
   }
   const Exclusive exclusive(state_);
-  if (is_in_target && state_.smoothed_target != target) {
+  if (mixes() != nullptr) {
+    follow(selection);
+  } else if (delay && state_.smoothed_target != target) {
     state_.smoother.clear();
     state_.smoothed_target = target;
   }
-  if (is_in_target && state_.smoother.is_young()) environment_.young.select(target);
+  if (delay && state_.smoother.is_young()) environment_.young.select(target);
   // Also with a delay of 0: then a bucket is as full in a baseline as at a speedup.
-  state_.smoother.sample(is_in_target, environment_.period, is_in_target ? environment_.now() : 0);
+  if (delay) {
+    state_.smoother.sample(SelectedTarget{target, *delay}, environment_.period, environment_.now(),
+                           mixes());
+  } else {
+    state_.smoother.sample(std::nullopt, environment_.period, 0);
+  }
   discharge();
   pay_until_settled();
   resume_segment_exclusively();
@@ -165,11 +173,7 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
   {
     const Exclusive exclusive(state_);
     apply_charges();
-    const Selection selection = environment_.selection.get();
-    const Nanoseconds left = state_.smoother.discharge_all();
-    if (selection.epoch != 0 && selection.target == state_.smoothed_target) {
-      state_.clock.charge(selection.delay_for(left, environment_.period), environment_.global);
-    }
+    discharge_all();
     environment_.pending.give_up(state_.slot);
   }
   before_waking(object);
@@ -180,9 +184,9 @@ Nanoseconds ThreadDelays::effective_now() const noexcept {
   Nanoseconds delay = state_.clock.local() + state_.deferred.load(std::memory_order_relaxed);
   if (!state_.smoother.is_idle()) {
     const Selection selection = environment_.selection.get();
-    if (selection.target == state_.smoothed_target) {
+    if (is_smoothed(selection)) {
       const Decay decay = state_.smoother.decay(environment_.period);
-      delay += selection.delay_for(decay.by(time), environment_.period);
+      delay += charge_for(decay.by(time), segment_delay(selection), environment_.period);
     }
   }
   return time - delay;
@@ -191,7 +195,7 @@ Nanoseconds ThreadDelays::effective_now() const noexcept {
 Nanoseconds ThreadDelays::max_pending() const noexcept {
   const Selection selection = environment_.selection.get();
   if (selection.epoch == 0) return 0;
-  return environment_.pending.max_local(selection, environment_.period, environment_.now);
+  return environment_.pending.max_local(selection.epoch, environment_.period, environment_.now);
 }
 
 void ThreadDelays::resume_segment() noexcept {
@@ -202,8 +206,34 @@ void ThreadDelays::resume_segment() noexcept {
 void ThreadDelays::resume_segment_exclusively() noexcept {
   if (state_.smoother.is_idle()) return;
   state_.smoother.resume_segment(environment_.now());
-  environment_.pending.publish(state_.slot, state_.smoothed_target, state_.clock.local(),
+  const Selection selection = environment_.selection.get();
+  if (mixes() != nullptr) follow(selection);
+  if (!is_smoothed(selection)) return;
+  environment_.pending.publish(state_.slot, selection.epoch, state_.clock.local(),
+                               segment_delay(selection),
                                state_.smoother.decay(environment_.period));
+}
+
+// Where windows are combined: the mixes take the delays of a selection that is new to the thread.
+void ThreadDelays::follow(const Selection& selection) noexcept {
+  if (selection.epoch == 0 || selection.epoch == state_.smoothed_epoch) return;
+  state_.smoothed_epoch = selection.epoch;
+  state_.smoother.reselect(mixes(), [&](std::uint32_t target) noexcept {
+    return environment_.selection.delay_of(target, selection);
+  });
+}
+
+// True if the smoother holds line time of what is selected. False between two windows.
+bool ThreadDelays::is_smoothed(const Selection& selection) const noexcept {
+  if (selection.epoch == 0) return false;
+  return mixes() == nullptr ? selection.target == state_.smoothed_target
+                            : selection.epoch == state_.smoothed_epoch;
+}
+
+// What a period of the current segment's line time costs.
+Nanoseconds ThreadDelays::segment_delay(const Selection& selection) const noexcept {
+  const ChargeMix* mixes = this->mixes();
+  return mixes == nullptr ? selection.delay : state_.smoother.delay(mixes);
 }
 
 void ThreadDelays::discharge() noexcept {
@@ -211,12 +241,27 @@ void ThreadDelays::discharge() noexcept {
   environment_.pending.withdraw(state_.slot);
   const Selection selection = environment_.selection.get();
   if (selection.epoch == 0) return;  // between two windows
-  if (selection.target != state_.smoothed_target) {
+  if (mixes() != nullptr) {
+    follow(selection);
+    if (state_.smoother.is_idle()) return;
+  } else if (selection.target != state_.smoothed_target) {
     state_.smoother.clear();
     return;
   }
+  const Nanoseconds delay = segment_delay(selection);
   const Nanoseconds part = state_.smoother.discharge(environment_.period, environment_.now());
-  state_.clock.charge(selection.delay_for(part, environment_.period), environment_.global);
+  state_.clock.charge(charge_for(part, delay, environment_.period), environment_.global);
+}
+
+void ThreadDelays::discharge_all() noexcept {
+  const Selection selection = environment_.selection.get();
+  if (mixes() != nullptr) follow(selection);
+  Nanoseconds cost = 0;  // times the period
+  state_.smoother.discharge_all(mixes(), [&](Nanoseconds line_time, const ChargeMix* mix) noexcept {
+    cost += line_time * (mix == nullptr ? selection.delay : mix->delay());
+  });
+  if (!is_smoothed(selection)) return;
+  state_.clock.charge(cost / environment_.period, environment_.global);
 }
 
 void ThreadDelays::apply_charges() noexcept {

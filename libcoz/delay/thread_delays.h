@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "delay/charge_mixes.h"
 #include "delay/delay_ledger.h"
 #include "delay/delay_state.h"
 #include "delay/pending_charges.h"
@@ -44,6 +45,7 @@ struct DelayEnvironment {
   Nanoseconds (*sleep_until)(Nanoseconds deadline) noexcept;
   Nanoseconds max_saved_wait;
   Nanoseconds (*processor_time)() noexcept = own_processor_time;
+  const ChargeMixes* mixes = nullptr;  // where several targets may be selected
 };
 
 // What ended a wait.
@@ -199,7 +201,7 @@ class ThreadDelays {
            state_.deferred.load(std::memory_order_relaxed) == 0 && state_.smoother.is_idle() &&
            state_.clock.local() >= global_now();
   }
-  // G, with what has accrued to threads that run the selected target.
+  // G, with what has accrued to threads that run selected targets.
   Nanoseconds global_now() const noexcept {
     const Nanoseconds global = environment_.global.get();
     return environment_.pending.is_empty() ? global : std::max(global, max_pending());
@@ -217,6 +219,13 @@ class ThreadDelays {
   void apply_charges() noexcept;
   void apply_deferred() noexcept;
   void discharge() noexcept;
+  void discharge_all() noexcept;
+  ChargeMix* mixes() const noexcept {
+    return environment_.mixes == nullptr ? nullptr : environment_.mixes->of(state_.slot);
+  }
+  void follow(const Selection& selection) noexcept;
+  bool is_smoothed(const Selection& selection) const noexcept;
+  Nanoseconds segment_delay(const Selection& selection) const noexcept;
   void pay_until_settled() noexcept;
   void pause(Nanoseconds due) noexcept;
 

@@ -17,6 +17,9 @@ struct ExperimentOptions {
   std::vector<TargetName> fixed_targets;
   std::optional<int> fixed_speedup;  // percent
   std::vector<int> speedups;         // percent, 1 to 100; empty for the built-in ladder
+  // Limit of the companions' dose (companions.h), a fraction; 0: one target at a time, as always
+  // with fixed targets, a fixed speedup, end_to_end or load.
+  double companion_dose = 0;
   bool end_to_end = false;
   std::optional<LoadLevel> load;  // load is amplified, or at least arrivals are timed
   Sampling sampling = Sampling::kAuto;

@@ -29,6 +29,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       random_(options.seed),
       fixed_(options.fixed_targets, choice.targets, counts.histogram),
       plan_(options.fixed_speedup, options.speedups),
+      companions_(options.companion_dose, counts.histogram, options.period),
       meter_(shared.points),
       flows_(shared),
       load_(options.load, shared.amplification),
@@ -94,12 +95,10 @@ void Experimenter::run_blocks() {
       continue;
     }
     ++block_;
-    const std::vector<int> speedups = settling_.is_slow(*target)
-                                          ? plan_.next_block_there_and_back(random_)
-                                          : plan_.next_block(random_);
+    const std::vector<int> speedups = next_block(*target);
     const std::uint64_t reference = random_.below(speedups.size());
     for (std::size_t i = 0; i < speedups.size(); ++i) {
-      if (i == reference && *target != kNoTarget && !run_reference()) return;
+      if (i == reference && !has_no_target() && !run_reference()) return;
       if (!run_window(*target, speedups[i]) || load_.gives_up()) return;
       checkpoint_if_due();
     }
@@ -117,7 +116,14 @@ std::optional<std::uint32_t> Experimenter::next_target() {
     const std::uint32_t target = counts_.histogram.seen(i);
     if (target != kNoTarget) targets.push_back({target, counts_.histogram.of(target)});
   }
-  return selector_.draw(targets, random_);
+  const auto drawn = selector_.draw(targets, random_);
+  return drawn && companions_.covers(*drawn, run_time()) ? kNoTarget : drawn;
+}
+
+std::vector<int> Experimenter::next_block(std::uint32_t target) {
+  if (target == kNoTarget) return std::vector<int>(kWindowsPerBlock, 0);
+  return settling_.is_slow(target) ? plan_.next_block_there_and_back(random_)
+                                   : plan_.next_block(random_);
 }
 
 bool Experimenter::run_window(std::uint32_t target, int speedup) {
@@ -130,6 +136,7 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
     opening.waits = read_core_waits(shared_.threads);
     opening.machine = read_machine_time();
   }
+  companions_.open();
   meter_.open(look_at_points());
   if (!measure(window_.get())) {
     shared_.selection.clear();
@@ -138,6 +145,7 @@ bool Experimenter::run_window(std::uint32_t target, int speedup) {
   }
   ExperimentRecord record = describe(target, speedup, opening);
   if (reads_threads_) add_processor_times(record, opening);
+  if (companions_.is_on()) record.companions = companion_results();
   record.unsettled = owes_delays();
   shared_.selection.clear();
   record.settling = opening.time - selected;
@@ -242,10 +250,11 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
 }
 
 void Experimenter::select(std::uint32_t target, int speedup) {
-  if (target == kNoTarget) {
+  const auto companions = companions_.draw(target, run_time(), random_);
+  if (target == kNoTarget && companions.empty()) {
     shared_.selection.clear();
   } else {
-    shared_.selection.select(target, options_.period * speedup / 100);
+    shared_.selection.select(target, options_.period * speedup / 100, companions);
   }
 }
 
@@ -382,15 +391,6 @@ void Experimenter::finish_whole() {
 void Experimenter::finish() {
   if (options_.end_to_end) finish_whole();
   log_.append(samples_record(true));
-}
-
-void Experimenter::checkpoint_if_due() {
-  const Nanoseconds time = now();
-  if (time < next_checkpoint_) return;
-  log_.append(samples_record(false));
-  // At growing intervals: a program that is killed loses at most half of its histogram, and the log
-  // stays small.
-  next_checkpoint_ = time + (time - start_);
 }
 
 }  // namespace coz

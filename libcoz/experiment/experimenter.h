@@ -3,7 +3,8 @@
 //   if load amplification depends on how often requests arrive: measure that first
 //   wait until targets have been sampled
 //   draw a target; for each speedup of its block:
-//     select target and speedup; wait until queues have reached steady state (queue_settling.h)
+//     select target and speedup, and draw companions (companions.h)
+//     wait until queues have reached steady state (queue_settling.h)
 //     open the window; wait for its length
 //     end it: latency points now, by the clock; a throughput point at its next visit
 //     log the result
@@ -11,6 +12,8 @@
 //   which shows what profiling itself costs (docs/decisions/reference_windows.md)
 //
 // If load is amplified and nothing is to be sped up (--fixed-speedup 0), windows have no target.
+// Combined windows have no main target where companions tell enough about the target that was
+// drawn.
 //
 // run(), then wait_for_stop() and finish(), are for the profiler's thread. Any thread may call
 // stop(): run() then returns soon and discards the window under way. If profiling ends before the
@@ -21,6 +24,7 @@
 
 #include <vector>
 
+#include "experiment/companions.h"
 #include "experiment/core_waits.h"
 #include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
@@ -108,6 +112,9 @@ class Experimenter {
   Nanoseconds poll_interval(Nanoseconds length) const;
 
   void select(std::uint32_t target, int speedup);
+  std::vector<int> next_block(std::uint32_t target);
+  std::vector<CompanionResult> companion_results();
+  Nanoseconds run_time() const { return now() - start_ - shared_.global_delay.get() - unsampled_; }
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
   ExperimentRecord describe(std::uint32_t target, int speedup, const Opening& opening) const;
@@ -143,6 +150,7 @@ class Experimenter {
   TargetSelector selector_;
   FixedTargets fixed_;
   SpeedupPlan plan_;
+  Companions companions_;
   WindowLength window_;
   WindowMeter meter_;
   FlowMeter flows_;

@@ -10,6 +10,14 @@ TargetDescription Experimenter::describe_target(std::uint32_t target) const {
                                   sampled ? counts_.histogram.function_of(target) : kNoFunction);
 }
 
+std::vector<CompanionResult> Experimenter::companion_results() {
+  return companions_.results([&](std::uint32_t number, std::uint32_t target) {
+    TargetDescription described = describe_target(target);
+    log_.append(TargetRecord{number, std::move(described.kind), std::move(described.location),
+                             std::move(described.function)});
+  });
+}
+
 std::vector<LineCount> Experimenter::line_counts() const {
   std::vector<LineCount> counts;
   const std::uint32_t seen = counts_.histogram.seen_count();
@@ -80,6 +88,15 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.load = load_.since({});
   record.final = final;
   return record;
+}
+
+void Experimenter::checkpoint_if_due() {
+  const Nanoseconds time = now();
+  if (time < next_checkpoint_) return;
+  log_.append(samples_record(false));
+  // At growing intervals: a program that is killed loses at most half of its histogram, and the log
+  // stays small.
+  next_checkpoint_ = time + (time - start_);
 }
 
 }  // namespace coz

@@ -17,6 +17,9 @@ namespace {
 // A day, so that sums with it do not overflow.
 constexpr std::uint64_t kMaxTime = 86'400'000'000'000;
 
+// Percent. With more, nothing would be measured near the program's working point.
+constexpr double kMaxCompanionDose = 50;
+
 // The COZ_* variables: from the environment or, after an attach request, from the answer of `coz
 // run`.
 class Variables {
@@ -116,6 +119,13 @@ std::vector<int> parse_speedups(std::string_view text) {
   return speedups;
 }
 
+double parse_companion_dose(std::string_view text) {
+  double percent = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return is_number && percent > 0 && percent <= kMaxCompanionDose ? percent / 100 : 0;
+}
+
 namespace {
 
 Config read(const Variables& variables) {
@@ -138,6 +148,10 @@ Config read(const Variables& variables) {
   config.load =
       LoadLevel::parse(variables.text("COZ_ARRIVAL_SPEEDUP"), variables.text("COZ_ARRIVAL_RATE"));
   config.end_to_end = variables.text("COZ_END_TO_END") == "1";
+  const bool has_choice = config.fixed_speedup || !config.fixed_targets.empty();
+  if (!has_choice && !config.load && !config.end_to_end) {
+    config.companion_dose = parse_companion_dose(variables.text("COZ_COMPANIONS"));
+  }
   if (const auto period = variables.number("COZ_PERIOD"); period && *period > 0) {
     config.period = static_cast<Nanoseconds>(*period);
   }

@@ -49,6 +49,9 @@ std::vector<TargetName> parse_fixed_targets(std::string_view text);
 // COZ_SPEEDUPS: whole numbers from 1 to 100 with commas between them; anything else is left out.
 std::vector<int> parse_speedups(std::string_view text);
 
+// COZ_COMPANIONS: per cent above 0 and up to 50, as a fraction; 0 for anything else.
+double parse_companion_dose(std::string_view text);
+
 }  // namespace coz
 
 #endif  // LIBCOZ_LIFECYCLE_CONFIG_H

@@ -63,6 +63,7 @@ RunRecord describe_run(const Config& config, const Modules& modules, const Sampl
   record.fixed_speedup = config.fixed_speedup;
   record.speedups = config.speedups;
   if (config.load && config.load->is_known()) record.arrival_speedup = config.load->delay({});
+  record.companion_dose = config.companion_dose;
   record.points = std::move(points);
   return record;
 }

@@ -106,7 +106,8 @@ bool Runtime::load_modules() {
                 by_function ? Lineless::kFind : Lineless::kSkip, problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
   if (counts_.histogram.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0) &&
-      call_paths_.reserve()) {
+      call_paths_.reserve() &&
+      (config_.companion_dose == 0 || session_.mixes.reserve(ThreadRegistry::kSlots))) {
     return true;
   }
   message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));

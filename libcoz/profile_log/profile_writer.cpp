@@ -99,6 +99,16 @@ void write_callers(JsonWriter& json, const std::vector<CallerCount>& callers) {
   json.end_array();
 }
 
+void write_companions(JsonWriter& json, const std::vector<CompanionResult>& companions) {
+  json.key("companions").begin_array();
+  for (const CompanionResult& each : companions) {
+    json.begin_array();
+    json.value(each.number).value(each.speedup / 100.0).value(each.samples);
+    json.end_array();
+  }
+  json.end_array();
+}
+
 void write_flows(JsonWriter& json, const std::vector<FlowResult>& flows) {
   json.key("flows").begin_array();
   for (const FlowResult& half : flows) {
@@ -155,7 +165,20 @@ std::string to_json(const RunRecord& record) {
     json.end_array();
   }
   if (record.arrival_speedup) json.field("arrival_speedup", *record.arrival_speedup);
+  if (record.companion_dose > 0) json.field("companion_dose", record.companion_dose);
   if (!record.points.empty()) write_point_records(json, record.points);
+  json.end_object();
+  return json.text();
+}
+
+std::string to_json(const TargetRecord& record) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("type", "target");
+  json.field("number", record.number);
+  json.field("kind", record.kind);
+  json.field("location", record.location);
+  if (!record.function.empty()) json.field("function", record.function);
   json.end_object();
   return json.text();
 }
@@ -174,6 +197,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("effective_duration", record.duration - record.delay);
   json.field("delay", record.delay);
   json.field("hits", record.target_samples);
+  if (record.companions) write_companions(json, *record.companions);
   json.field("samples", record.samples);
   json.field("line_samples", record.target_samples_so_far);
   json.field("run_time", record.run_time);

@@ -12,6 +12,7 @@
 namespace coz {
 
 std::string to_json(const RunRecord& record);
+std::string to_json(const TargetRecord& record);
 std::string to_json(const ExperimentRecord& record);
 std::string to_json(const LoadRecord& record);
 std::string to_json(const ReferenceRecord& record);

@@ -41,6 +41,7 @@ struct RunRecord {
   std::optional<int> fixed_speedup;            // percent; written as a fraction
   std::vector<int> speedups;                   // the same
   std::optional<Nanoseconds> arrival_speedup;  // where it was given, not to be measured
+  double companion_dose = 0;                   // 0: windows have one target at a time
   std::vector<PointRecord> points;
 };
 
@@ -85,6 +86,20 @@ struct FlowResult {
   std::vector<ThreadFlow> threads;
 };
 
+// A target by number, for windows to name their companions by.
+struct TargetRecord {
+  std::uint32_t number = 0;
+  std::string kind;
+  std::string location;
+  std::string function;  // empty if unknown
+};
+
+struct CompanionResult {
+  std::uint32_t number = 0;   // of its TargetRecord
+  int speedup = 0;            // percent; written as a fraction
+  std::uint64_t samples = 0;  // in it, in the window
+};
+
 struct ExperimentRecord {
   std::uint64_t block = 0;
   std::string kind;  // of the target
@@ -108,6 +123,8 @@ struct ExperimentRecord {
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
   std::vector<FlowResult> flows;  // of its halves
+  // nullopt where windows have one target at a time.
+  std::optional<std::vector<CompanionResult>> companions;
 };
 
 // A window without a speedup and without samples.

@@ -68,6 +68,9 @@ class Targets {
   std::uint32_t of(std::span<const SourceFrame> frames, bool with_caller) noexcept;
 
   static std::uint32_t of_region(std::uint32_t region) noexcept { return region; }
+  static bool is_region(std::uint32_t target) noexcept {
+    return target < RegionRegistry::kMaxRegions;
+  }
 
   // `function` is that of the first sample in the target.
   TargetDescription describe(std::uint32_t target, std::uint32_t function) const;

@@ -21,12 +21,23 @@ namespace coz {
 
 class Session {
  public:
+  // Where several targets may be selected, reserve `mixes` before the first sample.
   Session(SharedState& state, Nanoseconds period) noexcept
-      : shared(state), delays{state.global_delay,       state.wakers, state.pending, state.young,
-                              state.selection,          period,       now,           pause_until,
-                              kMaxSavedPeriods * period} {}
+      : shared(state),
+        delays{state.global_delay,
+               state.wakers,
+               state.pending,
+               state.young,
+               state.selection,
+               period,
+               now,
+               pause_until,
+               kMaxSavedPeriods * period,
+               own_processor_time,
+               &mixes} {}
 
   SharedState& shared;
+  ChargeMixes mixes;
   const DelayEnvironment delays;
 
   // nullptr: nothing is profiled, or no longer.

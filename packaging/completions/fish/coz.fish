@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp report plot view diff merge lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --compare --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --granularity --latency --levels --line --live --min-points --output --period --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warmup -b -o -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --granularity --latency --levels --line --live --min-points --output --period --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warmup -b -o -s
 
 complete -c coz -e
 complete -c coz -f
@@ -64,6 +64,8 @@ complete -c coz -n '_shtab_coz_using run' -l fixed-function -x -d 'with --granul
 complete -c coz -n '_shtab_coz_using run' -l fixed-region -x -d 'select this region (COZ_REGION_BEGIN) only; repeatable'
 complete -c coz -n '_shtab_coz_using run' -l fixed-speedup -x -d 'use this speedup only, in per cent (0 to 100)'
 complete -c coz -n '_shtab_coz_using run' -l speedups -x -d 'use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them'
+complete -c coz -n '_shtab_coz_using run' -l companions -x -d 'in every experiment speed up other targets besides, at random, so that each experiment tells about all of them; together they save PERCENT of the time, on average (5 is a good choice); not where targets or speedup are fixed, load is amplified, or a run is one experiment (default: 0)'
+complete -c coz -n '_shtab_coz_using run' -l one-at-a-time -d 'speed up one target in each experiment; the same as --companions 0'
 complete -c coz -n '_shtab_coz_using run' -l end-to-end -d 'make the whole run one experiment'
 complete -c coz -n '_shtab_coz_using run' -l period -x -d 'time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in nanoseconds (default: 1ms)'
 complete -c coz -n '_shtab_coz_using run' -l seed -x -d 'repeat the random choices of a run'
@@ -107,6 +109,8 @@ complete -c coz -n '_shtab_coz_using amp' -l fixed-lines -xka "(__fish_complete_
 complete -c coz -n '_shtab_coz_using amp' -l fixed-function -x -d 'with --granularity function: select this function only; repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l fixed-region -x -d 'select this region (COZ_REGION_BEGIN) only; repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l speedups -x -d 'use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them'
+complete -c coz -n '_shtab_coz_using amp' -l companions -x -d 'in every experiment speed up other targets besides, at random, so that each experiment tells about all of them; together they save PERCENT of the time, on average (5 is a good choice); not where targets or speedup are fixed, load is amplified, or a run is one experiment (default: 0)'
+complete -c coz -n '_shtab_coz_using amp' -l one-at-a-time -d 'speed up one target in each experiment; the same as --companions 0'
 complete -c coz -n '_shtab_coz_using amp' -l end-to-end -d 'make the whole run one experiment'
 complete -c coz -n '_shtab_coz_using amp' -l period -x -d 'time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in nanoseconds (default: 1ms)'
 complete -c coz -n '_shtab_coz_using amp' -l seed -x -d 'repeat the random choices of a run'

@@ -131,6 +131,21 @@ def test_environment_of_the_program(start: Start, tmp_path: Path) -> None:
         assert out == value + "\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        ((), "(none)"),
+        (("--one-at-a-time",), "(none)"),
+        (("--companions", "0"), "(none)"),
+        (("--companions", "5"), "5"),
+        (("--companions", "7.5%"), "7.5"),
+    ],
+)
+def test_the_companions_dose_reaches_the_program(start: Start, options: tuple[str, ...], value: str) -> None:
+    _, out, _ = finish(start("environment", "COZ_COMPANIONS", options=options))
+    assert out == value + "\n"
+
+
 def test_functions_and_speedups_reach_the_program(start: Start) -> None:
     options = ("--granularity", "function", "--fixed-function", "f", "--fixed-function", "g")
     options += ("--speedups", "50,0,25%")

@@ -7,10 +7,12 @@ using coz::Decay;
 using coz::kMicrosecond;
 using coz::kMillisecond;
 using coz::Nanoseconds;
+using coz::SelectedTarget;
 
 namespace {
 
 constexpr Nanoseconds kPeriod = kMillisecond;
+constexpr SelectedTarget kTarget{7, kPeriod};
 constexpr std::uintptr_t kSite = 0x401234;
 constexpr std::uintptr_t kOther = 0x405678;
 
@@ -20,11 +22,19 @@ Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
   for (int i = 0; i < segments; ++i) {
     smoother.begin_segment(kSite);
     smoother.resume_segment(now);
-    if (i % 10 == 0) smoother.sample(true, kPeriod, now);
+    if (i % 10 == 0) smoother.sample(kTarget, kPeriod, now);
     now += kPeriod / 10;
     charged += smoother.discharge(kPeriod, now);
   }
   return charged;
+}
+
+// Takes all line time that is left.
+Nanoseconds take_all(ChargeSmoother& smoother) {
+  Nanoseconds sum = 0;
+  smoother.discharge_all(nullptr,
+                         [&](Nanoseconds line_time, const coz::ChargeMix*) { sum += line_time; });
+  return sum;
 }
 
 }  // namespace
@@ -55,7 +65,7 @@ TEST_CASE("a new bucket soon charges what it gets") {
 TEST_CASE("a code segment is charged for its own samples only") {
   ChargeSmoother smoother;
   smoother.begin_segment(kSite);
-  smoother.sample(true, kPeriod, 0);
+  smoother.sample(kTarget, kPeriod, 0);
   CHECK_FALSE(smoother.is_idle());
   smoother.begin_segment(kOther);
   CHECK(smoother.is_idle());
@@ -69,12 +79,12 @@ TEST_CASE("in a code segment that goes on and on, samples in the target are soon
   Nanoseconds now = 0;
   for (int i = 0; i < 10; ++i) {
     now += kPeriod;
-    smoother.sample(true, kPeriod, now);
+    smoother.sample(kTarget, kPeriod, now);
     smoother.discharge(kPeriod, now);
   }
   CHECK(smoother.is_idle());
   now += kPeriod;
-  smoother.sample(true, kPeriod, now);
+  smoother.sample(kTarget, kPeriod, now);
   CHECK(smoother.discharge(kPeriod, now) == kPeriod);
 }
 
@@ -86,15 +96,15 @@ TEST_CASE(
     smoother.begin_segment(kSite);
     for (int sample = 0; sample < 3; ++sample) {
       now += kPeriod;
-      smoother.sample(false, kPeriod, now);
+      smoother.sample(std::nullopt, kPeriod, now);
     }
   }
   smoother.begin_segment(kSite);
-  smoother.sample(true, kPeriod, now);
+  smoother.sample(kTarget, kPeriod, now);
   CHECK(smoother.discharge(kPeriod, now) == kPeriod);
   // The place once serves short code segments for a while.
   for (int i = 0; i < 50; ++i) smoother.begin_segment(kSite);
-  smoother.sample(true, kPeriod, now);
+  smoother.sample(kTarget, kPeriod, now);
   CHECK(smoother.discharge(kPeriod, now) < kPeriod);
 }
 
@@ -103,11 +113,11 @@ TEST_CASE("code segments that share a bucket lose no time") {
   Nanoseconds sampled = 0;
   for (std::uintptr_t site = 1; site <= 200; ++site) {
     smoother.begin_segment(site * 0x40);
-    smoother.sample(true, kPeriod, 0);
+    smoother.sample(kTarget, kPeriod, 0);
     sampled += kPeriod;
   }
-  CHECK(smoother.discharge_all() == sampled);
-  CHECK(smoother.discharge_all() == 0);
+  CHECK(take_all(smoother) == sampled);
+  CHECK(take_all(smoother) == 0);
 }
 
 TEST_CASE("of very short code segments few are observed, and as much is charged") {
@@ -121,7 +131,7 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
     smoother.begin_segment(kSite);
     if (!smoother.is_idle()) smoother.resume_segment(now);
     if (i % 5000 == 0) {  // a hit every millisecond
-      smoother.sample(true, kPeriod, now);
+      smoother.sample(kTarget, kPeriod, now);
       sampled += kPeriod;
     }
     now += kPeriod / 5000;
@@ -131,7 +141,7 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
   }
   CHECK(looked_at < kSegments / 20);
   CHECK(charged > sampled * 3 / 4);  // what is left is in the bucket
-  CHECK(charged + smoother.discharge_all() == sampled);
+  CHECK(charged + take_all(smoother) == sampled);
 }
 
 TEST_CASE("where every second run of a code segment is empty, the others are charged soon") {
@@ -146,7 +156,7 @@ TEST_CASE("where every second run of a code segment is empty, the others are cha
     smoother.begin_segment(kSite);
     smoother.resume_segment(now);
     if (i % 20 == 0) {
-      smoother.sample(true, kPeriod, now);
+      smoother.sample(kTarget, kPeriod, now);
       sampled += kPeriod;
     }
     now += kPeriod / 20;
@@ -169,13 +179,13 @@ Nanoseconds live(coz::YoungCharges& shared, Nanoseconds& now, Nanoseconds life, 
   Nanoseconds charged = 0;
   if (is_hit) {
     now += life / 2;
-    smoother.sample(true, kPeriod, now);
+    smoother.sample(kTarget, kPeriod, now);
     charged += smoother.discharge(kPeriod, now);
     life -= life / 2;
   }
   now += life;
   charged += smoother.discharge(kPeriod, now);
-  return charged + smoother.discharge_all();
+  return charged + take_all(smoother);
 }
 
 }  // namespace
@@ -219,12 +229,12 @@ TEST_CASE("a thread that grows older gets buckets of its own") {
   smoother.begin_young(shared, kKind);
   Nanoseconds now = 0;
   for (int i = 0; i < ChargeSmoother::kSamplesOfYouth; ++i) {
-    smoother.sample(true, kPeriod, now);
+    smoother.sample(kTarget, kPeriod, now);
     now += kPeriod;
     CHECK(smoother.discharge(kPeriod, now) < kPeriod);
   }
   CHECK(smoother.is_young());
-  smoother.sample(true, kPeriod, now);
+  smoother.sample(kTarget, kPeriod, now);
   CHECK_FALSE(smoother.is_young());
   // It has lasted for long, so it is charged at once.
   CHECK(smoother.discharge(kPeriod, now) == kPeriod);

@@ -64,7 +64,7 @@ struct World {
 struct Thread {
   Thread(World& world, std::uint32_t slot) : delays(state, world.environment) {
     state.slot = slot;
-    for (int i = 0; i < 10; ++i) state.smoother.sample(false, kPeriod, 0);
+    for (int i = 0; i < 10; ++i) state.smoother.sample(std::nullopt, kPeriod, 0);
   }
   Nanoseconds local() const { return state.clock.local(); }
 

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+using coz::parse_companion_dose;
 using coz::parse_fixed_targets;
 using coz::parse_speedups;
 
@@ -19,4 +20,12 @@ TEST_CASE("chosen speedups are read, and anything else is left out") {
   CHECK(parse_speedups("").empty());
   CHECK(parse_speedups("25,50,100") == std::vector<int>{25, 50, 100});
   CHECK(parse_speedups("0,25,25,x,-5,101,99999999999,7x,") == std::vector<int>{25});
+}
+
+TEST_CASE("the limit of the companions' dose is per cent; anything else means none") {
+  CHECK(parse_companion_dose("5") == Approx(0.05));
+  CHECK(parse_companion_dose("7.5") == Approx(0.075));
+  for (const char* text : {"", "0", "-1", "51", "5x", "nan", "much"}) {
+    CHECK(parse_companion_dose(text) == 0);
+  }
 }

@@ -102,6 +102,22 @@ ExperimentRecord experiment_record() {
 
 }  // namespace
 
+TEST_CASE("a combined window names its companions by number") {
+  RunRecord run = run_record();
+  CHECK(to_json(run).find("companion_dose") == std::string::npos);
+  run.companion_dose = 0.05;
+  CHECK(count_of(to_json(run), R"("companion_dose":0.05)") == 1);
+  CHECK(to_json(coz::TargetRecord{3, "function", "/src/app.cpp:work", "work"}) ==
+        R"({"type":"target","number":3,"kind":"function","location":"/src/app.cpp:work",)"
+        R"("function":"work"})");
+  ExperimentRecord experiment = experiment_record();
+  CHECK(to_json(experiment).find("companions") == std::string::npos);
+  experiment.companions.emplace();
+  CHECK(count_of(to_json(experiment), R"("companions":[])") == 1);
+  experiment.companions = {{3, 25, 7}, {0, 100, 0}};
+  CHECK(count_of(to_json(experiment), R"("companions":[[3,0.25,7],[0,1,0]])") == 1);
+}
+
 TEST_CASE("a run record") {
   CHECK(
       to_json(run_record()) ==

@@ -62,7 +62,7 @@ TEST_CASE("a sample counts for the line in which the thread is, and charges it")
   CHECK(world.counts.histogram.total() == 1);
   CHECK(world.counts.histogram.in_scope() == 1);
   CHECK(world.counts.histogram.of(kTarget) == 1);
-  CHECK(world.thread.delay.smoothed_target == kTarget);
+  CHECK_FALSE(world.thread.delay.smoother.is_idle());
 }
 
 TEST_CASE("a sample that comes late, or in a pause, is none of the line where the thread is now") {
@@ -74,5 +74,5 @@ TEST_CASE("a sample that comes late, or in a pause, is none of the line where th
   CHECK(world.counts.histogram.in_scope() == 0);
   CHECK(world.counts.histogram.of(kTarget) == 0);
   CHECK(world.thread.delay.clock.local() == 0);
-  CHECK(world.thread.delay.smoothed_target == coz::kNoTarget);
+  CHECK(world.thread.delay.smoother.is_idle());
 }

@@ -53,6 +53,72 @@ TEST_CASE("a baseline is a selection too: a line without delay") {
   CHECK(cell.get().epoch != 0);
 }
 
+TEST_CASE("companions are selected besides the main target, each with a delay of its own") {
+  SelectionCell cell;
+  std::vector<coz::SelectedTarget> companions;
+  for (std::uint32_t target = 0; target < 400; ++target) companions.push_back({target, target});
+  cell.select(1000, 125000, companions);
+  const Selection selection = cell.get();
+  CHECK(cell.delay_of(1000, selection) == 125000);
+  for (std::uint32_t target = 0; target < 400; ++target) {
+    CHECK(cell.delay_of(target, selection) == target);
+  }
+  CHECK_FALSE(cell.delay_of(400, selection));
+  CHECK_FALSE(cell.delay_of(coz::kNoTarget, selection));
+  cell.select(1000, 125000);
+  CHECK_FALSE(cell.delay_of(1000, Selection{}));
+  CHECK_FALSE(cell.delay_of(7, cell.get()));
+}
+
+TEST_CASE("without a main target companions are selected alone") {
+  SelectionCell cell;
+  cell.select(coz::kNoTarget, 0, std::vector<coz::SelectedTarget>{{5, 250}});
+  const Selection selection = cell.get();
+  CHECK(selection.epoch != 0);
+  CHECK(cell.delay_of(5, selection) == 250);
+  CHECK_FALSE(cell.delay_of(6, selection));
+  cell.select(coz::kNoTarget, 0, std::vector<coz::SelectedTarget>{{6, 250}});
+  CHECK_FALSE(cell.delay_of(6, selection));  // that one is over
+  CHECK(cell.delay_of(6, cell.get()) == 250);
+}
+
+TEST_CASE("more companions than there is room for are left out") {
+  SelectionCell cell;
+  std::vector<coz::SelectedTarget> companions;
+  for (std::uint32_t target = 0; target < 2000; ++target) companions.push_back({target, 1});
+  cell.select(coz::kNoTarget, 0, companions);
+  CHECK(cell.delay_of(SelectionCell::kMaxCompanions - 1, cell.get()) == 1);
+  CHECK_FALSE(cell.delay_of(SelectionCell::kMaxCompanions, cell.get()));
+}
+
+TEST_CASE("readers see delays of one epoch, or none", "[threads]") {
+  SelectionCell cell;
+  std::atomic<bool> stop{false};
+  std::atomic<int> torn{0};
+  std::atomic<int> seen{0};
+  std::thread reader([&] {
+    while (!stop) {
+      const Selection selection = cell.get();
+      for (std::uint32_t target = 1; target <= 3; ++target) {
+        const auto delay = cell.delay_of(target, selection);
+        if (!delay) continue;
+        ++seen;
+        // The writer below gives companions the delay of the main target and their number.
+        if (*delay != selection.delay + target) ++torn;
+      }
+    }
+  });
+  for (std::uint32_t i = 0; i < 20000 || seen < 1000; ++i) {
+    const coz::Nanoseconds delay = 10L * (i % 1000);
+    cell.select(1000, delay,
+                std::vector<coz::SelectedTarget>{{1, delay + 1}, {2, delay + 2}, {3, delay + 3}});
+    if (i % 64 == 0) std::this_thread::yield();
+  }
+  stop = true;
+  reader.join();
+  CHECK(torn == 0);
+}
+
 TEST_CASE("readers see whole selections, or none", "[threads]") {
   SelectionCell cell;
   std::atomic<bool> stop{false};
