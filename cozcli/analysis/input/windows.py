@@ -14,8 +14,8 @@ from cozcli.profile.records import ExperimentRecord
 POOL = -1
 #: With so many windows in steady state at a speedup, those that were not are left out.
 MIN_STEADY = 4
-#: While a queue drains at a speedup of 100 %, hardly anything but the line runs. A transient window with less
-#: effective time than this share of its length has no period.
+#: While a queue drains at a speedup of 100 %, hardly anything but the line runs. Where most windows are
+#: transient, those with less effective time than this share of their length have no period.
 MIN_EFFECTIVE = 0.1
 
 
@@ -79,7 +79,7 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
     can stand for them.
     """
     windows = Windows(defaultdict(list))
-    in_steady_state = _count_steady(runs)
+    steady, transient = (_count(runs, is_transient) for is_transient in (False, True))
     strata: dict[tuple[int, int], int] = {}
     references = reference_probe_times(runs)
     for number, run in enumerate(runs):
@@ -92,10 +92,10 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             if "clipped" in record.flags:
                 windows.clipped += 1
                 continue
-            if record.is_transient and (
-                in_steady_state[record.location, record.speedup] >= MIN_STEADY
-                or record.effective_duration < MIN_EFFECTIVE * record.duration
-            ):
+            key = record.location, record.speedup
+            if record.is_transient and steady[key] >= MIN_STEADY:
+                continue
+            if transient[key] > steady[key] and record.effective_duration < MIN_EFFECTIVE * record.duration:
                 continue
             windows.unsettled += "unsettled" in record.flags
             stratum = POOL if pooled else strata.setdefault((number, record.block), len(strata))
@@ -107,13 +107,13 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
     return windows
 
 
-def _count_steady(runs: Sequence[Run]) -> Counter[tuple[str, float]]:
-    """Windows that opened in steady state, by location and speedup."""
+def _count(runs: Sequence[Run], is_transient: bool) -> Counter[tuple[str, float]]:
+    """Windows that opened in a transient or in steady state, by location and speedup."""
     return Counter(
         (record.location, record.speedup)
         for run in runs
         for record in run.experiments
-        if not record.is_transient
+        if record.is_transient == is_transient
     )
 
 

@@ -27,14 +27,14 @@ def test_transient_windows_are_left_out_where_others_stand_for_them(steady: int)
     assert kept == [*settled, *(transient if steady < MIN_STEADY else []), *alone]
 
 
-def test_transient_windows_without_effective_time_are_left_out() -> None:
-    """Others of the kind are kept; so are those of a line that always runs alone."""
-    records = [
-        ExperimentRecord("a.c:1", 1.0, effective, duration=150_000_000, flags=flags)
-        for effective in (2_000_000, 50_000_000)
-        for flags in ((), ("transient",))
-    ]
-    assert used(records) == [records[0], *records[2:]]
+@pytest.mark.parametrize("transient", [1, 3])
+def test_windows_without_effective_time_are_left_out_where_most_are_transient(transient: int) -> None:
+    def of(effective: int, *flags: str) -> ExperimentRecord:
+        return ExperimentRecord("a.c:1", 1.0, effective, duration=150_000_000, flags=flags)
+
+    delays_only = [of(2_000_000), of(2_000_000, "transient")]
+    others = [of(50_000_000), *[of(50_000_000, "transient")] * (transient - 1)]
+    assert used([*delays_only, *others]) == (others if transient > 2 else [*delays_only, *others])
 
 
 def test_clipped_windows_are_left_out() -> None:
