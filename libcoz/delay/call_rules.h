@@ -129,6 +129,16 @@ auto meet(ThreadDelays& delays, std::uintptr_t barrier, Call call, WakeSourceOf 
   return wait(delays, barrier, call, wake_source_of);
 }
 
+// Creating a thread. It begins with what its parent has served (`call` gets that), and what the
+// parent still owed it would owe, too.
+template <typename Call>
+auto create(ThreadDelays& delays, Call call) {
+  delays.settle();
+  const auto result = call(delays.local());
+  delays.begin_segment();
+  return result;
+}
+
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
 // time shorter, so it earns no credit.
 template <typename Call>

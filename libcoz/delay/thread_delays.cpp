@@ -156,12 +156,6 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   resume_segment_exclusively();
 }
 
-void ThreadDelays::charge_up_to_now() noexcept {
-  const Exclusive exclusive(state_);
-  apply_charges();
-  resume_segment_exclusively();
-}
-
 void ThreadDelays::catch_up() noexcept {
   const Exclusive exclusive(state_);
   apply_charges();

@@ -141,9 +141,6 @@ class ThreadDelays {
   Prolongation prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
                             std::uintptr_t mutex) noexcept;
 
-  // Charges the thread for what it has run so far, so that the others see it, without pausing.
-  void charge_up_to_now() noexcept;
-
   // Applies the thread's charges, and then charges it `amount(effective time)`, without pausing.
   // Returns false, and charges nothing, in a signal handler that interrupted another call; what
   // defer_charge() is given then takes effect when that call ends.
@@ -168,6 +165,9 @@ class ThreadDelays {
   // The thread ends, and others may wait for it as `object`. It is charged all that its samples
   // stand for.
   void before_ending(std::uintptr_t object) noexcept;
+
+  // What the thread has served.
+  Nanoseconds local() const noexcept { return state_.clock.local(); }
 
   // The thread's effective time now.
   Nanoseconds effective_now() const noexcept;

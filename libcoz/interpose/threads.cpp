@@ -51,12 +51,12 @@ COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int
   if (!delays || parent == nullptr) return create(routine, argument);
   auto* start = static_cast<Start<Result>*>(malloc(sizeof(Start<Result>)));
   if (start == nullptr) return no_memory;
-  // The delays that the parent has served have delayed the child's creation too.
-  delays->charge_up_to_now();
   if (Runtime* runtime = Runtime::active()) runtime->threads().before_creating(*parent);
-  *start = {routine, argument, parent->delay.clock.local(),
-            kind_of(reinterpret_cast<std::uintptr_t>(routine))};
-  const int result = create(begin_thread<Result>, start);
+  const std::uintptr_t kind = kind_of(reinterpret_cast<std::uintptr_t>(routine));
+  const int result = rules::create(*delays, [&](Nanoseconds served) {
+    *start = {routine, argument, served, kind};
+    return create(begin_thread<Result>, start);
+  });
   if (result != 0) free(start);
   return result;
 }

@@ -46,8 +46,8 @@ class Accounting {
   virtual void meet(std::uintptr_t barrier, Call call) = 0;
   virtual void wait_for_outside(FunctionRef<void> call) = 0;
 
-  // The thread creates another. Returns what that one begins with.
-  virtual Nanoseconds create() noexcept = 0;
+  // The thread creates another; `call` gets what that one begins with.
+  virtual void create(FunctionRef<void, Nanoseconds> call) = 0;
   // A new thread of its kind begins, and later ends. Others wait for its end as `object`.
   virtual void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept = 0;
   virtual void end(std::uintptr_t object) noexcept = 0;

@@ -193,9 +193,15 @@ void ShortThread::live(Thread& thread) {
 }
 
 [[gnu::noinline]] void ShortThread::create(Thread& parent) {
-  inherited_ = parent.accounting().create();
-  lives_ = true;
-  if (idle_ != nullptr) std::exchange(idle_, nullptr)->wake_up();
+  constexpr Time kCost{25 * kMicrosecond};
+  parent.accounting().called_from(caller(__builtin_return_address(0)));
+  parent.accounting().create([&](Nanoseconds inherited) {
+    inherited_ = inherited;
+    parent.compute(kNoLine, kCost);
+    lives_ = true;
+    if (idle_ != nullptr) std::exchange(idle_, nullptr)->wake_up();
+    parent.compute(kNoLine, kCost);
+  });
 }
 
 [[gnu::noinline]] void ShortThread::join(Thread& parent) {

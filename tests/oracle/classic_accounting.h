@@ -53,9 +53,9 @@ class ClassicAccounting final : public Accounting {
     blocked_ = false;
   }
 
-  Nanoseconds create() noexcept override {
+  void create(FunctionRef<void, Nanoseconds> call) override {
     catch_up();
-    return local_;
+    call(local_);
   }
   void begin(Nanoseconds inherited, std::uintptr_t) noexcept override {
     local_ = inherited;

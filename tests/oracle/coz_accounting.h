@@ -57,9 +57,11 @@ class CozAccounting final : public Accounting {
     });
   }
 
-  Nanoseconds create() noexcept override {
-    delays_.charge_up_to_now();
-    return state_.clock.local();
+  void create(FunctionRef<void, Nanoseconds> call) override {
+    coz::rules::create(delays_, [&](Nanoseconds inherited) {
+      call(inherited);
+      return 0;
+    });
   }
   void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept override {
     state_.reset(state_.slot);

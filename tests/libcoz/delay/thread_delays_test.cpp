@@ -52,17 +52,53 @@ TEST_CASE("effective time is real time less delays, including those not yet appl
   CHECK(a.delays.effective_now() == clock_now - 340);
 }
 
-TEST_CASE("charge_up_to_now() applies deferred charges, and does not pause") {
+TEST_CASE("a thread pays before it creates another, which begins with what it has served") {
   World world;
   Thread a(world, 1);
   a.state.deferred = 3 * kDelay;
-  a.delays.charge_up_to_now();
-  CHECK(a.state.deferred == 0);
-  CHECK(a.local() == 3 * kDelay);
-  CHECK(world.global.get() == 3 * kDelay);
   world.global.raise_to(9 * kDelay);
-  a.delays.charge_up_to_now();
-  CHECK(sleeps == 0);
+  Nanoseconds inherited = -1;
+  const auto create = [&](Nanoseconds served) { return inherited = served, 7; };
+  CHECK(coz::rules::create(a.delays, create) == 7);
+  CHECK(slept == 6 * kDelay);
+  CHECK(inherited == 9 * kDelay);
+  CHECK(a.local() == 9 * kDelay);
+}
+
+TEST_CASE("what is left to charge when a thread creates another is not charged for what follows") {
+  World world;
+  coz::DelayState state;
+  ThreadDelays delays(state, world.environment, 0x401000);
+  delays.sampled(kLine);
+  clock_now += kPeriod;
+  coz::rules::create(delays, [](Nanoseconds) { return 0; });
+  const Nanoseconds charged = state.clock.local();
+  CHECK(charged > 0);
+  CHECK(charged < kDelay);
+  clock_now += kPeriod;
+  delays.settle();
+  CHECK(state.clock.local() == charged);
+}
+
+TEST_CASE("threads of one kind that follow each other are charged for a sample in one of them") {
+  World world;
+  constexpr std::uintptr_t kKind = 0x402000;
+  const auto live = [&](bool is_sampled, std::uintptr_t kind) {
+    coz::DelayState state;
+    ThreadDelays delays(state, world.environment);
+    delays.begin(world.global.get(), kind);
+    const Nanoseconds before = state.clock.local();
+    if (is_sampled) delays.sampled(kLine);
+    clock_now += kPeriod / 2;
+    delays.before_ending(0x5000);
+    return state.clock.local() - before;
+  };
+  CHECK(live(false, kKind) == 0);
+  const Nanoseconds sampled = live(true, kKind);
+  CHECK(sampled > 0);
+  CHECK(sampled < kDelay);
+  CHECK(live(false, kKind + 0x40) == 0);
+  CHECK(live(false, kKind) > 0);
 }
 
 TEST_CASE("catch_up() applies deferred charges and pays the rest") {
@@ -205,7 +241,6 @@ TEST_CASE("errno is the program's, with the real clock and real pauses too") {
   delays.before_blocking();
   world.global.raise_to(150 * kMicrosecond);
   delays.after_blocking(WakeSource::kExternal, coz::kNoObject);
-  delays.charge_up_to_now();
   delays.catch_up();
   CHECK(errno == ENOTTY);
   // What was overslept may leave a rest that is too short to be slept.

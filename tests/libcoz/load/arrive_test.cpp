@@ -81,7 +81,7 @@ TEST_CASE("an arrival inside a wrapped call is charged when that call is over") 
   a.arrive(*amplification);
   CHECK(a.local() == 0);
   a.state.busy = false;
-  a.delays.charge_up_to_now();
+  a.delays.catch_up();
   CHECK(a.local() == kMillisecond);
   CHECK(amplification->counts().charged == kMillisecond);
 }
