@@ -95,18 +95,18 @@ class Fields:
             found.append(Fields(item))
         return found
 
-    def rows(self, key: str, length: int) -> list[list[Fields]]:
-        """A list of lists of `length` values each, every value as a field `key`; empty if absent."""
+    def rows(self, key: str, length: int) -> list[list[object]]:
+        """A list of lists of `length` values each, which are not checked; empty if absent."""
         found = []
         for row in self._list(key):
             if not isinstance(row, list) or len(row) != length:
                 raise RecordError(f"{key!r} holds something that is not {length} numbers")
-            found.append([Fields({key: item}) for item in row])
+            found.append(row)
         return found
 
     def numbers(self, key: str, length: int) -> list[list[int]]:
         """A list of lists of `length` integers each; empty if absent."""
-        return [[item.natural(key) for item in row] for row in self.rows(key, length)]
+        return [[Fields({key: item}).natural(key) for item in row] for row in self.rows(key, length)]
 
     def counts(self, key: str) -> dict[str, int]:
         """An object of non-negative integers; empty if absent."""

@@ -139,14 +139,17 @@ def _experiment(fields: Fields) -> ExperimentRecord:
     )
 
 
-def _companion(row: list[Fields]) -> Companion:
-    """Without one of its companions a window would be one of unknown speedups, so all must be right."""
+def _companion(row: list[object]) -> Companion:
+    """Without one of its companions a window would be one of unknown speedups, so all must be right.
+
+    There may be a hundred in each window: they are checked here, without a call for each number.
+    """
     number, speedup, samples = row
-    return Companion(
-        number.natural("companions"),
-        check_speedup(speedup.real("companions", 1.0)),
-        samples.natural("companions"),
-    )
+    if not (type(number) is int and type(samples) is int and type(speedup) in (int, float)):
+        raise RecordError("'companions' holds something that is not a number")
+    if not (0 <= number <= MAX_NUMBER and 0 <= samples <= MAX_NUMBER and 0 <= speedup <= 1):  # type: ignore[operator]
+        raise RecordError("'companions' is out of range")
+    return Companion(number, check_speedup(speedup), samples)  # type: ignore[arg-type]
 
 
 def _flows(fields: Fields) -> tuple[Flow, ...]:

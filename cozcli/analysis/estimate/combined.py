@@ -49,7 +49,7 @@ def estimate_points(
         rows = arrange_rows(of_point, by_target, runs, targets, parts)
         if rows is None or len(rows) < MIN_ROWS:
             continue
-        fit = fit_combined(rows)
+        fit = fit_combined(rows, key[1])
         as_companion = np.flatnonzero((rows.companions > 0).any(axis=0))
         seen = np.union1d(as_companion, rows.main[(rows.main >= 0) & (rows.main_speedup > 0)])
         own = [factors[key]] if key in factors else []

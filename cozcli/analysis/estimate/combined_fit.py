@@ -29,6 +29,7 @@ The logarithm of p is fitted: linearised where it stands (Gauss and Newton), by 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +42,16 @@ from cozcli.analysis.estimate.combined_design import (
     at_speedups,
 )
 from cozcli.analysis.estimate.combined_rows import CombinedRows
+from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.mixed_model import Group, Posterior, Variances, settled, solve
 
-#: The prior of c, of mean 0, and of κ: variances.
-VARIANCE_C, VARIANCE_KAPPA = 4.0, 1.0
+#: The prior of c, which is between 0 and 1 but for latencies, and of κ, of mean 0.
+MEAN_C, VARIANCE_C, VARIANCE_OF_LATENCIES, VARIANCE_KAPPA = 0.5, 0.5**2, 4.0, 0.5**2
 #: Expected standard deviation of u, and of the random walk; each as if seen in so many targets.
 EXPECTED_U, EXPECTED_BEND, STRENGTH = 0.25, 0.4, 2.0
+#: Variances above this are not of targets that save a part of their share.
+MOST_VARIANCE = 1.0
 #: Periods beyond these parts of that without speedups are treated as at them.
 LEAST, MOST = 0.1, 20.0
 #: Below this part of the period, windows are not more exact in absolute terms.
@@ -104,15 +108,16 @@ class CombinedFit:
         return operator @ self.posterior.mean[columns], operator @ covariance @ operator.T
 
 
-def fit_combined(rows: CombinedRows) -> CombinedFit:
-    """Fit all windows of one progress point."""
+def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT) -> CombinedFit:
+    """Fit all windows of one progress point of this kind."""
     design = CombinedDesign(rows)
-    variances = _start(rows, design)
+    variances = _start(rows, design, kind)
     response, relative, weight = rows.log_period, np.ones(len(rows)), rows.weight
     for _ in range(MAX_STEPS):
         x = design.matrix / relative[:, None]
         x[:, 0] = 1.0
-        posterior, better = solve(response, x, weight, rows.block, variances)
+        posterior, better = solve(response - MEAN_C * x[:, 1], x, weight, rows.block, variances)
+        posterior.mean[1] += MEAN_C
         is_settled = settled(variances, better, TOLERANCE)
         far = _nearness(response - x @ posterior.mean - posterior.block[rows.block], weight, better.noise)
         now = np.clip(1 + design.matrix[:, 1:] @ posterior.mean[1:], LEAST, MOST)
@@ -127,7 +132,11 @@ def fit_combined(rows: CombinedRows) -> CombinedFit:
     return CombinedFit(rows, design, posterior)
 
 
-def _start(rows: CombinedRows, design: CombinedDesign) -> Variances:
+def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:
+    # Of a throughput point, a target saves about as much as its share, or nothing.
+    variance_c, most = (
+        (VARIANCE_C, MOST_VARIANCE) if kind == THROUGHPUT else (VARIANCE_OF_LATENCIES, math.inf)
+    )
     errors = np.array([target.share_error for target in rows.targets])
     bends, losses = BENDS * len(design.bending), len(design.bending)
     u, bend = EXPECTED_U**2, EXPECTED_BEND**2
@@ -135,9 +144,9 @@ def _start(rows: CombinedRows, design: CombinedDesign) -> Variances:
         START,
         START,
         (
-            Group(slice(0, FIXED), 0.0, np.array([1e4, VARIANCE_C, VARIANCE_KAPPA])),
-            Group(slice(FIXED, design.first_bend), u, errors, u, STRENGTH),
-            Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH),
+            Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c, VARIANCE_KAPPA])),
+            Group(slice(FIXED, design.first_bend), u, errors, u, STRENGTH, most),
+            Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH, most),
             Group(slice(design.first_loss, design.first_loss + losses), VARIANCE_LOSS, np.zeros(losses)),
         ),
     )

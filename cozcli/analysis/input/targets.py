@@ -81,7 +81,7 @@ def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
 
 
 def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
-    """The share and the number of samples of each location, over all runs.
+    """The share and the number of samples of each location, over all runs. Waiting for a core is part of it.
 
     Runs that were killed before they had counted all samples tell by their windows.
     """
@@ -90,11 +90,22 @@ def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
     time = 0.0
     for run in runs:
         counted, of_run = _counted(run)
+        lengthened = _lengthened(run)
         time += of_run
         for location, count in counted.items():
-            periods[location] += count * run.record.period
+            periods[location] += count * run.record.period * lengthened
             samples[location] += count
     return {location: (of / time, samples[location]) for location, of in periods.items()} if time > 0 else {}
+
+
+def _lengthened(run: Run) -> float:
+    """How much longer a target ran than its samples say: threads waited for a core, or a timer came late."""
+    known = [r for r in run.experiments if r.processor_time > 0]
+    had = float(sum(r.processor_time for r in known))
+    waited = float(sum(max(r.core_wait, 0) for r in known))
+    sampled = float(sum(r.samples for r in known) * run.record.period)
+    base = min(sampled, had) if run.record.sampling == "timer" else had
+    return (had + waited) / base if base > 0 else 1.0
 
 
 def _counted(run: Run) -> tuple[dict[str, float], float]:

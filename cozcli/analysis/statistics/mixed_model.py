@@ -11,6 +11,7 @@ data determine, the likelihood of a group's variance is greatest where Σu²/d²
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +31,7 @@ class Group:
     """Coefficients `columns` with prior variances `variance` + `known`, mean 0.
 
     known: one for each column. expected, strength: what the variance is taken to be before anything is
-    measured, as if so many coefficients had shown it; strength 0: it is fixed.
+    measured, as if so many coefficients had shown it; strength 0: it is fixed. most: it is not above.
     """
 
     columns: slice
@@ -38,6 +39,7 @@ class Group:
     known: Floats
     expected: float = 0.0
     strength: float = 0.0
+    most: float = math.inf
 
     @property
     def prior(self) -> Floats:
@@ -120,7 +122,8 @@ def _next_group(group: Group, mean: Floats, determined: Floats) -> Group:
     if group.strength == 0:
         return group
     found = mean[group.columns] ** 2, determined[group.columns], group.prior
-    return replace(group, variance=_next(group.variance, *found, group.expected, group.strength))
+    variance = _next(group.variance, *found, group.expected, group.strength)
+    return replace(group, variance=min(variance, group.most))
 
 
 def _next(

@@ -34,6 +34,27 @@ def test_shares_are_samples_for_the_time_of_all_runs() -> None:
         assert samples == pytest.approx(share * 400 * WINDOW / PERIOD)
 
 
+def test_waiting_for_a_core_is_part_of_the_share() -> None:
+    records = Measurement().records(Program("serial", 10), 40)
+    plain = shares_of_time(runs_of(records))
+    for record in records:
+        if record["type"] == "experiment":
+            record["processor_time"], record["core_wait"] = WINDOW, WINDOW // 2
+    for location, (share, _) in shares_of_time(runs_of(records)).items():
+        assert share == pytest.approx(1.5 * plain[location][0])
+
+
+def test_a_late_timer_takes_fewer_samples_of_the_same_share() -> None:
+    records = Measurement().records(Program("serial", 10), 40)
+    plain = shares_of_time(runs_of(records))
+    records[0]["sampling"] = "timer"
+    for record in records:
+        if record["type"] == "experiment":
+            record["processor_time"] = 2 * record["samples"] * PERIOD
+    for location, (share, _) in shares_of_time(runs_of(records)).items():
+        assert share == pytest.approx(2 * plain[location][0])
+
+
 def test_a_killed_run_tells_shares_by_its_windows() -> None:
     program = Program("serial", 10)
     records = Measurement().records(program, 400)
