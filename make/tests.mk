@@ -61,7 +61,8 @@ $(ORACLE): $(call objects,unit,tests/oracle/main.cpp) $(BUILD)/obj/unit/tested.a
 	$(call show,LINK,$@)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $< $(LIBRARIES_BEFORE) $(BUILD)/obj/unit/tested.a
 
-PYTEST_RUN := PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
+# Bytecode is kept even where the environment says that none be: what a test starts would be compiled anew each time.
+PYTEST_RUN := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \
               HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/$(BUILD)/hypothesis \
               $(BIN)/python -m pytest -o cache_dir=$(CURDIR)/$(BUILD)/pytest_cache
 # Status 5 says that PYTEST selects no test.
