@@ -55,6 +55,8 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
         low, high = adjusted_interval(each, level)
         if each.p_of_own_windows is not None and not is_significant:
             low, high = min(low, 0.0), max(high, 0.0)
+        if each.result.is_combined and each.result.bound is not None:
+            high = min(high, each.result.bound)
         tested.append(
             replace(
                 each.result,

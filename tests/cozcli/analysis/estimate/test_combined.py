@@ -72,6 +72,7 @@ def test_a_line_that_runs_rarely_cannot_gain_much_whatever_was_measured() -> Non
         assert point.effect <= point.high <= result.bound * point.speedup + 1e-12
         assert point.low > -0.02
     assert max(result.fit.high) <= result.bound + 1e-12
+    assert max(result.slope_high, result.adjusted_high) <= result.bound + 1e-12
 
 
 def test_what_is_beyond_the_share_is_marked_and_cut() -> None:
