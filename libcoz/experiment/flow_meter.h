@@ -12,12 +12,11 @@
 #ifndef LIBCOZ_EXPERIMENT_FLOW_METER_H
 #define LIBCOZ_EXPERIMENT_FLOW_METER_H
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
-#include "delay/queue_waits.h"
-#include "profile_log/records.h"
+#include "experiment/flow_reading.h"
 #include "thread/shared_state.h"
 
 namespace coz {
@@ -36,27 +35,11 @@ class FlowMeter {
   // Reading a thread takes about 1 µs; stages beyond these are not looked at.
   static constexpr std::size_t kMaxThreads = 64;
 
-  struct Thread {
-    std::uint64_t number;
-    std::uint32_t slot;
-    Nanoseconds ran;  // pauses aside
-    std::uint64_t releases;
-    Nanoseconds ongoing;  // of the wait in which it is
-    std::vector<QueueWaits::Wait> waits;
-  };
-  struct Reading {
-    Nanoseconds time = 0;
-    Nanoseconds delay = 0;
-    std::vector<std::uint64_t> visits;  // by point
-    std::vector<Thread> threads;
-  };
-
   bool has_queues();
-  Reading read();
-  static ThreadFlow between(const Thread& from, const Thread& to, const Reading& end);
+  FlowReading read();
 
   SharedState& shared_;
-  Reading last_;
+  FlowReading last_;
   std::vector<FlowResult> results_;
 };
 

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "delay/call_rules.h"
+#include "delay/delay_state.h"
 #include "tests/oracle/function_ref.h"
 
 namespace oracle {
@@ -53,6 +54,8 @@ class Accounting {
   virtual void end(std::uintptr_t object) noexcept = 0;
 
   virtual Nanoseconds effective_now() const noexcept = 0;
+  // What the experimenter reads of the thread; nothing with other rules than ours.
+  virtual const coz::DelayState* state() const noexcept { return nullptr; }
 };
 
 // The accounting of a whole program: makes that of each thread.
@@ -63,6 +66,9 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
   virtual ~Profiler() = default;
   virtual std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) = 0;
+  // Of the line whose samples have a delay, from now on.
+  virtual void select(double speedup) noexcept = 0;
+  virtual Nanoseconds global_delay() const noexcept = 0;
 };
 
 // The simulated clock, as both implementations take it.

@@ -104,6 +104,9 @@ class ClassicProfiler final : public Profiler {
   std::unique_ptr<Accounting> profile_thread(std::uint32_t) override {
     return std::make_unique<ClassicAccounting>(global_, clock_);
   }
+  // Its threads are told the delay with each sample.
+  void select(double) noexcept override {}
+  Nanoseconds global_delay() const noexcept override { return global_; }
 
  private:
   Nanoseconds global_ = 0;

@@ -70,6 +70,7 @@ class CozAccounting final : public Accounting {
   void end(std::uintptr_t object) noexcept override { delays_.before_ending(object); }
 
   Nanoseconds effective_now() const noexcept override { return delays_.effective_now(); }
+  const coz::DelayState* state() const noexcept override { return &state_; }
 
  private:
   // Like the return values of a real lock call.
@@ -83,19 +84,25 @@ class CozAccounting final : public Accounting {
 
 class CozProfiler final : public Profiler {
  public:
-  // `speedup`: of the line whose samples have a delay.
-  CozProfiler(Clock clock, Nanoseconds period, double speedup) noexcept
+  CozProfiler(Clock clock, Nanoseconds period) noexcept
       : environment_{global_,   wakers_,           pending_,
                      young_,    selection_,        period,
-                     clock.now, clock.sleep_until, coz::kMaxSavedPeriods * period} {
-    selection_.select(kSelected, static_cast<Nanoseconds>(speedup * static_cast<double>(period)));
-  }
+                     clock.now, clock.sleep_until, coz::kMaxSavedPeriods * period,
+                     pauses_cost_nothing} {}
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
     return std::make_unique<CozAccounting>(slot, environment_);
   }
+  void select(double speedup) noexcept override {
+    selection_.select(kSelected, static_cast<Nanoseconds>(
+                                     speedup * static_cast<double>(environment_.period)));
+  }
+  Nanoseconds global_delay() const noexcept override { return global_.get(); }
 
  private:
+  // The model does not count them among what a thread ran.
+  static Nanoseconds pauses_cost_nothing() noexcept { return 0; }
+
   coz::GlobalDelay global_;
   coz::WakerTable wakers_;
   coz::PendingCharges pending_;

@@ -6,26 +6,26 @@
 namespace oracle {
 namespace {
 
-// Before the window: dozens of visits for the slowest workload. After it: for the visit that ends
-// it.
-constexpr Nanoseconds kSettle = 250 * kMillisecond;
+// After the window: for the visit that ends it.
+constexpr Nanoseconds kLastVisit = 250 * kMillisecond;
 
 double effect_in_percent(double baseline, double treated) { return 100 * (1 - treated / baseline); }
 
 }  // namespace
 
 double time_per_visit(const Workload& workload, const Settings& settings,
-                      const Treatment& treatment, Nanoseconds length) {
+                      const Treatment& treatment, Nanoseconds length,
+                      Nanoseconds settle) {
   World world(settings, treatment, workload.cores);
   workload.build(world);
   coz::EdgeVisit& edge = world.point().edge;
-  world.run_until(kSettle);
+  world.run_until(settle);
   edge.request();
-  world.run_until(kSettle + length);
+  world.run_until(settle + length);
   if (!edge.is_taken()) return std::nan("");
   const coz::Visit first = edge.visit();
   edge.request();
-  world.run_until(2 * kSettle + length);
+  world.run_until(settle + length + kLastVisit);
   const coz::Visit last = edge.visit();
   return static_cast<double>(last.time - first.time) /
          static_cast<double>(last.number - first.number);

@@ -9,10 +9,14 @@
 
 namespace oracle {
 
+// For dozens of visits of the slowest of workloads().
+inline constexpr Nanoseconds kSettle = 250 * kMillisecond;
+
 // Effective time between two visits to the progress point, ns, over `length` of simulated time
-// after a while to settle. The window is bounded by visits, as libcoz/progress does it.
+// after `settle`. The window is bounded by visits, as libcoz/progress does it.
 double time_per_visit(const Workload& workload, const Settings& settings,
-                      const Treatment& treatment, Nanoseconds length);
+                      const Treatment& treatment, Nanoseconds length,
+                      Nanoseconds settle = kSettle);
 
 struct Comparison {
   Line line;

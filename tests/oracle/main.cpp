@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/oracle/experiment.h"
+#include "tests/oracle/queue_table.h"
 
 namespace {
 
@@ -15,7 +16,7 @@ using oracle::Rules;
 
 constexpr const char* kUsage =
     "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
-    "              [--only PART_OF_NAME] [--brief]\n"
+    "              [--only PART_OF_NAME] [--brief] [--queues]\n"
     "              [--wake-up US] [--overshoot US] [--pause-cpu US]\n"
     "\n"
     "Prints, in percentage points, what happens to the time for a visit of the progress point "
@@ -23,13 +24,17 @@ constexpr const char* kUsage =
     "a line is really made faster in the model, what a profiler predicts, and the error. Without\n"
     "--rules: for both ours (at --period, 1 ms by default) and the classic ones (at 1 ms).\n"
     "\n"
+    "--queues: instead, pipelines with queues, in windows as the experimenter measures them, for\n"
+    "300 simulated seconds unless --seconds says otherwise.\n"
+    "\n"
     "--wake-up, --overshoot, --pause-cpu: what waking a thread takes, how late a sleep ends, and\n"
     "the processor time of a pause (30, 18 and 1 us).\n";
 
 struct Options {
   oracle::Settings settings;
   std::vector<Rules> rules = {Rules::kOurs, Rules::kClassic};
-  double seconds = 10;
+  std::optional<double> seconds;
+  bool queues = false;
   std::string only;
   bool brief = false;
 };
@@ -57,6 +62,10 @@ Options parse(int argc, char** argv) {
     if (option == "--help") {
       std::fputs(kUsage, stdout);
       std::exit(0);
+    }
+    if (option == "--queues") {
+      options.queues = true;
+      continue;
     }
     if (option == "--brief") {
       options.brief = true;
@@ -86,7 +95,7 @@ Options parse(int argc, char** argv) {
       fail_with_usage();
     }
   }
-  if (options.settings.period <= 0 || options.seconds <= 0) fail_with_usage();
+  if (options.settings.period <= 0 || options.seconds.value_or(1) <= 0) fail_with_usage();
   return options;
 }
 
@@ -118,7 +127,7 @@ void run(const Options& options, Rules rules) {
   for (const oracle::Workload& workload : oracle::workloads()) {
     if (workload.name.find(options.only) == std::string::npos) continue;
     const auto comparisons =
-        oracle::compare(workload, settings, static_cast<coz::Nanoseconds>(options.seconds * 1e9));
+        oracle::compare(workload, settings, static_cast<coz::Nanoseconds>(options.seconds.value_or(10) * 1e9));
     const oracle::Errors errors = oracle::errors(comparisons);
     if (!options.brief) print(workload, comparisons);
     std::printf("  %-28s mean error %5.2f, worst %5.1f\n",
@@ -134,5 +143,11 @@ void run(const Options& options, Rules rules) {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
+  if (options.queues) {
+    oracle::print_queue_table(
+        {options.settings, options.only,
+         static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9), options.brief});
+    return 0;
+  }
   for (const Rules rules : options.rules) run(options, rules);
 }

@@ -76,6 +76,7 @@ void Thread::use_cpu(Line line, Nanoseconds duration) noexcept {
   while (duration > 0) {
     const Nanoseconds step = std::min(duration, to_sample_);
     world_.scheduler_.use_cpu(step);
+    ran_ += step;
     duration -= step;
     to_sample_ -= step;
     if (to_sample_ > 0) continue;
@@ -97,6 +98,7 @@ Nanoseconds Thread::next_period() noexcept {
 // A sample that falls due here finds the thread busy.
 Nanoseconds Thread::pause_until(Nanoseconds deadline) noexcept {
   use_cpu(line_, world_.settings_.machine.pause_cpu);
+  ran_ -= world_.settings_.machine.pause_cpu;
   const Nanoseconds mean = world_.settings_.rules == Rules::kClassic
                                ? kClassicOvershoot
                                : world_.settings_.machine.overshoot;
@@ -106,11 +108,13 @@ Nanoseconds Thread::pause_until(Nanoseconds deadline) noexcept {
 }
 
 World::World(const Settings& settings, const Treatment& treatment, int cores)
-    : settings_(settings), treatment_(treatment), scheduler_(cores), profiler_(make_profiler()) {}
+    : settings_(settings), treatment_(treatment), scheduler_(cores), profiler_(make_profiler()) {
+  profiler_->select(treatment.speedup);
+}
 
 std::unique_ptr<Profiler> World::make_profiler() const {
   if (settings_.rules == Rules::kClassic) return std::make_unique<ClassicProfiler>(clock());
-  return std::make_unique<CozProfiler>(clock(), settings_.period, treatment_.speedup);
+  return std::make_unique<CozProfiler>(clock(), settings_.period);
 }
 
 void World::spawn(std::function<void(Thread&)> body) {
@@ -125,6 +129,22 @@ void World::spawn(std::function<void(Thread&)> body) {
 void World::run_until(Nanoseconds end) {
   running = this;
   scheduler_.run_until(end);
+}
+
+void World::select(const Treatment& treatment) noexcept {
+  treatment_ = treatment;
+  profiler_->select(treatment.speedup);
+}
+
+coz::FlowReading World::read_flows() const {
+  coz::FlowReading reading;
+  reading.time = scheduler_.now();
+  reading.delay = global_delay();
+  for (const auto& thread : threads_) {
+    const coz::DelayState* state = thread->accounting_->state();
+    if (state != nullptr) reading.add(state->slot + 1, *state, thread->ran_);
+  }
+  return reading;
 }
 
 Nanoseconds World::clock_now() noexcept { return running->scheduler_.now(); }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/flow_reading.h"
 #include "experiment/random.h"
 #include "progress/point.h"
 #include "tests/oracle/accounting.h"
@@ -97,6 +98,7 @@ class Thread {
   coz::Random pauses_;
   coz::Random periods_;
   Line line_ = kNoLine;  // where it is, or whence it called
+  Nanoseconds ran_ = 0;  // pauses aside
   Nanoseconds to_sample_;
 };
 
@@ -120,6 +122,12 @@ class World {
 
   void run_until(Nanoseconds end);
   coz::Point& point() noexcept { return point_; }
+
+  // Between calls of run_until: what the experimenter does and sees.
+  void select(const Treatment& treatment) noexcept;
+  Nanoseconds now() const noexcept { return scheduler_.now(); }
+  Nanoseconds global_delay() const noexcept { return profiler_->global_delay(); }
+  coz::FlowReading read_flows() const;
 
  private:
   friend class Thread;

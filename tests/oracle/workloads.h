@@ -2,6 +2,7 @@
 #ifndef TESTS_ORACLE_WORKLOADS_H
 #define TESTS_ORACLE_WORKLOADS_H
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace oracle {
 struct Workload {
   std::string name;
   std::vector<std::string> lines;  // names of the lines 0, 1, ...
-  void (*build)(World& world);
+  std::function<void(World& world)> build;
   int cores = 0;               // 0: one for each thread
   bool informational = false;  // the method is not expected to be right here
 };

@@ -1,0 +1,117 @@
+#include "tests/oracle/queue_table.h"
+
+#include <array>
+#include <cstdio>
+
+namespace oracle {
+namespace {
+
+constexpr int kCapacities[] = {1, 8, 64, 1000};
+constexpr Nanoseconds kItems[] = {100 * kMicrosecond, 1 * kMillisecond, 10 * kMillisecond,
+                                  50 * kMillisecond};
+constexpr int kItemsForTruth = 20000;
+
+struct Way {
+  const char* name;
+  Care care;
+};
+constexpr std::array<Way, 4> kWays = {{{"waits, there and back", {true, true}},
+                                       {"waits, random order", {true, false}},
+                                       {"does not wait, there and back", {false, true}},
+                                       {"does not wait, random order", {false, false}}}};
+
+std::string title(const Pipeline& pipeline) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%s, %g ms, %d", pipeline.shape.c_str(),
+                static_cast<double>(pipeline.item) / 1e6, pipeline.capacity);
+  return text;
+}
+
+using Predictions = std::array<Prediction, kWays.size()>;
+
+// The ways at both ends of kWays.
+void print(const Pipeline& pipeline, const Predictions& predictions, bool brief) {
+  const Prediction& waits = predictions.front();
+  const Prediction& not_at_all = predictions.back();
+  for (std::size_t i = 0; !brief && i < waits.comparisons.size(); ++i) {
+    const Comparison& with = waits.comparisons[i];
+    const Comparison& without = not_at_all.comparisons[i];
+    std::printf("    stage %d %3.0f %% %8.1f %9.1f %+6.1f %9.0f %% %13.1f %+6.1f\n", with.line + 1,
+                100 * with.speedup, with.truth, with.predicted, with.error(),
+                100 * waits.transient[i], without.predicted, without.error());
+  }
+  const Errors with = errors(waits.comparisons);
+  const Errors without = errors(not_at_all.comparisons);
+  std::printf("  %-28s mean %5.2f worst %5.1f (waits %2.0f %%, %4zu windows);"
+              " does not wait: mean %5.2f worst %5.1f\n",
+              title(pipeline).c_str(), with.mean, with.worst, 100 * waits.waited, waits.windows,
+              without.mean, without.worst);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Effects true_effects(const Pipeline& pipeline, const Settings& settings, int items) {
+  const Workload program = workload(pipeline);
+  const Nanoseconds length = items * pipeline.item;
+  const Nanoseconds settle = time_to_settle(pipeline);
+  const double baseline = time_per_visit(program, settings, {}, length, settle);
+  Effects effects;
+  for (Line line = 0; line < static_cast<Line>(program.lines.size()); ++line) {
+    for (const int speedup : kQueueSpeedups) {
+      const Treatment real{Treatment::Kind::kReal, line, speedup / 100.0};
+      const double treated = time_per_visit(program, settings, real, length, settle);
+      effects[{line, speedup}] = 100 * (1 - treated / baseline);
+    }
+  }
+  return effects;
+}
+
+Prediction predict(const Pipeline& pipeline, const Settings& settings, const Care& care,
+                   Nanoseconds length, const Effects& truth) {
+  Windows windows(workload(pipeline), settings, care);
+  windows.measure_for(length);
+  Prediction prediction{{}, {}, windows.share_waited(), windows.count()};
+  for (const auto& [key, effect] : truth) {
+    const auto [line, speedup] = key;
+    const auto estimate = windows.estimate(line, speedup);
+    if (!estimate) continue;
+    prediction.comparisons.push_back({line, speedup / 100.0, effect, estimate->effect});
+    prediction.transient.push_back(estimate->transient);
+  }
+  return prediction;
+}
+
+void print_queue_table(const QueueTable& table) {
+  std::printf("queues: true effects, predicted in windows of %g s in all\n",
+              static_cast<double>(table.length) / 1e9);
+  std::printf("  shape, item, queue      true predicted  error  transient   without waiting  error\n");
+  std::map<int, std::array<std::vector<Comparison>, kWays.size()>> by_capacity;
+  for (const int capacity : kCapacities) {
+    for (Pipeline pipeline : pipeline_shapes()) {
+      for (const Nanoseconds item : kItems) {
+        pipeline.capacity = capacity;
+        pipeline.item = item;
+        if (title(pipeline).find(table.only) == std::string::npos) continue;
+        const Effects truth = true_effects(pipeline, table.settings, kItemsForTruth);
+        Predictions predictions;
+        for (std::size_t i = 0; i < kWays.size(); ++i) {
+          predictions[i] = predict(pipeline, table.settings, kWays[i].care, table.length, truth);
+          auto& all = by_capacity[capacity][i];
+          const auto& own = predictions[i].comparisons;
+          all.insert(all.end(), own.begin(), own.end());
+        }
+        print(pipeline, predictions, table.brief);
+      }
+    }
+  }
+  for (const auto& [capacity, ways] : by_capacity) {
+    for (std::size_t i = 0; i < kWays.size(); ++i) {
+      const Errors all = errors(ways[i]);
+      std::printf("queue of %4d, %-30s mean error %5.2f, worst %5.1f points\n", capacity,
+                  kWays[i].name, all.mean, all.worst);
+    }
+  }
+}
+
+}  // namespace oracle
