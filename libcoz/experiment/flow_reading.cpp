@@ -54,8 +54,7 @@ void FlowReading::add(std::uint64_t number, const DelayState& state, Nanoseconds
   thread.ran = ran - state.pause_cost.load(std::memory_order_relaxed);
   thread.releases = state.releases.load(std::memory_order_relaxed);
   thread.ongoing = since == 0 ? 0 : std::max<Nanoseconds>(0, time - since);
-  state.queue_waits.for_each(
-      [&](const QueueWaits::Wait& wait) { thread.waits.push_back(wait); });
+  state.queue_waits.for_each([&](const QueueWaits::Wait& wait) { thread.waits.push_back(wait); });
 }
 
 FlowResult flow_between(const FlowReading& from, const FlowReading& to) {

@@ -50,8 +50,9 @@ std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
     const ThreadFlow& waiter = flow.threads[i];
     if (!runs[i] || sum_of(waiter) < min_wait) continue;
     for (const ThreadFlow::Wait& wait : waiter.waits) {
+      const std::uint64_t waker = wait.waker != 0 ? wait.waker : usual_waker(waiter.thread);
       for (std::size_t j = 0; j < flow.threads.size(); ++j) {
-        if (wait.waker == 0 || flow.threads[j].thread == wait.waker) groups.join(i, j);
+        if (waker == 0 || flow.threads[j].thread == waker) groups.join(i, j);
       }
     }
   }
@@ -62,14 +63,28 @@ std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
   return static_cast<std::size_t>(std::count(is_counted.begin(), is_counted.end(), true));
 }
 
+std::uint64_t QueueSettling::usual_waker(std::uint64_t waiter) const {
+  const auto found = wakers_.find(waiter);
+  if (found == wakers_.end()) return 0;
+  const auto& by_waker = found->second;
+  return std::max_element(
+             by_waker.begin(), by_waker.end(),
+             [](const auto& one, const auto& other) { return one.second < other.second; })
+      ->first;
+}
+
 void QueueSettling::observe(std::uint32_t target, const FlowResult& half) {
   if (ran_.size() > kMaxThreads) {  // most of them have ended
     ran_.clear();
     all_ran_ = 0;
+    wakers_.clear();
   }
   for (const ThreadFlow& thread : half.threads) {
     ran_[thread.thread] += thread.ran;
     all_ran_ += thread.ran;
+    for (const ThreadFlow::Wait& wait : thread.waits) {
+      if (wait.waker != 0) wakers_[thread.thread][wait.waker] += wait.waited;
+    }
   }
   const std::size_t groups = count_groups(half);
   groups_.push_back(groups);

@@ -52,12 +52,16 @@ class QueueSettling {
   static constexpr double kMinUsual = 0.1;           // of the halves have the usual number or less
   static constexpr double kMinUnsteady = 0.15;       // of the halves of a slow target
 
-  // A wait that nobody is known to have ended ties all.
+  // A wait that goes on, or that nobody is known to have ended, ties its thread to the one for
+  // which it usually waits; to all, if that is not known either.
   std::size_t count_groups(const FlowResult& flow) const;
+  // 0: not known.
+  std::uint64_t usual_waker(std::uint64_t waiter) const;
   bool is_usual(std::size_t groups) const;
 
   std::map<std::uint64_t, Nanoseconds> ran_;  // by thread, in all halves
   Nanoseconds all_ran_ = 0;
+  std::map<std::uint64_t, std::map<std::uint64_t, Nanoseconds>> wakers_;  // of each waiter
   std::deque<std::size_t> groups_;
   std::map<std::uint32_t, std::deque<std::size_t>> by_target_;
   std::map<std::pair<std::uint32_t, int>, Nanoseconds> limits_;

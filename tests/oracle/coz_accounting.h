@@ -85,17 +85,23 @@ class CozAccounting final : public Accounting {
 class CozProfiler final : public Profiler {
  public:
   CozProfiler(Clock clock, Nanoseconds period) noexcept
-      : environment_{global_,   wakers_,           pending_,
-                     young_,    selection_,        period,
-                     clock.now, clock.sleep_until, coz::kMaxSavedPeriods * period,
+      : environment_{global_,
+                     wakers_,
+                     pending_,
+                     young_,
+                     selection_,
+                     period,
+                     clock.now,
+                     clock.sleep_until,
+                     coz::kMaxSavedPeriods * period,
                      pauses_cost_nothing} {}
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
     return std::make_unique<CozAccounting>(slot, environment_);
   }
   void select(double speedup) noexcept override {
-    selection_.select(kSelected, static_cast<Nanoseconds>(
-                                     speedup * static_cast<double>(environment_.period)));
+    selection_.select(kSelected,
+                      static_cast<Nanoseconds>(speedup * static_cast<double>(environment_.period)));
   }
   Nanoseconds global_delay() const noexcept override { return global_.get(); }
 

@@ -14,8 +14,7 @@ double effect_in_percent(double baseline, double treated) { return 100 * (1 - tr
 }  // namespace
 
 double time_per_visit(const Workload& workload, const Settings& settings,
-                      const Treatment& treatment, Nanoseconds length,
-                      Nanoseconds settle) {
+                      const Treatment& treatment, Nanoseconds length, Nanoseconds settle) {
   World world(settings, treatment, workload.cores);
   workload.build(world);
   coz::EdgeVisit& edge = world.point().edge;

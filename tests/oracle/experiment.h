@@ -15,8 +15,7 @@ inline constexpr Nanoseconds kSettle = 250 * kMillisecond;
 // Effective time between two visits to the progress point, ns, over `length` of simulated time
 // after `settle`. The window is bounded by visits, as libcoz/progress does it.
 double time_per_visit(const Workload& workload, const Settings& settings,
-                      const Treatment& treatment, Nanoseconds length,
-                      Nanoseconds settle = kSettle);
+                      const Treatment& treatment, Nanoseconds length, Nanoseconds settle = kSettle);
 
 struct Comparison {
   Line line;

@@ -126,8 +126,8 @@ void run(const Options& options, Rules rules) {
   std::vector<Comparison> all;
   for (const oracle::Workload& workload : oracle::workloads()) {
     if (workload.name.find(options.only) == std::string::npos) continue;
-    const auto comparisons =
-        oracle::compare(workload, settings, static_cast<coz::Nanoseconds>(options.seconds.value_or(10) * 1e9));
+    const auto comparisons = oracle::compare(
+        workload, settings, static_cast<coz::Nanoseconds>(options.seconds.value_or(10) * 1e9));
     const oracle::Errors errors = oracle::errors(comparisons);
     if (!options.brief) print(workload, comparisons);
     std::printf("  %-28s mean error %5.2f, worst %5.1f\n",
@@ -144,9 +144,9 @@ void run(const Options& options, Rules rules) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.queues) {
-    oracle::print_queue_table(
-        {options.settings, options.only,
-         static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9), options.brief});
+    oracle::print_queue_table({options.settings, options.only,
+                               static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9),
+                               options.brief});
     return 0;
   }
   for (const Rules rules : options.rules) run(options, rules);

@@ -9,7 +9,7 @@ namespace {
 constexpr int kCapacities[] = {1, 8, 64, 1000};
 constexpr Nanoseconds kItems[] = {100 * kMicrosecond, 1 * kMillisecond, 10 * kMillisecond,
                                   50 * kMillisecond};
-constexpr int kItemsForTruth = 20000;
+constexpr int kItemsHeld = 20000;
 
 struct Way {
   const char* name;
@@ -30,28 +30,33 @@ std::string title(const Pipeline& pipeline) {
 using Predictions = std::array<Prediction, kWays.size()>;
 
 // The ways at both ends of kWays.
-void print(const Pipeline& pipeline, const Predictions& predictions, bool brief) {
+void print(const Pipeline& pipeline, const Effects& held, const Predictions& predictions,
+           bool brief) {
   const Prediction& waits = predictions.front();
   const Prediction& not_at_all = predictions.back();
   for (std::size_t i = 0; !brief && i < waits.comparisons.size(); ++i) {
     const Comparison& with = waits.comparisons[i];
     const Comparison& without = not_at_all.comparisons[i];
-    std::printf("    stage %d %3.0f %% %8.1f %9.1f %+6.1f %9.0f %% %13.1f %+6.1f\n", with.line + 1,
-                100 * with.speedup, with.truth, with.predicted, with.error(),
-                100 * waits.transient[i], without.predicted, without.error());
+    const double error_held =
+        held.at({with.line, static_cast<int>(100 * with.speedup)}) - with.truth;
+    std::printf("    stage %d %3.0f %% %8.1f %9.1f %+6.1f %9.0f %% %13.1f %+6.1f %+9.1f\n",
+                with.line + 1, 100 * with.speedup, with.truth, with.predicted, with.error(),
+                100 * waits.transient[i], without.predicted, without.error(), error_held);
   }
   const Errors with = errors(waits.comparisons);
   const Errors without = errors(not_at_all.comparisons);
-  std::printf("  %-28s mean %5.2f worst %5.1f (waits %2.0f %%, %4zu windows);"
-              " does not wait: mean %5.2f worst %5.1f\n",
-              title(pipeline).c_str(), with.mean, with.worst, 100 * waits.waited, waits.windows,
-              without.mean, without.worst);
+  std::printf(
+      "  %-28s mean %5.2f worst %5.1f (waits %2.0f %%, %4zu windows);"
+      " does not wait: mean %5.2f worst %5.1f\n",
+      title(pipeline).c_str(), with.mean, with.worst, 100 * waits.waited, waits.windows,
+      without.mean, without.worst);
   std::fflush(stdout);
 }
 
 }  // namespace
 
-Effects true_effects(const Pipeline& pipeline, const Settings& settings, int items) {
+Effects held_effects(const Pipeline& pipeline, const Settings& settings, Treatment::Kind kind,
+                     int items) {
   const Workload program = workload(pipeline);
   const Nanoseconds length = items * pipeline.item;
   const Nanoseconds settle = time_to_settle(pipeline);
@@ -59,8 +64,8 @@ Effects true_effects(const Pipeline& pipeline, const Settings& settings, int ite
   Effects effects;
   for (Line line = 0; line < static_cast<Line>(program.lines.size()); ++line) {
     for (const int speedup : kQueueSpeedups) {
-      const Treatment real{Treatment::Kind::kReal, line, speedup / 100.0};
-      const double treated = time_per_visit(program, settings, real, length, settle);
+      const Treatment treatment{kind, line, speedup / 100.0};
+      const double treated = time_per_visit(program, settings, treatment, length, settle);
       effects[{line, speedup}] = 100 * (1 - treated / baseline);
     }
   }
@@ -85,7 +90,9 @@ Prediction predict(const Pipeline& pipeline, const Settings& settings, const Car
 void print_queue_table(const QueueTable& table) {
   std::printf("queues: true effects, predicted in windows of %g s in all\n",
               static_cast<double>(table.length) / 1e9);
-  std::printf("  shape, item, queue      true predicted  error  transient   without waiting  error\n");
+  std::printf(
+      "  shape, item, queue      true predicted  error  transient   without waiting  error  error "
+      "held\n");
   std::map<int, std::array<std::vector<Comparison>, kWays.size()>> by_capacity;
   for (const int capacity : kCapacities) {
     for (Pipeline pipeline : pipeline_shapes()) {
@@ -93,7 +100,10 @@ void print_queue_table(const QueueTable& table) {
         pipeline.capacity = capacity;
         pipeline.item = item;
         if (title(pipeline).find(table.only) == std::string::npos) continue;
-        const Effects truth = true_effects(pipeline, table.settings, kItemsForTruth);
+        const Effects truth =
+            held_effects(pipeline, table.settings, Treatment::Kind::kReal, kItemsHeld);
+        const Effects held =
+            held_effects(pipeline, table.settings, Treatment::Kind::kVirtual, kItemsHeld);
         Predictions predictions;
         for (std::size_t i = 0; i < kWays.size(); ++i) {
           predictions[i] = predict(pipeline, table.settings, kWays[i].care, table.length, truth);
@@ -101,7 +111,7 @@ void print_queue_table(const QueueTable& table) {
           const auto& own = predictions[i].comparisons;
           all.insert(all.end(), own.begin(), own.end());
         }
-        print(pipeline, predictions, table.brief);
+        print(pipeline, held, predictions, table.brief);
       }
     }
   }

@@ -19,8 +19,10 @@ inline constexpr int kQueueSpeedups[] = {25, 50, 75, 100};
 // By line and speedup; of the time for a visit, in percent.
 using Effects = std::map<std::pair<Line, int>, double>;
 
-// When lines are really made faster, and queues had all the time to settle.
-Effects true_effects(const Pipeline& pipeline, const Settings& settings, int items);
+// When one treatment holds for a whole run, after queues had all the time to settle. With kReal
+// the truth; with kVirtual what the rules of delays predict where windows are no matter.
+Effects held_effects(const Pipeline& pipeline, const Settings& settings, Treatment::Kind kind,
+                     int items);
 
 // What windows of so much simulated time predict.
 struct Prediction {

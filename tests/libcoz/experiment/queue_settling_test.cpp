@@ -60,7 +60,21 @@ TEST_CASE("a wait that nobody is known to have ended ties all threads") {
   QueueSettling settling;
   observe(settling, kTarget, kFull, 10);
   FlowResult half = kDrains;
-  half.threads[0].waits.push_back({0, 0, 20 * kMillisecond});
+  half.threads[1].waits.push_back({0, 0, 20 * kMillisecond});
+  CHECK(settling.is_steady(half));
+}
+
+TEST_CASE("a wait that goes on ties a thread to the one that it usually waits for") {
+  // Thread 3 takes what thread 2 puts into a second queue.
+  FlowResult full = kFull;
+  full.threads.push_back({3, 30 * kMillisecond, 0, {{102, 2, 45 * kMillisecond}}});
+  QueueSettling settling;
+  observe(settling, kTarget, full, 10);
+  FlowResult half = kFull;
+  half.threads[0].waits = {{0, 0, 30 * kMillisecond}};
+  half.threads.push_back({3, kHalf, 0, {}});
+  CHECK_FALSE(settling.is_steady(half));
+  half.threads[2].waits.push_back({0, 0, 45 * kMillisecond});
   CHECK(settling.is_steady(half));
 }
 
