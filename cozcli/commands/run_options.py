@@ -115,10 +115,10 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         "--companions",
         metavar="PERCENT",
         type=values.dose,
-        default=0.0,
+        default=5.0,
         help="in every experiment speed up other targets besides, at random, so that each experiment tells "
-        "about all of them; together they save PERCENT of the time, on average (5 is a good choice); not "
-        "where targets or speedup are fixed, load is amplified, or a run is one experiment (default: 0)",
+        "about all of them; together they save PERCENT of the time, on average; not where targets or "
+        "speedup are fixed, load is amplified, a run is one experiment, or threads live short (default: 5)",
     )
     companions.add_argument(
         "--one-at-a-time",

@@ -212,6 +212,7 @@ void ThreadDelays::resume_segment_exclusively() noexcept {
 void ThreadDelays::follow(const Selection& selection) noexcept {
   if (selection.epoch == 0 || selection.epoch == state_.smoothed_epoch) return;
   state_.smoothed_epoch = selection.epoch;
+  state_.smoothed_target = kNoTarget;  // the buckets hold line time of several targets
   state_.smoother.reselect(mixes(), [&](std::uint32_t target) noexcept {
     return environment_.selection.delay_of(target, selection);
   });

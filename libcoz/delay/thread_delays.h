@@ -220,8 +220,10 @@ class ThreadDelays {
   void apply_deferred() noexcept;
   void discharge() noexcept;
   void discharge_all() noexcept;
+  // nullptr outside of combined windows.
   ChargeMix* mixes() const noexcept {
-    return environment_.mixes == nullptr ? nullptr : environment_.mixes->of(state_.slot);
+    if (environment_.mixes == nullptr || !environment_.selection.has_companions()) return nullptr;
+    return environment_.mixes->of(state_.slot);
   }
   void follow(const Selection& selection) noexcept;
   bool is_smoothed(const Selection& selection) const noexcept;

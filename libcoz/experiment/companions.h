@@ -67,6 +67,9 @@ class Companions {
   // until it is called again.
   std::span<const SelectedTarget> draw(std::uint32_t main, Nanoseconds run_time, Random& random);
 
+  // The next window has none.
+  void clear() noexcept { drawn_.clear(); }
+
   // The window opens: samples count from now on.
   void open();
 

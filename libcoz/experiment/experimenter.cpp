@@ -117,7 +117,7 @@ std::optional<std::uint32_t> Experimenter::next_target() {
     if (target != kNoTarget) targets.push_back({target, counts_.histogram.of(target)});
   }
   const auto drawn = selector_.draw(targets, random_);
-  return drawn && companions_.covers(*drawn, run_time()) ? kNoTarget : drawn;
+  return drawn && combines() && companions_.covers(*drawn, run_time()) ? kNoTarget : drawn;
 }
 
 std::vector<int> Experimenter::next_block(std::uint32_t target) {
@@ -250,7 +250,9 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
 }
 
 void Experimenter::select(std::uint32_t target, int speedup) {
-  const auto companions = companions_.draw(target, run_time(), random_);
+  std::span<const SelectedTarget> companions;
+  companions_.clear();
+  if (combines()) companions = companions_.draw(target, run_time(), random_);
   if (target == kNoTarget && companions.empty()) {
     shared_.selection.clear();
   } else {

@@ -114,6 +114,8 @@ class Experimenter {
   void select(std::uint32_t target, int speedup);
   std::vector<int> next_block(std::uint32_t target);
   std::vector<CompanionResult> companion_results();
+  // May windows have companions now?
+  bool combines() const;
   Nanoseconds run_time() const { return now() - start_ - shared_.global_delay.get() - unsampled_; }
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);

@@ -2,12 +2,27 @@
 #include "experiment/experimenter.h"
 
 namespace coz {
+namespace {
+
+// With more threads than this, and for each second, threads live short.
+constexpr Nanoseconds kMinShortThreads = 100;
+constexpr Nanoseconds kMaxThreadsPerSecond = 20;
+
+}  // namespace
 
 TargetDescription Experimenter::describe_target(std::uint32_t target) const {
   if (target == kNoTarget) return {"none", "none", {}};
   const bool sampled = counts_.histogram.of(target) > 0;
   return choice_.targets.describe(target,
                                   sampled ? counts_.histogram.function_of(target) : kNoFunction);
+}
+
+// Threads that live short share buckets, which hold one target (delay/young_charges.h).
+bool Experimenter::combines() const {
+  const Nanoseconds elapsed = now() - start_;
+  const auto threads = static_cast<Nanoseconds>(shared_.threads.threads_seen());
+  return companions_.is_on() && elapsed >= kSecond &&
+         (threads <= kMinShortThreads || threads < kMaxThreadsPerSecond * elapsed / kSecond);
 }
 
 std::vector<CompanionResult> Experimenter::companion_results() {

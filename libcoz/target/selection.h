@@ -69,6 +69,9 @@ class SelectionCell {
     return is_in_force(epoch) ? seen : Selection{};
   }
 
+  // True in a combined window.
+  bool has_companions() const noexcept { return has_companions_.load(std::memory_order_relaxed); }
+
   // What a sample in `target` costs; nullopt if it is not among what `selection` selects, or if
   // that is no longer in force.
   std::optional<Nanoseconds> delay_of(std::uint32_t target,

@@ -134,10 +134,9 @@ def test_environment_of_the_program(start: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "value"),
     [
-        ((), "(none)"),
+        ((), "5"),
         (("--one-at-a-time",), "(none)"),
         (("--companions", "0"), "(none)"),
-        (("--companions", "5"), "5"),
         (("--companions", "7.5%"), "7.5"),
     ],
 )
