@@ -8,7 +8,7 @@ BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 
 ##@ Measure
-.PHONY: bench bench-accuracy bench-overhead bench-amp bench-programs bench-programs-dwarf3
+.PHONY: bench bench-accuracy bench-overhead bench-insight bench-amp bench-programs bench-programs-dwarf3
 bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
 	@benchmarks/run
 
@@ -17,6 +17,9 @@ bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_
 
 bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: programs, start-up, threads, visits
 	@$(BIN)/python benchmarks/overhead.py $(OVERHEAD)
+
+bench-insight: all                    ## measure how soon a profile knows every line of generated programs (15 minutes)
+	@$(BIN)/python benchmarks/insight.py $(INSIGHT)
 
 bench-amp: all $(BUILD)/examples/producer_consumer ## compare load amplification with real scalability (10 minutes)
 	@$(BIN)/python benchmarks/amp.py $(AMP)
