@@ -132,10 +132,10 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)
     known = _Known(context, marks, surroundings_of_lines(runs), shares_of_time(runs))
-    if combined:
-        candidates = _combined_candidates(corrected, known)
-    else:
-        estimates = map(estimate_target, tables, _variances(tables))
+    candidates = _combined_candidates(corrected, known) if combined else []
+    if not candidates:  # or windows are too few to tell companions apart
+        with_baseline = [table for table in tables if (table.series.speedup == 0).any()]
+        estimates = map(estimate_target, with_baseline, _variances(with_baseline))
         candidates = [_candidate(estimate, known) for estimate in estimates]
     if not candidates:
         if delayed := count_windows_of_delay_only(runs):

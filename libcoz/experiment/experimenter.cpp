@@ -11,6 +11,8 @@ constexpr Nanoseconds kNap = 20 * kMillisecond;
 constexpr Nanoseconds kFirstCheckpoint = 2 * kSecond;
 // A line is drawn only once this many samples are in: the first few say little.
 constexpr std::uint64_t kSamplesToStart = 10;
+// Until there are so many blocks, each has a main target: a few windows tell nothing of companions.
+constexpr std::uint64_t kMinMainBlocks = 3;
 // For --end-to-end: how long to wait for samples before a target is drawn.
 constexpr Nanoseconds kFirstLook = 100 * kMillisecond;
 
@@ -117,7 +119,9 @@ std::optional<std::uint32_t> Experimenter::next_target() {
     if (target != kNoTarget) targets.push_back({target, counts_.histogram.of(target)});
   }
   const auto drawn = selector_.draw(targets, random_);
-  return drawn && combines() && companions_.covers(*drawn, run_time()) ? kNoTarget : drawn;
+  const bool needs_no_windows =
+      drawn && block_ >= kMinMainBlocks && combines() && companions_.covers(*drawn, run_time());
+  return needs_no_windows ? kNoTarget : drawn;
 }
 
 std::vector<int> Experimenter::next_block(std::uint32_t target) {
@@ -171,13 +175,6 @@ bool Experimenter::settle_queues(std::uint32_t target, int speedup) {
   settling_.waited(target, speedup, now() - begin, is_steady);
   gave_up_settling_ = !is_steady;
   return true;
-}
-
-void Experimenter::observe_queues(std::uint32_t target, ExperimentRecord& record) {
-  if (record.flows.empty()) return;
-  // A wait that had begun before the speedup changed can look like steady state, but only once.
-  record.transient = gave_up_settling_ || !settling_.is_steady(record.flows.front());
-  for (const FlowResult& half : record.flows) settling_.observe(target, half);
 }
 
 bool Experimenter::run_reference() {

@@ -1,4 +1,4 @@
-// The experimenter's records of where samples fell, from the start of the run.
+// What the experimenter reads for its records: samples from the start of the run, queues.
 #include "experiment/experimenter.h"
 
 namespace coz {
@@ -15,6 +15,13 @@ TargetDescription Experimenter::describe_target(std::uint32_t target) const {
   const bool sampled = counts_.histogram.of(target) > 0;
   return choice_.targets.describe(target,
                                   sampled ? counts_.histogram.function_of(target) : kNoFunction);
+}
+
+void Experimenter::observe_queues(std::uint32_t target, ExperimentRecord& record) {
+  if (record.flows.empty()) return;
+  // A wait that had begun before the speedup changed can look like steady state, but only once.
+  record.transient = gave_up_settling_ || !settling_.is_steady(record.flows.front());
+  for (const FlowResult& half : record.flows) settling_.observe(target, half);
 }
 
 // Threads that live short share buckets, which hold one target (delay/young_charges.h).

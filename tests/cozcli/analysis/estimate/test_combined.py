@@ -49,6 +49,15 @@ def test_intervals_hold_the_truth(shape: str, lines: int, windows: int) -> None:
     assert np.mean(near) > 0.8
 
 
+def test_too_few_windows_for_companions_tell_of_main_targets() -> None:
+    program = Program("serial", 10)
+    records = Measurement().records(program, 300)
+    first = next(r["location"] for r in records if r["type"] == "experiment")
+    few = [r for r in records if r["type"] != "experiment" or (r["block"] == 0 and r["speedup"] <= 0.5)]
+    results = analyse_records(few).results
+    assert [result.location for result in results] == [first]
+
+
 def test_few_of_the_starred_lines_have_no_effect() -> None:
     stars = false = 0
     for seed in range(3):
