@@ -212,7 +212,11 @@ void ThreadDelays::resume_segment_exclusively() noexcept {
 void ThreadDelays::follow(const Selection& selection) noexcept {
   if (selection.epoch == 0 || selection.epoch == state_.smoothed_epoch) return;
   state_.smoothed_epoch = selection.epoch;
-  state_.smoothed_target = kNoTarget;  // the buckets hold line time of several targets
+  if (state_.smoothed_target != kNoTarget) {
+    // The last window had one target: the mixes say nothing of what is in the buckets.
+    state_.smoother.clear();
+    state_.smoothed_target = kNoTarget;
+  }
   state_.smoother.reselect(mixes(), [&](std::uint32_t target) noexcept {
     return environment_.selection.delay_of(target, selection);
   });

@@ -7,9 +7,9 @@
 //
 // Threads that waited for each other within some time form a *group*; threads that hardly ever run
 // are left out. Steady state is told by the number of groups, which is what is usual for the
-// program. The time that a queue takes is learned
-// by target and speedup; waiting in all takes at most kMaxShare of the time. Where that has been
-// used up, the queue is measured as it is, and the window is marked.
+// program. The time that a queue takes is learned by target and speedup; waiting in all takes at
+// most kMaxShare of the time. Where that has been used up, the queue is measured as it is, and the
+// window is marked.
 //
 // Plain logic; one thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H

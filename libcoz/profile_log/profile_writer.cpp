@@ -109,6 +109,12 @@ void write_companions(JsonWriter& json, const std::vector<CompanionResult>& comp
   json.end_array();
 }
 
+void write_target(JsonWriter& json, const auto& record) {
+  json.field("kind", record.kind);
+  json.field("location", record.location);
+  if (!record.function.empty()) json.field("function", record.function);
+}
+
 void write_flows(JsonWriter& json, const std::vector<FlowResult>& flows) {
   json.key("flows").begin_array();
   for (const FlowResult& half : flows) {
@@ -176,9 +182,7 @@ std::string to_json(const TargetRecord& record) {
   json.begin_object();
   json.field("type", "target");
   json.field("number", record.number);
-  json.field("kind", record.kind);
-  json.field("location", record.location);
-  if (!record.function.empty()) json.field("function", record.function);
+  write_target(json, record);
   json.end_object();
   return json.text();
 }
@@ -188,9 +192,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.begin_object();
   json.field("type", "experiment");
   json.field("block", record.block);
-  json.field("kind", record.kind);
-  json.field("location", record.location);
-  if (!record.function.empty()) json.field("function", record.function);
+  write_target(json, record);
   json.field("speedup", record.speedup / 100.0);
   json.field("start", record.start);
   json.field("duration", record.duration);

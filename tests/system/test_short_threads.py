@@ -7,7 +7,7 @@ from conftest import PROGRAMS
 
 SOURCE = PROGRAMS / "short_threads.cpp"
 #: Microseconds of a thread, and by how much the share of its line's samples may be off, as part of the share.
-LENGTHS = {50: 0.15, 500: 0.08, 2000: 0.08}
+LENGTHS = {50: 0.15, 500: 0.06, 2000: 0.06}
 
 
 def line_of(name: str) -> str:
@@ -40,7 +40,7 @@ def share_of_threads(coz, program, *arguments: object, sampling: str) -> float:
 )
 @pytest.mark.parametrize("microseconds", LENGTHS)
 def test_a_thread_at_a_time(coz, build, sampling, microseconds):
-    share = share_of_threads(coz, build("short_threads.cpp"), "joined", microseconds, 4, sampling=sampling)
+    share = share_of_threads(coz, build("short_threads.cpp"), "joined", microseconds, 8, sampling=sampling)
     assert share == pytest.approx(0.5, rel=LENGTHS[microseconds])
 
 

@@ -85,6 +85,19 @@ TEST_CASE("what is left of a target that is no longer selected is dropped") {
   CHECK(thread.state.smoother.is_idle());
 }
 
+TEST_CASE("what is left of a window with one target is not charged as what was there before it") {
+  CombinedWorld world;
+  BusyThread thread(world);
+  world.select(0, kLong, 0);
+  thread.run(100, {kFirst});
+  world.selection.select(kLine, kLong);  // no companions: charges are of this target alone
+  thread.run(100, {kLine});
+  REQUIRE_FALSE(thread.state.smoother.is_idle());
+  world.select(0, kLong, 0);
+  CHECK(thread.run(1, {coz::kNoTarget}) == 0);
+  CHECK(thread.state.smoother.is_idle());
+}
+
 TEST_CASE("without a main target companions are charged all the same") {
   CombinedWorld world;
   BusyThread thread(world);
