@@ -22,7 +22,7 @@ from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_ta
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
 from cozcli.analysis.input.series import Factor, Series, make_series
-from cozcli.analysis.input.targets import is_combined, largest_effect, shares_of_time
+from cozcli.analysis.input.targets import Target, is_combined, largest_effect, shares_of_time
 from cozcli.analysis.input.windows import Windows, usable_windows
 from cozcli.analysis.rank.ranking import by_impact
 from cozcli.analysis.rank.result_filter import ResultFilter, apply_filter
@@ -174,16 +174,21 @@ def _variances(tables: Sequence[BlockTable]) -> list[Variance]:
     ]
 
 
-def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
-    """The result of one series, its significance still open."""
-    series = estimate.table.series
+def _open_result(
+    estimate: TargetEstimate | CombinedEstimate,
+    of: Series | Target,
+    target: str,
+    point: PointKey,
+    known: _Known,
+) -> LineResult:
+    """What an estimate says of a target, its significance still open."""
     slope, low, high = (float(each[0]) for each in (estimate.value, estimate.low, estimate.high))
-    share = known.shares.get(series.location)
-    result = LineResult(
-        location=series.location,
-        function=series.function,
-        point=series.point,
-        kind=series.kind,
+    share = known.shares.get(of.location)
+    return LineResult(
+        location=of.location,
+        function=of.function,
+        point=point[0],
+        kind=point[1],
         slope=slope,
         slope_low=low,
         slope_high=high,
@@ -191,16 +196,24 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
         adjusted_high=high,
         significant=False,
         contention=False,
-        phase=known.context.phases.get(series.location, Phase()),
-        curve=bounded(estimate.points, series),
+        phase=known.context.phases.get(of.location, Phase()),
+        curve=estimate.points,
         fit=estimate.fit,
-        marks=known.marks.of((series.location, series.point, series.kind)),
-        target=series.target,
-        surroundings=known.surroundings.get(series.location, Surroundings()),
-        bound=largest_effect(*share) if share and series.kind == THROUGHPUT else None,
+        marks=known.marks.of((of.location, *point)),
+        target=target,
+        surroundings=known.surroundings.get(of.location, Surroundings()),
+        bound=largest_effect(*share) if share and point[1] == THROUGHPUT else None,
+        share=share[0] if share else None,
+        samples=share[1] if share else 0.0,
     )
+
+
+def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
+    """The result of one series."""
+    series = estimate.table.series
+    result = _open_result(estimate, series, series.target, series.key, known)
     return Candidate(
-        result,
+        replace(result, curve=bounded(estimate.points, series)),
         p_no_contention(estimate),
         float(estimate.freedom[0]),
         estimate.table.total_units >= MIN_TOTAL_UNITS,
@@ -208,7 +221,7 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
 
 
 def _combined_candidates(corrected: Sequence[Series], known: _Known) -> list[Candidate]:
-    """The results of all targets of combined windows, their significance still open."""
+    """The results of all targets of combined windows."""
     context = known.context
     factors = {key: Factor(of.factor, of.error) for key, of in context.overheads.items()}
     found = estimate_points(corrected, context.by_target, context.runs, context.phases, factors)
@@ -224,31 +237,16 @@ def _combined_candidate(
     estimate: CombinedEstimate, point: PointKey, known: _Known, own: Series | None
 ) -> Candidate:
     """The result of one target on one progress point; `own`: its windows as main target."""
-    target = estimate.target
-    marks = {*known.marks.of((target.location, *point))} - {Mark.FEW_DATA, Mark.POOLED_BASELINE}
+    result = _open_result(estimate, estimate.target, estimate.target.kind, point, known)
+    marks = {*result.marks} - {Mark.FEW_DATA, Mark.POOLED_BASELINE}
     if estimate.has_few_data:
         marks.add(Mark.FEW_DATA)
     if estimate.is_beyond:
         marks.add(Mark.BEYOND_SHARE)
-    slope, low, high = (float(each[0]) for each in (estimate.value, estimate.low, estimate.high))
-    result = LineResult(
-        location=target.location,
-        function=target.function,
-        point=point[0],
-        kind=point[1],
-        slope=slope,
-        slope_low=low,
-        slope_high=high,
-        adjusted_low=low,
-        adjusted_high=high,
-        significant=False,
-        contention=False,
-        phase=known.context.phases.get(target.location, Phase()),
+    result = replace(
+        result,
         curve=bounded(estimate.points, own) if own else estimate.points,
-        fit=estimate.fit,
         marks=tuple(mark for mark in Mark if mark in marks),
-        target=target.kind,
-        surroundings=known.surroundings.get(target.location, Surroundings()),
         bound=estimate.bound,
         companion_windows=estimate.companion_windows,
         is_combined=True,

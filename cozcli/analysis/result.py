@@ -137,8 +137,11 @@ class LineResult:
 
     `bound`: the largest effect at 100 % that the target's share of the time allows; None if that is not
     known. `companion_windows`: combined windows in which it was sped up as a companion. `is_combined`:
-    estimated with all other targets from combined windows; points of its curve without experiments are read
-    from the fit.
+    estimated with all other targets from combined windows; points of its curve are read from the fit, and
+    `experiments` says in how many windows it was the main target there.
+
+    `share`: of effective time in which the target runs, all threads added up; None if that is not known.
+    `samples`: from how many samples it is known.
     """
 
     location: str
@@ -162,6 +165,8 @@ class LineResult:
     bound: float | None = None
     companion_windows: int = 0
     is_combined: bool = False
+    share: float | None = None
+    samples: float = 0.0
 
     @property
     def key(self) -> ResultKey:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cozcli.analysis.estimate.shape import Effect, Outline, Shape, effect_at, outline
-from cozcli.analysis.rank.ranking import TELLING
-from cozcli.analysis.result import NOT_TRUSTED, Analysis, CurvePoint, LineResult
+from cozcli.analysis.estimate.shape import Effect, Outline, Shape, effect_at, fitted_at, outline
+from cozcli.analysis.rank.rest import TELLING, sum_up
+from cozcli.analysis.result import NOT_TRUSTED, Analysis, CurvePoint, LineResult, Mark
 from cozcli.messages import count
 from cozcli.reports.base import short_function
 
@@ -15,6 +15,10 @@ from cozcli.reports.base import short_function
 USUAL = (0.25, 0.50, 0.75, 1.0)
 NOTHING_CERTAIN = (
     "No line's effect is certain yet: what is shown may be chance. Run longer; the same -o FILE adds to it."
+)
+NOTHING_CERTAIN_COMBINED = (
+    "No line's own experiments prove an effect yet: what is shown rests on how long each line runs, and on "
+    "all lines together. Run longer; the same -o FILE adds to it."
 )
 NONE_TRUSTED = "No line's effect can be relied on: those that are certain are marked {}."
 
@@ -36,17 +40,17 @@ def summarize(analysis: Analysis, location: Naming, point: Naming) -> list[str]:
 
 
 def describe_rest(rest: Sequence[LineResult]) -> str:
-    """Those that `ranking.divide` leaves out of the table, in a sentence; empty if there are none."""
-    effects = [found for result in rest if (found := effect_at(result, TELLING)) is not None]
-    if not effects:
+    """Those that `rest.divide` leaves out of the table, in a sentence; empty if there are none."""
+    found = sum_up(rest)
+    if found is None:
         return ""
-    number = len({result.location for result in rest})
     kinds = {result.target for result in rest}
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
-    gain, loss = 100 * max(e.high for e in effects), 100 * max(-e.low for e in effects)
-    harm = f", none costs more than {loss:.1f} %" if loss > gain else ""
-    others = count(number, f"other {noun}")
-    return f"{others}: none gains more than {gain:.1f} % at {100 * TELLING:.0f} %{harm} (95 % intervals)."
+    harm = f", none costs more than {100 * found.loss:.1f} %" if found.loss > found.gain else ""
+    return (
+        f"{count(found.targets, f'other {noun}')}: none gains more than {100 * found.gain:.1f} % at "
+        f"{100 * TELLING:.0f} %{harm}, together at most {100 * found.together:.1f} % (95 % intervals)."
+    )
 
 
 def _is_certain_in_part(result: LineResult) -> bool:
@@ -57,7 +61,9 @@ def _why_none(results: Sequence[LineResult]) -> str:
     """Why there is no sentence about a line. A star, or contention, in the table is not denied."""
     shown = {mark for r in results if r.significant or _is_certain_in_part(r) for mark in r.marks}
     marks = [f"“{mark.value}”" for mark in NOT_TRUSTED if mark in shown]
-    return NONE_TRUSTED.format(" or ".join(marks)) if marks else NOTHING_CERTAIN
+    if marks:
+        return NONE_TRUSTED.format(" or ".join(marks))
+    return NOTHING_CERTAIN_COMBINED if any(r.is_combined for r in results) else NOTHING_CERTAIN
 
 
 def sentence(result: LineResult, location: str, point: str) -> str:
@@ -81,12 +87,18 @@ def words(effect: Effect, kind: str) -> str:
 
 
 def _telling(result: LineResult, shape: Outline) -> Effect:
+    """The fitted curve's effect, which all experiments tell of: a single measured one may be chance.
+
+    Where the curve turns, or a queue did not settle, it is the measured effect: a parabola has no knee, and
+    intervals that reach from none to the effect are those of measured points.
+    """
     if shape.shape is not Shape.OPEN:
         return _measured(shape.since)
     if result.contention and not result.significant:
         # The slope says nothing then; the speedup at which harm is most certain does.
         return _measured(min((point for point in result.curve if point.speedup > 0), key=lambda p: p.high))
-    usual = [found for speedup in USUAL if (found := effect_at(result, speedup)) is not None]
+    quoted = effect_at if result.is_combined or Mark.NOT_STEADY in result.marks else fitted_at
+    usual = [found for speedup in USUAL if (found := quoted(result, speedup)) is not None]
     certain = [found for found in usual if found.low > 0 or found.high < 0]
     if usual:
         return (certain or usual)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cozcli.analysis.estimate.shape import Effect, effect_at, outline
-from cozcli.analysis.rank.ranking import divide
+from cozcli.analysis.rank.rest import divide
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.reports.base import (
     SHOWN,

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cozcli.analysis.estimate.shape import Effect, effect_at, outline
-from cozcli.analysis.rank.ranking import divide
+from cozcli.analysis.rank.rest import divide
 from cozcli.analysis.result import Analysis, Caller, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import (
@@ -44,6 +44,10 @@ UNKNOWN = 1000
 ORDER = (
     "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
     "interval, with the number of lines allowed for. Those of few data come last."
+)
+COMBINED = (
+    "All experiments tell of all lines: 8+30 in Exp. is 8 as the main target (with baselines), 30 as a "
+    "companion of another. Intervals use how long a line runs, too; a star needs the line's own experiments."
 )
 
 
@@ -267,5 +271,7 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         lines.append(
             f"{SIGNIFICANT}: the slope differs from 0 even when the number of lines looked at is allowed for."
         )
+    if any(result.is_combined for result in analysis.results):
+        lines.append(COMBINED)
     marks = (mark for r in analysis.results for mark in (*marks_of(r), outline(r).shape.value))
     return lines + [f"{mark}: {text}" for mark, text in explanations(marks).items()]

@@ -84,11 +84,16 @@ class Effect:
         return (self.high - self.low) / 2
 
 
+def fitted_at(result: LineResult, speedup: float) -> Effect | None:
+    """What the fitted curve says, even where there is a measured effect; None beyond it."""
+    fitted = value_at(result.fit, speedup)
+    return None if fitted is None else Effect(speedup, *fitted, False)
+
+
 def effect_at(result: LineResult, speedup: float) -> Effect | None:
     """The measured effect if there is one at just this speedup, else the fitted curve's; None beyond it."""
     for point in result.curve:
         if point.speedup == speedup:
             measured = point.experiments > 0 or not result.is_combined
             return Effect(speedup, point.effect, point.low, point.high, measured)
-    fitted = value_at(result.fit, speedup)
-    return None if fitted is None else Effect(speedup, *fitted, False)
+    return fitted_at(result, speedup)

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.result import LineResult, Mark
-
-#: As many results are always shown in full.
-MANY, MIN_SHOWN = 10, 3
-#: Results that are certain to change less than this at that speedup are summed up in a sentence.
-MATTERS, TELLING = 0.01, 0.25
 
 
 def impact(result: LineResult) -> float:
@@ -48,25 +42,6 @@ def leading(results: Sequence[LineResult], limit: int, filled: int) -> tuple[Lin
     sure = [r for r in results if Mark.FEW_DATA not in r.marks][:limit]
     unsure = [r for r in results if Mark.FEW_DATA in r.marks]
     return (*sure, *unsure[: max(min(limit, filled) - len(sure), 0)])
-
-
-def divide(results: Sequence[LineResult]) -> tuple[tuple[LineResult, ...], tuple[LineResult, ...]]:
-    """Of ranked results those that a reader should see, and the rest: certain not to matter.
-
-    Only combined windows tell enough of every target for that.
-    """
-    if len(results) <= MANY:
-        return tuple(results), ()
-    rest = tuple(result for result in results[MIN_SHOWN:] if _hardly_matters(result))
-    left_out = {id(result) for result in rest}
-    return tuple(result for result in results if id(result) not in left_out), rest
-
-
-def _hardly_matters(result: LineResult) -> bool:
-    if not result.is_combined or result.significant or result.contention or result.marks:
-        return False
-    effect = effect_at(result, TELLING)
-    return effect is not None and max(effect.high, -effect.low) < MATTERS
 
 
 def by_slope(results: Sequence[LineResult]) -> list[LineResult]:

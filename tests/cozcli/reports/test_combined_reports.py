@@ -11,7 +11,7 @@ from combined_evidence import analyse_records
 from combined_profiles import Measurement, Program
 
 from cozcli.analysis.estimate.shape import effect_at
-from cozcli.analysis.rank.ranking import MATTERS, divide
+from cozcli.analysis.rank.rest import MATTERS, divide
 from cozcli.analysis.result import Analysis
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.page import PageProfile, render_page
@@ -33,7 +33,10 @@ def test_the_rest_is_summed_up_by_its_largest_possible_gain(analysis: Analysis) 
     assert max(highs) < MATTERS
     assert not any(result.significant or result.marks for result in rest)
     text = describe_rest(rest)
-    assert text.startswith(f"{len(rest)} other lines: none gains more than {100 * max(highs):.1f} % at 25 %")
+    assert text.startswith(
+        f"{len(rest)} other lines: none gains more than {100 * max(highs):.1f} % at 25 %, "
+    )
+    assert text.endswith(" % (95 % intervals).")
 
 
 @pytest.mark.parametrize("report", [TextReport(), TextReport(100), MarkdownReport()])
@@ -84,5 +87,5 @@ def test_a_loss_is_in_the_sentence_where_it_may_be_larger(analysis: Analysis) ->
         )
         for result in rest
     ]
-    assert "none gains more than 0.1 % at 25 %, none costs more than 0.8 %" in describe_rest(sinking)
+    assert "none gains more than 0.1 % at 25 %, none costs more than 0.8 %, tog" in describe_rest(sinking)
     assert describe_rest([]) == ""

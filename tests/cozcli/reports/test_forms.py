@@ -63,7 +63,7 @@ def test_a_straight_line_hardly_ever_levels_off_or_bends() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (RISES, "Making a.c:1 (work) 25 % faster would make request 10 % ± "),
+        (RISES, "Making a.c:1 (work) 25 % faster would make request 10.0 % ± 0."),
         (BENDS, "; beyond that it gets slower: contention."),
         (GAINS_LESS, "; beyond that it gets slower."),
         (LEVELS, "; beyond that little is gained: something else becomes the bottleneck."),

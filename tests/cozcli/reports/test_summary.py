@@ -14,7 +14,7 @@ from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.annotate import AnnotateReport
 from cozcli.reports.json_report import JsonReport
-from cozcli.reports.summary import NOTHING_CERTAIN
+from cozcli.reports.summary import NOTHING_CERTAIN, NOTHING_CERTAIN_COMBINED, sentence
 from cozcli.reports.table_reports import MarkdownReport
 from cozcli.reports.text import TextReport
 
@@ -42,10 +42,11 @@ def result_of(
     shown = effects or tuple(slope * s for s in (0, 0.25, 0.5, 0.75, 1))
     curve = tuple(CurvePoint(i / 4, e, e - 0.01, e + 0.01, 9) for i, e in enumerate(shown))
     found = ANALYSIS.results[0]
+    end = 0.04 if shown[-1] == slope else 0.01
+    fit = Fit(1, (0.0, 1.0), (0.0, slope), (0.0, slope - end), (0.0, slope + end))
     return replace(
-        found, slope=slope, significant=star, contention=contention, curve=curve, marks=marks,
-        fit=Fit(1, (), (), (), ()),
-    )  # fmt: skip
+        found, slope=slope, significant=star, contention=contention, curve=curve, marks=marks, fit=fit
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,20 @@ def test_the_summary_denies_no_star_and_no_mark(result: LineResult, words: str) 
     assert bool(AnnotateReport().render(analysis)) == (result.is_trusted and result.significant)
 
 
+def test_a_sentence_quotes_the_fitted_curve_unless_it_turns() -> None:
+    raw = (0.0, 0.11, 0.2, 0.3, 0.4)  # one point by chance
+    fitted = result_of(0.4, effects=raw)
+    assert " 10 % ± 1 faster." in sentence(fitted, "a.c:1", "request")
+    # Of a queue that did not settle, only measured points have intervals that say so.
+    unsteady = result_of(0.4, Mark.NOT_STEADY, effects=raw)
+    assert " 11 % ± 1 faster (but" in sentence(unsteady, "a.c:1", "request")
+    # The points of combined windows are the fit's already.
+    assert " 11 % ± 1 faster." in sentence(replace(fitted, is_combined=True), "a.c:1", "request")
+
+
 def test_what_may_be_chance_is_called_so_whatever_its_marks() -> None:
     for mark in Mark:
         analysis = replace(ANALYSIS, results=(result_of(0.0, mark, star=False, effects=(0.0,) * 5),))
         assert NOTHING_CERTAIN in TextReport().render(analysis)
+        combined = replace(analysis, results=(replace(analysis.results[0], is_combined=True),))
+        assert NOTHING_CERTAIN_COMBINED in TextReport().render(combined)
