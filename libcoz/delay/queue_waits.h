@@ -5,6 +5,9 @@
 // While a queue fills or drains, nobody waits at it, and the threads on its two sides work at paces
 // of their own (experiment/flow_meter.h).
 //
+// Queues of one type have their condition at one distance from the mutex: that is the *role* of the
+// wait. So waits for room in one of several such queues are told from waits for an item in another.
+//
 // The owner adds; other threads may read. Nothing allocates or locks; signal-safe.
 #ifndef LIBCOZ_DELAY_QUEUE_WAITS_H
 #define LIBCOZ_DELAY_QUEUE_WAITS_H
@@ -29,15 +32,17 @@ class QueueWaits {
     std::uintptr_t object;
     std::uint32_t waker;
     Nanoseconds waited;
+    std::uintptr_t role;  // of the first such wait; 0: not known
   };
 
   void begin(Nanoseconds now) noexcept { since_.store(now, std::memory_order_relaxed); }
 
-  void end(std::uintptr_t object, std::uint32_t waker, Nanoseconds now) noexcept {
+  void end(std::uintptr_t object, std::uint32_t waker, Nanoseconds now,
+           std::uintptr_t role = 0) noexcept {
     const Nanoseconds since = since_.load(std::memory_order_relaxed);
     since_.store(0, std::memory_order_relaxed);
     if (since == 0 || now <= since) return;
-    Entry& entry = entry_of(object, waker);
+    Entry& entry = entry_of(object, waker, role);
     entry.waited.store(entry.waited.load(std::memory_order_relaxed) + now - since,
                        std::memory_order_release);
   }
@@ -56,7 +61,8 @@ class QueueWaits {
       const Nanoseconds waited = entry.waited.load(std::memory_order_acquire);
       if (waited == 0) continue;
       visit(Wait{entry.object.load(std::memory_order_relaxed),
-                 entry.waker.load(std::memory_order_relaxed), waited});
+                 entry.waker.load(std::memory_order_relaxed), waited,
+                 entry.role.load(std::memory_order_relaxed)});
     }
   }
 
@@ -69,17 +75,19 @@ class QueueWaits {
   struct Entry {
     std::atomic<std::uintptr_t> object{0};
     std::atomic<std::uint32_t> waker{0};
+    std::atomic<std::uintptr_t> role{0};
     std::atomic<Nanoseconds> waited{0};  // 0: the entry is free
   };
 
   // The last entry holds what has none of its own.
-  Entry& entry_of(std::uintptr_t object, std::uint32_t waker) noexcept {
+  Entry& entry_of(std::uintptr_t object, std::uint32_t waker, std::uintptr_t role) noexcept {
     for (std::size_t i = 0; i < kPairs; ++i) {
       Entry& entry = entries_[i];
       const bool is_free = entry.waited.load(std::memory_order_relaxed) == 0;
       if (is_free) {
         entry.object.store(object, std::memory_order_relaxed);
         entry.waker.store(waker, std::memory_order_relaxed);
+        entry.role.store(role, std::memory_order_relaxed);
         return entry;
       }
       if (entry.object.load(std::memory_order_relaxed) == object &&

@@ -82,7 +82,7 @@ void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object)
   const Exclusive exclusive(state_);
   if (wake_source == WakeSource::kThread) {
     const auto waker = find_other(object);
-    end_queue_wait(object, waker);
+    end_queue_wait(object, waker, 0);
     credit(state_.blocked_at, waker ? std::optional(waker->local) : std::nullopt);
   }
   end_wait(wake_source != WakeSource::kNone);
@@ -94,7 +94,7 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
   const Exclusive exclusive(state_);
   const Release unknown{environment_.global.get(), environment_.now()};
   const auto signalled = find_other(condition);
-  end_queue_wait(condition, signalled);
+  end_queue_wait(condition, signalled, condition - mutex);
   const bool is_known = signalled && signalled->at >= state_.blocked_at.since;
   const Release signal = is_known ? Release{signalled->local, signalled->at} : unknown;
   const auto holder = environment_.wakers.find(mutex);
@@ -141,10 +141,11 @@ void ThreadDelays::credit(const ThreadClock::Blocked& wait,
 }
 
 void ThreadDelays::end_queue_wait(std::uintptr_t object,
-                                  const std::optional<WakerTable::Waker>& waker) noexcept {
+                                  const std::optional<WakerTable::Waker>& waker,
+                                  std::uintptr_t role) noexcept {
   if (state_.queue_waits.since() == 0) return;
   state_.queue_waits.end(object, waker ? waker->thread : QueueWaits::kUnknownWaker,
-                         environment_.now());
+                         environment_.now(), role);
 }
 
 void ThreadDelays::end_wait(bool pays) noexcept {

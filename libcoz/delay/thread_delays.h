@@ -209,8 +209,8 @@ class ThreadDelays {
   Nanoseconds max_pending() const noexcept;
   std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
   void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
-  void end_queue_wait(std::uintptr_t object,
-                      const std::optional<WakerTable::Waker>& waker) noexcept;
+  void end_queue_wait(std::uintptr_t object, const std::optional<WakerTable::Waker>& waker,
+                      std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;

@@ -38,7 +38,8 @@ ThreadFlow flow_of(const FlowReading::Thread& from, const FlowReading::Thread& t
     // Less what was before, which may have been of any of these.
     const double part = static_cast<double>(grown) / static_cast<double>(ended);
     flow.waits.push_back({wait.object, number_of(wait.waker, end),
-                          static_cast<Nanoseconds>(part * static_cast<double>(ended_within))});
+                          static_cast<Nanoseconds>(part * static_cast<double>(ended_within)),
+                          wait.role});
   }
   if (waited > ended_within) flow.waits.push_back({0, 0, waited - ended_within});
   return flow;

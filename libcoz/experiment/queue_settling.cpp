@@ -27,6 +27,14 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
+bool contains(const std::vector<std::uint64_t>& threads, std::uint64_t thread) {
+  return std::find(threads.begin(), threads.end(), thread) != threads.end();
+}
+
+std::uint64_t place_of(const ThreadFlow::Wait& wait) {
+  return wait.role != 0 ? wait.role : wait.object;
+}
+
 Nanoseconds sum_of(const ThreadFlow& thread) {
   Nanoseconds sum = 0;
   for (const ThreadFlow::Wait& wait : thread.waits) sum += wait.waited;
@@ -50,9 +58,9 @@ std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
     const ThreadFlow& waiter = flow.threads[i];
     if (!runs[i] || sum_of(waiter) < min_wait) continue;
     for (const ThreadFlow::Wait& wait : waiter.waits) {
-      const std::uint64_t waker = wait.waker != 0 ? wait.waker : usual_waker(waiter.thread);
+      const std::vector<std::uint64_t> tied = tied_by(waiter.thread, wait);
       for (std::size_t j = 0; j < flow.threads.size(); ++j) {
-        if (waker == 0 || flow.threads[j].thread == waker) groups.join(i, j);
+        if (tied.empty() || contains(tied, flow.threads[j].thread)) groups.join(i, j);
       }
     }
   }
@@ -63,27 +71,52 @@ std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
   return static_cast<std::size_t>(std::count(is_counted.begin(), is_counted.end(), true));
 }
 
-std::uint64_t QueueSettling::usual_waker(std::uint64_t waiter) const {
-  const auto found = wakers_.find(waiter);
-  if (found == wakers_.end()) return 0;
-  const auto& by_waker = found->second;
-  return std::max_element(
-             by_waker.begin(), by_waker.end(),
-             [](const auto& one, const auto& other) { return one.second < other.second; })
-      ->first;
+std::vector<std::uint64_t> QueueSettling::tied_by(std::uint64_t waiter,
+                                                  const ThreadFlow::Wait& wait) const {
+  std::uint64_t place = place_of(wait);
+  std::uint64_t waker = wait.waker;
+  const auto found = places_.find(waiter);
+  if (found == places_.end()) return waker == 0 ? std::vector<std::uint64_t>() : std::vector{waker};
+  if (waker == 0) {
+    Nanoseconds longest = 0;
+    for (const auto& [usual_place, wakers] : found->second) {
+      for (const auto& [usual, waited] : wakers) {
+        if (waited <= longest) continue;
+        longest = waited;
+        place = usual_place;
+        waker = usual;
+      }
+    }
+  }
+  std::vector<std::uint64_t> tied = {waker};
+  const auto at_place = found->second.find(place);
+  if (at_place == found->second.end()) return tied;
+  for (const auto& [other, waited] : at_place->second) {
+    if (is_mutual(place, waiter, other)) return {waker};
+    tied.push_back(other);
+  }
+  return tied;
+}
+
+bool QueueSettling::is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const {
+  const auto waits_of_other = places_.find(other);
+  if (waits_of_other == places_.end()) return false;
+  const auto found = waits_of_other->second.find(place);
+  return found != waits_of_other->second.end() && found->second.contains(one);
 }
 
 void QueueSettling::observe(std::uint32_t target, const FlowResult& half) {
   if (ran_.size() > kMaxThreads) {  // most of them have ended
     ran_.clear();
     all_ran_ = 0;
-    wakers_.clear();
+    places_.clear();
   }
   for (const ThreadFlow& thread : half.threads) {
     ran_[thread.thread] += thread.ran;
     all_ran_ += thread.ran;
     for (const ThreadFlow::Wait& wait : thread.waits) {
-      if (wait.waker != 0) wakers_[thread.thread][wait.waker] += wait.waited;
+      if (wait.waker == 0) continue;
+      places_[thread.thread][place_of(wait)][wait.waker] += wait.waited;
     }
   }
   const std::size_t groups = count_groups(half);

@@ -6,10 +6,11 @@
 // nothing depends on how the queue was before.
 //
 // Threads that waited for each other within some time form a *group*; threads that hardly ever run
-// are left out. Steady state is told by the number of groups, which is what is usual for the
-// program. The time that a queue takes is learned by target and speedup; waiting in all takes at
-// most kMaxShare of the time. Where that has been used up, the queue is measured as it is, and the
-// window is marked.
+// are left out. A thread that serves several queues in turn waits at one of them, and keeps pace
+// with all: it is tied to all those for which it waits at that object, or in that role. Steady
+// state is told by the number of groups, which is what is usual for the program. The time that a
+// queue takes is learned by target and speedup; waiting in all takes at most kMaxShare of the time.
+// Where that has been used up, the queue is measured as it is, and the window is marked.
 //
 // Plain logic; one thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H
@@ -20,6 +21,7 @@
 #include <deque>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "common/clock.h"
 #include "profile_log/records.h"
@@ -52,16 +54,22 @@ class QueueSettling {
   static constexpr double kMinUsual = 0.1;           // of the halves have the usual number or less
   static constexpr double kMinUnsteady = 0.15;       // of the halves of a slow target
 
-  // A wait that goes on, or that nobody is known to have ended, ties its thread to the one for
-  // which it usually waits; to all, if that is not known either.
+  // How long a thread has waited for others, by what it waited at: a role, or else an object.
+  using Wakers = std::map<std::uint64_t, Nanoseconds>;
+  using Places = std::map<std::uint64_t, Wakers>;
+
   std::size_t count_groups(const FlowResult& flow) const;
-  // 0: not known.
-  std::uint64_t usual_waker(std::uint64_t waiter) const;
+  // Those to whom a wait ties its thread: who ended it, and who ends others at the same place. A
+  // wait that goes on, or that nobody is known to have ended, stands for the longest of its thread.
+  // Nobody, if none is known.
+  std::vector<std::uint64_t> tied_by(std::uint64_t waiter, const ThreadFlow::Wait& wait) const;
+  // Does `one` wait there for `other`, and `other` for `one`? Then the place tells no direction.
+  bool is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const;
   bool is_usual(std::size_t groups) const;
 
   std::map<std::uint64_t, Nanoseconds> ran_;  // by thread, in all halves
   Nanoseconds all_ran_ = 0;
-  std::map<std::uint64_t, std::map<std::uint64_t, Nanoseconds>> wakers_;  // of each waiter
+  std::map<std::uint64_t, Places> places_;  // of each waiter
   std::deque<std::size_t> groups_;
   std::map<std::uint32_t, std::deque<std::size_t>> by_target_;
   std::map<std::pair<std::uint32_t, int>, Nanoseconds> limits_;

@@ -67,6 +67,7 @@ struct ThreadFlow {
     std::uint64_t object = 0;  // 0: unknown
     std::uint64_t waker = 0;   // number of the thread; 0: unknown
     Nanoseconds waited = 0;
+    std::uint64_t role = 0;  // delay/queue_waits.h; is not written
   };
   std::uint64_t thread = 0;  // its number
   Nanoseconds ran = 0;

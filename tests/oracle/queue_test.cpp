@@ -36,9 +36,10 @@ Errors errors_of(const Pipeline& pipeline, const Care& care, const Effects& trut
   return oracle::errors(oracle::predict(pipeline, Settings{}, care, kLength, truth).comparisons);
 }
 
-void check(const std::string& name, double most_mean, double most_worst) {
-  INFO(name);
-  const Pipeline& pipeline = shape(name);
+void check(const std::string& name, int capacity, double most_mean, double most_worst) {
+  INFO(name << ", " << capacity);
+  Pipeline pipeline = shape(name);
+  pipeline.capacity = capacity;
   const Effects truth = oracle::held_effects(pipeline, Settings{}, Kind::kReal, kItemsHeld);
   const Errors waits = errors_of(pipeline, {true, true}, truth);
   CHECK(waits.mean <= most_mean);
@@ -51,8 +52,10 @@ void check(const std::string& name, double most_mean, double most_worst) {
 }  // namespace
 
 TEST_CASE("oracle: windows that open in steady state see the pace that lasts") {
-  check("2, last slow", 1.4, 5.0);
-  check("pool", 2.0, 5.5);
+  check("2, last slow", 8, 1.4, 5.0);
+  check("pool", 8, 2.0, 5.5);
+  check("fan-out", 64, 3.0, 12.0);
+  check("fan-in", 64, 3.0, 12.0);
 }
 
 TEST_CASE("oracle: with a speedup that holds for a whole run, queues leave no error") {

@@ -78,6 +78,7 @@ TEST_CASE("a wait for a condition counts for the thread that signalled it") {
   CHECK(found[0].object == kCondition);
   CHECK(found[0].waker == 2);
   CHECK(found[0].waited == 3 * kMillisecond);
+  CHECK(found[0].role == kCondition - kMutex);
 }
 
 TEST_CASE("a wait for a lock, and one that a time-out ended, are not waits at a queue") {

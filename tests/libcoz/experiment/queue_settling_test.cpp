@@ -78,6 +78,48 @@ TEST_CASE("a wait that goes on ties a thread to the one that it usually waits fo
   CHECK(settling.is_steady(half));
 }
 
+TEST_CASE("a thread that takes from several queues in turn keeps pace with all of them") {
+  // Threads 1 and 2 put into queues of their own, from which thread 3 takes; all run all the time.
+  constexpr std::uint64_t kRoom = 40;
+  constexpr std::uint64_t kItem = 88;
+  const auto half_with = [](std::vector<ThreadFlow::Wait> first,
+                            std::vector<ThreadFlow::Wait> third) {
+    FlowResult half;
+    half.duration = kHalf;
+    half.threads = {
+        {1, kHalf, 0, std::move(first)}, {2, kHalf, 0, {}}, {3, kHalf, 0, std::move(third)}};
+    return half;
+  };
+  const Nanoseconds wait = kHalf / 4;
+  FlowResult full = half_with({{100, 3, wait, kRoom}}, {});
+  full.threads[1].waits = {{200, 3, wait, kRoom}};
+  QueueSettling settling;
+  observe(settling, kTarget, full, 10);
+  CHECK(settling.is_steady(full));
+  // It has waited for both at the queues' items, and does for one now.
+  settling.observe(kTarget, half_with({}, {{101, 1, wait, kItem}, {201, 2, wait, kItem}}));
+  CHECK(settling.is_steady(half_with({}, {{101, 1, wait, kItem}})));
+  CHECK(settling.is_steady(half_with({}, {{0, 0, wait}})));
+  // Another still drains its queue.
+  CHECK_FALSE(settling.is_steady(half_with({{100, 3, wait, kRoom}}, {})));
+}
+
+TEST_CASE("a role in which threads wait for each other both ways ties only those who waited") {
+  // A pipeline of three, whose queues have one condition each.
+  constexpr std::uint64_t kRole = 40;
+  const Nanoseconds wait = kHalf / 4;
+  FlowResult half;
+  half.duration = kHalf;
+  half.threads = {{1, kHalf, 0, {{100, 2, wait, kRole}}},
+                  {2, kHalf, 0, {{100, 1, wait, kRole}, {200, 3, wait, kRole}}},
+                  {3, kHalf, 0, {{200, 2, wait, kRole}}}};
+  QueueSettling settling;
+  observe(settling, kTarget, half, 10);
+  half.threads[1].waits = {{100, 1, wait, kRole}};
+  half.threads[2].waits = {};
+  CHECK_FALSE(settling.is_steady(half));
+}
+
 TEST_CASE("short waits tie nobody") {
   QueueSettling settling;
   observe(settling, kTarget, kFull, 10);
