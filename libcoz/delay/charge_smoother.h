@@ -198,7 +198,6 @@ class ChargeSmoother {
   static constexpr std::int32_t kMeanOver = 16;  // code segments
   static constexpr Nanoseconds kMeanOfRuns = 4;
   struct Bucket {
-    std::uintptr_t site = 0;
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;       // while the bucket was not empty, at most the scale
     Nanoseconds run = 0;       // mean over the last observed runs
@@ -224,7 +223,6 @@ class ChargeSmoother {
     // What another segment with the same index left there goes to this one, so that no time is
     // lost.
     Bucket& bucket = buckets_[current_];
-    bucket.site = site;
     if (young_ != nullptr) {
       bucket.line_time = young_->line_time(current_);
       bucket.ran = young_->ran(current_);

@@ -1,10 +1,13 @@
 // The slots of all profiled threads. Lock-free; any thread; nothing allocates.
+//
+// A slot takes memory from its first use on: its ThreadState is constructed then, and stays.
 #ifndef LIBCOZ_THREAD_THREAD_REGISTRY_H
 #define LIBCOZ_THREAD_THREAD_REGISTRY_H
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <new>
 
 #include "thread/thread_state.h"
 
@@ -19,29 +22,31 @@ class ThreadRegistry {
     const std::uint32_t start = hint_.load(std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < kSlots; ++i) {
       const std::uint32_t slot = (start + i) % kSlots;
-      int free = 0;
-      if (!slots_[slot].tid.compare_exchange_strong(free, kClaimed, std::memory_order_acquire)) {
-        continue;
-      }
+      ThreadState* state = take(slot);
+      if (state == nullptr) continue;
       hint_.store((slot + 1) % kLowSlots, std::memory_order_relaxed);
       raise_high_water(slot + 1);
-      ThreadState& thread = slots_[slot];
-      thread.reset(slot);
-      thread.number = threads_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
-      thread.tid.store(tid, std::memory_order_release);
-      return &thread;
+      state->number = threads_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
+      state->tid.store(tid, std::memory_order_release);
+      uses_[slot].store(Use::kRegistered, std::memory_order_release);
+      return state;
     }
     return nullptr;
   }
 
-  void release(ThreadState& thread) noexcept { thread.tid.store(0, std::memory_order_release); }
+  void release(ThreadState& thread) noexcept {
+    thread.tid.store(0, std::memory_order_release);
+    uses_[thread.delay.slot].store(Use::kFree, std::memory_order_release);
+  }
 
   // Calls visit(ThreadState&) for each thread that is registered now.
   template <typename Visit>
   void for_each(Visit visit) {
     const std::uint32_t end = high_water_.load(std::memory_order_acquire);
     for (std::uint32_t slot = 0; slot < end; ++slot) {
-      if (slots_[slot].tid.load(std::memory_order_acquire) > 0) visit(slots_[slot]);
+      if (uses_[slot].load(std::memory_order_acquire) == Use::kRegistered) {
+        visit(slots_[slot].state);
+      }
     }
   }
 
@@ -50,9 +55,26 @@ class ThreadRegistry {
   }
 
  private:
-  static constexpr int kClaimed = -1;
+  enum class Use : std::uint8_t { kNever, kFree, kClaimed, kRegistered };
+  union Slot {
+    Slot() noexcept {}
+    ThreadState state;
+  };
   // The search starts at low slots, so that for_each() passes few where threads come and go.
   static constexpr std::uint32_t kLowSlots = 256;
+
+  // nullptr if another thread has the slot.
+  ThreadState* take(std::uint32_t slot) noexcept {
+    Use use = uses_[slot].load(std::memory_order_relaxed);
+    if (use > Use::kFree ||
+        !uses_[slot].compare_exchange_strong(use, Use::kClaimed, std::memory_order_acquire)) {
+      return nullptr;
+    }
+    ThreadState& state = slots_[slot].state;
+    if (use == Use::kNever) new (&state) ThreadState;
+    state.reset(slot);
+    return &state;
+  }
 
   void raise_high_water(std::uint32_t value) noexcept {
     std::uint32_t seen = high_water_.load(std::memory_order_relaxed);
@@ -61,7 +83,8 @@ class ThreadRegistry {
     }
   }
 
-  std::array<ThreadState, kSlots> slots_{};
+  std::array<Slot, kSlots> slots_;
+  std::array<std::atomic<Use>, kSlots> uses_{};
   std::atomic<std::uint32_t> hint_{0};
   std::atomic<std::uint32_t> high_water_{0};
   std::atomic<std::uint64_t> threads_seen_{0};

@@ -38,7 +38,7 @@ struct alignas(64) ThreadState {
 
   // Threads of the run are numbered from 1 on; slots are used again.
   std::uint64_t number = 0;
-  std::atomic<int> tid{0};             // 0: the slot is free
+  std::atomic<int> tid{0};             // 0: the thread has ended
   int event = -1;                      // perf descriptor, while the thread has an event of its own
   std::atomic<int>* events = nullptr;  // where `event` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none

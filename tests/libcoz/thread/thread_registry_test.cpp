@@ -1,11 +1,18 @@
 #include "thread/thread_registry.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "kernel/zeroed_memory.h"
 
 using coz::ThreadRegistry;
 using coz::ThreadState;
@@ -98,6 +105,21 @@ TEST_CASE("when all slots are taken a claim gets none, and one given back is fou
   registry->release(*freed);
   CHECK(registry->claim(99999) == freed);
   CHECK(registry->claim(99999) == nullptr);
+}
+
+TEST_CASE("slots take memory from their first use on") {
+  constexpr std::size_t kBytes = sizeof(ThreadRegistry);
+  void* memory = coz::map_zeroed(kBytes);
+  REQUIRE(memory != nullptr);
+  auto* registry = new (memory) ThreadRegistry;
+  for (int tid = 1; tid <= 10; ++tid) REQUIRE(registry->claim(tid) != nullptr);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((kBytes + page - 1) / page);
+  REQUIRE(mincore(memory, kBytes, pages.data()) == 0);
+  const auto used =
+      std::count_if(pages.begin(), pages.end(), [](unsigned char state) { return state & 1; });
+  CHECK(static_cast<std::size_t>(used) * page < kBytes / 100);
+  coz::unmap(memory, kBytes);
 }
 
 TEST_CASE("threads that claim at the same time get slots of their own", "[threads]") {
