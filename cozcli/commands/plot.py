@@ -33,7 +33,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     shared.add_analysis_options(
-        parser, min_points=None, default=f"{MIN_POINTS}; fewer for runs with --speedups"
+        parser, min_points=None, default=f"{MIN_POINTS}; fewer for runs with --speedups or companions"
     )
     parser.add_argument(
         "-o",
@@ -46,8 +46,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--top",
         metavar="N",
         type=shared.positive,
-        help=f"draw the N highest-ranking lines (default: up to {MAX_PANELS}; lines of few data "
-        f"only where there are fewer than {FILLED_PANELS} others)",
+        help=f"draw the N highest-ranking lines (default: up to {MAX_PANELS} that may matter; lines of few "
+        f"data only where there are fewer than {FILLED_PANELS} others)",
     )
     parser.add_argument(
         "--theme",
@@ -72,15 +72,20 @@ def execute(options: argparse.Namespace) -> int:
     # These take half a second to load, which a wrong file name need not wait for.
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.rank.ranking import leading
+    from cozcli.analysis.rank.rest import divide
     from cozcli.analysis.rank.result_filter import ResultFilter
     from cozcli.reports.figure import write_figure
+    from cozcli.reports.summary import describe_rest
     from cozcli.reports.theme import theme_named
 
     min_points = default_min_points(profile) if options.min_points is None else options.min_points
     analysis = analyse(profile, ResultFilter(min_points, options.line, options.progress_point))
-    number = MAX_PANELS if options.top is None else options.top
-    filled = FILLED_PANELS if options.top is None else number
-    shown = leading(analysis.results, number, filled)
+    if options.top is None:
+        wanted, rest = divide(analysis.results)
+        shown = leading(wanted, MAX_PANELS, FILLED_PANELS)
+    else:
+        wanted, rest = analysis.results, ()
+        shown = leading(wanted, options.top, options.top)
     try:
         left_out = len(analysis.results) - len(shown)
         with replacing(resolve(output)) as temporary:
@@ -89,14 +94,21 @@ def execute(options: argparse.Namespace) -> int:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(cannot_write(options.output, reason)) from None
     print(printable(str(output)), flush=True)
-    if len(shown) < len(analysis.results):
-        print(f"coz: {messages.curves_left_out(len(shown), len(analysis.results))}", file=sys.stderr)
+    if rest:
+        print(f"coz: not drawn: {describe_rest(rest)}", file=sys.stderr)
+    if len(shown) < len(wanted):
+        print(f"coz: {messages.curves_left_out(len(shown), len(wanted))}", file=sys.stderr)
     shared.print_warnings(analysis.warnings)
     return 0
 
 
 def default_min_points(profile: Profile) -> int:
-    """Runs that tried few speedups, as they were asked, have curves of few points."""
+    """Runs that tried few speedups, as they were asked, have curves of few points.
+
+    Those of combined windows come from all of them, whichever speedups a line had.
+    """
+    if any(run.record.companion_dose > 0 for run in profile.runs):
+        return 1
     planned = [run.record.planned_speedups for run in profile.runs]
     known = [speedups for speedups in planned if speedups is not None]
     if len(known) < len(planned):

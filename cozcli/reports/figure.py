@@ -2,7 +2,8 @@
 
 Panels are sorted by slope, throughput before latency. Axes are shared by all panels of one kind, so
 that heights can be compared. They are made for the results that can be relied on; what lies beyond them
-is marked by a triangle at the edge. Results of few data are grey.
+is marked by a triangle at the edge. Results of few data are grey. Curves of lines that were companions only
+are dotted and have no points.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from cozcli.reports.base import (
 )
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
+from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ MAX_INTERVAL = 0.8
 MAX_EXTENSION = 1.25
 #: Points of one line of small text above a panel.
 TEXT_LINE = 11.5
+#: Of a curve without points.
+DOTTED = (0, (1.0, 1.3))
 
 Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
 
@@ -103,7 +107,7 @@ def draw_page(
     panel = {1: (6.4, 3.7), 2: (4.4, 2.9)}.get(columns, (3.25, 2.35))
     panel = (panel[0], panel[1] + (TEXT_LINE / 72 if several_points else 0.0))
     # Inches kept free for the heading above and the axis label below.
-    head, foot = 0.95, 0.42
+    head, foot = 0.95 + (0.17 if is_combined(everything) else 0.0), 0.42
     height = rows * panel[1] + head + foot
     layout = ConstrainedLayoutEngine(
         rect=(0.005, foot / height, 0.985, 1 - (head + foot) / height), h_pad=0.1, w_pad=0.08
@@ -113,7 +117,7 @@ def draw_page(
     grid = figure.subplots(rows, columns, squeeze=False)
     kinds = {result.kind for result in everything}
     limits = {kind: y_limits([r for r in everything if r.kind == kind]) for kind in kinds}
-    right = 1.03 * max(result.curve[-1].speedup for result in everything)
+    right = 1.03 * max(max((r.curve[-1].speedup, *r.fit.speedup)) for r in everything)
     prefix = common_directory([result.location for result in everything])
     # Points along the top of a panel's axes, next to which its tick labels stand.
     room = 72 * (panel[0] - 0.85)
@@ -175,6 +179,11 @@ def has_few_data(result: LineResult) -> bool:
     return Mark.FEW_DATA in result.marks
 
 
+def is_combined(results: Sequence[LineResult]) -> bool:
+    """Does the picture need to say what combined windows mean?"""
+    return any(result.is_combined for result in results)
+
+
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, theme: Theme) -> None:
     """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
     colour = theme.faint if has_few_data(result) else theme.harm if result.contention else theme.gain
@@ -184,7 +193,9 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     axes.fill_between(
         fit.speedup, fit.low, fit.high, color=colour, alpha=theme.band_alpha, linewidth=0, zorder=2
     )
-    line = theme.harm_line if result.contention else "-"
+    line: Any = theme.harm_line if result.contention else "-"
+    if reading_of(result) is Reading.COMPANION:
+        line = DOTTED
     axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, linestyle=line, zorder=3)
     is_open = result.contention and theme.harm_points_open
     points = [point for point in result.curve if point.speedup > 0 and point.experiments > 0]
@@ -274,7 +285,7 @@ def draw_what_lies_beyond(axes: Axes, point: CurvePoint, limits: Limits, colour:
 def draw_title(
     axes: Axes, result: LineResult, prefix: str, room: float, with_point: bool, theme: Theme
 ) -> None:
-    """Location in bold, with contention or few data in words; below it function and slope, and the point."""
+    """Location in bold, with what is special in words; below it function and slope, and the point."""
     marks = ["contention"] if result.contention else []
     marks += [Mark.FEW_DATA.value] if has_few_data(result) else []
     mark = ", ".join(marks)
@@ -330,8 +341,12 @@ def draw_frame(
         if any(r.significant for r in results)
         else ""
     )
-    detail = f"{profile.removeprefix('Profile: ')}{curves}. Points and band: 95 % intervals.{marks}"
-    figure.text(left, 1 - 0.73 / height, literal(elide_path(detail, wide, 8)), fontsize=8, color=theme.grey)
+    intervals = "" if is_combined(results) else " Points and band: 95 % intervals."
+    details = [f"{profile.removeprefix('Profile: ')}{curves}.{intervals}{marks}"]
+    details += [OF_A_PICTURE] if is_combined(results) else []
+    for number, detail in enumerate(details):
+        text = literal(elide_end(detail, wide, 8))
+        figure.text(left, 1 - (0.73 + 0.17 * number) / height, text, fontsize=8, color=theme.grey)
     figure.text(0.5, 0.16 / height, "Virtual speedup of the line", ha="center", fontsize=9.5, color=theme.ink)
 
 

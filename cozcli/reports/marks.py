@@ -18,8 +18,9 @@ EXPLANATIONS: Mapping[str, str] = {
     "more important, such as a lock; look for what it contends for.",
     Shape.BENDS.value: "the largest effect is at this speedup; a faster line gains less.",
     Shape.LEVELS.value: "nearly all of what can be gained is gained at this speedup.",
-    Mark.FEW_DATA.value: "measured at fewer than 5 speedups, or in fewer than 3 blocks of windows; run "
-    "longer, into the same profile.",
+    Mark.FEW_DATA.value: "measured at fewer than 5 speedups, or in fewer than 3 blocks of windows (with "
+    "companions: in fewer than 5 experiments as the main target and 10 as a companion); run longer, into the "
+    "same profile.",
     Mark.PHASES.value: "the line runs only part of the time; effects are scaled to the whole run.",
     Mark.DELAYS_OWED.value: "some windows closed before all delays were served; the effects may be off, and "
     "a longer run helps little.",

@@ -17,20 +17,29 @@ from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.estimate.shape import outline
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.result import Analysis, LineResult
 from cozcli.output_file import replacing, resolve
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
-from cozcli.reports.summary import ending
+from cozcli.reports.reading import experiments_in_words, explain, reading_of
+from cozcli.reports.summary import ending, quoted_at
 
-FORMAT, VERSION = "coz-page", 4
+FORMAT, VERSION = "coz-page", 5
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
 LARGE = 1_000_000
 #: Of the fitted curve's grid every so many points: it is a parabola, which these draw as well.
 FIT_STEP = 4
 #: Decimals of effects: a hundredth of a per cent.
 DECIMALS = 4
+#: The speedup that the page's sentences speak of.
+TYPICAL = 0.25
+#: Of a result, what JSON has and the page does not show.
+NOT_SHOWN = (
+    *("notes", "slope_adjusted_low", "slope_adjusted_high"),
+    *("experiments", "companion_experiments", "share", "bound"),
+)
+_BAND = ("effect", "low", "high")
 _DATA = "@DATA@"
 #: By which a page of ours is known, within so many bytes from its beginning.
 _GENERATOR, _HEAD = b'<meta name="generator" content="coz view">', 2000
@@ -66,6 +75,7 @@ def render_page(profiles: Sequence[PageProfile], sources: Mapping[str, Mapping[s
         "marks": explanations(
             mark for profile in profiles for result in profile.analysis.results for mark in marks_of(result)
         ),
+        "readings": explain(result for profile in profiles for result in profile.analysis.results),
         "sources": dict(sources),
     }
     template = Path(__file__).with_name("page_template.html").read_text(encoding="utf-8")
@@ -114,30 +124,32 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
         "left_out": profile.left_out,
         **{key: report[key] for key in ("experiments", "runs", "warnings", "overheads")},
         "results": [
-            _result(document, marks_of(result), ending(result, outline(result)))
+            _result(document, result)
             for result, document in zip(profile.analysis.results, report["results"], strict=True)
         ],
         **merged(extension.page() for extension in extensions_of(profile.analysis)),
     }
 
 
-def _result(result: dict[str, Any], marks: Sequence[str], ending: str) -> dict[str, Any]:
-    fit = result["fit"]
-    # Points without experiments are read from the fit, which is drawn anyway.
-    curve = [point for point in result["curve"] if point["speedup"] == 0 or point["experiments"] > 0]
+def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
+    fit, curve = document["fit"], document["curve"]
     chosen = range(0, len(fit["speedup"]), FIT_STEP)
+    told = quoted_at(result, min(TYPICAL, fit["speedup"][-1]))
     return {
-        **{name: value for name, value in result.items() if name != "notes"},
-        "marks": marks,
-        "ending": ending,
+        **{name: value for name, value in document.items() if name not in NOT_SHOWN},
+        "marks": marks_of(result),
+        "ending": ending(result, outline(result)),
+        "reading": reading_of(result).value,
+        "rests_on": experiments_in_words(result),
+        "told": None if told is None else [_short(getattr(told, name)) for name in ("speedup", *_BAND)],
         "curve": {
             "s": [point["speedup"] for point in curve],
             "n": [point["experiments"] for point in curve],
-            **{key[0]: [_short(p[key]) for p in curve] for key in ("effect", "low", "high")},
+            **{key[0]: [_short(p[key]) for p in curve] for key in _BAND},
         },
         "fit": {
             "to": fit["speedup"][-1],
-            **{key[0]: [_short(fit[key][i]) for i in chosen] for key in ("effect", "low", "high")},
+            **{key[0]: [_short(fit[key][i]) for i in chosen] for key in _BAND},
         },
     }
 

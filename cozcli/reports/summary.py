@@ -86,19 +86,26 @@ def words(effect: Effect, kind: str) -> str:
     return f"{size:,.{decimals}f} % ± {half:,.{decimals}f} {better if effect.effect >= 0 else worse}"
 
 
-def _telling(result: LineResult, shape: Outline) -> Effect:
-    """The fitted curve's effect, which all experiments tell of: a single measured one may be chance.
+def quoted_at(result: LineResult, speedup: float) -> Effect | None:
+    """What sentences say of a speedup: the fitted curve's effect, which all experiments tell of. A single
+    measured one may be chance.
 
     Where the curve turns, or a queue did not settle, it is the measured effect: a parabola has no knee, and
     intervals that reach from none to the effect are those of measured points.
     """
+    is_fit_meant = not result.is_combined and Mark.NOT_STEADY not in result.marks
+    if is_fit_meant and outline(result).shape is Shape.OPEN:
+        return fitted_at(result, speedup)
+    return effect_at(result, speedup)
+
+
+def _telling(result: LineResult, shape: Outline) -> Effect:
     if shape.shape is not Shape.OPEN:
         return _measured(shape.since)
     if result.contention and not result.significant:
         # The slope says nothing then; the speedup at which harm is most certain does.
         return _measured(min((point for point in result.curve if point.speedup > 0), key=lambda p: p.high))
-    quoted = effect_at if result.is_combined or Mark.NOT_STEADY in result.marks else fitted_at
-    usual = [found for speedup in USUAL if (found := quoted(result, speedup)) is not None]
+    usual = [found for speedup in USUAL if (found := quoted_at(result, speedup)) is not None]
     certain = [found for found in usual if found.low > 0 or found.high < 0]
     if usual:
         return (certain or usual)[0]

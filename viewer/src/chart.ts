@@ -8,6 +8,9 @@ import type { Band, Entry, Point, Result } from "./model";
 import type { Domain } from "./scales";
 import { percent, plusMinus, speedup } from "./words";
 
+/** The reading of a curve without points. */
+const COMPANION = "companion";
+
 export type Scale = ScaleLinear<number, number>;
 
 export interface Frame {
@@ -54,7 +57,9 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
   for (const [result, which] of series(entry)) {
     const group = svg("g", { class: styleOf(result, which, entry.b !== null) });
     group.append(bandPath(result, x, y, domain), fitPath(result, x, y, domain));
-    for (const point of result.curve) if (point.speedup > 0) group.append(pointMark(point, x, y, domain));
+    // Others are read from the curve.
+    const points = result.curve.filter((point) => point.speedup > 0 && point.experiments > 0);
+    group.append(...points.map((point) => pointMark(point, x, y, domain)));
     root.append(group);
   }
   return root;
@@ -85,7 +90,8 @@ export function styleOf(result: Result, which: "a" | "b", compared: boolean): st
   // Beside another, a curve has the colour of its profile.
   const direction = compared ? "gain" : result.contention ? "harm" : result.slopeLow > 0 ? "gain" : "unclear";
   const few = result.marks.includes(FEW_DATA) ? " few" : "";
-  return which === "b" ? `series other${few}` : `series ${direction}${few}`;
+  const companion = result.reading === COMPANION ? " companion" : "";
+  return `series ${which === "b" ? "other" : direction}${few}${companion}`;
 }
 
 export function scales(frame: Frame, domain: Domain): { x: Scale; y: Scale } {

@@ -7,7 +7,7 @@ import { type Entry, type Page, type Result, signOf, type Source } from "./model
 import { otherLoads } from "./loadview";
 import { shortFunction } from "./locations";
 import { ownDomain } from "./scales";
-import { count, percent, printable, share, slope, speedup, summary, title } from "./words";
+import { percent, printable, share, slope, speedup, summary, title } from "./words";
 
 export function drawDetail(
   box: HTMLElement,
@@ -31,7 +31,7 @@ export function drawDetail(
       h("p", { class: "summary" }, ...results.flatMap((result, i) => summaryOf(result, i, entry, compared))),
     ),
     largeChart(entry, ownDomain(entry), width, axis),
-    legend(entry, compared),
+    legend(entry, page),
     ...results.flatMap((result) => explained(result, page, compared ? which(result, entry) : "")),
     ...sourceExcerpt(shown, page),
     ...surroundings(shown),
@@ -62,14 +62,16 @@ function summaryOf(result: Result, index: number, entry: Entry, compared: boolea
   return [index > 0 ? h("br") : null, label, summary(result)];
 }
 
-function legend(entry: Entry, compared: boolean): HTMLElement {
+function legend(entry: Entry, page: Page): HTMLElement {
+  const compared = page.profiles.length > 1;
   const parts: Child[] = [];
   if (compared) {
     if (entry.a) parts.push(h("span", { class: "key a" }, "A"), " the first profile. ");
     if (entry.b) parts.push(h("span", { class: "key b" }, "B"), " the profile compared with it (dashed). ");
     if (!entry.a || !entry.b) parts.push(`This line is only in ${entry.a ? "A" : "B"}. `);
   }
-  parts.push("Points are what was measured, bars and the band around the fitted curve 95 % intervals. ");
+  const readings = [entry.a, entry.b].flatMap((result) => (result ? [result.reading] : []));
+  for (const reading of new Set(readings)) parts.push(`${page.readings[reading] ?? ""} `);
   for (const result of [entry.a, entry.b]) {
     if (!result) continue;
     parts.push(
@@ -80,7 +82,7 @@ function legend(entry: Entry, compared: boolean): HTMLElement {
     parts.push(
       `Slope ${slope(result.slope)} [${slope(result.slopeLow)}, ${slope(result.slopeHigh)}], which `,
       result.significant ? "differs from 0 even" : "may as well be 0",
-      ` when the number of lines is allowed for; ${count(result.experiments, "experiment")}. `,
+      ` when the number of lines is allowed for; ${result.restsOn}. `,
     );
   }
   const { shown } = entry;
@@ -199,6 +201,6 @@ function cells(result: Result, at: number): HTMLElement[] {
   return [
     h("td", { class: signOf(point, result.contention) }, `${percent(point.effect)} %`),
     h("td", {}, `[${percent(point.low)}, ${percent(point.high)}]`),
-    h("td", {}, String(point.experiments)),
+    h("td", {}, point.experiments > 0 ? String(point.experiments) : "–"),
   ];
 }

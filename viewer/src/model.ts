@@ -66,7 +66,12 @@ export interface Result {
   phaseFactor: number;
   /** In the report's order; `Page.marks` says what they mean. */
   marks: string[];
-  experiments: number;
+  /** What the curve rests on; `Page.readings` says how to read it. */
+  reading: string;
+  /** The number of experiments, in words. */
+  restsOn: string;
+  /** What sentences quote: at the speedup that they speak of. */
+  told: Band | null;
   curve: Point[];
   fit: Band[];
   callers: Caller[];
@@ -116,6 +121,8 @@ export interface Page {
   profiles: Profile[];
   /** What each mark means, in a sentence that follows its name. */
   marks: Record<string, string>;
+  /** How curves are to be read, in a sentence, by `Result.reading`. */
+  readings: Record<string, string>;
   sources: Record<string, Source>;
 }
 
@@ -156,7 +163,9 @@ interface RawResult {
   ending: string;
   phase_factor: number | null;
   marks: string[];
-  experiments: number;
+  reading: string;
+  rests_on: string;
+  told: (number | null)[] | null;
   callers: Caller[];
   instances: Instance[];
   curve: Columns;
@@ -177,11 +186,12 @@ interface RawPage {
   coz: string;
   profiles: RawProfile[];
   marks: Record<string, string>;
+  readings: Record<string, string>;
   sources: Record<string, Source>;
 }
 
 /** The page's data and this decoder change together. */
-const VERSION = 4;
+const VERSION = 5;
 
 /** The page's data as `coz view` writes it. Throws if it is of another version. */
 export function decodePage(text: string): Page {
@@ -193,6 +203,7 @@ export function decodePage(text: string): Page {
     coz: raw.coz,
     profiles: raw.profiles.map(decodeProfile),
     marks: raw.marks,
+    readings: raw.readings,
     // Without a prototype: a file may be called "constructor".
     sources: Object.assign(Object.create(null), raw.sources) as Page["sources"],
   };
@@ -233,7 +244,9 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     shape: { since: raw.shape.since ?? 0, ending: raw.ending },
     phaseFactor: raw.phase_factor ?? 1,
     marks: raw.marks,
-    experiments: raw.experiments,
+    reading: raw.reading,
+    restsOn: raw.rests_on,
+    told: raw.told && decodeTold(raw.told),
     curve,
     fit,
     callers: raw.callers.map((caller) => ({ ...caller, location: shorten(caller.location, prefix) })),
@@ -245,6 +258,10 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
 
 function decodeCurve(raw: Columns): Point[] {
   return (raw.s ?? []).map((speedup, i) => ({ ...band(raw, i, speedup), experiments: raw.n?.[i] ?? 0 }));
+}
+
+function decodeTold([speedup, effect, low, high]: (number | null)[]): Band {
+  return band({ e: [effect ?? null], l: [low ?? null], h: [high ?? null] }, 0, speedup ?? 0);
 }
 
 function decodeFit(raw: Columns): Band[] {
@@ -268,9 +285,9 @@ function highest(fit: Band[]): Band {
 }
 
 /** What the fitted curve says at a speedup, or the measured point if there is one; null beyond the last. */
-export function valueAt(result: Result, speedup: number): (Band & { measured: boolean }) | null {
+export function valueAt(result: Result, speedup: number): Band | null {
   const point = result.curve.find((p) => Math.abs(p.speedup - speedup) < 1e-9);
-  if (point) return { ...point, measured: true };
+  if (point) return point;
   for (let i = 1; i < result.fit.length; i++) {
     const left = result.fit[i - 1];
     const right = result.fit[i];
@@ -282,7 +299,6 @@ export function valueAt(result: Result, speedup: number): (Band & { measured: bo
       effect: mix(left.effect, right.effect),
       low: mix(left.low, right.low),
       high: mix(left.high, right.high),
-      measured: false,
     };
   }
   return null;

@@ -37,7 +37,11 @@ export function ownDomain(entry: Entry): Domain {
 
 function padded(low: number, high: number, results: Result[]): Domain {
   const margin = 0.06 * (high - low);
-  const right = results.reduce((most, result) => Math.max(most, result.curve.at(-1)?.speedup ?? 0), 0.01);
+  const ends = results.flatMap((result) => [
+    result.curve.at(-1)?.speedup ?? 0,
+    result.fit.at(-1)?.speedup ?? 0,
+  ]);
+  const right = Math.max(0.01, ...ends);
   return { low: low - margin, high: high + margin, right };
 }
 

@@ -2,9 +2,9 @@
 
 import { pointName } from "./filter";
 import { shortFunction } from "./locations";
-import { type Band, type Result, valueAt } from "./model";
+import type { Band, Result } from "./model";
 
-/** The speedup that summaries speak of. */
+/** The speedup that the list speaks of. */
 export const TYPICAL = 0.25;
 
 /** `+12.3`, with a proper minus; large ones without decimals. */
@@ -86,11 +86,9 @@ export function title(result: Result): string {
 
 /** The result in one or two sentences. */
 export function summary(result: Result): string {
-  const at = result.fit.at(-1)?.speedup ?? 0;
-  const asked = at >= TYPICAL - 1e-9 ? TYPICAL : at;
-  const value = valueAt(result, asked);
+  const value = result.told;
   if (!value) return "";
-  const condition = `If ${title(result)} were ${speedup(asked)} faster, `;
+  const condition = `If ${title(result)} were ${speedup(value.speedup)} faster, `;
   const point = `“${printable(pointName(result))}”`;
   const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
   if (value.low > 0) {

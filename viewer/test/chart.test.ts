@@ -18,6 +18,12 @@ test("a curve is orange where there is contention, and nowhere else", () => {
   assert.equal(style({ slope: 0.001 }), "series unclear");
 });
 
+test("the curve of a line that was never the main target is drawn in another way", () => {
+  assert.equal(style({ slope: 0.3, reading: "companion" }), "series gain companion");
+  assert.equal(style({ slope: 0.3, reading: "companion" }, "b", true), "series other companion");
+  assert.equal(style({ slope: 0.3, reading: "combined" }), "series gain");
+});
+
 test("beside another, a curve has the colour of its profile", () => {
   assert.equal(style({ contention: true }, "a", true), "series gain");
   assert.equal(style({ contention: true, marks: ["few data"] }, "b", true), "series other few");

@@ -16,6 +16,9 @@ export interface Given {
   significant?: boolean;
   slope?: number;
   speedups?: number[];
+  reading?: string;
+  /** Where the fitted curve ends; by default with the points. */
+  fitTo?: number;
 }
 
 const SPEEDUPS = [0, 0.1, 0.25, 0.4, 0.5, 0.75, 1];
@@ -24,8 +27,9 @@ export function rawResult(given: Given = {}): object {
   const effect = given.effect ?? ((s: number) => s / 2);
   const half = given.half ?? 0.01;
   const s = given.speedups ?? SPEEDUPS;
-  const to = s.at(-1) ?? 1;
+  const to = given.fitTo ?? s.at(-1) ?? 1;
   const grid = Array.from({ length: 11 }, (_, i) => (to * i) / 10);
+  const told = Math.min(0.25, to);
   const columns = (at: number[]) => ({
     e: at.map(effect),
     l: at.map((x) => effect(x) - (x > 0 ? half : 0)),
@@ -47,7 +51,9 @@ export function rawResult(given: Given = {}): object {
     ending: given.shape?.ending ?? "",
     phase_factor: 1,
     marks: [...(given.contention ? ["contention"] : []), ...(given.marks ?? [])],
-    experiments: 70,
+    reading: given.reading ?? "measured",
+    rests_on: "70 experiments",
+    told: [told, effect(told), effect(told) - half, effect(told) + half],
     callers: [],
     instances: [],
     curve: { s, n: s.map(() => 10), ...columns(s) },
@@ -58,7 +64,7 @@ export function rawResult(given: Given = {}): object {
 export function page(...profiles: Given[][]): Page {
   const document = {
     format: "coz-page",
-    version: 4,
+    version: 5,
     coz: "0.1.0",
     profiles: profiles.map((results, i) => ({
       name: `${String(i)}.coz`,
@@ -73,6 +79,7 @@ export function page(...profiles: Given[][]): Page {
       shift_note: "",
     })),
     marks: {},
+    readings: { measured: "Points are what was measured." },
     sources: {},
   };
   return decodePage(JSON.stringify(document));

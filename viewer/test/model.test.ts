@@ -40,12 +40,20 @@ test("functions lose their parameters", () => {
 test("an effect is measured, read from the curve, or unknown", () => {
   const [entry] = entries([{ speedups: [0, 0.1, 0.3, 0.5] }]);
   assert.ok(entry);
-  assert.equal(valueAt(entry.shown, 0.3)?.measured, true);
+  assert.equal(valueAt(entry.shown, 0.3)?.effect, 0.15);
   const between = valueAt(entry.shown, 0.25);
   assert.ok(between);
-  assert.equal(between.measured, false);
   assert.ok(Math.abs(between.effect - 0.125) < 1e-9);
   assert.equal(valueAt(entry.shown, 0.75), null);
+});
+
+test("how a curve is to be read, and what sentences quote, comes with the data", () => {
+  const [entry] = entries([{ speedups: [0, 0.1, 0.2], reading: "companion" }]);
+  assert.ok(entry);
+  assert.equal(entry.shown.reading, "companion");
+  assert.equal(entry.shown.restsOn, "70 experiments");
+  assert.equal(entry.shown.told?.speedup, 0.2);
+  assert.equal(entry.shown.told.effect, 0.1);
 });
 
 test("two profiles are paired by line, point, kind and load, whatever folders they were built in", () => {
@@ -66,7 +74,7 @@ test("two profiles are paired by line, point, kind and load, whatever folders th
 });
 
 test("a source file may have any name", () => {
-  const text = '{"format":"coz-page","version":4,"coz":"","profiles":[],"sources":{}}';
+  const text = '{"format":"coz-page","version":5,"coz":"","profiles":[],"sources":{}}';
   assert.equal(decodePage(text).sources["constructor"], undefined);
 });
 
@@ -77,6 +85,9 @@ test("one wild result of few data does not flatten all others", () => {
   assert.ok(domain.low > -0.1 && domain.low < -0.05);
   assert.ok(domain.high > 0.2 && domain.high < 0.3);
   assert.equal(domain.right, 1);
+  const [short] = entries([{ ...calm, reading: "companion", speedups: [0, 0.25, 0.5], fitTo: 1 }]);
+  assert.ok(short);
+  assert.equal(ownDomain(short).right, 1);
   const [, second] = entries([calm, wild]);
   assert.ok(second && ownDomain(second).low < -2);
 });

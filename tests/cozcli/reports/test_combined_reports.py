@@ -5,19 +5,30 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from combined_evidence import analyse_records
 from combined_profiles import Measurement, Program
+from synthetic import to_bytes
 
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.rank.rest import MATTERS, divide
 from cozcli.analysis.result import Analysis
+from cozcli.cli import build_parser
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.page import PageProfile, render_page
+from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
 from cozcli.reports.summary import describe_rest
 from cozcli.reports.table_reports import CsvReport, MarkdownReport
 from cozcli.reports.text import TextReport
+
+
+def data_of(page: str) -> Any:
+    found = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert found
+    return json.loads(found[1])
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +72,8 @@ def test_json_csv_and_page_have_all_lines(analysis: Analysis) -> None:
         assert all(point["effect"] <= result["bound"] * point["speedup"] + 1e-9 for point in result["curve"])
         assert result["companion_experiments"] >= 0
     assert CsvReport().render(analysis).count("\n") == len(analysis.results) + 1
-    assert render_page([PageProfile("x", analysis)], {}).count('"companion_experiments":') == len(
-        analysis.results
-    )
+    shown = data_of(render_page([PageProfile("x", analysis)], {}))["profiles"][0]["results"]
+    assert [result["location"] for result in shown] == [result.location for result in analysis.results]
 
 
 def test_what_is_read_from_the_fit_is_shown_as_such(analysis: Analysis) -> None:
@@ -73,6 +83,48 @@ def test_what_is_read_from_the_fit_is_shown_as_such(analysis: Analysis) -> None:
     row = next(line for line in text.splitlines() if line.lstrip().startswith("program.c:"))
     assert row.count("~") == 3
     assert f"0+{never_main.companion_windows}" in row
+
+
+def test_the_page_says_what_curves_rest_on(analysis: Analysis) -> None:
+    shown = data_of(render_page([PageProfile("x", analysis)], {}))
+    assert shown["readings"].keys() == {"combined", "companion"}
+    for result, of_page in zip(analysis.results, shown["profiles"][0]["results"], strict=True):
+        is_main = any(point.experiments > 0 for point in result.curve if point.speedup > 0)
+        assert of_page["reading"] == ("combined" if is_main else "companion")
+        assert of_page["rests_on"].startswith(f"{result.experiments} experiments as the main target")
+        assert of_page["rests_on"].endswith(f", {result.companion_windows} as a companion")
+        assert {0.25, 0.5, 0.75} <= set(of_page["curve"]["s"])
+        assert of_page["told"][0] == 0.25
+
+
+def test_what_is_measured_one_at_a_time_is_read_as_before() -> None:
+    analysis = analyse_records(Measurement(dose=0.0).records(Program("serial", 3), 100))
+    shown = data_of(render_page([PageProfile("x", analysis)], {}))
+    assert shown["readings"].keys() == {"measured"}
+    assert "Points are what was measured" in shown["readings"]["measured"]
+    first = shown["profiles"][0]["results"][0]
+    assert first["rests_on"] == f"{analysis.results[0].experiments} experiments"
+
+
+def test_pictures_have_the_lines_that_matter_dotted_where_never_main(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = Measurement(dose=0.1, mains=0.5).records(Program("serial", 60), 160)
+    (tmp_path / "p.coz").write_bytes(to_bytes(records))
+    monkeypatch.chdir(tmp_path)
+    shown, rest = divide(analyse_records(records).results)
+    never = [result for result in shown if reading_of(result) is Reading.COMPANION]
+    assert rest
+    assert 0 < len(never) < len(shown)
+    options = build_parser("plot").parse_args(["plot", "p.coz", "-o", "p.svg"])
+    assert options.execute(options) == 0
+    svg = (tmp_path / "p.svg").read_text()
+    for result in shown:
+        assert f">{result.location.rpartition('/')[2]}<" in svg
+    assert svg.count("stroke-dasharray") == len(never)
+    assert f"; {len(shown)} of {len(shown) + len(rest)} curves." in svg
+    assert OF_A_PICTURE in svg
+    assert f"coz: not drawn: {describe_rest(rest)}\n" in capsys.readouterr().err
 
 
 def test_a_loss_is_in_the_sentence_where_it_may_be_larger(analysis: Analysis) -> None:

@@ -1,0 +1,56 @@
+"""How a result's curve is to be read: what it rests on, what its points are. For pictures and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+from cozcli.analysis.result import LineResult
+from cozcli.messages import count
+
+#: Below a picture's heading, where there are combined windows.
+OF_A_PICTURE = (
+    "Curve and 95 % band: from all experiments. Points: it was the main target. Dotted: it never was."
+)
+
+
+class Reading(Enum):
+    """What a curve rests on. The value is its name in the page's data."""
+
+    MEASURED = "measured"
+    COMBINED = "combined"
+    COMPANION = "companion"
+
+
+EXPLANATIONS: Mapping[Reading, str] = {
+    Reading.MEASURED: "Points are what was measured, bars and the band around the fitted curve 95 % "
+    "intervals.",
+    Reading.COMBINED: "The curve and its band, a 95 % interval, come from all experiments together, whatever "
+    "they speed up; points mark the speedups at which this was the main target.",
+    Reading.COMPANION: "This was never the main target, so there are no points: the curve (dotted) and its "
+    "band, a 95 % interval, come from all experiments together, and a bend in it would not show.",
+}
+
+
+def reading_of(result: LineResult) -> Reading:
+    """What this result's curve rests on."""
+    if not result.is_combined:
+        return Reading.MEASURED
+    is_main = any(point.speedup > 0 and point.experiments > 0 for point in result.curve)
+    return Reading.COMBINED if is_main else Reading.COMPANION
+
+
+def experiments_in_words(result: LineResult) -> str:
+    """`16 experiments`; of combined ones also in how many it was a companion."""
+    if not result.is_combined:
+        return count(result.experiments, "experiment")
+    baselines = sum(point.experiments for point in result.curve if point.speedup == 0)
+    of_these = f" ({count(baselines, 'baseline')} among them)" if baselines else ""
+    main = f"{count(result.experiments, 'experiment')} as the main target{of_these}"
+    return f"{main}, {result.companion_windows:,} as a companion"
+
+
+def explain(results: Iterable[LineResult]) -> dict[str, str]:
+    """Of the readings of these results, each once, by name."""
+    found = {reading_of(result) for result in results}
+    return {reading.value: text for reading, text in EXPLANATIONS.items() if reading in found}
