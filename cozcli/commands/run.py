@@ -13,6 +13,7 @@ from cozcli.commands.run_options import add_options
 from cozcli.errors import CozError
 from cozcli.extensions import extensions
 from cozcli.launch import messages
+from cozcli.launch.earlier_samples import EarlierSamples
 from cozcli.launch.ending import Ending
 from cozcli.launch.environment import random_seed
 from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
@@ -108,10 +109,11 @@ class Launch(NamedTuple):
 def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Namespace) -> int:
     beginning = output.begin()
     live = _make_live(series, output.path, beginning, options)
+    earlier = EarlierSamples(output.path, beginning)
     another = True
     try:
         while another:
-            ending = _run_once(launch, series.runs, live, output, options.output)
+            ending = _run_once(launch, series.runs, live, output, options.output, earlier)
             another, text = series.wants_another(ending)
             if text and not options.quiet:
                 _say(text)
@@ -164,11 +166,15 @@ def _say_outcome(
             print_warnings([told])
 
 
-def _run_once(launch: Launch, number: int, live: Live | None, output: Output, name: str) -> Ending:
-    """One of several runs; they differ in their random choices only."""
+def _run_once(
+    launch: Launch, number: int, live: Live | None, output: Output, name: str, earlier: EarlierSamples
+) -> Ending:
+    """One of several runs; they differ in their random choices, and in what they know of `earlier` ones."""
     process = launch.process
     service, environment = process.begin(number)
     beginning = output.path.stat().st_size
+    if number > 0 and process.settings is not None and process.settings.companions:
+        environment = {**environment, **earlier.variables()}
     ending = run_program(launch.program, launch.arguments, environment, service, live, launch.end_after)
     from cozcli.launch.run_summary import append_ending  # for which the program did not wait
 

@@ -19,6 +19,7 @@ from cozcli.launch.points import LocationPoint
 VARIABLES = (
     "COZ_CLAIMS",
     "COZ_COMPANIONS",
+    "COZ_EARLIER_SAMPLES",
     "COZ_FORKED",
     "COZ_FORKED_INODE",
     "COZ_FORKED_PIPE",

@@ -74,6 +74,7 @@ std::vector<Companion> draw_companions(std::span<const TargetShare> targets, dou
 
 // An upper estimate: at first most targets have a few samples, and the limit should hold.
 double Companions::share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept {
+  run_time += earlier_.run_time();
   if (run_time <= 0) return 1;
   const auto count = static_cast<double>(samples);
   return (count + std::sqrt(count)) * static_cast<double>(period_) / static_cast<double>(run_time);
@@ -81,19 +82,23 @@ double Companions::share_of(std::uint64_t samples, Nanoseconds run_time) const n
 
 bool Companions::covers(std::uint32_t target, Nanoseconds run_time) const {
   if (!is_on() || target == kNoTarget || Targets::is_region(target)) return false;
-  return speedups_for(share_of(histogram_.of(target), run_time), max_dose_) ==
+  return speedups_for(share_of(samples_of(target), run_time), max_dose_) ==
          kCompanionSpeedups.size();
 }
 
 std::vector<TargetShare> Companions::candidates(std::uint32_t main, Nanoseconds run_time) const {
   std::vector<TargetShare> found;
+  const auto add = [&](std::uint32_t target) {
+    if (target == kNoTarget || target == main || Targets::is_region(target)) return;
+    const std::uint64_t samples = samples_of(target);
+    if (samples >= kMinSamples) found.push_back({target, share_of(samples, run_time)});
+  };
   const std::uint32_t seen = histogram_.seen_count();
   for (std::uint32_t i = 0; i < seen; ++i) {
     const std::uint32_t target = histogram_.seen(i);
-    if (target == kNoTarget || target == main || Targets::is_region(target)) continue;
-    const std::uint64_t samples = histogram_.of(target);
-    if (samples >= kMinSamples) found.push_back({target, share_of(samples, run_time)});
+    if (earlier_.of(target) == 0) add(target);
   }
+  for (const TargetSamples& each : earlier_.targets()) add(each.target);
   // If there are too many, those with most samples; the rest hardly have an effect.
   if (found.size() > SelectionCell::kMaxCompanions) {
     const auto last = found.begin() + static_cast<std::ptrdiff_t>(SelectionCell::kMaxCompanions);

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "experiment/earlier_samples.h"
 #include "experiment/random.h"
 #include "profile_log/records.h"
 #include "sampling/histogram.h"
@@ -53,9 +54,10 @@ std::vector<Companion> draw_companions(std::span<const TargetShare> targets, dou
 
 class Companions {
  public:
-  // `max_dose` 0: windows have one target at a time. The histogram must outlive it.
-  Companions(double max_dose, const Histogram& histogram, Nanoseconds period) noexcept
-      : max_dose_(max_dose), histogram_(histogram), period_(period) {}
+  // `max_dose` 0: windows have one target at a time. All must outlive it.
+  Companions(double max_dose, const Histogram& histogram, const EarlierSamples& earlier,
+             Nanoseconds period) noexcept
+      : max_dose_(max_dose), histogram_(histogram), earlier_(earlier), period_(period) {}
 
   bool is_on() const noexcept { return max_dose_ > 0; }
 
@@ -94,11 +96,16 @@ class Companions {
     std::uint64_t samples;  // when the window opened
   };
 
+  // In this run and in earlier ones.
+  std::uint64_t samples_of(std::uint32_t target) const {
+    return histogram_.of(target) + earlier_.of(target);
+  }
   double share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept;
   std::vector<TargetShare> candidates(std::uint32_t main, Nanoseconds run_time) const;
 
   double max_dose_;
   const Histogram& histogram_;
+  const EarlierSamples& earlier_;
   Nanoseconds period_;
   std::vector<Companion> drawn_;
   std::vector<SelectedTarget> selected_;

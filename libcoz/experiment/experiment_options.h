@@ -13,6 +13,17 @@
 
 namespace coz {
 
+// What earlier runs of the same series sampled.
+struct EarlierRuns {
+  struct Count {
+    TargetName target;
+    std::uint64_t samples = 0;
+  };
+  Nanoseconds run_time = 0;  // effective
+  std::uint64_t experiments = 0;
+  std::vector<Count> counts;
+};
+
 struct ExperimentOptions {
   std::vector<TargetName> fixed_targets;
   std::optional<int> fixed_speedup;  // percent
@@ -20,6 +31,7 @@ struct ExperimentOptions {
   // Limit of the companions' dose (companions.h), a fraction; 0: one target at a time, as always
   // with fixed targets, a fixed speedup, end_to_end or load.
   double companion_dose = 0;
+  EarlierRuns earlier;  // if windows have companions
   bool end_to_end = false;
   std::optional<LoadLevel> load;  // load is amplified, or at least arrivals are timed
   Sampling sampling = Sampling::kAuto;

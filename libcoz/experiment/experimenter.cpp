@@ -31,7 +31,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       random_(options.seed),
       fixed_(options.fixed_targets, choice.targets, counts.histogram),
       plan_(options.fixed_speedup, options.speedups),
-      companions_(options.companion_dose, counts.histogram, options.period),
+      companions_(options.companion_dose, counts.histogram, earlier_, options.period),
       meter_(shared.points),
       flows_(shared),
       load_(options.load, shared.amplification),
@@ -89,6 +89,7 @@ bool Experimenter::hide_descriptors() const {
 }
 
 void Experimenter::run_blocks() {
+  earlier_ = find_earlier(options_.earlier, choice_.targets);
   while (!stop_.is_stopped()) {
     const auto target = next_target();
     if (!target) {
@@ -116,11 +117,12 @@ std::optional<std::uint32_t> Experimenter::next_target() {
   targets.reserve(seen);
   for (std::uint32_t i = 0; i < seen; ++i) {
     const std::uint32_t target = counts_.histogram.seen(i);
-    if (target != kNoTarget) targets.push_back({target, counts_.histogram.of(target)});
+    if (target == kNoTarget) continue;
+    targets.push_back({target, counts_.histogram.of(target) + earlier_.of(target)});
   }
   const auto drawn = selector_.draw(targets, random_);
-  const bool needs_no_windows =
-      drawn && block_ >= kMinMainBlocks && combines() && companions_.covers(*drawn, run_time());
+  const bool needs_no_windows = drawn && blocks_so_far() >= kMinMainBlocks && combines() &&
+                                companions_.covers(*drawn, run_time());
   return needs_no_windows ? kNoTarget : drawn;
 }
 

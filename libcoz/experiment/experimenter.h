@@ -26,6 +26,7 @@
 
 #include "experiment/companions.h"
 #include "experiment/core_waits.h"
+#include "experiment/earlier_samples.h"
 #include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
 #include "experiment/flow_meter.h"
@@ -116,6 +117,7 @@ class Experimenter {
   std::vector<CompanionResult> companion_results();
   // May windows have companions now?
   bool combines() const;
+  std::uint64_t blocks_so_far() const { return block_ + earlier_.experiments() / kWindowsPerBlock; }
   Nanoseconds run_time() const { return now() - start_ - shared_.global_delay.get() - unsampled_; }
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
@@ -152,6 +154,7 @@ class Experimenter {
   TargetSelector selector_;
   FixedTargets fixed_;
   SpeedupPlan plan_;
+  EarlierSamples earlier_;
   Companions companions_;
   WindowLength window_;
   WindowMeter meter_;

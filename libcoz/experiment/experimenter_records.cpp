@@ -28,7 +28,7 @@ void Experimenter::observe_queues(std::uint32_t target, ExperimentRecord& record
 bool Experimenter::combines() const {
   const Nanoseconds elapsed = now() - start_;
   const auto threads = static_cast<Nanoseconds>(shared_.threads.threads_seen());
-  return companions_.is_on() && elapsed >= kSecond &&
+  return companions_.is_on() && elapsed + earlier_.run_time() >= kSecond &&
          (threads <= kMinShortThreads || threads < kMaxThreadsPerSecond * elapsed / kSecond);
 }
 

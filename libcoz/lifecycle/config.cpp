@@ -87,6 +87,13 @@ Granularity granularity_named(std::string_view name) {
   return Granularity::kLine;
 }
 
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
 // The text before the next `separator`, which is taken off `rest` with it.
 std::string_view next_part(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));
@@ -104,6 +111,22 @@ std::vector<TargetName> parse_fixed_targets(std::string_view text) {
     if (!name.empty()) targets.push_back({std::string(kind), std::string(name)});
   }
   return targets;
+}
+
+EarlierRuns parse_earlier_samples(std::string_view text) {
+  std::string_view first = next_part(text, '\n');
+  const auto time = parse_number(next_part(first, '\t'));
+  const auto experiments = parse_number(first);
+  if (!time || *time > kMaxTime || !experiments) return {};
+  EarlierRuns runs{static_cast<Nanoseconds>(*time), *experiments, {}};
+  while (!text.empty()) {
+    std::string_view line = next_part(text, '\n');
+    const std::string_view kind = next_part(line, '\t');
+    const std::string_view name = next_part(line, '\t');
+    const auto samples = parse_number(line);
+    if (samples) runs.counts.push_back({{std::string(kind), std::string(name)}, *samples});
+  }
+  return runs;
 }
 
 std::vector<int> parse_speedups(std::string_view text) {
@@ -151,6 +174,7 @@ Config read(const Variables& variables) {
   const bool has_choice = config.fixed_speedup || !config.fixed_targets.empty();
   if (!has_choice && !config.load && !config.end_to_end) {
     config.companion_dose = parse_companion_dose(variables.text("COZ_COMPANIONS"));
+    config.earlier = parse_earlier_samples(variables.text("COZ_EARLIER_SAMPLES"));
   }
   if (const auto period = variables.number("COZ_PERIOD"); period && *period > 0) {
     config.period = static_cast<Nanoseconds>(*period);

@@ -49,6 +49,10 @@ std::vector<TargetName> parse_fixed_targets(std::string_view text);
 // COZ_SPEEDUPS: whole numbers from 1 to 100 with commas between them; anything else is left out.
 std::vector<int> parse_speedups(std::string_view text);
 
+// COZ_EARLIER_SAMPLES: `TIME<TAB>EXPERIMENTS`, then `KIND<TAB>NAME<TAB>SAMPLES`, one a line;
+// nothing if the first line is not so. Lines that are not so are left out.
+EarlierRuns parse_earlier_samples(std::string_view text);
+
 // COZ_COMPANIONS: per cent above 0 and up to 50, as a fraction; 0 for anything else.
 double parse_companion_dose(std::string_view text);
 

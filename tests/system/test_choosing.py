@@ -355,3 +355,17 @@ def test_a_short_program_is_run_again(coz, build):
     assert len(runs) == 3
     assert len({record["seed"] for record in runs}) == 3
     assert len(run.records("exit")) == 3
+
+
+def test_a_short_run_speeds_up_the_lines_that_earlier_runs_sampled(coz, build):
+    """A first run of less than a second knows too little of its lines to speed up many at once."""
+    run = coz.run([build("many_lines.c"), 0.9], "--repeat", "4")
+    assert run.status == 0, run.err
+    companions = [[]]
+    for record in run.records():
+        if record["type"] == "exit":
+            companions.append([])
+        elif record["type"] == "experiment":
+            companions[-1] += record["companions"]
+    assert not companions[0]
+    assert companions[1] or companions[2] or companions[3]

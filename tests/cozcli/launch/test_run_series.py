@@ -26,6 +26,20 @@ def test_repeated_runs_differ_in_their_seed(start: Start) -> None:
     assert out.split() == ["18446744073709551615", "0"]
 
 
+def test_a_run_knows_what_those_before_it_sampled(start: Start) -> None:
+    samples = (
+        '{"type":"samples","run_time":1000,"duration":1100,"total":9,"in_scope":9,"experiments":1,'
+        '"lines":[{"kind":"line","location":"x.c:3","function":"f","count":7}]}\n'
+    )
+    options = ("--repeat", "3")
+    records = RECORDS + samples
+    _, out, _ = finish(start("environment", "COZ_EARLIER_SAMPLES", options=options, FAKE_RECORDS=records))
+    assert out == "(none)\n1000\t1\nline\tx.c:3\t7\n2000\t2\nline\tx.c:3\t14\n"
+    options = ("--repeat", "2", "--one-at-a-time")
+    _, out, _ = finish(start("environment", "COZ_EARLIER_SAMPLES", options=options, FAKE_RECORDS=records))
+    assert out == "(none)\n(none)\n"
+
+
 @pytest.mark.parametrize("how", ["exit", "raise"])
 def test_after_a_failure_there_is_no_other_run(start: Start, tmp_path: Path, how: str) -> None:
     status, _, error = finish(start(how, "6", options=("--duration", "1h"), FAKE_RECORDS=RECORDS))

@@ -11,6 +11,7 @@
 using coz::Companion;
 using coz::Companions;
 using coz::draw_companions;
+using coz::EarlierSamples;
 using coz::Histogram;
 using coz::kMillisecond;
 using coz::kSecond;
@@ -133,7 +134,8 @@ TEST_CASE("companions are the targets seen so far but the main one and regions")
   count(histogram, 10, 20);
   for (int i = 0; i < 20; ++i) histogram.count(7, 0);          // a region
   for (int i = 0; i < 2; ++i) histogram.count(kFirst + 9, 0);  // one of them is larger
-  Companions companions(kDose, histogram, kMillisecond);
+  const EarlierSamples earlier;
+  Companions companions(kDose, histogram, earlier, kMillisecond);
   Random random(6);
   const auto selected = companions.draw(kFirst + 3, 10 * kSecond, random);
   CHECK(selected.size() == 9);
@@ -151,7 +153,8 @@ TEST_CASE("companions are the targets seen so far but the main one and regions")
 TEST_CASE("targets with hardly any samples are no companions yet") {
   Histogram histogram;
   count(histogram, 5, 2);
-  Companions companions(kDose, histogram, kMillisecond);
+  const EarlierSamples earlier;
+  Companions companions(kDose, histogram, earlier, kMillisecond);
   Random random(7);
   CHECK(companions.draw(coz::kNoTarget, kSecond, random).empty());
 }
@@ -159,7 +162,8 @@ TEST_CASE("targets with hardly any samples are no companions yet") {
 TEST_CASE("without a dose there are no companions") {
   Histogram histogram;
   count(histogram, 5, 20);
-  Companions companions(0, histogram, kMillisecond);
+  const EarlierSamples earlier;
+  Companions companions(0, histogram, earlier, kMillisecond);
   Random random(8);
   CHECK_FALSE(companions.is_on());
   CHECK(companions.draw(coz::kNoTarget, 10 * kSecond, random).empty());
@@ -169,7 +173,8 @@ TEST_CASE("without a dose there are no companions") {
 TEST_CASE("results have those that were sped up, by number, with their samples since the opening") {
   Histogram histogram;
   count(histogram, 30, 10);
-  Companions companions(kDose, histogram, kMillisecond);
+  const EarlierSamples earlier;
+  Companions companions(kDose, histogram, earlier, kMillisecond);
   Random random(9);
   std::map<std::uint32_t, std::uint32_t> names;  // by number
   for (int window = 0; window < 20; ++window) {
@@ -190,4 +195,29 @@ TEST_CASE("results have those that were sped up, by number, with their samples s
     }
   }
   CHECK(names.size() == 30);
+}
+
+TEST_CASE("what earlier runs sampled counts like samples of this run") {
+  Histogram histogram;
+  count(histogram, 3, 2);  // too few to be companions
+  // Shares of 1, 20 and 1 %.
+  const EarlierSamples earlier(10 * kSecond, 40,
+                               {{kFirst, 100}, {kFirst + 1, 2000}, {kFirst + 2, 100}});
+  Companions companions(kDose, histogram, earlier, kMillisecond);
+  CHECK(companions.covers(kFirst, kSecond / 100));
+  CHECK_FALSE(companions.covers(kFirst + 1, kSecond / 100));
+  Random random(8);
+  const auto selected = companions.draw(coz::kNoTarget, kSecond / 100, random);
+  REQUIRE(selected.size() == 2);
+  CHECK(selected[0].target == kFirst);
+  CHECK(selected[1].target == kFirst + 2);
+}
+
+TEST_CASE("without earlier runs, targets with few samples are no companions") {
+  Histogram histogram;
+  count(histogram, 3, 2);
+  const EarlierSamples earlier;
+  Companions companions(kDose, histogram, earlier, kMillisecond);
+  Random random(9);
+  CHECK(companions.draw(coz::kNoTarget, kSecond / 100, random).empty());
 }
