@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,13 +16,15 @@ from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, 
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
 from cozcli.analysis.estimate.block_table import BlockTable
-from cozcli.analysis.estimate.combined import estimate_points
+from cozcli.analysis.estimate.combined import OfPoint, estimate_points
+from cozcli.analysis.estimate.combined_pairs import PAIR_SPEEDUP
 from cozcli.analysis.estimate.combined_target import CombinedEstimate
 from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
 from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
 from cozcli.analysis.input.series import Factor, Series, make_series
+from cozcli.analysis.input.partners import with_partners_apart
 from cozcli.analysis.input.targets import Target, is_combined, largest_effect, shares_of_time
 from cozcli.analysis.input.windows import Windows, usable_windows
 from cozcli.analysis.rank.ranking import by_impact
@@ -32,6 +35,7 @@ from cozcli.analysis.result import (
     LineResult,
     Mark,
     Overhead,
+    Pair,
     Phase,
     PointKey,
     RunSummary,
@@ -49,6 +53,7 @@ class _Level:
     results: list[LineResult]
     overheads: Mapping[PointKey, Overhead]
     warnings: list[Problem] = field(default_factory=list)
+    pairs: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,7 @@ def analyse(
     whole = extension.examine(profile.runs)
     results: list[LineResult] = []
     overheads: dict[PointKey, Overhead] = {}
+    pairs: list[Pair] = []
     warnings = [*profile.warnings, *whole.warnings]
     failure = CozError(whole.failure) if whole.failure else None
     for level, runs in _by_load(profile.runs).items():
@@ -97,6 +103,7 @@ def analyse(
         results += [replace(result, arrival_speedup=level) for result in found.results]
         overheads = {**found.overheads, **overheads}  # of the lowest load that has any
         warnings += found.warnings
+        pairs += found.pairs
     if not results and (not whole.scalability or result_filter.line is not None):
         raise failure or CozError(messages.nothing_estimated(profile.experiments))
     return Analysis(
@@ -105,6 +112,7 @@ def analyse(
         warnings=tuple(warnings),
         overheads=overheads,
         scalability=whole.scalability,
+        pairs=tuple(sorted(pairs, key=lambda pair: -abs(pair.effect))),
     )
 
 
@@ -122,8 +130,10 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     Raises:
         CozError: nothing can be estimated.
     """
-    windows = usable_windows(runs)
     combined = is_combined(runs)
+    windows = usable_windows(runs)
+    if combined:
+        windows = with_partners_apart(windows, runs)
     # Combined windows tell of targets that have no baseline of their own, too.
     all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
     warnings += warn_of_windows(windows, runs)
@@ -132,7 +142,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)
     known = _Known(context, marks, surroundings_of_lines(runs), shares_of_time(runs))
-    candidates = _combined_candidates(corrected, known) if combined else []
+    points = _combined_points(corrected, context) if combined else []
+    candidates = _combined_candidates(points, corrected, known)
     if not candidates:  # or windows are too few to tell companions apart
         with_baseline = [table for table in tables if (table.series.speedup == 0).any()]
         estimates = map(estimate_target, with_baseline, _variances(with_baseline))
@@ -141,7 +152,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
         if delayed := count_windows_of_delay_only(runs):
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
-    return _Level(decide_significance(candidates), context.overheads, [*warnings, *marks.warnings])
+    pairs = tuple(pair for point in points for pair in _pairs(point))
+    return _Level(decide_significance(candidates), context.overheads, [*warnings, *marks.warnings], pairs)
 
 
 def _all_series(windows: Windows) -> tuple[list[Series], list[Problem]]:
@@ -220,17 +232,49 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
     )
 
 
-def _combined_candidates(corrected: Sequence[Series], known: _Known) -> list[Candidate]:
-    """The results of all targets of combined windows."""
-    context = known.context
+def _combined_points(corrected: Sequence[Series], context: Context) -> list[OfPoint]:
     factors = {key: Factor(of.factor, of.error) for key, of in context.overheads.items()}
-    found = estimate_points(corrected, context.by_target, context.runs, context.phases, factors)
+    return estimate_points(corrected, context.by_target, context.runs, context.phases, factors)
+
+
+def _combined_candidates(
+    found: Sequence[OfPoint], corrected: Sequence[Series], known: _Known
+) -> list[Candidate]:
+    """The results of all targets of combined windows."""
     own = {(series.location, *series.key): series for series in corrected}
     return [
         _combined_candidate(estimate, of_point.key, known, own.get((estimate.target.location, *of_point.key)))
         for of_point in found
-        for estimate in of_point.estimates
+        for estimate in of_point.estimates.values()
     ]
+
+
+def _pairs(of_point: OfPoint) -> list[Pair]:
+    """The pairs of a progress point, the target that saves more by itself first."""
+    found = []
+    for estimate in of_point.pairs:
+        alone = {number: _effect_alone(of_point.estimates[number]) for number in estimate.pair}
+        first, second = sorted(estimate.pair, key=lambda number: -alone[number])
+        targets = of_point.estimates[first].target, of_point.estimates[second].target
+        found.append(
+            Pair(
+                locations=(targets[0].location, targets[1].location),
+                functions=(targets[0].function, targets[1].function),
+                point=of_point.key[0],
+                kind=of_point.key[1],
+                speedup=PAIR_SPEEDUP,
+                effect=estimate.effect,
+                low=estimate.low,
+                high=estimate.high,
+                alone=(alone[first], alone[second]),
+                windows=estimate.windows,
+            )
+        )
+    return found
+
+
+def _effect_alone(estimate: CombinedEstimate) -> float:
+    return next(point.effect for point in estimate.points if math.isclose(point.speedup, PAIR_SPEEDUP))
 
 
 def _combined_candidate(

@@ -190,6 +190,26 @@ class LineResult:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two targets that save more (or less, below 0) together than the sum of each alone.
+
+    effect: what both at `speedup` save beyond that sum, with its 95 % interval. alone: what each saves at
+    that speedup; the first target is the one that saves more. windows: in which both were sped up.
+    """
+
+    locations: tuple[str, str]
+    functions: tuple[str, str]
+    point: str
+    kind: str
+    speedup: float
+    effect: float
+    low: float
+    high: float
+    alone: tuple[float, float]
+    windows: int
+
+
+@dataclass(frozen=True)
 class LoadPoint:
     """One progress point at one level of load; `speedup` is against base load. Times in nanoseconds.
 
@@ -262,6 +282,8 @@ class Analysis:
     overheads: Mapping[PointKey, Overhead] = field(default_factory=dict)
     #: Where load was amplified: by progress point.
     scalability: tuple[Scalability, ...] = ()
+    #: Of combined windows, the largest effect first.
+    pairs: tuple[Pair, ...] = ()
 
     @property
     def experiments(self) -> int:

@@ -7,6 +7,7 @@ delayed, not what it was to gain. `python combined_profiles.py SHAPE LINES WINDO
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ PERIOD = 1_000_000
 #: The part of a block's windows that are baselines is 2 of 8.
 BLOCK = (0.0, 0.0, 0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
 LADDER = (0.25, 0.5, 0.75, 1.0)
+#: Lines of this share may be partners, of so many.
+LARGE, MAX_LEADERS = 0.1, 5
 #: Threads that join each round need a little more or less for each: standard deviation, of their time.
 JITTER = 0.03
 #: No line has more than this part of all work.
@@ -97,12 +100,14 @@ class Measurement:
     """How windows are measured. `dose` 0: one target at a time.
 
     noise: of a window's log period; drift: of a block's. mains: what part of the blocks has a main target.
+    pairs: in what part of the blocks a second large target is sped up besides, its partner.
     """
 
     dose: float = 0.05
     noise: float = 0.034
     drift: float = 0.01
     mains: float = 1.0
+    pairs: float = 0.0
     period: float = 2_000_000.0
     seed: int = 1
 
@@ -146,7 +151,27 @@ class Measurement:
             if main >= 0:
                 speedups[window, main] = order[window % len(BLOCK)]
             mains.append(main)
+        self._add_partners(share, speedups, mains, rng)
         return speedups, mains
+
+    def _add_partners(
+        self, share: Floats, speedups: Floats, mains: list[int], rng: np.random.Generator
+    ) -> None:
+        """Of every pair of large lines as many blocks."""
+        large = np.flatnonzero(share >= LARGE)[:MAX_LEADERS]
+        choices = list(itertools.combinations(large.tolist(), 2)) if self.pairs > 0 else []
+        chosen = 0
+        for block in range(len(mains) // len(BLOCK) if choices else 0):
+            if rng.random() >= self.pairs:
+                continue
+            main, partner = rng.permutation(choices[chosen % len(choices)])
+            chosen += 1
+            own = slice(block * len(BLOCK), (block + 1) * len(BLOCK))
+            speedups[own, large] = 0
+            for half in (0, 4):
+                windows = own.start + half + rng.permutation(4)
+                speedups[windows, main], speedups[windows, partner] = [0, 0, 0.5, 0.5], [0, 0.5, 0, 0.5]
+            mains[own] = [int(main)] * len(BLOCK)
 
     def _write(
         self, program: Program, speedups: Floats, mains: list[int], samples: Any, periods: Floats

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cozcli.analysis.estimate.combined_fit import fit_combined
+from cozcli.analysis.estimate.combined_pairs import PairEstimate, estimate_pair, fit_with_pairs
 from cozcli.analysis.estimate.combined_rows import arrange_rows
 from cozcli.analysis.estimate.combined_target import CombinedEstimate, estimate_combined
 from cozcli.analysis.input.series import Factor, Series
@@ -22,10 +22,11 @@ MIN_ROWS = 8
 
 @dataclass(frozen=True)
 class OfPoint:
-    """The estimates of one progress point and kind."""
+    """The estimates of one progress point and kind: of targets, and of pairs of them by their numbers."""
 
     key: PointKey
-    estimates: tuple[CombinedEstimate, ...]
+    estimates: Mapping[int, CombinedEstimate]
+    pairs: tuple[PairEstimate, ...]
 
 
 def estimate_points(
@@ -49,10 +50,11 @@ def estimate_points(
         rows = arrange_rows(of_point, by_target, runs, targets, parts)
         if rows is None or len(rows) < MIN_ROWS:
             continue
-        fit = fit_combined(rows, key[1])
+        fit, pairs = fit_with_pairs(rows, key[1])
         as_companion = np.flatnonzero((rows.companions > 0).any(axis=0))
         seen = np.union1d(as_companion, rows.main[(rows.main >= 0) & (rows.main_speedup > 0)])
         own = [factors[key]] if key in factors else []
-        estimates = [estimate_combined(fit, int(number), key[1], own) for number in seen]
-        found.append(OfPoint(key, tuple(estimates)))
+        estimates = {int(number): estimate_combined(fit, int(number), key[1], own) for number in seen}
+        together = tuple(estimate_pair(fit, pair, key[1], own) for pair in pairs)
+        found.append(OfPoint(key, estimates, together))
     return found

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cozcli.analysis.estimate.combined_rows import CombinedRows
-from cozcli.analysis.statistics.arrays import Floats, Ints
+from cozcli.analysis.statistics.arrays import Bools, Floats, Ints
+
+#: Numbers of two targets, the lower one first.
+Pair = tuple[int, int]
 
 #: The intercept, c and κ stand first.
 FIXED = 3
@@ -45,26 +50,50 @@ def at_speedups(components: Floats, speedups: Floats) -> Floats:
 
 class CombinedDesign:
     """The columns: intercept, c, κ, u of J targets, then for each target that may bend its bends and its
-    loss.
+    loss, and at last the pairs.
 
     share: a, (J,). bending: numbers of the targets that may bend. matrix: (N, P), parts of B.
     """
 
-    def __init__(self, rows: CombinedRows) -> None:
+    def __init__(self, rows: CombinedRows, pairs: Sequence[Pair] = ()) -> None:
         self.share = np.maximum([target.share for target in rows.targets], MIN_SHARE)
         self.components = _components()
         self._rows = rows
         self._sped_up = np.flatnonzero((rows.main >= 0) & (rows.main_speedup > 0))
         self._main = rows.main[self._sped_up]
-        self.bending = [int(t) for t in np.unique(self._main) if self.share[t] >= MIN_SHARE_TO_BEND]
+        partners = np.flatnonzero(rows.partner.any(axis=0))
+        self.bending = [
+            int(t) for t in np.union1d(self._main, partners) if self.share[t] >= MIN_SHARE_TO_BEND
+        ]
+        self.pairs = tuple(pairs)
         self.first_bend = FIXED + len(self.share)
         self.first_loss = self.first_bend + BENDS * len(self.bending)
-        self.matrix = np.zeros((len(rows), self.first_loss + len(self.bending)))
+        self.first_pair = self.first_loss + len(self.bending)
+        self.matrix = np.zeros((len(rows), self.first_pair + len(self.pairs)))
         for target in self.bending:
-            own = self._own(target)
+            own, beside = self._own(target), np.flatnonzero(rows.partner[:, target])
             shape = at_speedups(self.components, rows.main_speedup[own]) / rows.part[own][:, None]
             self.matrix[own, self.bends_of(target)] = -self.share[target] * shape
+            shape = at_speedups(self.components, rows.companions[beside, target])
+            self.matrix[beside, self.bends_of(target)] = -self.share[target] * shape
+        speedups = rows.speedups
+        for number, pair in enumerate(self.pairs):
+            together = np.minimum(*speedups[:, pair].T) / rows.part
+            self.matrix[:, self.first_pair + number] = -self.smaller_share(pair) * together
+        self._loses = self._losing()
         self.update(None, np.ones(len(rows)))
+
+    def smaller_share(self, pair: Pair) -> float:
+        """What a pair can save beyond the sum of each alone, for each unit of speedup, is at most this."""
+        return float(self.share[list(pair)].min())
+
+    def _losing(self) -> Bools:
+        """(N, J): which companions lose something to a flat curve. Of pairs, their coefficient tells."""
+        loses = ~self._rows.partner
+        for pair in self.pairs:
+            for main, other in (pair, pair[::-1]):
+                loses[self._rows.main == main, other] = False
+        return loses
 
     def bends_of(self, target: int) -> slice:
         """The columns of a target's bends."""
@@ -78,15 +107,15 @@ class CombinedDesign:
             for target in self.bending:
                 own = self._own(target)
                 flat[own] = self._flatness(target, mean, rows.main_speedup[own])
-        kept = 1 - MEAN_LOSS * flat
-        speedup = rows.companions * kept[:, None]
+        kept = 1 - MEAN_LOSS * flat[:, None] * self._loses
+        speedup = rows.companions * kept
         speedup[self._sped_up, self._main] += rows.main_speedup[self._sped_up] / rows.part[self._sped_up]
         dose = speedup * self.share
         self.matrix[:, 1] = -dose.sum(axis=1)
-        self.matrix[:, 2] = _chance(rows, relative) * kept
+        self.matrix[:, 2] = _chance(rows, relative, kept)
         self.matrix[:, FIXED : self.first_bend] = -dose
         if mean is not None:
-            saved = (rows.companions * self.share) @ (mean[1] + mean[FIXED : self.first_bend])
+            saved = (rows.companions * self._loses * self.share) @ (mean[1] + mean[FIXED : self.first_bend])
             for number, target in enumerate(self.bending):
                 own = self._own(target)
                 self.matrix[own, self.first_loss + number] = flat[own] * saved[own]
@@ -104,13 +133,13 @@ class CombinedDesign:
         return np.asarray(np.clip(1 - np.interp(speedups, grid, slope) / start, 0.0, 1.0))
 
 
-def _chance(rows: CombinedRows, relative: Floats) -> Floats:
-    """−z: delay that companions got beyond their speedups, in parts of B.
+def _chance(rows: CombinedRows, relative: Floats, kept: Floats) -> Floats:
+    """−z: delay that companions got beyond their speedups, in parts of B; `kept`: how much of it counts.
 
     Work for each visit is the same at every speedup: samples in a window, times its period, against their
     mean.
     """
-    active = rows.companions > 0
+    active = (rows.companions > 0) & ~rows.partner
     work = rows.companion_share * relative[:, None]
     mean = (work * active).sum(axis=0) / np.maximum(active.sum(axis=0), 1)
-    return np.asarray(-(rows.companions * (work - mean)).sum(axis=1))
+    return np.asarray(-(rows.companions * active * kept * (work - mean)).sum(axis=1))

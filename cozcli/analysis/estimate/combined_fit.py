@@ -18,6 +18,9 @@ Where the curve of m becomes flat, something else sets the pace, and companions 
 part ½ + ψ_m of how much less steep the curve is there. (Companions of the thread that m runs in save nothing
 then; those of the other thread may save more.)
 
+Pairs of targets m and j that may help only together have a term q·min(a_m, a_j)·min(s_m, s_j) more: exact for
+two balanced threads that wait for each other (combined_pairs.py).
+
 z: delay that companions got by chance in their samples, beyond what their speedups call for. The speedups
 that were assigned, not those that samples made of them, are the covariates: they are random, and so
 independent of whatever else happens in a window, while samples are not. One coefficient κ takes out most of
@@ -30,6 +33,7 @@ The logarithm of p is fitted: linearised where it stands (Gauss and Newton), by 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +43,7 @@ from cozcli.analysis.estimate.combined_design import (
     FIXED,
     VARIANCE_LOSS,
     CombinedDesign,
+    Pair,
     at_speedups,
 )
 from cozcli.analysis.estimate.combined_rows import CombinedRows
@@ -50,6 +55,8 @@ from cozcli.analysis.statistics.mixed_model import Group, Posterior, Variances, 
 MEAN_C, VARIANCE_C, VARIANCE_OF_LATENCIES, VARIANCE_KAPPA = 0.5, 0.5**2, 4.0, 0.5**2
 #: Expected standard deviation of u, and of the random walk; each as if seen in so many targets.
 EXPECTED_U, EXPECTED_BEND, STRENGTH = 0.25, 0.4, 2.0
+#: What two targets save together beyond the sum of each alone, in parts of the smaller share.
+VARIANCE_PAIR = 0.5**2
 #: Variances above this are not of targets that save a part of their share.
 MOST_VARIANCE = 1.0
 #: Periods beyond these parts of that without speedups are treated as at them.
@@ -59,17 +66,27 @@ FULL_WEIGHT = 0.5
 #: Residuals beyond so many standard deviations count less.
 FAR = 2.5
 MAX_STEPS, TOLERANCE = 40, 0.02
+#: Windows with a partner are taken to scatter as others do, as if so many had shown it.
+EXCESS_STRENGTH = 4.0
+#: How many coefficients such windows determine, about.
+COEFFICIENTS_OF_PARTNERS = 2
 #: Variance of noise before anything is known, and of blocks.
 START = 0.03**2
 
 
 @dataclass(frozen=True)
 class CombinedFit:
-    """The model with its coefficients, in the order of `CombinedDesign`."""
+    """The model with its coefficients, in the order of `CombinedDesign`.
+
+    relative: p/B of each window, (N,). weight: how much each counts in the end, residual: of its log period.
+    """
 
     rows: CombinedRows
     design: CombinedDesign
     posterior: Posterior
+    relative: Floats
+    weight: Floats
+    residual: Floats
 
     @property
     def share(self) -> Floats:
@@ -91,6 +108,11 @@ class CombinedFit:
         """Variance of the random walk of a target of share 1."""
         return self.posterior.variances.groups[2].variance
 
+    @property
+    def prior_pair(self) -> Floats:
+        """Prior variance of each pair's q."""
+        return self.posterior.variances.groups[4].prior
+
     def may_bend(self, target: int) -> bool:
         """Do windows tell of this target's bends?"""
         return target in self.design.bending
@@ -108,18 +130,20 @@ class CombinedFit:
         return operator @ self.posterior.mean[columns], operator @ covariance @ operator.T
 
 
-def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT) -> CombinedFit:
-    """Fit all windows of one progress point of this kind."""
-    design = CombinedDesign(rows)
+def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT, pairs: Sequence[Pair] = ()) -> CombinedFit:
+    """Fit all windows of one progress point of this kind; `pairs` may help, or not, only together."""
+    design = CombinedDesign(rows, pairs)
     variances = _start(rows, design, kind)
-    response, relative, weight = rows.log_period, np.ones(len(rows)), rows.weight
+    response, relative, weight, excess = rows.log_period, np.ones(len(rows)), rows.weight, np.ones(1)
     for _ in range(MAX_STEPS):
         x = design.matrix / relative[:, None]
         x[:, 0] = 1.0
         posterior, better = solve(response - MEAN_C * x[:, 1], x, weight, rows.block, variances)
         posterior.mean[1] += MEAN_C
         is_settled = settled(variances, better, TOLERANCE)
-        far = _nearness(response - x @ posterior.mean - posterior.block[rows.block], weight, better.noise)
+        residual = response - x @ posterior.mean - posterior.block[rows.block]
+        excess = excess * _excess(rows, residual, weight, better.noise)
+        far = _nearness(residual, weight, better.noise)
         now = np.clip(1 + design.matrix[:, 1:] @ posterior.mean[1:], LEAST, MOST)
         is_settled &= bool(np.abs(np.log(now / relative)).max() < TOLERANCE)
         if is_settled:
@@ -129,14 +153,15 @@ def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT) -> CombinedFit:
         # The logarithm of 1 + X·θ, linearised at the last θ.
         response = rows.log_period - np.log(relative) + (relative - 1) / relative
         weight = rows.weight * far * np.minimum(relative / FULL_WEIGHT, 1.0) ** 2
-    return CombinedFit(rows, design, posterior)
+        weight = weight / excess
+    return CombinedFit(rows, design, posterior, relative, weight, residual)
 
 
 def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:
     # Of a throughput point, a target saves about as much as its share, or nothing.
-    variance_c, most = (
-        (VARIANCE_C, MOST_VARIANCE) if kind == THROUGHPUT else (VARIANCE_OF_LATENCIES, math.inf)
-    )
+    variance_c, most, pair = VARIANCE_C, MOST_VARIANCE, VARIANCE_PAIR
+    if kind != THROUGHPUT:
+        variance_c, most, pair = VARIANCE_OF_LATENCIES, math.inf, VARIANCE_OF_LATENCIES
     errors = np.array([target.share_error for target in rows.targets])
     bends, losses = BENDS * len(design.bending), len(design.bending)
     u, bend = EXPECTED_U**2, EXPECTED_BEND**2
@@ -147,9 +172,25 @@ def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:
             Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c, VARIANCE_KAPPA])),
             Group(slice(FIXED, design.first_bend), u, errors, u, STRENGTH, most),
             Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH, most),
-            Group(slice(design.first_loss, design.first_loss + losses), VARIANCE_LOSS, np.zeros(losses)),
+            Group(slice(design.first_loss, design.first_pair), VARIANCE_LOSS, np.zeros(losses)),
+            Group(slice(design.first_pair, design.matrix.shape[1]), pair, np.zeros(len(design.pairs))),
         ),
     )
+
+
+def _excess(rows: CombinedRows, left: Floats, weight: Floats, noise: float) -> Floats:
+    """By what factor the variance of each window is larger than it was taken to be, (N,).
+
+    Where a partner is sped up, alone or with the main target, chance in the samples of large targets comes on
+    top of the noise of other windows.
+    """
+    excess = np.ones(len(rows))
+    has_partner, is_main_faster = rows.partner.any(axis=1), rows.main_speedup > 0
+    for own in (has_partner & is_main_faster, has_partner & ~is_main_faster):
+        found = float(weight[own] @ left[own] ** 2) / noise
+        freedom = max(np.count_nonzero(own) - COEFFICIENTS_OF_PARTNERS, 0)
+        excess[own] = max((EXCESS_STRENGTH + found) / (EXCESS_STRENGTH + freedom), 1.0)
+    return excess
 
 
 def _nearness(left: Floats, weight: Floats, noise: float) -> Floats:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cozcli.analysis.input.partners import min_partner_dose
 from cozcli.analysis.input.series import Series
 from cozcli.analysis.input.targets import Target, companion_rows
 from cozcli.analysis.input.windows import POOL, Window
-from cozcli.analysis.statistics.arrays import Floats, Ints
+from cozcli.analysis.statistics.arrays import Bools, Floats, Ints
 from cozcli.profile.profile import Run
 
 
@@ -21,7 +22,8 @@ class CombinedRows:
     log_period: logarithm of the period (or latency), corrected. weight: how much a window counts, 1 on
     average. block: (N,), numbered from 0 without gaps. main: number of the main target, -1 without one.
     main_speedup: of it. part: of the time the main target runs in, the phase correction's factor. companions:
-    speedups of the others, (N, J). companion_share: of their samples in the window, (N, J).
+    speedups of the others, (N, J). companion_share: of their samples in the window, (N, J). partner: which of
+    them are partners, (N, J).
     """
 
     targets: tuple[Target, ...]
@@ -33,9 +35,18 @@ class CombinedRows:
     part: Floats
     companions: Floats
     companion_share: Floats
+    partner: Bools
 
     def __len__(self) -> int:
         return len(self.log_period)
+
+    @property
+    def speedups(self) -> Floats:
+        """Of all targets, the main one too, (N, J)."""
+        found = self.companions.copy()
+        main = np.flatnonzero(self.main >= 0)
+        found[main, self.main[main]] = self.main_speedup[main]
+        return found
 
 
 def arrange_rows(
@@ -56,7 +67,7 @@ def arrange_rows(
     """
     index = {target.location: number for number, target in enumerate(targets)}
     columns: list[tuple[Floats, ...]] = []
-    speedups, shares = [], []
+    speedups, shares, least = [], [], []
     for series in all_series:
         windows = by_target[series.location]
         own = np.array([not window.is_of_other_target for window in windows])
@@ -67,18 +78,22 @@ def arrange_rows(
         periods = np.log(series.numerator[used] / series.denominator[used])
         pooled = np.array([-1 - windows[i].run for i in used])
         stratum = np.where(series.stratum[used] == POOL, pooled, series.stratum[used])
-        main = np.full(len(used), float(index.get(series.location, -1)))
-        part = np.full(len(used), parts.get(series.location, 1.0))
+        location = windows[0].record.location  # windows with a partner are named after both
+        main = np.full(len(used), float(index.get(location, -1)))
+        part = np.full(len(used), parts.get(location, 1.0))
         weight = series.weight[used] * series.effective[used]
         columns.append((periods, weight, stratum.astype(float), main, series.speedup[used], part))
         rows = companion_rows([windows[i] for i in used], runs, index)
         speedups.append(rows.speedup)
         shares.append(rows.share)
+        least += [min_partner_dose(runs[windows[i].run].record.companion_dose) for i in used]
     if not columns:
         return None
     log_period, weight, stratum, main, speedup, part = (
         np.concatenate(values) for values in zip(*columns, strict=True)
     )
+    companions = np.vstack(speedups)
+    dose = companions * np.array([target.share for target in targets])
     return CombinedRows(
         targets=tuple(targets),
         log_period=log_period,
@@ -87,6 +102,7 @@ def arrange_rows(
         main=main.astype(np.int64),
         main_speedup=speedup,
         part=part,
-        companions=np.vstack(speedups),
+        companions=companions,
         companion_share=np.vstack(shares),
+        partner=(companions > 0) & (dose >= np.array(least)[:, None]),
     )

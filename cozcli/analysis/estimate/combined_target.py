@@ -84,7 +84,7 @@ def estimate_combined(
     """
     rows = fit.rows
     target = rows.targets[number]
-    own = rows.main == number
+    own = (rows.main == number) & ~rows.partner.any(axis=1)
     measured = np.unique(rows.main_speedup[own & (rows.main_speedup > 0)])
     speedups = np.unique(np.concatenate([np.round(measured, 4), ALWAYS]))
     grid = np.linspace(0, max(1.0, float(speedups[-1])), GRID)
@@ -109,7 +109,7 @@ def estimate_combined(
         freedom=np.full(1 + count, fit.posterior.freedom),
         windows=np.array([np.count_nonzero(own & (np.abs(rows.main_speedup - s) < 1e-6)) for s in speedups]),
         baselines=int(np.count_nonzero(own & (rows.main_speedup == 0))),
-        companion_windows=int(np.count_nonzero(rows.companions[:, number] > 0)),
+        companion_windows=int(np.count_nonzero((rows.companions[:, number] > 0) & ~rows.partner[:, number])),
         bound=bound,
         p_no_effect=p_no_effect,
         is_beyond=is_beyond,
@@ -125,16 +125,21 @@ def _effects(
     """Effects at the speedups, and their covariance."""
     value, covariance = fit.effects(number, speedups)
     share = float(fit.share[number])
-    dose = share * speedups
-    around = LARGE_DOSE * float((fit.rows.companions @ fit.share).mean())
-    environment = ENVIRONMENT * dose / (1 + dose / max(around, 1e-9))
-    covariance += np.outer(environment, environment)
+    around = environment(fit, share * speedups)
+    covariance += np.outer(around, around)
     if not fit.may_bend(number):
         covariance += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)
     for factor in factors:
         value, covariance = value * factor.value, covariance * factor.value**2
         covariance += factor.relative_error**2 * np.outer(value, value)
     return value, covariance
+
+
+def environment(fit: CombinedFit, dose: Floats) -> Floats:
+    """Standard deviation of what effects of these doses are without companions, against those among them."""
+    companions = np.where(fit.rows.partner, 0.0, fit.rows.companions)
+    around = LARGE_DOSE * float((companions @ fit.share).mean())
+    return np.asarray(ENVIRONMENT * dose / (1 + dose / max(around, 1e-9)))
 
 
 def _own_evidence(fit: CombinedFit, number: int, bound: float) -> tuple[float, bool]:

@@ -1,0 +1,48 @@
+"""Windows with a partner: two large targets are sped up at once, so that it shows whether they help together.
+
+A companion costs the program little. A *partner* is recorded like one, but saves a good part of the time, as
+the main target does. Its windows say nothing about the main target alone, and so are series of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cozcli.analysis.input.targets import shares_of_time
+from cozcli.analysis.input.windows import Window, Windows
+from cozcli.profile.profile import Run
+from cozcli.profile.records import Companion
+
+#: The dose, speedup × share, from which on a companion is a partner; and in parts of the limit of all
+#: companions' dose, of which each has one half at most.
+MIN_DOSE, MIN_PART = 0.04, 0.75
+
+
+def min_partner_dose(limit: float) -> float:
+    """The dose of a partner is at least this, where that of all companions together is at most `limit`."""
+    return max(MIN_DOSE, MIN_PART * limit)
+
+
+def with_partners_apart(windows: Windows, runs: Sequence[Run]) -> Windows:
+    """The same windows; those with a partner by the names of both targets instead of the main one's."""
+    shares = {location: share for location, (share, _) in shares_of_time(runs).items()}
+    apart: dict[str, list[Window]] = {}
+    for location, of_target in windows.by_target.items():
+        for window in of_target:
+            names = [location, *_partners(window, runs[window.run], shares)]
+            apart.setdefault(" + ".join(names), []).append(window)
+    return replace(windows, by_target=apart)
+
+
+def _partners(window: Window, run: Run, shares: Mapping[str, float]) -> list[str]:
+    least = min_partner_dose(run.record.companion_dose)
+
+    def is_partner(companion: Companion) -> bool:
+        location = run.targets[companion.number].location
+        return companion.speedup * shares.get(location, 0.0) >= least
+
+    known = [each for each in window.record.companions if each.number in run.targets]
+    return sorted(
+        f"{run.targets[each.number].location} at {each.speedup:.0%}" for each in known if is_partner(each)
+    )
