@@ -110,12 +110,15 @@ std::vector<TargetShare> Companions::candidates(std::uint32_t main, Nanoseconds 
 }
 
 std::span<const SelectedTarget> Companions::draw(std::uint32_t main, Nanoseconds run_time,
-                                                 Random& random) {
+                                                 Random& random, Companion partner) {
   drawn_.clear();
   selected_.clear();
   const bool is_on_region = main != kNoTarget && Targets::is_region(main);
   if (is_on() && !is_on_region) {
-    drawn_ = draw_companions(candidates(main, run_time), max_dose_, random);
+    std::vector<TargetShare> targets = candidates(main, run_time);
+    std::erase_if(targets, [=](const TargetShare& each) { return each.target == partner.target; });
+    drawn_ = draw_companions(targets, max_dose_, random);
+    if (partner.target != kNoTarget) drawn_.insert(drawn_.begin(), partner);
   }
   for (const Companion& each : drawn_) {
     selected_.push_back({each.target, period_ * each.speedup / 100});

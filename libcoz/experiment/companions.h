@@ -65,9 +65,13 @@ class Companions {
   // which samples were taken.
   bool covers(std::uint32_t target, Nanoseconds run_time) const;
 
-  // Draws those of a window on `main`, or on no main target (kNoTarget). What it returns is valid
-  // until it is called again.
-  std::span<const SelectedTarget> draw(std::uint32_t main, Nanoseconds run_time, Random& random);
+  // All targets that may have companions or be some, with their shares, but for `main`.
+  std::vector<TargetShare> candidates(std::uint32_t main, Nanoseconds run_time) const;
+
+  // Draws those of a window on `main`, or on no main target (kNoTarget); a partner (partners.h) is
+  // one whatever its share. What it returns is valid until it is called again.
+  std::span<const SelectedTarget> draw(std::uint32_t main, Nanoseconds run_time, Random& random,
+                                       Companion partner = {kNoTarget, 0});
 
   // The next window has none.
   void clear() noexcept { drawn_.clear(); }
@@ -101,7 +105,6 @@ class Companions {
     return histogram_.of(target) + earlier_.of(target);
   }
   double share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept;
-  std::vector<TargetShare> candidates(std::uint32_t main, Nanoseconds run_time) const;
 
   double max_dose_;
   const Histogram& histogram_;

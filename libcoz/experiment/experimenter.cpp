@@ -98,11 +98,11 @@ void Experimenter::run_blocks() {
       continue;
     }
     ++block_;
-    const std::vector<int> speedups = next_block(*target);
-    const std::uint64_t reference = random_.below(speedups.size());
-    for (std::size_t i = 0; i < speedups.size(); ++i) {
+    const std::vector<BlockWindow> windows = next_block(*target);
+    const std::uint64_t reference = random_.below(windows.size());
+    for (std::size_t i = 0; i < windows.size(); ++i) {
       if (i == reference && !has_no_target() && !run_reference()) return;
-      if (!run_window(*target, speedups[i]) || load_.gives_up()) return;
+      if (!run_window(*target, windows[i]) || load_.gives_up()) return;
       checkpoint_if_due();
     }
   }
@@ -126,14 +126,35 @@ std::optional<std::uint32_t> Experimenter::next_target() {
   return needs_no_windows ? kNoTarget : drawn;
 }
 
-std::vector<int> Experimenter::next_block(std::uint32_t target) {
-  if (target == kNoTarget) return std::vector<int>(kWindowsPerBlock, 0);
-  return settling_.is_slow(target) ? plan_.next_block_there_and_back(random_)
-                                   : plan_.next_block(random_);
+std::vector<Experimenter::BlockWindow> Experimenter::next_block(std::uint32_t target) {
+  std::vector<BlockWindow> block;
+  if (const auto partner = draw_partner(target)) {
+    for (const PairSpeedups& each : draw_pair_block(random_)) {
+      block.push_back({each.main, {*partner, each.partner}});
+    }
+    return block;
+  }
+  std::vector<int> speedups(kWindowsPerBlock, 0);
+  if (target != kNoTarget) {
+    speedups = settling_.is_slow(target) ? plan_.next_block_there_and_back(random_)
+                                         : plan_.next_block(random_);
+  }
+  for (const int speedup : speedups) block.push_back({speedup});
+  return block;
 }
 
-bool Experimenter::run_window(std::uint32_t target, int speedup) {
-  select(target, speedup);
+std::optional<std::uint32_t> Experimenter::draw_partner(std::uint32_t target) {
+  // With speedups that the user chose, there may be no 50 %.
+  const bool may_be = target != kNoTarget && !Targets::is_region(target) && combines() &&
+                      block_ > kMinMainBlocks && options_.speedups.empty() &&
+                      !settling_.is_slow(target);
+  if (!may_be) return std::nullopt;
+  return partners_.draw(target, companions_.candidates(kNoTarget, run_time()));
+}
+
+bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
+  const int speedup = window.speedup;
+  select(target, window);
   const Nanoseconds selected = now();
   if (!stop_.sleep_for(window_.queue_settling())) return false;
   if (!settle_queues(target, speedup)) return false;
@@ -248,14 +269,14 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
   return std::clamp(length / 50, 3 * kMillisecond, 50 * kMillisecond);
 }
 
-void Experimenter::select(std::uint32_t target, int speedup) {
+void Experimenter::select(std::uint32_t target, BlockWindow window) {
   std::span<const SelectedTarget> companions;
   companions_.clear();
-  if (combines()) companions = companions_.draw(target, run_time(), random_);
+  if (combines()) companions = companions_.draw(target, run_time(), random_, window.partner);
   if (target == kNoTarget && companions.empty()) {
     shared_.selection.clear();
   } else {
-    shared_.selection.select(target, options_.period * speedup / 100, companions);
+    shared_.selection.select(target, options_.period * window.speedup / 100, companions);
   }
 }
 
@@ -364,7 +385,7 @@ void Experimenter::run_whole() {
   whole_opening_.time = start_;
   whole_opening_.global_delay = 0;
   whole_opening_.arrivals = {};
-  select(whole_target_, whole_speedup_);
+  select(whole_target_, {whole_speedup_});
   while (stop_.sleep_for(kNap) && !load_.gives_up()) checkpoint_if_due();
 }
 

@@ -30,6 +30,7 @@
 #include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
 #include "experiment/flow_meter.h"
+#include "experiment/partners.h"
 #include "experiment/queue_settling.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
@@ -91,6 +92,12 @@ class Experimenter {
     ArrivalCounts arrivals;
   };
 
+  // A window of a block: the main target's speedup, per cent, and the partner with its own, if any.
+  struct BlockWindow {
+    int speedup;
+    Companion partner = {kNoTarget, 0};
+  };
+
   void run_blocks();
   void run_whole();
   void finish_whole();
@@ -102,7 +109,7 @@ class Experimenter {
   bool has_no_target() const;
   std::optional<std::uint32_t> next_target();
   // False when stopped.
-  bool run_window(std::uint32_t target, int speedup);
+  bool run_window(std::uint32_t target, BlockWindow window);
   // Waits for steady state where it is known to take long. False when stopped.
   bool settle_queues(std::uint32_t target, int speedup);
   void observe_queues(std::uint32_t target, ExperimentRecord& record);
@@ -112,8 +119,9 @@ class Experimenter {
   bool poll_until(Nanoseconds deadline, Nanoseconds interval);
   Nanoseconds poll_interval(Nanoseconds length) const;
 
-  void select(std::uint32_t target, int speedup);
-  std::vector<int> next_block(std::uint32_t target);
+  void select(std::uint32_t target, BlockWindow window);
+  std::vector<BlockWindow> next_block(std::uint32_t target);
+  std::optional<std::uint32_t> draw_partner(std::uint32_t target);
   std::vector<CompanionResult> companion_results();
   // May windows have companions now?
   bool combines() const;
@@ -156,6 +164,7 @@ class Experimenter {
   SpeedupPlan plan_;
   EarlierSamples earlier_;
   Companions companions_;
+  Partners partners_;
   WindowLength window_;
   WindowMeter meter_;
   FlowMeter flows_;
