@@ -9,47 +9,43 @@
 namespace {
 
 ground_truth::Line left_line{"left", 5400};
-ground_truth::Line left_small1_line{"left_small1", 200};
-ground_truth::Line left_small2_line{"left_small2", 400};
+ground_truth::Line left_a_line{"left_a", 200};
+ground_truth::Line left_b_line{"left_b", 400};
 ground_truth::Line right_line{"right", 4500};
-ground_truth::Line right_small1_line{"right_small1", 200};
-ground_truth::Line right_small2_line{"right_small2", 300};
+ground_truth::Line right_a_line{"right_a", 200};
+ground_truth::Line right_b_line{"right_b", 300};
 
 [[gnu::noinline]] void left() {
   for (long i = left_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE left
 }
 
-[[gnu::noinline]] void left_small1() {
-  for (long i = left_small1_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE left_small1
+[[gnu::noinline]] void left_a() {
+  for (long i = left_a_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE left_a
 }
 
-[[gnu::noinline]] void left_small2() {
-  for (long i = left_small2_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE left_small2
+[[gnu::noinline]] void left_b() {
+  for (long i = left_b_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE left_b
 }
 
 [[gnu::noinline]] void right() {
   for (long i = right_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE right
 }
 
-[[gnu::noinline]] void right_small1() {
-  for (long i = right_small1_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE right_small1
+[[gnu::noinline]] void right_a() {
+  for (long i = right_a_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE right_a
 }
 
-[[gnu::noinline]] void right_small2() {
-  for (long i = right_small2_line.iterations; i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE right_small2
+[[gnu::noinline]] void right_b() {
+  for (long i = right_b_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE right_b
 }
 
 pthread_barrier_t barrier;
 
 void run_left() {
   for (;;) {
-    left_small1();
+    left_a();
     left();
-    left_small2();
+    left_b();
     pthread_barrier_wait(&barrier);
     COZ_PROGRESS_NAMED("round");
     ground_truth::visit();
@@ -58,9 +54,9 @@ void run_left() {
 
 void run_right() {
   for (;;) {
-    right_small1();
+    right_a();
     right();
-    right_small2();
+    right_b();
     pthread_barrier_wait(&barrier);
   }
 }

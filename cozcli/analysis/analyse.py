@@ -23,8 +23,8 @@ from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
 from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
-from cozcli.analysis.input.series import Factor, Series, make_series
 from cozcli.analysis.input.partners import with_partners_apart
+from cozcli.analysis.input.series import Factor, Series, make_series
 from cozcli.analysis.input.targets import Target, is_combined, largest_effect, shares_of_time
 from cozcli.analysis.input.windows import Windows, usable_windows
 from cozcli.analysis.rank.ranking import by_impact

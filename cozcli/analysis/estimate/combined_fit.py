@@ -188,7 +188,7 @@ def _excess(rows: CombinedRows, left: Floats, weight: Floats, noise: float) -> F
     has_partner, is_main_faster = rows.partner.any(axis=1), rows.main_speedup > 0
     for own in (has_partner & is_main_faster, has_partner & ~is_main_faster):
         found = float(weight[own] @ left[own] ** 2) / noise
-        freedom = max(np.count_nonzero(own) - COEFFICIENTS_OF_PARTNERS, 0)
+        freedom = max(int(np.count_nonzero(own)) - COEFFICIENTS_OF_PARTNERS, 0)
         excess[own] = max((EXCESS_STRENGTH + found) / (EXCESS_STRENGTH + freedom), 1.0)
     return excess
 

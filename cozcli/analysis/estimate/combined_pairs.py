@@ -28,8 +28,8 @@ from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
 from cozcli.analysis.statistics.false_discovery import discoveries
 
-#: The speedup of both that effects of pairs are about. Few lines can be made to take no time, and partners are
-#: sped up by as much.
+#: The speedup of both that effects of pairs are about. Few lines can be made to take no time, and partners
+#: are sped up by as much.
 PAIR_SPEEDUP = 0.5
 #: The part of the pairs reported that may be none.
 MAX_FALSE_PAIRS = 0.05
