@@ -8,8 +8,9 @@ visits justify, its period comes out too short by that much. With g the delay fo
     log p = block + speedup − κ·(g − ḡ) + noise,        ḡ = s·c·r/p_s
 
 c: time in the line (samples times the sampling period) for each visit, by all windows of the line with a
-speedup together. r: delay for each ns charged, below 1 where several threads run the line at once. p_s: mean
-period at the speedup. κ is one number for a line and a point: 1 on the critical path, 0 off it. It is
+speedup together. r: delay for each ns charged, below 1 where several threads run the line at once; by
+speedup, as threads that have become faster wait more, and run at once less often. p_s: mean period at the
+speedup. κ is one number for a line and a point: 1 on the critical path, 0 off it. It is
 estimated as γ is (machine_speed.py), with a prior of mean 0 and variance 1, and periods are multiplied by
 e^(κ(g − ḡ)). (Analysis of covariance; docs/decisions/estimation.md.)
 
@@ -108,11 +109,11 @@ def _differences(series: Series, usable: Bools, for_each_visit: Floats) -> Float
     speedup, delay = series.speedup[usable], series.delay_share[usable]
     time, visits = series.numerator[usable], series.denominator[usable]
     charged = series.target_share[usable] * speedup
-    for_each_charge = float((delay * time).sum() / (charged * time).sum())
     expected = np.zeros(len(speedup))
     for level in np.unique(speedup):
         at = speedup == level
         period = time[at].sum() / visits[at].sum()
+        for_each_charge = (delay * time)[at].sum() / (charged * time)[at].sum()
         expected[at] = level * for_each_charge * for_each_visit[at] / period
     return np.asarray(np.clip(delay - expected, -MAX_DIFFERENCE, MAX_DIFFERENCE))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from synthetic import Line, Model, to_bytes
@@ -22,12 +24,20 @@ LINES = [
 SPEEDUPS = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)
 
 
-def profile(seed: int, blocks: int, chance: bool = True) -> Profile:
+def records_of(seed: int, blocks: int, chance: bool = True) -> list[dict[str, Any]]:
     model = Model(
         LINES, chance=chance, noise=0.01, seed=seed, speedups=SPEEDUPS, per_block=len(SPEEDUPS), drift=0.05
     )
-    lines = to_bytes(model.records(blocks * len(LINES))).splitlines(keepends=True)
+    return model.records(blocks * len(LINES))
+
+
+def profile_of(records: list[dict[str, Any]]) -> Profile:
+    lines = to_bytes(records).splitlines(keepends=True)
     return Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])
+
+
+def profile(seed: int, blocks: int, chance: bool = True) -> Profile:
+    return profile_of(records_of(seed, blocks, chance))
 
 
 def errors_of(analysis: Analysis) -> list[float]:
@@ -66,6 +76,18 @@ def test_samples_that_make_no_difference_change_nothing() -> None:
     corrected = errors_of(analyse(analysed))
     plain = errors_of(analyse(analysed, corrections=OTHERS))
     assert np.abs(np.array(corrected) - np.array(plain)).max() < 0.01
+
+
+def test_threads_of_a_pool_run_at_once_less_often_under_a_speedup() -> None:
+    """Samples of three threads at once cause the delay of one."""
+    records = records_of(1, 6)
+    for record in records:
+        if record["type"] == "experiment":
+            record["hits"] = round((3 - 2 * record["speedup"]) * record["hits"])
+    analysed = profile_of(records)
+    corrected = errors_of(analyse(analysed))
+    plain = errors_of(analyse(analysed, corrections=OTHERS))
+    assert np.abs(np.array(corrected) - np.array(plain)).max() < 0.006
 
 
 def test_too_few_windows_are_left_alone() -> None:
