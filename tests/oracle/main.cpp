@@ -16,7 +16,8 @@ using oracle::Rules;
 
 constexpr const char* kUsage =
     "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
-    "              [--only PART_OF_NAME] [--brief] [--queues]\n"
+    "              [--only PART_OF_NAME] [--brief]\n"
+    "              [--queues [--profiles FOLDER]]\n"
     "              [--wake-up US] [--overshoot US] [--pause-cpu US]\n"
     "\n"
     "Prints, in percentage points, what happens to the time for a visit of the progress point "
@@ -25,7 +26,8 @@ constexpr const char* kUsage =
     "--rules: for both ours (at --period, 1 ms by default) and the classic ones (at 1 ms).\n"
     "\n"
     "--queues: instead, pipelines with queues, in windows as the experimenter measures them, for\n"
-    "300 simulated seconds unless --seconds says otherwise.\n"
+    "300 simulated seconds unless --seconds says otherwise. With --profiles, their profiles and\n"
+    "true effects, for tests/oracle/queue_profiles.py.\n"
     "\n"
     "--wake-up, --overshoot, --pause-cpu: what waking a thread takes, how late a sleep ends, and\n"
     "the processor time of a pause (30, 18 and 1 us).\n";
@@ -37,6 +39,7 @@ struct Options {
   bool queues = false;
   std::string only;
   bool brief = false;
+  std::string profiles;
 };
 
 [[noreturn]] void fail_with_usage() {
@@ -87,6 +90,8 @@ Options parse(int argc, char** argv) {
       options.settings.machine.pause_cpu = microseconds(argv[i]);
     } else if (option == "--seed") {
       options.settings.seed = static_cast<std::uint64_t>(number(argv[i]));
+    } else if (option == "--profiles") {
+      options.profiles = value;
     } else if (option == "--only") {
       options.only = value;
     } else if (option == "--rules" && (value == "ours" || value == "classic")) {
@@ -144,9 +149,11 @@ void run(const Options& options, Rules rules) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.queues) {
-    oracle::print_queue_table({options.settings, options.only,
-                               static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9),
-                               options.brief});
+    const oracle::QueueTable table{
+        options.settings, options.only,
+        static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9), options.brief,
+        options.profiles};
+    options.profiles.empty() ? print_queue_table(table) : write_queue_profiles(table);
     return 0;
   }
   for (const Rules rules : options.rules) run(options, rules);

@@ -81,6 +81,7 @@ void Thread::use_cpu(Line line, Nanoseconds duration) noexcept {
     to_sample_ -= step;
     if (to_sample_ > 0) continue;
     to_sample_ = next_period();
+    ++world_.samples_[static_cast<std::size_t>(line) + 1];
     const Treatment& treatment = world_.treatment_;
     const bool selected =
         treatment.kind == Treatment::Kind::kVirtual && treatment.line == line && line != kNoLine;
@@ -108,7 +109,11 @@ Nanoseconds Thread::pause_until(Nanoseconds deadline) noexcept {
 }
 
 World::World(const Settings& settings, const Treatment& treatment, int cores)
-    : settings_(settings), treatment_(treatment), scheduler_(cores), profiler_(make_profiler()) {
+    : settings_(settings),
+      treatment_(treatment),
+      samples_(kMaxLines + 1),
+      scheduler_(cores),
+      profiler_(make_profiler()) {
   profiler_->select(treatment.speedup);
 }
 
@@ -140,6 +145,7 @@ coz::FlowReading World::read_flows() const {
   coz::FlowReading reading;
   reading.time = scheduler_.now();
   reading.delay = global_delay();
+  reading.visits.push_back({kPointName, point_.visits()});
   for (const auto& thread : threads_) {
     const coz::DelayState* state = thread->accounting_->state();
     if (state != nullptr) reading.add(state->slot + 1, *state, thread->ran_);

@@ -28,6 +28,8 @@ namespace oracle {
 
 using Line = int;
 inline constexpr Line kNoLine = -1;
+// Of the progress point.
+inline constexpr const char* kPointName = "item";
 
 struct Treatment {
   enum class Kind { kNone, kVirtual, kReal };
@@ -126,8 +128,11 @@ class World {
   // Between calls of run_until: what the experimenter does and sees.
   void select(const Treatment& treatment) noexcept;
   Nanoseconds now() const noexcept { return scheduler_.now(); }
+  Nanoseconds period() const noexcept { return settings_.period; }
   Nanoseconds global_delay() const noexcept { return profiler_->global_delay(); }
   coz::FlowReading read_flows() const;
+  // Since the start: by line + 1.
+  const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }
 
  private:
   friend class Thread;
@@ -142,6 +147,7 @@ class World {
   coz::Point point_;
   coz::ThreadLives lives_;
   std::uintptr_t next_address_ = 0x10000;
+  std::vector<std::uint64_t> samples_;  // by line + 1
   // In this order: threads go before what they refer to.
   Scheduler scheduler_;
   std::unique_ptr<Profiler> profiler_;

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+
+#include "common/json.h"
 
 namespace oracle {
 namespace {
@@ -87,6 +90,42 @@ Prediction predict(const Pipeline& pipeline, const Settings& settings, const Car
   return prediction;
 }
 
+namespace {
+
+// All shapes, capacities and items whose title has the part.
+template <typename Visit>
+void for_each_pipeline(const std::string& part, Visit visit) {
+  for (const int capacity : kCapacities) {
+    for (Pipeline pipeline : pipeline_shapes()) {
+      for (const Nanoseconds item : kItems) {
+        pipeline.capacity = capacity;
+        pipeline.item = item;
+        if (title(pipeline).find(part) != std::string::npos) visit(pipeline);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void write_queue_profiles(const QueueTable& table) {
+  std::ofstream truths(table.profiles + "/truth.jsonl", std::ios::app);
+  for_each_pipeline(table.only, [&](const Pipeline& pipeline) {
+    const std::string name = title(pipeline);
+    Windows windows(workload(pipeline), table.settings, kWays.front().care);
+    windows.measure_for(table.length);
+    windows.write(table.profiles + "/" + name + ".coz");
+    for (const auto& [key, effect] :
+         held_effects(pipeline, table.settings, Treatment::Kind::kReal, kItemsHeld)) {
+      coz::JsonWriter json;
+      json.begin_object().field("profile", name);
+      json.field("location", Windows::kFile + (":" + std::to_string(key.first + 1)));
+      json.field("speedup", key.second / 100.0).field("effect", effect / 100).end_object();
+      truths << json.text() << '\n';
+    }
+  });
+}
+
 void print_queue_table(const QueueTable& table) {
   std::printf("queues: true effects, predicted in windows of %g s in all\n",
               static_cast<double>(table.length) / 1e9);
@@ -94,27 +133,20 @@ void print_queue_table(const QueueTable& table) {
       "  shape, item, queue      true predicted  error  transient   without waiting  error  error "
       "held\n");
   std::map<int, std::array<std::vector<Comparison>, kWays.size()>> by_capacity;
-  for (const int capacity : kCapacities) {
-    for (Pipeline pipeline : pipeline_shapes()) {
-      for (const Nanoseconds item : kItems) {
-        pipeline.capacity = capacity;
-        pipeline.item = item;
-        if (title(pipeline).find(table.only) == std::string::npos) continue;
-        const Effects truth =
-            held_effects(pipeline, table.settings, Treatment::Kind::kReal, kItemsHeld);
-        const Effects held =
-            held_effects(pipeline, table.settings, Treatment::Kind::kVirtual, kItemsHeld);
-        Predictions predictions;
-        for (std::size_t i = 0; i < kWays.size(); ++i) {
-          predictions[i] = predict(pipeline, table.settings, kWays[i].care, table.length, truth);
-          auto& all = by_capacity[capacity][i];
-          const auto& own = predictions[i].comparisons;
-          all.insert(all.end(), own.begin(), own.end());
-        }
-        print(pipeline, held, predictions, table.brief);
-      }
+  for_each_pipeline(table.only, [&](const Pipeline& pipeline) {
+    const Effects truth =
+        held_effects(pipeline, table.settings, Treatment::Kind::kReal, kItemsHeld);
+    const Effects held =
+        held_effects(pipeline, table.settings, Treatment::Kind::kVirtual, kItemsHeld);
+    Predictions predictions;
+    for (std::size_t i = 0; i < kWays.size(); ++i) {
+      predictions[i] = predict(pipeline, table.settings, kWays[i].care, table.length, truth);
+      auto& all = by_capacity[pipeline.capacity][i];
+      const auto& own = predictions[i].comparisons;
+      all.insert(all.end(), own.begin(), own.end());
     }
-  }
+    print(pipeline, held, predictions, table.brief);
+  });
   for (const auto& [capacity, ways] : by_capacity) {
     for (std::size_t i = 0; i < kWays.size(); ++i) {
       const Errors all = errors(ways[i]);

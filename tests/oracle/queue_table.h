@@ -39,8 +39,12 @@ struct QueueTable {
   std::string only;  // part of "shape, item ms, queue"
   Nanoseconds length = 300 * kSecond;
   bool brief = false;
+  // Instead of the table: a folder for profiles and, as truth.jsonl, the true effects.
+  std::string profiles;
 };
 void print_queue_table(const QueueTable& table);
+// tests/oracle/queue_profiles.py compares them with what `coz report` says.
+void write_queue_profiles(const QueueTable& table);
 
 }  // namespace oracle
 

@@ -1,8 +1,13 @@
 #include "tests/oracle/windows.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
+
+#include "profile_log/profile_writer.h"
 
 namespace oracle {
 namespace {
@@ -30,16 +35,19 @@ void Windows::measure_for(Nanoseconds length) {
                                        ? plan_.next_block_there_and_back(random_)
                                        : plan_.next_block(random_);
     for (const int speedup : block) run_window(line, speedup);
+    ++block_;
   }
 }
 
 void Windows::run_window(Line line, int speedup) {
   world_.select({Treatment::Kind::kVirtual, line, speedup / 100.0});
+  const Nanoseconds selected = world_.now();
   world_.run_until(world_.now() + length_.queue_settling());
   const bool gave_up = care_.waits && !settle_queues(line, speedup);
-  Window window{line, speedup, 0, 0, gave_up};
+  Window window{line, speedup, 0, 0, gave_up, {}};
+  window.record.settling = world_.now() - selected;
   measure(window);
-  if (window.visits > 0) windows_.push_back(window);
+  if (window.visits > 0) windows_.push_back(std::move(window));
 }
 
 // Whether steady state came, or was not waited for.
@@ -66,37 +74,87 @@ void Windows::measure(Window& window) {
   const Nanoseconds opened = world_.now();
   const Nanoseconds delay = world_.global_delay();
   const Nanoseconds length = length_.get();
+  const auto line = static_cast<std::size_t>(window.line) + 1;
+  window.record.target_samples = world_.samples()[line];
+  window.record.samples = all_samples();
+  std::vector<coz::Visit> edges;
   world_.point().edge.request();
   open_flows();
   world_.run_until(opened + length / 2);
   const auto first = lap();
+  take_edge(edges);
   world_.run_until(opened + length);
   const auto second = lap();
-  take_visits(window, opened);
+  take_visits(window, opened, std::move(edges));
   const Nanoseconds lasted = world_.now() - opened;
   if (first && second) {
     const auto target = static_cast<std::uint32_t>(window.line);
     window.transient = window.transient || !settling_.is_steady(*first);
     settling_.observe(target, *first);
     settling_.observe(target, *second);
+    window.record.flows = {*first, *second};
   }
+  describe(window, opened, delay);
   const bool all_delay = window.visits == 0 && world_.global_delay() - delay > lasted / 4 * 3;
   if (!all_delay) length_.observe(std::span(&window.visits, 1), lasted);
 }
 
-// Between the first visit since the window was opened and the first one from now on.
-void Windows::take_visits(Window& window, Nanoseconds opened) {
+// Rounds off what was read as the window opened.
+void Windows::describe(Window& window, Nanoseconds opened, Nanoseconds delay) const {
+  coz::ExperimentRecord& record = window.record;
+  record.block = block_;
+  record.kind = "line";
+  record.location = kFile + (":" + std::to_string(window.line + 1));
+  record.speedup = window.speedup;
+  record.start = opened;
+  record.duration = world_.now() - opened;
+  record.delay = world_.global_delay() - delay;
+  record.target_samples_so_far = world_.samples()[static_cast<std::size_t>(window.line) + 1];
+  record.target_samples = record.target_samples_so_far - record.target_samples;
+  record.samples = all_samples() - record.samples;
+  record.run_time = world_.now() - world_.global_delay();
+  record.transient = window.transient;
+}
+
+std::uint64_t Windows::all_samples() const noexcept {
+  const auto& samples = world_.samples();
+  return std::accumulate(samples.begin(), samples.end(), std::uint64_t{0});
+}
+
+// The visit at an edge, and asks for the next one. False if none has come yet.
+bool Windows::take_edge(std::vector<coz::Visit>& edges) {
+  coz::EdgeVisit& edge = world_.point().edge;
+  if (!edge.is_taken()) return false;
+  edges.push_back(edge.visit());
+  edge.request();
+  return true;
+}
+
+// Between the first visit since the window was opened and the first one from now on; `edges` has
+// those before the second half.
+void Windows::take_visits(Window& window, Nanoseconds opened, std::vector<coz::Visit> edges) {
   coz::EdgeVisit& edge = world_.point().edge;
   const Nanoseconds length = world_.now() - opened;
-  if (!edge.is_taken()) return edge.withdraw();
-  const coz::Visit first = edge.visit();
-  edge.request();
+  const bool has_half = !edges.empty();
+  take_edge(edges);
+  if (edges.empty()) return edge.withdraw();
   const Nanoseconds interval = std::clamp(length / 50, 3 * kMillisecond, 50 * kMillisecond);
   const Nanoseconds give_up = world_.now() + length;
   while (!edge.is_taken() && world_.now() < give_up) world_.run_until(world_.now() + interval);
   if (!edge.is_taken()) return edge.withdraw();
-  window.visits = static_cast<double>(edge.visit().number - first.number);
-  window.elapsed = static_cast<double>(edge.visit().time - first.time);
+  const coz::Visit& first = edges.front();
+  const coz::Visit last = edge.visit();
+  window.visits = static_cast<double>(last.number - first.number);
+  window.elapsed = static_cast<double>(last.time - first.time);
+  coz::PointResult result;
+  result.name = kPointName;
+  result.visits = last.number - first.number;
+  result.elapsed = last.time - first.time;
+  if (has_half && edges.size() == 2) {
+    result.half_visits = edges[1].number - first.number;
+    result.half_elapsed = edges[1].time - first.time;
+  }
+  window.record.points = {result};
 }
 
 void Windows::open_flows() {
@@ -134,6 +192,30 @@ Windows::Sums Windows::sums(Line line, int speedup) const {
   used.steady = steady.all;
   used.all = all.all;
   return used;
+}
+
+void Windows::write(const std::string& path) const {
+  coz::ProfileWriter writer;
+  if (!writer.open(path.c_str())) throw std::runtime_error("cannot write " + path);
+  coz::RunRecord run;
+  run.program = "pipeline";
+  run.sampling = "oracle";
+  run.period = world_.period();
+  run.granularity = "line";
+  writer.append(run);
+  for (const Window& window : windows_) writer.append(window.record);
+  coz::SamplesRecord samples;
+  samples.run_time = world_.now() - world_.global_delay();
+  samples.duration = world_.now();
+  samples.total = samples.in_scope = all_samples();
+  for (Line line = 0; line < lines_; ++line) {
+    const std::string location = kFile + (":" + std::to_string(line + 1));
+    const std::uint64_t count = world_.samples()[static_cast<std::size_t>(line) + 1];
+    samples.lines.push_back({"line", location, "", count});
+  }
+  samples.experiments = windows_.size();
+  samples.final = true;
+  writer.append(samples);
 }
 
 std::optional<Estimate> Windows::estimate(Line line, int speedup) const {

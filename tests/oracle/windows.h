@@ -4,11 +4,13 @@
 #define TESTS_ORACLE_WINDOWS_H
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "experiment/queue_settling.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/window_length.h"
+#include "profile_log/records.h"
 #include "tests/oracle/model.h"
 #include "tests/oracle/workloads.h"
 
@@ -37,6 +39,9 @@ class Windows {
   double share_waited() const noexcept;
   // Nothing if there is no window, or no baseline.
   std::optional<Estimate> estimate(Line line, int speedup) const;
+  // Adds them to a profile, as `coz run` writes it. Lines are those of a file called kFile.
+  void write(const std::string& path) const;
+  static constexpr const char* kFile = "/pipeline.cpp";
 
  private:
   struct Window {
@@ -45,6 +50,7 @@ class Windows {
     double visits;
     double elapsed;  // effective
     bool transient;
+    coz::ExperimentRecord record;  // all but what is above
   };
   struct Sums {
     double visits = 0;
@@ -55,11 +61,14 @@ class Windows {
   };
 
   void run_window(Line line, int speedup);
+  void describe(Window& window, Nanoseconds opened, Nanoseconds delay) const;
   bool settle_queues(Line line, int speedup);
   void measure(Window& window);
-  void take_visits(Window& window, Nanoseconds opened);
+  bool take_edge(std::vector<coz::Visit>& edges);
+  void take_visits(Window& window, Nanoseconds opened, std::vector<coz::Visit> edges);
   void open_flows();
   std::optional<coz::FlowResult> lap();
+  std::uint64_t all_samples() const noexcept;
   Sums sums(Line line, int speedup) const;
 
   World world_;
@@ -71,6 +80,7 @@ class Windows {
   coz::QueueSettling settling_;
   coz::FlowReading last_;
   Nanoseconds waited_ = 0;
+  std::uint64_t block_ = 0;
   std::vector<Window> windows_;
 };
 
