@@ -294,14 +294,9 @@ def _combined_candidate(
         bound=estimate.bound,
         companion_windows=estimate.companion_windows,
         is_combined=True,
+        p_own=estimate.p_no_effect,
     )
-    return Candidate(
-        result,
-        p_no_contention(estimate),
-        float(estimate.freedom[0]),
-        not estimate.has_few_data,
-        estimate.p_no_effect,
-    )
+    return Candidate(result, p_no_contention(estimate), float(estimate.freedom[0]), not estimate.has_few_data)
 
 
 def _summarize(run: Run) -> RunSummary:

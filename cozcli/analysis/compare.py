@@ -21,7 +21,7 @@ from cozcli.analysis import messages
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.input.locations import common_directory, matches_line, shorten
 from cozcli.analysis.rank.ranking import impact
-from cozcli.analysis.result import UNFIT, Analysis, LineResult, Mark
+from cozcli.analysis.result import THROUGHPUT, UNFIT, Analysis, LineResult, Mark
 from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, normal_tail
 from cozcli.analysis.statistics.false_discovery import discoveries
 from cozcli.errors import CozError
@@ -30,6 +30,8 @@ from cozcli.profile.records import ThroughputPoint
 
 #: The speedups at which effects are compared.
 COMPARED = (0.25, 0.50, 0.75)
+#: Companions save no more than this part of a period; if slopes say so, they are wrong.
+MAX_SAVED = 0.5
 #: Of the changes marked as certain, the part that may be chance.
 MAX_FALSE_CHANGES = 1 - LEVEL
 
@@ -80,7 +82,7 @@ def compare(before: Analysis, after: Analysis) -> Comparison:
     """Match the results of two analyses and compare each pair."""
     pairs, only_before, only_after = _match(before.results, after.results)
     changes = [_change(a, b, moved) for a, b, moved in pairs]
-    fit = [change for change in changes if not {*change.before.marks, *change.after.marks} & set(UNFIT)]
+    fit = [change for change in changes if _is_fit(change)]
     believed = discoveries([_p_no_change(change.slope) for change in fit], MAX_FALSE_CHANGES)
     certain = {id(change) for change, is_certain in zip(fit, believed, strict=True) if is_certain}
     tested = [replace(change, certain=id(change) in certain) for change in changes]
@@ -89,6 +91,14 @@ def compare(before: Analysis, after: Analysis) -> Comparison:
         only_before=tuple(sorted(only_before, key=_rank_alone)),
         only_after=tuple(sorted(only_after, key=_rank_alone)),
     )
+
+
+def _is_fit(change: Change) -> bool:
+    """May the change be called certain? If a target has no effect by its own windows on either side, what has
+    changed may be only the time in which it runs.
+    """
+    sides = change.before, change.after
+    return not any({*r.marks} & {*UNFIT} for r in sides) and any(r.is_proven for r in sides)
 
 
 def choose(comparison: Comparison, line: str | None, point: str | None) -> Comparison:
@@ -160,14 +170,27 @@ def _rank_alone(result: LineResult) -> tuple[bool, float, str, str, str]:
     return (Mark.FEW_DATA in result.marks, -max(impact(result), 0.0), *result.key)
 
 
-def baseline_periods(runs: Sequence[Run]) -> dict[str, float]:
-    """Of each throughput point: nanoseconds between visits in windows at speedup 0, without delays."""
-    visits, elapsed = defaultdict[str, int](int), defaultdict[str, int](int)
+def baseline_periods(runs: Sequence[Run], results: Sequence[LineResult] = ()) -> dict[str, float]:
+    """Of each throughput point: nanoseconds between visits in windows at speedup 0, without delays.
+
+    What companions saved meanwhile is put back, by the slopes of `results`.
+    """
+    visits, elapsed = defaultdict[str, int](int), defaultdict[str, float](float)
+    slopes = {(r.location, r.point): r.slope for r in results if r.kind == THROUGHPUT}
     for run in runs:
-        for point in (p for e in run.experiments if e.speedup == 0 for p in e.points):
-            if isinstance(point, ThroughputPoint):
-                visits[point.name] += point.visits
-                elapsed[point.name] += point.elapsed
+        for record in run.experiments:
+            if record.speedup > 0:
+                continue
+            for point in record.points:
+                if isinstance(point, ThroughputPoint):
+                    saved = sum(
+                        companion.speedup
+                        * slopes.get((run.targets[companion.number].location, point.name), 0.0)
+                        for companion in record.companions
+                        if companion.number in run.targets
+                    )
+                    visits[point.name] += point.visits
+                    elapsed[point.name] += point.elapsed / (1 - min(saved, MAX_SAVED))
     return {name: elapsed[name] / visits[name] for name in visits if visits[name] > 0}
 
 

@@ -44,7 +44,9 @@ DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY
 #: sentence's sake.
 NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)
 #: Marks of results that rest on too little, or on something else, to pass or fail a build.
-UNFIT = (Mark.FEW_DATA, Mark.LOAD)
+UNFIT = (Mark.FEW_DATA, Mark.LOAD, Mark.BEYOND_SHARE)
+#: Own windows prove an effect if its lack would do what they show as rarely as this.
+MAX_P_OWN = 0.05
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,9 @@ class LineResult:
 
     `share`: of effective time in which the target runs, all threads added up; None if that is not known.
     `samples`: from how many samples it is known.
+
+    `p_own`: p-value of no effect by the target's own windows; None where nothing else was used. An interval
+    may leave out 0 by what other targets show, and by the share; that is no evidence for this target.
     """
 
     location: str
@@ -167,6 +172,12 @@ class LineResult:
     is_combined: bool = False
     share: float | None = None
     samples: float = 0.0
+    p_own: float | None = None
+
+    @property
+    def is_proven(self) -> bool:
+        """Do its own windows show that it has an effect, if its interval says so?"""
+        return self.p_own is None or self.p_own <= MAX_P_OWN
 
     @property
     def key(self) -> ResultKey:

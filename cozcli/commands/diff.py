@@ -50,7 +50,10 @@ def execute(options: argparse.Namespace) -> int:
     names = (options.before, options.after)
     profiles = [load_profile([name]) for name in names]
     before, after = (analyse(profile) for profile in profiles)
-    periods = [baseline_periods(profile.runs) for profile in profiles]
+    periods = [
+        baseline_periods(profile.runs, analysis.results)
+        for profile, analysis in zip(profiles, (before, after), strict=True)
+    ]
     wanted = {result.point for result in (*before.results, *after.results)}
     sides = Sides(
         names,

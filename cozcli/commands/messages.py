@@ -34,8 +34,8 @@ def threshold_without_data(threshold: str, unfit: int) -> Problem:
     """A threshold of --fail-if that looked at nothing; a misspelt one must not pass unseen."""
     if unfit:
         return Problem(
-            f"the threshold {threshold!r} is not checked: all that it means rests on few data or is limited "
-            "by load. It counts as not exceeded.",
+            f"the threshold {threshold!r} is not checked: all that it means rests on few data, is limited by "
+            "load, or beyond its share. It counts as not exceeded.",
             "run longer; the same -o FILE adds to the profile.",
         )
     return Problem(

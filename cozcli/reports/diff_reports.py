@@ -20,6 +20,7 @@ from cozcli.reports.diff_words import (
     headline,
     location_name,
     point_name,
+    split,
 )
 
 FORMAT, VERSION = "coz-diff", 1
@@ -100,6 +101,7 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
         "Change (95 %)",
         "Marks",
     )
+    shown, rest = split(comparison)
     rows = [
         (
             location_name(change, prefix),
@@ -110,12 +112,13 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
             _slope_change(change),
             "moved" if change.moved else "",
         )
-        for change in comparison.changes
+        for change in shown.changes
     ]
     right = (False, False, False, *(True for _ in COMPARED), True, True, False)
     head = "".join(f"{markdown_text(line)}\n\n" for line in [*headline(comparison, sides)])
     table = to_markdown(names, rows, right) if rows else ""
-    tail = "".join(f"\n{markdown_text(line)}\n" for line in alone(comparison, sides, prefix))
+    others = [*([rest] if rest else []), *alone(comparison, sides, prefix)]
+    tail = "".join(f"\n{markdown_text(line)}\n" for line in others)
     return head + table + tail
 
 
@@ -148,14 +151,18 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
         say(f"Lines are below {prefix}")
     console.print()
     say(first, "bold")
-    if comparison.changes:
-        console.print(make_table(comparison, prefix, width))
+    shown, rest = split(comparison)
+    if shown.changes:
+        console.print(make_table(shown, prefix, width))
+    if rest:
+        say(rest)
+        say("")
     lines = alone(comparison, sides, prefix)
     for line in [*lines, *([""] if lines else [])]:
         say(line)
     for line in LEGEND if comparison.changes else ():
         say(line)
-    if any(change.moved for change in comparison.changes):
+    if any(change.moved for change in shown.changes):
         say(MOVED)
     if sides.periods:
         say(PERIODS)

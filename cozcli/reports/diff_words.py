@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cozcli.analysis.compare import Change, Comparison, Difference
+from cozcli.analysis.rank.rest import MANY, MIN_SHOWN, TELLING, hardly_matters, sum_up
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count
 from cozcli.reports.base import common_directory, short_function, shorten
@@ -13,6 +14,29 @@ from cozcli.reports.base import common_directory, short_function, shorten
 #: Follows a change that is more than chance, even when the number of lines is allowed for.
 CERTAIN = "*"
 MAX_ALONE = 10
+
+
+def split(comparison: Comparison) -> tuple[Comparison, str]:
+    """The comparison with what a reader should see, and a sentence on the other changes, if there are any.
+
+    Left out are lines that are certain to matter little in both profiles, as combined windows tell.
+    """
+    changes = comparison.changes
+    if len(changes) <= MANY:
+        return comparison, ""
+    rest = [c for c in changes[MIN_SHOWN:] if not c.certain and all(map(hardly_matters, (c.before, c.after)))]
+    found = sum_up([result for change in rest for result in (change.before, change.after)])
+    if found is None:
+        return comparison, ""
+    left_out = {id(change) for change in rest}
+    kinds = {change.after.target for change in rest}
+    noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
+    most = 100 * max(found.gain, found.loss)
+    sentence = (
+        f"{count(len(rest), f'other {noun}')}: no certain change, and at most {most:.1f} % at "
+        f"{100 * TELLING:.0f} % in either profile (95 % intervals)."
+    )
+    return replace(comparison, changes=tuple(c for c in changes if id(c) not in left_out)), sentence
 
 
 @dataclass(frozen=True)
@@ -53,14 +77,21 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
     lines = []
     for letter, found in zip("AB", (comparison.only_before, comparison.only_after), strict=True):
         if found:
+            matter = [result for result in found if not hardly_matters(result)]
+            shown, more = matter[:MAX_ALONE], len(found) - len(matter[:MAX_ALONE])
+            if not shown:
+                lines.append(
+                    f"Only in {letter}: {count(more, 'line')} that hardly matter{'s' if more == 1 else ''}"
+                )
+                continue
             lines.append(f"Only in {letter}:")
             lines += [
                 f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {result.slope:+.2f}"
                 + ("*" if result.significant else "")
-                for result in found[:MAX_ALONE]
+                for result in shown
             ]
-            if len(found) > MAX_ALONE:
-                lines.append(f"  and {len(found) - MAX_ALONE} more that matter less")
+            if more:
+                lines.append(f"  and {more} more that matter less")
     return lines
 
 

@@ -96,6 +96,7 @@ def _result(result: LineResult) -> dict[str, Any]:
         "notes": [mark.value for mark in result.marks],
         "experiments": result.experiments,
         **({"companion_experiments": result.companion_windows} if result.is_combined else {}),
+        "p_own": None if result.p_own is None else rounded(result.p_own),
         "share": None if result.share is None else rounded(result.share),
         "bound": None if result.bound is None else rounded(result.bound),
         "curve": [

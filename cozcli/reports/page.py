@@ -22,7 +22,7 @@ from cozcli.output_file import replacing, resolve
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
-from cozcli.reports.reading import experiments_in_words, explain, reading_of
+from cozcli.reports.reading import caveat_of, experiments_in_words, explain, reading_of
 from cozcli.reports.summary import ending, quoted_at
 
 FORMAT, VERSION = "coz-page", 5
@@ -37,7 +37,7 @@ TYPICAL = 0.25
 #: Of a result, what JSON has and the page does not show.
 NOT_SHOWN = (
     *("notes", "slope_adjusted_low", "slope_adjusted_high"),
-    *("experiments", "companion_experiments", "share", "bound"),
+    *("experiments", "companion_experiments", "p_own", "share", "bound"),
 )
 _BAND = ("effect", "low", "high")
 _DATA = "@DATA@"
@@ -141,6 +141,7 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
         "ending": ending(result, outline(result)),
         "reading": reading_of(result).value,
         "rests_on": experiments_in_words(result),
+        "caveat": caveat_of(result),
         "told": None if told is None else [_short(getattr(told, name)) for name in ("speedup", *_BAND)],
         "curve": {
             "s": [point["speedup"] for point in curve],

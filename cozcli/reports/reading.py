@@ -12,6 +12,10 @@ from cozcli.messages import count
 OF_A_PICTURE = (
     "Curve and 95 % band: from all experiments. Points: it was the main target. Dotted: it never was."
 )
+#: Of a result whose own experiments prove nothing.
+NOT_PROVEN = (
+    "That rests on how long it runs, and on what other lines show; its own experiments do not tell yet."
+)
 
 
 class Reading(Enum):
@@ -48,6 +52,11 @@ def experiments_in_words(result: LineResult) -> str:
     of_these = f" ({count(baselines, 'baseline')} among them)" if baselines else ""
     main = f"{count(result.experiments, 'experiment')} as the main target{of_these}"
     return f"{main}, {result.companion_windows:,} as a companion"
+
+
+def caveat_of(result: LineResult) -> str:
+    """What a sentence about an effect must not leave out; empty if there is nothing."""
+    return "" if result.is_proven else NOT_PROVEN
 
 
 def explain(results: Iterable[LineResult]) -> dict[str, str]:

@@ -167,13 +167,15 @@ def _row(
 
 def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
     found = effect_at(result, speedup)
-    return Text("-", style="dim") if found is None else _plus_minus(found, interval)
+    return Text("-", style="dim") if found is None else _plus_minus(found, interval, result.is_proven)
 
 
-def _plus_minus(found: Effect, interval: bool) -> Text:
+def _plus_minus(found: Effect, interval: bool, is_proven: bool) -> Text:
     half = 100 * found.half
     shown = f"{half:.1f}" if half < 100 else f"{half:.0f}" if half < UNKNOWN else f">{UNKNOWN}"
-    style = "green" if found.low > 0 else "red" if found.high < 0 else "" if interval else "dim"
+    style = "" if interval else "dim"
+    if is_proven and (found.low > 0 or found.high < 0):
+        style = "green" if found.low > 0 else "red"
     prefix = "" if found.measured else "~"
     return Text(f"{prefix}{percent(found.effect)}" + (f" ±{shown}" if interval else ""), style=style)
 
@@ -265,7 +267,9 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         effects += (
             " Dim effects may as well be none: their 95 % interval, for which a wider terminal has room, "
         )
-        effects += "includes 0."
+        effects += "includes 0" + (
+            "." if all(result.is_proven for result in analysis.results) else ", or other lines suggest them."
+        )
     lines = [effects, ORDER]
     if any(result.significant for result in analysis.results):
         lines.append(

@@ -88,7 +88,13 @@ function series(entry: Entry): [Result, "a" | "b"][] {
 /** The classes of a curve: orange (`harm`) just where there is contention. */
 export function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
   // Beside another, a curve has the colour of its profile.
-  const direction = compared ? "gain" : result.contention ? "harm" : result.slopeLow > 0 ? "gain" : "unclear";
+  const direction = compared
+    ? "gain"
+    : result.contention
+      ? "harm"
+      : result.slopeLow > 0 && !result.caveat
+        ? "gain"
+        : "unclear";
   const few = result.marks.includes(FEW_DATA) ? " few" : "";
   const companion = result.reading === COMPANION ? " companion" : "";
   return `series ${which === "b" ? "other" : direction}${few}${companion}`;

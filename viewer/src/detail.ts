@@ -199,7 +199,7 @@ function cells(result: Result, at: number): HTMLElement[] {
   if (!point) return [h("td", {}, "–"), h("td"), h("td")];
   if (at === 0) return [h("td", {}, "baseline"), h("td"), h("td", {}, String(point.experiments))];
   return [
-    h("td", { class: signOf(point, result.contention) }, `${percent(point.effect)} %`),
+    h("td", { class: signOf(point, result) }, `${percent(point.effect)} %`),
     h("td", {}, `[${percent(point.low)}, ${percent(point.high)}]`),
     h("td", {}, point.experiments > 0 ? String(point.experiments) : "–"),
   ];

@@ -203,7 +203,7 @@ function number(label: string, of: Result, which: string, more = ""): HTMLElemen
   if (!value) return h("div", { class: "number" }, h("span", { class: "of" }, `${label} `), "–");
   return h(
     "div",
-    { class: `number ${signOf(value, of.contention)} ${which}` },
+    { class: `number ${signOf(value, of)} ${which}` },
     h("span", { class: "of" }, label, h("span", { class: "roomy" }, more), " "),
     h("b", {}, percent(value.effect)),
     h("span", { class: "interval roomy" }, ` ${plusMinus(value)} %`),

@@ -174,7 +174,7 @@ function levelTable(scaling: Scaling, which: string): HTMLElement {
 function levelCells(level: Level, latency: boolean): HTMLElement[] {
   const base = level.earlier === 0;
   const known = Number.isFinite(level.speedup) && !base;
-  const sign = signOf({ low: level.speedupLow, high: level.speedupHigh }, true);
+  const sign = signOf({ low: level.speedupLow, high: level.speedupHigh }, { contention: true, caveat: "" });
   const half = (level.high - level.low) / 2 / level.period;
   const margin = Number.isFinite(half) ? ` ±${(100 * half).toFixed(1)} %` : "";
   return [

@@ -70,6 +70,8 @@ export interface Result {
   reading: string;
   /** The number of experiments, in words. */
   restsOn: string;
+  /** What a sentence must not leave out; empty if its own experiments prove what its interval says. */
+  caveat: string;
   /** What sentences quote: at the speedup that they speak of. */
   told: Band | null;
   curve: Point[];
@@ -165,6 +167,7 @@ interface RawResult {
   marks: string[];
   reading: string;
   rests_on: string;
+  caveat: string;
   told: (number | null)[] | null;
   callers: Caller[];
   instances: Instance[];
@@ -246,6 +249,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     marks: raw.marks,
     reading: raw.reading,
     restsOn: raw.rests_on,
+    caveat: raw.caveat,
     told: raw.told && decodeTold(raw.told),
     curve,
     fit,
@@ -307,9 +311,12 @@ export function valueAt(result: Result, speedup: number): Band | null {
 export type Sign = "gain" | "harm" | "unclear";
 
 /** The colour of an effect: orange (`harm`) where a result with contention has an interval below 0. */
-export function signOf(interval: Pick<Band, "low" | "high">, isContention: boolean): Sign {
-  if (interval.low > 0) return "gain";
-  return interval.high < 0 && isContention ? "harm" : "unclear";
+export function signOf(
+  interval: Pick<Band, "low" | "high">,
+  of: Pick<Result, "contention" | "caveat">,
+): Sign {
+  if (interval.low > 0 && !of.caveat) return "gain";
+  return interval.high < 0 && of.contention ? "harm" : "unclear";
 }
 
 /** What an entry is found by: the line, the point, and the load level. */

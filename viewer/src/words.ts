@@ -92,9 +92,10 @@ export function summary(result: Result): string {
   const point = `“${printable(pointName(result))}”`;
   const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
   if (value.low > 0) {
-    return `${condition}${point} would take ${amount} less time.${continuation(result)}${doubts(result)}`;
+    return `${condition}${point} would take ${amount} less time.${continuation(result)}${caveat(result)}${doubts(result)}`;
   }
-  if (value.high < 0) return `${condition}${point} would take ${amount} more time.${doubts(result)}`;
+  if (value.high < 0)
+    return `${condition}${point} would take ${amount} more time.${caveat(result)}${doubts(result)}`;
   return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
 }
 
@@ -102,6 +103,10 @@ export function summary(result: Result): string {
 function doubts(result: Result): string {
   const marks = result.marks.filter((mark) => mark !== "contention").map(printable);
   return marks.length > 0 ? ` But: ${marks.join(", ")}.` : "";
+}
+
+function caveat(result: Result): string {
+  return result.caveat && ` ${result.caveat}`;
 }
 
 /** What becomes of a gain at larger speedups; `coz report` says the same. */

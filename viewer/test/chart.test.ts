@@ -16,6 +16,7 @@ test("a curve is orange where there is contention, and nowhere else", () => {
   assert.equal(style({ slope: 0.3, contention: true }), "series harm");
   assert.equal(style({ slope: 0.3 }), "series gain");
   assert.equal(style({ slope: 0.001 }), "series unclear");
+  assert.equal(style({ slope: 0.3, caveat: "Perhaps." }), "series unclear");
 });
 
 test("the curve of a line that was never the main target is drawn in another way", () => {

@@ -17,6 +17,7 @@ export interface Given {
   slope?: number;
   speedups?: number[];
   reading?: string;
+  caveat?: string;
   /** Where the fitted curve ends; by default with the points. */
   fitTo?: number;
 }
@@ -52,6 +53,7 @@ export function rawResult(given: Given = {}): object {
     phase_factor: 1,
     marks: [...(given.contention ? ["contention"] : []), ...(given.marks ?? [])],
     reading: given.reading ?? "measured",
+    caveat: given.caveat ?? "",
     rests_on: "70 experiments",
     told: [told, effect(told), effect(told) - half, effect(told) + half],
     callers: [],

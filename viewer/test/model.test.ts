@@ -93,8 +93,11 @@ test("one wild result of few data does not flatten all others", () => {
 });
 
 test("an effect is orange where it is certainly a loss and there is contention", () => {
-  assert.equal(signOf({ low: 0.1, high: 0.2 }, true), "gain");
-  assert.equal(signOf({ low: -0.2, high: -0.1 }, true), "harm");
-  assert.equal(signOf({ low: -0.2, high: -0.1 }, false), "unclear");
-  assert.equal(signOf({ low: -0.1, high: 0.1 }, true), "unclear");
+  const harmful = { contention: true, caveat: "" };
+  assert.equal(signOf({ low: 0.1, high: 0.2 }, harmful), "gain");
+  assert.equal(signOf({ low: -0.2, high: -0.1 }, harmful), "harm");
+  assert.equal(signOf({ low: -0.2, high: -0.1 }, { ...harmful, contention: false }), "unclear");
+  assert.equal(signOf({ low: -0.1, high: 0.1 }, harmful), "unclear");
+  // A gain that only other lines suggest.
+  assert.equal(signOf({ low: 0.1, high: 0.2 }, { ...harmful, caveat: "Perhaps." }), "unclear");
 });

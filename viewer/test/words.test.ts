@@ -46,6 +46,11 @@ test("what becomes of a gain at larger speedups is what the report says of it", 
   assert.match(said(bends), /Beyond about 50 % it gets slower: contention\.$/);
 });
 
+test("a gain that only other lines suggest is said with that", () => {
+  const text = said({ effect: (s) => 0.4 * s, caveat: "Others say so." });
+  assert.match(text, /would take 10.0 % \(±1.0\) less time. Others say so.$/);
+});
+
 test("a gain or a loss is not said without what makes it doubtful", () => {
   const marks = ["not settled", "limited by load"];
   assert.match(said({ marks }), /less time\. But: not settled, limited by load\.$/);

@@ -27,15 +27,13 @@ class Candidate:
     """A result that is not tested yet.
 
     p_no_contention: see contention.py. freedom: degrees of freedom of the slope. has_enough_blocks:
-    enough to be tested. p_of_own_windows: of no effect, by the target's own windows alone, where other
-    targets helped with the estimate; what they suggest is no evidence.
+    enough to be tested.
     """
 
     result: LineResult
     p_no_contention: float
     freedom: float
     has_enough_blocks: bool
-    p_of_own_windows: float | None = None
 
 
 def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
@@ -53,7 +51,7 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
     for each in candidates:
         has_contention, is_significant = next(outcomes) if each.has_enough_blocks else (False, False)
         low, high = adjusted_interval(each, level)
-        if each.p_of_own_windows is not None and not is_significant:
+        if each.result.p_own is not None and not is_significant:
             low, high = min(low, 0.0), max(high, 0.0)
         if each.result.is_combined and each.result.bound is not None:
             high = min(high, each.result.bound)
@@ -70,14 +68,16 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
 
 
 def p_no_slope(candidate: Candidate) -> float:
-    """Two-sided p-value of a slope of 0, from the half of the interval that points to 0."""
+    """Two-sided p-value of a slope of 0, from the half of the interval that points to 0; not below that of
+    the target's own windows.
+    """
     r = candidate.result
     distance = r.slope - r.slope_low if r.slope > 0 else r.slope_high - r.slope
     if distance <= 0:
-        return candidate.p_of_own_windows or 0.0 if r.slope else 1.0
+        return (r.p_own or 0.0) if r.slope else 1.0
     error = distance / float(t_quantile(0.5 + LEVEL / 2, candidate.freedom))
     p = min(1.0, 2 * float(t_tail(abs(r.slope) / error, candidate.freedom)))
-    return max(p, candidate.p_of_own_windows or 0.0)
+    return max(p, r.p_own or 0.0)
 
 
 def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 It must do so beyond chance: the bound of its interval on the threshold's side is compared. Intervals are
 widened for the number of effects that the threshold looks at (Bonferroni), so that of builds without such an
-effect at most one in forty fails by chance.
+effect at most one in forty fails by chance. Where other targets helped with the estimate, the target's own
+windows must show that it has an effect at all, likewise.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from cozcli.analysis.check.threshold_syntax import Threshold
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.input.locations import matches_line
-from cozcli.analysis.result import UNFIT, CurvePoint, LineResult
+from cozcli.analysis.result import MAX_P_OWN, UNFIT, CurvePoint, LineResult
 from cozcli.analysis.statistics.distributions import bonferroni_factor
 
 
@@ -40,9 +41,13 @@ def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verd
         if matches_line(threshold.line, r.location, r.function) and threshold.point in ("", r.point)
     ]
     fit = [r for r in named if not set(r.marks) & set(UNFIT)]
-    looked_at = [(result, point) for result in fit for point in _points(result, threshold)]
+    proven = [r for r in fit if r.p_own is None or r.p_own * len(fit) <= MAX_P_OWN]
+    # An effect of 0 may itself be beyond the limit.
+    excluded = threshold.limit >= 0 if threshold.above else threshold.limit <= 0
+    candidates = proven if excluded else fit
+    looked_at = [(result, point) for result in candidates for point in _points(result, threshold)]
     unfit = len(named) - len(fit)
-    factor = bonferroni_factor(len(looked_at))
+    factor = bonferroni_factor(sum(len(_points(result, threshold)) for result in fit))
     best: tuple[float, LineResult, CurvePoint] | None = None
     for result, point in looked_at:
         if threshold.above:

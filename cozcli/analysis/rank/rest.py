@@ -35,12 +35,13 @@ def divide(results: Sequence[LineResult]) -> tuple[tuple[LineResult, ...], tuple
     """Of ranked results those that a reader should see, and the rest."""
     if len(results) <= MANY:
         return tuple(results), ()
-    rest = tuple(result for result in results[MIN_SHOWN:] if _hardly_matters(result))
+    rest = tuple(result for result in results[MIN_SHOWN:] if hardly_matters(result))
     left_out = {id(result) for result in rest}
     return tuple(result for result in results if id(result) not in left_out), rest
 
 
-def _hardly_matters(result: LineResult) -> bool:
+def hardly_matters(result: LineResult) -> bool:
+    """Is it certain that it changes next to nothing?"""
     if not result.is_combined or result.significant or result.contention or result.marks:
         return False
     effect = effect_at(result, TELLING)
