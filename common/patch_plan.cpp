@@ -1,39 +1,23 @@
 #include "common/patch_plan.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "common/text.h"
 
 namespace coz {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-std::string to_hex(const Bytes& bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 std::optional<Bytes> from_hex(std::string_view text, std::size_t max_size) {
   if (text.size() % 2 != 0 || text.size() > 2 * max_size) return std::nullopt;
   Bytes bytes(text.size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char* begin = text.data() + 2 * i;
-    const auto parsed = std::from_chars(begin, begin + 2, bytes[i], 16);
-    if (parsed.ec != std::errc() || parsed.ptr != begin + 2) return std::nullopt;
+    const auto byte = parse_number<std::uint8_t>(text.substr(2 * i, 2), 16);
+    if (!byte) return std::nullopt;
+    bytes[i] = *byte;
   }
   return bytes;
-}
-
-// The text up to the next slash, which is removed with it.
-std::string_view take_field(std::string_view& text) {
-  const std::string_view field = text.substr(0, text.find('/'));
-  text.remove_prefix(std::min(text.size(), field.size() + 1));
-  return field;
 }
 
 bool parse_fixups(std::string_view text, PatchPlan& plan) {
@@ -79,8 +63,8 @@ std::string encode(const PatchPlan& plan) {
 
 std::optional<PatchPlan> parse_patch_plan(std::string_view text) {
   if (std::count(text.begin(), text.end(), '/') != 2) return std::nullopt;
-  auto original = from_hex(take_field(text), kMaxInstruction);
-  auto code = from_hex(take_field(text), kMaxPatchCode);
+  auto original = from_hex(take_part(text, '/'), kMaxInstruction);
+  auto code = from_hex(take_part(text, '/'), kMaxPatchCode);
   if (!original || !code) return std::nullopt;
   PatchPlan plan;
   plan.original = *std::move(original);

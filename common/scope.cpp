@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "common/text.h"
+
 namespace coz {
 namespace {
 
@@ -80,12 +82,7 @@ bool wildcard_match(std::string_view pattern, std::string_view text) noexcept {
 }
 
 SourceScope::SourceScope(std::string_view newline_separated) {
-  while (!newline_separated.empty()) {
-    const std::size_t end = newline_separated.find('\n');
-    add(newline_separated.substr(0, end));
-    if (end == std::string_view::npos) break;
-    newline_separated.remove_prefix(end + 1);
-  }
+  while (!newline_separated.empty()) add(take_part(newline_separated, '\n'));
 }
 
 SourceScope::SourceScope(const std::vector<std::string_view>& patterns) {

@@ -119,6 +119,24 @@ class Remaining {
   bool is_first_ = true;
 };
 
+// past_samples() for a call with a relative time-out, which `call` gets: as given at first, so that
+// an invalid one fails as it would without us, then what is left of it. nullptr: none.
+template <typename Call, typename IsInterrupted>
+auto past_samples_within(const timespec* timeout, Call call, IsInterrupted is_interrupted) {
+  Remaining remaining(timeout == nullptr ? 0 : nanoseconds_of(*timeout));
+  bool is_first = true;
+  return past_samples(
+      [&] {
+        if (timeout == nullptr) return call(timeout);
+        const Nanoseconds left = remaining.get();
+        const timespec rest = {left / kSecond, left % kSecond};
+        const timespec* given = is_first ? timeout : &rest;
+        is_first = false;
+        return call(given);
+      },
+      is_interrupted);
+}
+
 // A wait that no thread of the program ends: no credit.
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(Call call) {

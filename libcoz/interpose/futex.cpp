@@ -35,20 +35,11 @@ WakeSource wake_source_of(long result) {
 long wait(const Futex& futex) {
   const bool is_relative = (futex.operation & FUTEX_CMD_MASK) == FUTEX_WAIT;
   const auto* timeout = reinterpret_cast<const timespec*>(futex.timeout);
-  if (!is_relative || timeout == nullptr) {
+  if (!is_relative) {
     return coz::past_samples([&] { return futex.call(futex.timeout); }, coz::is_interrupted);
   }
-  coz::Remaining remaining(coz::nanoseconds_of(*timeout));
-  bool is_first = true;
-  return coz::past_samples(
-      [&] {
-        const coz::Nanoseconds left = remaining.get();
-        const timespec rest = {left / coz::kSecond, left % coz::kSecond};
-        // As the program gave it, so that an invalid one fails as it would without us.
-        const long given = is_first ? futex.timeout : reinterpret_cast<long>(&rest);
-        is_first = false;
-        return futex.call(given);
-      },
+  return coz::past_samples_within(
+      timeout, [&](const timespec* given) { return futex.call(reinterpret_cast<long>(given)); },
       coz::is_interrupted);
 }
 

@@ -55,23 +55,11 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
   });
 }
 
-// `call` gets the time-out as given at first, then what is left of it.
 template <typename Call>
 COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call) {
   return coz::wait_outside([=, &mask] {
-    const auto is_repeated = [&mask](int result) { return mask.is_repeated(result); };
-    if (timeout == nullptr) return coz::past_samples([=] { return call(timeout); }, is_repeated);
-    coz::Remaining remaining(coz::nanoseconds_of(*timeout));
-    bool is_first = true;
-    return coz::past_samples(
-        [&] {
-          const Nanoseconds left = remaining.get();
-          const timespec rest = {left / kSecond, left % kSecond};
-          const timespec* given = is_first ? timeout : &rest;
-          is_first = false;
-          return call(given);
-        },
-        is_repeated);
+    return coz::past_samples_within(timeout, call,
+                                    [&mask](int result) { return mask.is_repeated(result); });
   });
 }
 

@@ -52,20 +52,8 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
   if (const int came = wait_for_one(&own, out, &kAtOnce); came > 0) return came;
   errno = saved;
   return wait_for_signal(out, [&] {
-    if (timeout == nullptr) {
-      return coz::past_samples([&] { return wait_for_one(&own, out, nullptr); },
-                               [](int came) { return coz::is_interrupted(came); });
-    }
-    coz::Remaining remaining(coz::nanoseconds_of(*timeout));
-    timespec rest = *timeout;
-    remaining.get();
-    return coz::past_samples(
-        [&] {
-          const int came = wait_for_one(&own, out, &rest);
-          const coz::Nanoseconds left = remaining.get();
-          rest = {left / coz::kSecond, left % coz::kSecond};
-          return came;
-        },
+    return coz::past_samples_within(
+        timeout, [&](const timespec* given) { return wait_for_one(&own, out, given); },
         [](int came) { return coz::is_interrupted(came); });
   });
 }

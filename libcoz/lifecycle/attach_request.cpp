@@ -6,7 +6,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "common/high_descriptor.h"
 #include "common/raw_syscall.h"
 #include "common/scope.h"
+#include "common/text.h"
 
 namespace coz {
 namespace {
@@ -70,8 +70,7 @@ std::string ask(int socket, std::string_view executable) {
 bool names_executable(std::string_view patterns, std::string_view path) noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   while (!patterns.empty()) {
-    const std::string_view pattern = patterns.substr(0, patterns.find('\n'));
-    patterns.remove_prefix(std::min(patterns.size(), pattern.size() + 1));
+    const std::string_view pattern = take_part(patterns, '\n');
     if (pattern.empty()) continue;
     if (wildcard_match(pattern, path)) return true;
     if (pattern.find('/') == std::string_view::npos && wildcard_match(pattern, name)) return true;
@@ -108,12 +107,11 @@ std::optional<AttachAnswer> request_attach_at(std::string_view path) {
 
 std::optional<AttachAnswer> request_attach(const char* variable) {
   if (variable == nullptr) return std::nullopt;
-  const std::string_view all = variable;
-  const std::string_view path = all.substr(0, all.find('\n'));
-  if (path.size() == all.size()) return std::nullopt;  // no patterns
+  std::string_view patterns = variable;
+  const std::string_view path = take_part(patterns, '\n');
   std::array<char, PATH_MAX> room;
   const std::string_view self = own_executable(room);
-  if (self.empty() || !names_executable(all.substr(path.size() + 1), self)) return std::nullopt;
+  if (self.empty() || !names_executable(patterns, self)) return std::nullopt;
   return request_for(self, path);
 }
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "common/raw_syscall.h"
+#include "common/text.h"
 #include "kernel/executable.h"
 
 namespace coz {
@@ -32,13 +32,11 @@ class Variables {
   [[nodiscard]] const char* find(const char* name) const {
     if (answer_.empty()) return getenv(name);
     const std::size_t length = std::strlen(name);
-    for (std::string_view rest = answer_; !rest.empty();) {
-      const std::size_t end = rest.find('\0');
-      if (end == std::string_view::npos) break;
-      if (end > length && rest[length] == '=' && rest.starts_with(name)) {
-        return rest.data() + length + 1;
+    for (std::string_view rest = answer_; rest.find('\0') != std::string_view::npos;) {
+      const std::string_view variable = take_part(rest, '\0');
+      if (variable.starts_with(name) && variable.substr(length).starts_with('=')) {
+        return variable.data() + length + 1;
       }
-      rest.remove_prefix(end + 1);
     }
     return nullptr;
   }
@@ -50,11 +48,8 @@ class Variables {
 
   [[nodiscard]] std::optional<std::uint64_t> number(const char* name) const {
     const char* value = find(name);
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    char* end = nullptr;
-    const unsigned long long parsed = strtoull(value, &end, 10);
-    if (*end != '\0') return std::nullopt;
-    return parsed;
+    if (value == nullptr) return std::nullopt;
+    return parse_number<std::uint64_t>(value);
   }
 
  private:
@@ -87,43 +82,29 @@ Granularity granularity_named(std::string_view name) {
   return Granularity::kLine;
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return is_number ? std::optional(number) : std::nullopt;
-}
-
-// The text before the next `separator`, which is taken off `rest` with it.
-std::string_view next_part(std::string_view& rest, char separator) {
-  const std::string_view part = rest.substr(0, rest.find(separator));
-  rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-  return part;
-}
-
 }  // namespace
 
 std::vector<TargetName> parse_fixed_targets(std::string_view text) {
   std::vector<TargetName> targets;
   while (!text.empty()) {
-    std::string_view name = next_part(text, '\n');
-    const std::string_view kind = next_part(name, '\t');
+    std::string_view name = take_part(text, '\n');
+    const std::string_view kind = take_part(name, '\t');
     if (!name.empty()) targets.push_back({std::string(kind), std::string(name)});
   }
   return targets;
 }
 
 EarlierRuns parse_earlier_samples(std::string_view text) {
-  std::string_view first = next_part(text, '\n');
-  const auto time = parse_number(next_part(first, '\t'));
-  const auto experiments = parse_number(first);
+  std::string_view first = take_part(text, '\n');
+  const auto time = parse_number<std::uint64_t>(take_part(first, '\t'));
+  const auto experiments = parse_number<std::uint64_t>(first);
   if (!time || *time > kMaxTime || !experiments) return {};
   EarlierRuns runs{static_cast<Nanoseconds>(*time), *experiments, {}};
   while (!text.empty()) {
-    std::string_view line = next_part(text, '\n');
-    const std::string_view kind = next_part(line, '\t');
-    const std::string_view name = next_part(line, '\t');
-    const auto samples = parse_number(line);
+    std::string_view line = take_part(text, '\n');
+    const std::string_view kind = take_part(line, '\t');
+    const std::string_view name = take_part(line, '\t');
+    const auto samples = parse_number<std::uint64_t>(line);
     if (samples) runs.counts.push_back({{std::string(kind), std::string(name)}, *samples});
   }
   return runs;
@@ -132,21 +113,16 @@ EarlierRuns parse_earlier_samples(std::string_view text) {
 std::vector<int> parse_speedups(std::string_view text) {
   std::vector<int> speedups;
   while (!text.empty()) {
-    const std::string_view part = next_part(text, ',');
-    int speedup = 0;
-    const auto parsed = std::from_chars(part.data(), part.data() + part.size(), speedup);
-    const bool is_number = parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
+    const int speedup = parse_number<int>(take_part(text, ',')).value_or(0);
     const bool is_new = std::find(speedups.begin(), speedups.end(), speedup) == speedups.end();
-    if (is_number && is_new && speedup >= 1 && speedup <= 100) speedups.push_back(speedup);
+    if (is_new && speedup >= 1 && speedup <= 100) speedups.push_back(speedup);
   }
   return speedups;
 }
 
 double parse_companion_dose(std::string_view text) {
-  double percent = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return is_number && percent > 0 && percent <= kMaxCompanionDose ? percent / 100 : 0;
+  const double percent = parse_number<double>(text).value_or(0);
+  return percent > 0 && percent <= kMaxCompanionDose ? percent / 100 : 0;
 }
 
 namespace {

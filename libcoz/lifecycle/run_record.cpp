@@ -7,17 +7,16 @@
 
 #include <utility>
 
+#include "common/text.h"
+
 namespace coz {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    if (end > begin) lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+  while (!text.empty()) {
+    const std::string_view line = take_part(text, '\n');
+    if (!line.empty()) lines.emplace_back(line);
   }
   return lines;
 }

@@ -1,8 +1,9 @@
 #include "load/load_level.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "common/text.h"
 
 namespace coz {
 namespace {
@@ -13,10 +14,8 @@ constexpr std::uint64_t kMinIntervals = 3;
 constexpr double kMaxDelay = 9e18;
 
 std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace

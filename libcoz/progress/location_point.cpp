@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
+
+#include "common/text.h"
 
 namespace coz {
 namespace {
 
 constexpr std::size_t kFields = 5;
-
-// The text up to the next `separator`, which is removed with it.
-std::string_view take(std::string_view& text, char separator) noexcept {
-  const std::string_view part = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(text.size(), part.size() + 1));
-  return part;
-}
 
 bool parse_kind(std::string_view text, PointKind& out) noexcept {
   if (text == "throughput") out = PointKind::kThroughput;
@@ -36,11 +30,9 @@ bool parse_means(std::string_view text, CountedBy& out) noexcept {
 }
 
 std::optional<LocationPoint::Entry> parse_entry(std::string_view text) {
-  LocationPoint::Entry entry;
-  const std::string_view digits = take(text, '=');
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), entry.address, 16);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  const auto address = parse_number<std::uint64_t>(take_part(text, '='), 16);
+  if (!address) return std::nullopt;
+  LocationPoint::Entry entry{*address, std::nullopt};
   if (text.empty()) return entry;
   entry.plan = parse_patch_plan(text);
   return entry.plan ? std::optional(std::move(entry)) : std::nullopt;
@@ -48,7 +40,7 @@ std::optional<LocationPoint::Entry> parse_entry(std::string_view text) {
 
 bool parse_entries(std::string_view text, std::vector<LocationPoint::Entry>& out) {
   while (!text.empty()) {
-    auto entry = parse_entry(take(text, ','));
+    auto entry = parse_entry(take_part(text, ','));
     if (!entry) return false;
     out.push_back(*std::move(entry));
   }
@@ -62,7 +54,7 @@ bool has_plans(const LocationPoint& point) {
 
 std::optional<LocationPoint> parse_one(std::string_view text) {
   std::array<std::string_view, kFields> fields;
-  for (std::size_t i = 0; i + 1 < kFields; ++i) fields[i] = take(text, '\t');
+  for (std::size_t i = 0; i + 1 < kFields; ++i) fields[i] = take_part(text, '\t');
   fields.back() = text;
   LocationPoint point;
   if (!parse_kind(fields[0], point.kind) || !parse_means(fields[1], point.by) ||
@@ -95,7 +87,7 @@ std::vector<LocationPoint> parse_location_points(std::string_view list,
                                                  std::vector<std::string>& problems) {
   std::vector<LocationPoint> points;
   while (!list.empty()) {
-    const std::string_view line = take(list, '\n');
+    const std::string_view line = take_part(list, '\n');
     if (line.empty()) continue;
     if (auto point = parse_one(line)) {
       points.push_back(std::move(*point));

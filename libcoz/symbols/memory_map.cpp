@@ -1,8 +1,9 @@
 #include "symbols/memory_map.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "common/text.h"
 
 namespace coz {
 namespace {
@@ -11,19 +12,15 @@ constexpr std::string_view kDeleted = " (deleted)";
 
 // "7f00-7f10 r-xp 00000000 08:01 1234    /path".
 std::optional<Mapping> parse_line(std::string_view line) {
-  Mapping mapping;
-  const char* end = line.data() + line.size();
-  const auto begin_parsed =
-      std::from_chars(line.data(), line.data() + line.size(), mapping.begin, 16);
-  if (begin_parsed.ec != std::errc() || begin_parsed.ptr == end || *begin_parsed.ptr != '-') {
-    return std::nullopt;
-  }
-  const auto end_parsed = std::from_chars(begin_parsed.ptr + 1, end, mapping.end, 16);
-  if (end_parsed.ec != std::errc()) return std::nullopt;
   // No field before the path has a slash.
   const std::size_t slash = line.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  mapping.path = line.substr(slash);
+  Mapping mapping{0, 0, line.substr(slash)};
+  const auto begin = parse_number<std::uintptr_t>(take_part(line, '-'), 16);
+  const auto end = parse_number<std::uintptr_t>(take_part(line, ' '), 16);
+  if (!begin || !end) return std::nullopt;
+  mapping.begin = *begin;
+  mapping.end = *end;
   if (mapping.path.ends_with(kDeleted)) mapping.path.remove_suffix(kDeleted.size());
   return mapping;
 }
@@ -33,9 +30,7 @@ std::optional<Mapping> parse_line(std::string_view line) {
 std::vector<Mapping> parse_memory_map(std::string_view text) {
   std::vector<Mapping> mappings;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (const auto mapping = parse_line(line)) mappings.push_back(*mapping);
+    if (const auto mapping = parse_line(take_part(text, '\n'))) mappings.push_back(*mapping);
   }
   return mappings;
 }

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/text.h"
 #include "kernel/executable.h"
 #include "kernel/zeroed_memory.h"
 
@@ -128,12 +128,10 @@ void Modules::load(std::string_view list, const SourceScope& scope, Lineless lin
                    std::vector<std::string>& problems) {
   lineless_ = lineless;
   while (!list.empty()) {
-    const std::string_view entry = list.substr(0, list.find('\n'));
-    list.remove_prefix(std::min(list.size(), entry.size() + 1));
-    const std::size_t tab = entry.find('\t');
-    if (tab == std::string_view::npos) continue;
-    const std::string binary(entry.substr(0, tab));
-    const std::string path(entry.substr(tab + 1));
+    std::string_view path_of_table = take_part(list, '\n');
+    const std::string binary(take_part(path_of_table, '\t'));
+    const std::string path(path_of_table);
+    if (path.empty()) continue;
 
     LineTable table;
     if (const char* problem = LineTable::open(path.c_str(), table)) {
@@ -307,12 +305,10 @@ std::string Modules::function_location(std::uint32_t function) const {
 std::optional<std::uint32_t> Modules::find_line(std::string_view location) const noexcept {
   const std::size_t colon = location.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = location.substr(colon + 1);
-  std::uint32_t number = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
+  const auto number = parse_number<std::uint32_t>(location.substr(colon + 1));
+  if (!number) return std::nullopt;
   for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
-    if (const auto id = module->table.find_line(location.substr(0, colon), number)) {
+    if (const auto id = module->table.find_line(location.substr(0, colon), *number)) {
       return module->first_line + *id;
     }
   }
@@ -332,14 +328,7 @@ std::optional<std::uint32_t> Modules::find_function(std::string_view location) c
 }
 
 std::string Modules::build_id() const {
-  std::string hex;
-  if (first() == nullptr) return hex;
-  for (const std::uint8_t byte : first()->table.build_id()) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
+  return first() == nullptr ? std::string() : to_hex(first()->table.build_id());
 }
 
 }  // namespace coz

@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "common/line_table.h"
+#include "common/text.h"
 #include "linetable/cache/table_cache.h"
 #include "linetable/dwarf/debug_info.h"
 #include "linetable/symbols/symbol_functions.h"

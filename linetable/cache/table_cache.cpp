@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "common/line_table_format.h"
+#include "common/text.h"
 
 namespace coz::linetable {
 namespace {

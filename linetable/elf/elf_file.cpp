@@ -84,14 +84,4 @@ bool ElfFile::has_debug_info() const {
   return found;
 }
 
-std::string to_hex(const std::vector<std::uint8_t>& bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const std::uint8_t byte : bytes) {
-    hex.push_back(kDigits[byte >> 4]);
-    hex.push_back(kDigits[byte & 15]);
-  }
-  return hex;
-}
-
 }  // namespace coz::linetable

@@ -60,8 +60,6 @@ class ElfFile {
   std::vector<CodeExtent> code_;
 };
 
-[[nodiscard]] std::string to_hex(const std::vector<std::uint8_t>& bytes);
-
 }  // namespace coz::linetable
 
 #endif  // LINETABLE_ELF_ELF_FILE_H

@@ -1,12 +1,12 @@
 #include "linetable/query/table_queries.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "common/json.h"
+#include "common/text.h"
 #include "linetable/dwarf/source_path.h"
 #include "linetable/query/function_match.h"
 
@@ -173,15 +173,9 @@ void write_files(JsonWriter& json, const LineTable& table, const std::vector<Fil
 std::optional<Location> parse_location(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  const std::string_view digits = text.substr(colon + 1);
-  Location location;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), location.line);
-  if (error != std::errc() || end != digits.data() + digits.size() || location.line == 0) {
-    return std::nullopt;
-  }
-  location.path = normalise_source_path({}, text.substr(0, colon));
-  return location;
+  const auto line = parse_number<std::uint32_t>(text.substr(colon + 1));
+  if (!line || *line == 0) return std::nullopt;
+  return Location{normalise_source_path({}, text.substr(0, colon)), *line};
 }
 
 std::string describe_scope(const LineTable& table, const SourceScope& scope,

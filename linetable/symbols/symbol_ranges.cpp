@@ -42,17 +42,21 @@ const CodeExtent* extent_around(const std::vector<CodeExtent>& extents, std::uin
   return &*std::prev(next);
 }
 
+// Adds `extent`, which begins no earlier than any before it, to a union in ascending order.
+void add_to_union(std::vector<CodeExtent>& covered, CodeExtent extent) {
+  if (!covered.empty() && extent.begin < covered.back().end) {
+    covered.back().end = std::max(covered.back().end, extent.end);
+  } else {
+    covered.push_back(extent);
+  }
+}
+
 // The union of what the symbols with a size cover, ascending.
 std::vector<CodeExtent> covered_by_sized(const std::vector<Symbol>& symbols) {
   std::vector<CodeExtent> covered;
   for (const Symbol& symbol : symbols) {
     if (symbol.size == 0) continue;
-    const std::uint64_t end = std::min(symbol.begin + symbol.size, symbol.limit);
-    if (!covered.empty() && symbol.begin < covered.back().end) {
-      covered.back().end = std::max(covered.back().end, end);
-    } else {
-      covered.push_back({symbol.begin, end});
-    }
+    add_to_union(covered, {symbol.begin, std::min(symbol.begin + symbol.size, symbol.limit)});
   }
   return covered;
 }
@@ -105,13 +109,7 @@ std::vector<FunctionRange> ranges_of_symbols(const std::vector<Symbol>& all,
 void add_unwound(const std::vector<CodeExtent>& unwound, std::vector<FunctionRange>& ranges) {
   const std::size_t symbols = ranges.size();
   std::vector<CodeExtent> covered;  // ranges of symbols, as a union
-  for (const FunctionRange& range : ranges) {
-    if (!covered.empty() && range.code.begin < covered.back().end) {
-      covered.back().end = std::max(covered.back().end, range.code.end);
-    } else {
-      covered.push_back(range.code);
-    }
-  }
+  for (const FunctionRange& range : ranges) add_to_union(covered, range.code);
   std::size_t i = 0;
   for (const CodeExtent& entry : unwound) {
     while (i < symbols && ranges[i].code.begin < entry.begin) ++i;
