@@ -11,7 +11,8 @@
 using namespace coz;
 using namespace trap_taken;
 
-TEST_CASE("the default action ends the process by the signal itself") {
+// [native]: as in program_signals_test.cpp.
+TEST_CASE("the default action ends the process by the signal itself", "[native]") {
   const TrapTaken taken;
   CHECK(end_of_child([] { send_to_self(SIGTRAP); }) == -SIGTRAP);
   CHECK(end_of_child([] { send_by_own_number(SIGTRAP); }) == -SIGTRAP);
