@@ -106,13 +106,15 @@ def analyse(
         pairs += found.pairs
     if not results and (not whole.scalability or result_filter.line is not None):
         raise failure or CozError(messages.nothing_estimated(profile.experiments))
+    selected = apply_filter(results, result_filter) if results else []
+    keys = {result.key for result in selected}
     return Analysis(
-        results=tuple(by_impact(apply_filter(results, result_filter) if results else [])),
+        results=tuple(by_impact(selected)),
         runs=tuple(_summarize(run) for run in profile.runs),
         warnings=tuple(warnings),
         overheads=overheads,
         scalability=whole.scalability,
-        pairs=tuple(sorted(pairs, key=lambda pair: -abs(pair.effect))),
+        pairs=tuple(sorted((p for p in pairs if keys & {*p.keys}), key=lambda pair: -abs(pair.effect))),
     )
 
 

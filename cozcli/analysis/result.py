@@ -219,6 +219,17 @@ class Pair:
     alone: tuple[float, float]
     windows: int
 
+    @property
+    def beside(self) -> tuple[float, float]:
+        """What each saves once the other one is faster."""
+        return self.alone[0] + self.effect, self.alone[1] + self.effect
+
+    @property
+    def keys(self) -> tuple[ResultKey, ResultKey]:
+        """What names the results of the two."""
+        first, second = self.locations
+        return (first, self.point, self.kind), (second, self.point, self.kind)
+
 
 @dataclass(frozen=True)
 class LoadPoint:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.estimate.shape import Shape, outline
-from cozcli.analysis.result import Analysis, LineResult, RunSummary
+from cozcli.analysis.result import Analysis, LineResult, Pair, RunSummary
 from cozcli.reports.base import rounded
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.summary import summarize
@@ -42,13 +42,28 @@ class JsonReport:
                 for (point, kind), cost in analysis.overheads.items()
             ],
             **merged(extension.document() for extension in extensions),
-            "pairs": [],
+            "pairs": [_pair(pair) for pair in analysis.pairs],
             "results": [
                 merged(extension.fields(result) for extension in extensions) | _result(result)
                 for result in analysis.results
             ],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        "locations": list(pair.locations),
+        "functions": list(pair.functions),
+        "point": pair.point,
+        "kind": pair.kind,
+        "speedup": rounded(pair.speedup),
+        "effect": rounded(pair.effect),
+        "low": rounded(pair.low),
+        "high": rounded(pair.high),
+        "alone": [rounded(effect) for effect in pair.alone],
+        "experiments": pair.windows,
+    }
 
 
 def _run(run: RunSummary) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from cozcli.reports.base import (
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
 from cozcli.reports.marks import describe_marks
+from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.summary import describe_rest, summarize
 
 #: The columns of CSV are part of the interface: new ones are added at the end.
@@ -79,6 +80,12 @@ class MarkdownReport:
         right = (False, False, False, *(True for _ in SHOWN), True, True, False)
         head = "".join(f"{markdown_text(line)}\n\n" for line in (*summary, *describe_runs(analysis)))
         tail = f"\n{markdown_text(describe_rest(rest))}\n" if rest else ""
+        pairs = describe_pairs(
+            analysis,
+            lambda location: shorten(location, prefix),
+            lambda name: short_point(analysis, name, prefix),
+        )
+        tail += "".join(f"\n{markdown_text(line)}\n" for line in pairs)
         return head + to_markdown(names, rows, right) + tail
 
 

@@ -30,6 +30,7 @@ from cozcli.reports.base import (
 )
 from cozcli.reports.extension import ReportExtension, extensions_of
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
+from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import describe_rest, summarize
 
@@ -99,6 +100,14 @@ class TextReport:
         console.print(_table(analysis, extensions, prefix, self._width))
         if rest:
             console.print(Text(describe_rest(rest)), soft_wrap=not terminal)
+            console.print()
+        for line in describe_pairs(
+            analysis,
+            lambda location: shorten(location, prefix),
+            lambda point: short_point(analysis, point, prefix),
+        ):
+            console.print(Text(printable(line)), soft_wrap=not terminal)
+        if analysis.pairs:
             console.print()
         for excerpt in excerpts(analysis) if self._source else []:
             _print_source(console, excerpt, prefix)

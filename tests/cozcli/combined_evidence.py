@@ -21,6 +21,7 @@ from synthetic import to_bytes
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.estimate.shape import effect_at
+from cozcli.analysis.rank.result_filter import ResultFilter
 from cozcli.analysis.result import Analysis
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
@@ -65,10 +66,10 @@ class Score:
         return f"{near:.0f} %, {error:.2f}, {covered:.0f} %"
 
 
-def analyse_records(*runs: list[dict[str, object]]) -> Analysis:
+def analyse_records(*runs: list[dict[str, object]], result_filter: ResultFilter | None = None) -> Analysis:
     raw = b"".join(to_bytes(records) for records in runs)
     records = read_records(raw.splitlines(keepends=True), ReadProblems())
-    return analyse(Profile(collect_runs(records, "x"), ["x"]))
+    return analyse(Profile(collect_runs(records, "x"), ["x"]), result_filter)
 
 
 def score(shape: str, lines: int, windows: int, dose: float, seeds: int) -> Score:
