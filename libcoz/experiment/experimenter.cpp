@@ -126,32 +126,6 @@ std::optional<std::uint32_t> Experimenter::next_target() {
   return needs_no_windows ? kNoTarget : drawn;
 }
 
-std::vector<Experimenter::BlockWindow> Experimenter::next_block(std::uint32_t target) {
-  std::vector<BlockWindow> block;
-  if (const auto partner = draw_partner(target)) {
-    for (const PairSpeedups& each : draw_pair_block(random_)) {
-      block.push_back({each.main, {*partner, each.partner}});
-    }
-    return block;
-  }
-  std::vector<int> speedups(kWindowsPerBlock, 0);
-  if (target != kNoTarget) {
-    speedups = settling_.is_slow(target) ? plan_.next_block_there_and_back(random_)
-                                         : plan_.next_block(random_);
-  }
-  for (const int speedup : speedups) block.push_back({speedup});
-  return block;
-}
-
-std::optional<std::uint32_t> Experimenter::draw_partner(std::uint32_t target) {
-  // With speedups that the user chose, there may be no 50 %.
-  const bool may_be = target != kNoTarget && !Targets::is_region(target) && combines() &&
-                      block_ > kMinMainBlocks && options_.speedups.empty() &&
-                      !settling_.is_slow(target);
-  if (!may_be) return std::nullopt;
-  return partners_.draw(target, companions_.candidates(kNoTarget, run_time()));
-}
-
 bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   const int speedup = window.speedup;
   select(target, window);
