@@ -3,29 +3,31 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define STEP for (volatile int i = 0; i < 20000; ++i) {}
+#define STEP()                               \
+  for (volatile int i = 0; i < 20000; ++i) { \
+  }
 
 static void round_of_work(void) {
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
-  STEP
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
+  STEP();
 }
 
 static double now(void) {
