@@ -76,6 +76,7 @@ PROGRAMS = (
     Program("mutex_long"),
     Program("mutex_short"),
     Program("barrier_phases"),
+    Program("second_bottleneck"),
     Program("condvar_handoff"),
     Program("thread_pool"),
     Program("thread_for_each_request"),
