@@ -13,12 +13,12 @@ While a queue drains, the stages before it have F_i < F_v. Nobody waits at that 
 they can, as they will when it is empty, and F_i/F_v times the measured rate is the rate that lasts. While a
 queue fills, the stages behind it are the slower ones, and the same holds.
 
-Windows that opened in steady state stay as they are. The transient ones of a target at one speedup, or all of
-them where the profile does not tell, are corrected by the least F_i/F_v, of stages that
+The windows of a target at one speedup are corrected by the least F_i/F_v, transient ones apart from those
+that seemed to open in steady state. It is that of stages that
 
-* are tied to v by chains of waits in other halves of windows, from which w_i is known, the same for baselines
-  and speedups;
-* do not wait, and lag: F_i < F_v beyond chance, over all windows;
+* are tied to v, or to a stage whose w is known, by chains of waits in other halves of windows: they tell w_i,
+  the same for baselines and speedups;
+* do not wait, and lag: F_i < F_v beyond chance, over all windows, by more where steady state was seen;
 * lag more where no chain of waits ties them to v, or recover in the second halves of windows. Work that moved
   to another stage of the same queue does so for good, and leaves the ties.
 
@@ -49,6 +49,8 @@ MAX_CHANGE = 0.15
 MIN_HALVES = 3
 #: A stage lags if F_i is below F_v by this share at least, and by so many standard errors.
 MIN_LAG, LAG_ERRORS = 0.02, 2.5
+#: The least lag in windows that seemed to open in steady state.
+MIN_STEADY_LAG = 0.05
 #: w_i is known from at least so many halves.
 MIN_TIED = 4
 
@@ -119,14 +121,15 @@ def _of_run(halves: Sequence[Half], point: str) -> dict[WindowKey, float]:
     if passing is None:
         return {}
     flows = _flows_of_stages(halves, stages, passing, point)
-    by_speedup: defaultdict[tuple[str, float], list[Half]] = defaultdict(list)
+    by_speedup: defaultdict[tuple[str, float, bool], list[Half]] = defaultdict(list)
     for half in halves:
         record = half.window.record
-        if record.is_transient or record.settling < 0:
-            by_speedup[half.target, record.speedup].append(half)
+        is_steady = record.settling >= 0 and not record.is_transient
+        by_speedup[half.target, record.speedup, is_steady].append(half)
     found: dict[WindowKey, float] = {}
-    for members in by_speedup.values():
-        if slowest := _slowest_that_lags(members, flows, passing):
+    for (_, _, is_steady), members in by_speedup.items():
+        least = MIN_STEADY_LAG if is_steady else MIN_LAG
+        if slowest := _slowest_that_lags(members, flows, passing, least):
             found.update(_rates_of(members, flows[slowest], point))
     return found
 
@@ -160,13 +163,19 @@ def _scatter(values: Floats, visits: Floats) -> float:
 def _flows_of_stages(
     halves: Sequence[Half], stages: Sequence[int], passing: int, point: str
 ) -> dict[int, StageFlow]:
-    """The flows of the stages that are tied to v in some halves."""
-    found = {}
-    ties = [half.tied_to(passing) for half in halves]
-    for stage in stages:
-        tied = _tied_throughout([half for half, stages in zip(halves, ties, strict=True) if stage in stages])
-        if stage != passing and len(tied) >= MIN_TIED and (flow := _best_flow(tied, stage, passing, point)):
-            found[stage] = flow
+    """The flows of the stages that are tied to v in some halves, or to a stage whose flow is known."""
+    found: dict[int, StageFlow] = {}
+    reached = [passing]
+    for known in reached:
+        ties = [(half, half.tied_to(known)) for half in halves]
+        for stage in stages:
+            if stage in reached:
+                continue
+            tied = _tied_throughout([half for half, others in ties if stage in others])
+            ways = _ways_to_v(stage, passing, point) if known == passing else _ways_by(stage, found[known])
+            if len(tied) >= MIN_TIED and (flow := _best_flow(tied, ways)):
+                found[stage] = flow
+                reached.append(stage)
     return found
 
 
@@ -176,32 +185,67 @@ def _tied_throughout(halves: Sequence[Half]) -> list[Half]:
     return [half for half in halves if not half.first and (half.target, half.position) in firsts]
 
 
-def _best_flow(tied: Sequence[Half], stage: int, passing: int, point: str) -> StageFlow | None:
-    """Items counted by processor time or by releases, whichever follows the point better; None: neither does.
+@dataclass(frozen=True)
+class Counting:
+    """A way to count a stage's items: `own` beside `passing` (StageFlow). tied: what passes v in tied
+    halves."""
 
-    Processor time is compared with that of stage v, so that what slows the machine cancels.
-    """
-    measures: tuple[tuple[Measure, Measure], ...] = (
-        (lambda half: half.ran.get(stage, 0.0), lambda half: half.ran.get(passing, 0.0)),
-        (lambda half: half.releases.get(stage, 0.0), lambda half: half.visits(point)),
-    )
+    own: Measure
+    passing: Measure
+    tied: Measure
+
+
+def _ways_to_v(stage: int, passing: int, point: str) -> list[Counting]:
+    """Processor time is compared with that of stage v, so that what slows the machine cancels."""
+    time_of_v, visits = _ran(passing), _visits(point)
+    return [
+        Counting(_ran(stage), time_of_v, time_of_v),
+        Counting(_releases(stage), visits, visits),
+    ]
+
+
+def _ways_by(stage: int, known: StageFlow) -> list[Counting]:
+    """Where the stage is tied to another one, it has that one's flow."""
+
+    def tied(half: Half) -> float:
+        return known.own(half) / known.work
+
+    return [Counting(own, known.passing, tied) for own in (_ran(stage), _releases(stage))]
+
+
+def _ran(stage: int) -> Measure:
+    return lambda half: half.ran.get(stage, 0.0)
+
+
+def _releases(stage: int) -> Measure:
+    return lambda half: half.releases.get(stage, 0.0)
+
+
+def _visits(point: str) -> Measure:
+    return lambda half: half.visits(point)
+
+
+def _best_flow(tied: Sequence[Half], ways: Iterable[Counting]) -> StageFlow | None:
+    """Items counted by what follows best in tied halves; None: nothing does."""
     best: StageFlow | None = None
     least = float("inf")
-    for own, passed in measures:
-        work = StageFlow(own, passed, 1.0).ratio(tied)
+    for each in ways:
+        work = StageFlow(each.own, each.tied, 1.0).ratio(tied)
         if work <= 0:
             continue
-        flow = StageFlow(own, passed, work)
+        flow = StageFlow(each.own, each.tied, work)
         baselines = flow.ratio([half for half in tied if half.window.record.speedup == 0])
         speedups = flow.ratio([half for half in tied if half.window.record.speedup > 0])
         if baselines and speedups and abs(np.log(baselines / speedups)) > MAX_CHANGE:
             continue
         if (scatter := _scatter(*flow.sums(tied))) < least:
-            best, least = flow, scatter
+            best, least = StageFlow(each.own, each.passing, work), scatter
     return best
 
 
-def _slowest_that_lags(halves: Sequence[Half], flows: Mapping[int, StageFlow], passing: int) -> int | None:
+def _slowest_that_lags(
+    halves: Sequence[Half], flows: Mapping[int, StageFlow], passing: int, min_lag: float
+) -> int | None:
     """The stage with the least flow of those that lag, at one target and speedup; None if none does.
 
     What makes it lag must pass: it lags more where no chain of waits ties it to v, or less in second halves.
@@ -210,12 +254,14 @@ def _slowest_that_lags(halves: Sequence[Half], flows: Mapping[int, StageFlow], p
     for stage, flow in flows.items():
         if np.mean([half.waited(stage) for half in halves]) > MAX_WAIT:
             continue
-        if _lags(halves, flow) and (_lags_untied(halves, flow, stage, passing) or _recovers(halves, flow)):
+        if _lags(halves, flow, min_lag) and (
+            _lags_untied(halves, flow, stage, passing) or _recovers(halves, flow)
+        ):
             lagging.append((flow.ratio(halves), stage))
     return min(lagging)[1] if lagging else None
 
 
-def _lags(halves: Sequence[Half], flow: StageFlow) -> bool:
+def _lags(halves: Sequence[Half], flow: StageFlow, min_lag: float) -> bool:
     """Is F_i below F_v, beyond chance?"""
     if len(halves) < MIN_HALVES:
         return False
@@ -223,7 +269,7 @@ def _lags(halves: Sequence[Half], flow: StageFlow) -> bool:
     if passing.sum() <= 0:
         return False
     lag = 1 - own.sum() / passing.sum()
-    return bool(lag > MIN_LAG and lag > LAG_ERRORS * _error_of_ratio(own, passing))
+    return bool(lag > min_lag and lag > LAG_ERRORS * _error_of_ratio(own, passing))
 
 
 def _lags_untied(halves: Sequence[Half], flow: StageFlow, stage: int, passing: int) -> bool:

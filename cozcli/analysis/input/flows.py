@@ -29,8 +29,8 @@ class Half:
 
     flow: its record. target, position: which window, as `Context.by_target` has it. first: which half.
     ran, releases, threads: processor time, releases of locks and semaphores, and threads, by stage.
-    waits: ns by (stage that waited, stage that it waited for; `UNKNOWN`: not known). Stages are numbered
-    from 1 on.
+    waits: ns by (stage that waited, stage that it waited for). Where nobody knows who ended a wait, it counts
+    for the one for whom the stage waits longest; `UNKNOWN`: there is none. Stages are numbered from 1 on.
     """
 
     target: str
@@ -85,12 +85,32 @@ def halves_by_run(by_target: Mapping[str, Sequence[Window]]) -> dict[int, list[H
 
 
 def _halves(found: Sequence[tuple[str, int, bool, Window, Flow]]) -> list[Half]:
-    stages = find_stages([flow for *_, flow in found])
-    return [_half(*each, stages) for each in found]
+    flows = [flow for *_, flow in found]
+    stages = find_stages(flows)
+    usual = _usual_wakers(flows, stages)
+    return [_half(*each, stages, usual) for each in found]
+
+
+def _usual_wakers(flows: Sequence[Flow], stages: Mapping[int, int]) -> dict[int, int]:
+    """For whom each stage waits longest, of those who are known."""
+    waited: defaultdict[int, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for flow in flows:
+        for thread in flow.threads:
+            for wait in thread.waits:
+                stage, waker = stages[thread.thread], stages.get(wait.waker, UNKNOWN)
+                if waker not in (UNKNOWN, stage):
+                    waited[stage][waker] += wait.waited
+    return {stage: max(wakers, key=lambda waker: wakers[waker]) for stage, wakers in waited.items()}
 
 
 def _half(
-    target: str, position: int, first: bool, window: Window, flow: Flow, stages: Mapping[int, int]
+    target: str,
+    position: int,
+    first: bool,
+    window: Window,
+    flow: Flow,
+    stages: Mapping[int, int],
+    usual: Mapping[int, int],
 ) -> Half:
     ran: defaultdict[int, float] = defaultdict(float)
     releases: defaultdict[int, float] = defaultdict(float)
@@ -102,7 +122,7 @@ def _half(
         releases[stage] += thread.releases
         threads[stage] += 1
         for wait in thread.waits:
-            waker = stages.get(wait.waker, UNKNOWN)
+            waker = stages.get(wait.waker, usual.get(stage, UNKNOWN))
             if waker != stage:
                 waits[stage, waker] += wait.waited
     return Half(target, position, first, window, flow, ran, releases, threads, waits)

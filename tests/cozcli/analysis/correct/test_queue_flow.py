@@ -6,19 +6,23 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.correct.queue_flow import QueueFlow, lasting_rates
-from cozcli.analysis.input.flows import find_stages, halves_by_run
+from cozcli.analysis.input.flows import UNKNOWN, Half, find_stages, halves_by_run
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Mark
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.profile.records import Flow, QueueWait, ThreadFlow
+
+if TYPE_CHECKING:
+    from cozcli.analysis.input.windows import Window
 
 STEP = 0.25  # ms
 WINDOW, SETTLING = 150.0, 40.0
@@ -196,11 +200,51 @@ def test_an_effect_that_never_settled_has_bounds_and_a_mark() -> None:
 
 
 def test_windows_in_steady_state_are_not_corrected() -> None:
-    records = records_of(Pipeline(6.0, 10.0, 64))
+    profile = profile_of(records_of(Pipeline(10.0, 6.0, 64), limit=2000.0))
+    assert effects_of(profile, corrected=True) == effects_of(profile, corrected=False)
+
+
+def test_windows_that_only_seemed_to_open_in_steady_state_are_corrected() -> None:
+    program = Pipeline(6.0, 10.0, 64)
+    records = records_of(program)
     for record in records[1:]:
         record["settling"] = 1
-    profile = profile_of(records)
-    assert effects_of(profile, corrected=True) == effects_of(profile, corrected=False)
+    for speedup, effect in effects_of(profile_of(records), corrected=True).items():
+        assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.04), (speedup, effect)
+
+
+def half_of_three_stages(position: int, first: bool) -> Half:
+    """Of 7, 10 and 5 ms an item; in odd windows the second is sped up by half, and the last drains its queue.
+
+    So the first is tied to the second in odd windows only, and the second to the last in even ones.
+    """
+    if position % 2 == 0:
+        items, ran = {1: 143.0, 2: 100.0, 3: 100.0}, {1: 1000.0, 2: 1000.0, 3: 500.0}
+        waits, delay = {(3, 2): 500.0}, 0
+    else:
+        items, ran = {1: 84.0, 2: 84.0, 3: 116.0}, {1: 588.0, 2: 840.0, 3: 580.0}
+        waits, delay = {(2, 1): 160.0}, 420
+    record = SimpleNamespace(speedup=0.5 if delay else 0.0, is_transient=False, settling=1)
+    flow = Flow(duration=1000, delay=delay, visits={"item": int(items[3])}, threads=())
+    window = cast("Window", SimpleNamespace(record=record))
+    return Half("middle", position, first, window, flow, ran, items, {1: 1, 2: 1, 3: 1}, waits)
+
+
+def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
+    halves = [half_of_three_stages(position, first) for position in range(40) for first in (True, False)]
+    rates = lasting_rates([halves], "item")
+    assert {position for _, position in rates} == set(range(1, 40, 2))
+    assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
+
+
+def test_a_wait_that_nobody_is_known_to_have_ended_counts_for_the_usual_waker() -> None:
+    records = records_of(Pipeline(6.0, 10.0, 8), limit=2000.0)
+    for record in records[1::2]:
+        for thread in record["flows"][0]["threads"]:
+            thread["waits"] = [[0, 0, waited] for _, _, waited in thread["waits"]]
+    (halves,) = halves_by_run(usable_windows(profile_of(records).runs).by_target).values()
+    assert any(wait.waker == 0 for half in halves for thread in half.flow.threads for wait in thread.waits)
+    assert all(waker != UNKNOWN for half in halves for _, waker in half.waits)
 
 
 def test_a_queue_in_steady_state_is_left_alone() -> None:
