@@ -7,11 +7,13 @@ with its standard input.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 
 #: How many lines, from the top of the report.
 TOP = 3
-#: The speedup near which a line's effect is shown.
+#: The speedup near which a line's effect is shown; it is known well if half of its interval is at most that.
 SHOWN = 0.5
+WELL = 0.02
 
 Row = tuple[str, bool, float, float, float, float, bool]
 
@@ -42,20 +45,34 @@ def main() -> None:
     if missing:
         return
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        importlib.import_module("cozcli.analysis.analyse")  # costs more than an analysis, and only once
+        imported = time.process_time()
         for _ in sys.stdin:
-            _write({"lines": leading_lines(profile), "used": time.process_time()})
+            results = _results_of(profile)
+            lines = [_row(result) for result in results[:TOP]]
+            _write({"lines": lines, "used": time.process_time() - imported, "known": _known(results)})
 
 
-def leading_lines(profile: Path) -> list[Row]:
-    """The fields of a `LeadingLine` for each; none while nothing can be estimated."""
+def _results_of(profile: Path) -> Sequence[LineResult]:
+    """Ranked; none while nothing can be estimated."""
     from cozcli.analysis.analyse import analyse
     from cozcli.profile.profile import load_profile
 
     try:
-        results = analyse(load_profile([str(profile)])).results
+        return analyse(load_profile([str(profile)])).results
     except CozError:
-        return []  # no experiments yet, which a further run may change
-    return [_row(result) for result in results[:TOP]]
+        return ()  # no experiments yet, which a further run may change
+
+
+def _known(results: Sequence[LineResult]) -> tuple[int, int]:
+    """Of combined windows: how many targets' effects are known well on all points, and of how many."""
+    from cozcli.analysis.estimate.shape import effect_at
+
+    halves: dict[str, float] = {}
+    for result in results:
+        if result.is_combined and (found := effect_at(result, SHOWN)) is not None:
+            halves[result.location] = max(halves.get(result.location, 0.0), found.half)
+    return sum(half <= WELL for half in halves.values()), len(halves)
 
 
 def _row(result: LineResult) -> Row:

@@ -37,10 +37,14 @@ class LeadingLine(NamedTuple):
 
 
 class Leaders(NamedTuple):
-    """The answer of one analysis. `used`: seconds of processor time that all of them have taken so far."""
+    """The answer of one analysis. `used`: seconds of processor time that all of them have taken so far.
+
+    `known`: of combined windows, how many targets' effects are known well, and how many targets there are.
+    """
 
     lines: list[LeadingLine]
     used: float
+    known: tuple[int, int] = (0, 0)
 
     @property
     def precision(self) -> float | None:
@@ -92,7 +96,10 @@ class Analyst:
                 return None
             if "lines" in found:
                 self._is_asked = False
-                return Leaders([LeadingLine(*line) for line in found["lines"]], found["used"])
+                well, targets = found["known"]
+                return Leaders(
+                    [LeadingLine(*line) for line in found["lines"]], found["used"], (well, targets)
+                )
         return None
 
     def close(self) -> None:

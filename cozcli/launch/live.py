@@ -36,6 +36,7 @@ class Leading:
         self._used = 0.0
         self._next = time.monotonic() + _FIRST
         self.lines: Sequence[LeadingLine] = ()
+        self.known = (0, 0)
 
     def look(self) -> None:
         """Take an answer that has come, and ask again if it is time. Never waits."""
@@ -47,7 +48,7 @@ class Leading:
             self._used = answer.used if answer is not None else 0.0
             self._next = time.monotonic() + max(_FIRST, used / _SHARE)
             if answer is not None:
-                self.lines = answer.lines
+                self.lines, self.known = answer.lines, answer.known
         elif time.monotonic() >= self._next:
             self._analyst.ask()
 
@@ -56,13 +57,21 @@ class Leading:
         self._analyst.close()
 
 
-def compose(tail: ProfileTail, leaders: Sequence[LeadingLine], times: str, room: int) -> str:
+def compose(
+    tail: ProfileTail,
+    leaders: Sequence[LeadingLine],
+    times: str,
+    room: int,
+    known: tuple[int, int] = (0, 0),
+) -> str:
     """One line of at most `room` characters, with as many leading lines as fit.
 
-    Few data are no lead, nor is an effect that is not real.
+    Few data are no lead, nor is an effect that is not real. `known`: of combined windows, see `Leaders`.
     """
     text = f"coz: {times}, {count(tail.experiments, 'experiment')}"
-    text += f" on {count(len(tail.locations), 'line')}" if tail.locations else ""
+    text += f" on {count(tail.targets, 'line')}" if tail.targets else ""
+    if known[1]:
+        text += f", {known[0]} known to ±2 %"
     shown = ""
     for leader in leaders:
         if not leader.is_certain_enough:
@@ -126,4 +135,4 @@ class Live:
     def _text(self, room: int) -> str:
         with contextlib.suppress(OSError):
             self._tail.read()
-        return compose(self._tail, self._leading.lines, self._times(), room)
+        return compose(self._tail, self._leading.lines, self._times(), room, self._leading.known)

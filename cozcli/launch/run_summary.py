@@ -16,6 +16,8 @@ from cozcli.profile.tail import ProfileTail, read_tail
 
 #: Experiments on a line from which on a report says something of it: blocks of three, and three of them.
 ENOUGH_EXPERIMENTS = 9
+#: A line is a companion in every fifth to tenth combined window or so; in fewer than ten it has few data.
+ENOUGH_COMBINED = 80
 #: Of one processor's time: what counting may take without being mentioned.
 COSTLY = 0.05
 
@@ -47,11 +49,13 @@ def describe(profile: Path, beginning: int, tail: ProfileTail, name: str) -> str
     if not tail.experiments:
         return _explain(profile, beginning)
     everything = read_tail(profile) if beginning else tail
-    return messages.run.run_summary(tail.experiments, len(tail.locations), name, has_few(everything))
+    return messages.run.run_summary(tail.experiments, tail.targets, name, has_few(everything))
 
 
 def has_few(tail: ProfileTail) -> bool:
-    """Has no line enough experiments?"""
+    """Has no line enough experiments? Combined ones count for all lines."""
+    if tail.companions:
+        return tail.experiments < ENOUGH_COMBINED
     return bool(tail.locations) and max(tail.locations.values()) < ENOUGH_EXPERIMENTS
 
 

@@ -27,7 +27,10 @@ _KEPT = (b"run", b"samples", b"load")
 
 
 class ProfileTail:
-    """What stands in a profile from a position on. `locations`: how many experiments each target had."""
+    """What stands in a profile from a position on.
+
+    `locations`: how many experiments each (main) target had. `companions`: targets of combined windows.
+    """
 
     def __init__(self, profile: Path, beginning: int) -> None:
         self._profile = profile
@@ -36,6 +39,7 @@ class ProfileTail:
         self._last: dict[bytes, bytes] = {}
         self.experiments = 0
         self.locations: dict[str, int] = {}
+        self.companions: set[str] = set()
 
     def read(self) -> None:
         """Take in what was added since the last time.
@@ -50,6 +54,11 @@ class ProfileTail:
                 *lines, self._incomplete = (self._incomplete + new).split(b"\n")
                 for line in lines:
                     self._take(line)
+
+    @property
+    def targets(self) -> int:
+        """How many targets the experiments sped up."""
+        return len(self.locations.keys() | self.companions)
 
     @property
     def run(self) -> RunRecord | None:
@@ -72,6 +81,10 @@ class ProfileTail:
         if kind == b"experiment":
             self._count(line)
             return
+        if kind == b"target":
+            location = (decode_object(line) or {}).get("location")
+            if isinstance(location, str):
+                self.companions.add(location)
         if kind == b"run":
             self._last.clear()
         if kind in _KEPT:

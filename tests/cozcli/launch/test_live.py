@@ -6,10 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
+from combined_profiles import Measurement, Program
 from synthetic import Line, Model, to_bytes
 
 from cozcli.launch import live
 from cozcli.launch.leading_lines import Analyst, LeadingLine
+from cozcli.launch.run_summary import describe, has_few
 from cozcli.profile.tail import ProfileTail, read_tail
 
 LEADERS = [
@@ -33,6 +35,32 @@ def test_experiments_lines_and_leading_lines_are_said(profile: Path) -> None:
         f"coz: 1:05, {tail.experiments} experiments on 1 line; if faster by 50 %: a.c:1 +12.3 ±1.2 %; "
         "b.c:2 -4.0 ±0.1 %; 25 %: c.c:3 +2.0 ±0.1 %"
     )
+
+
+def test_combined_experiments_are_on_all_lines_and_say_how_many_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "p.coz"
+    path.write_bytes(to_bytes(Measurement(dose=0.1).records(Program("serial", 60), 160)))
+    tail = read_tail(path)
+    assert len(tail.locations) < 30
+    assert tail.targets == 60
+    assert not has_few(tail)
+    assert "160 experiments on 60 lines in x" in str(describe(path, 0, tail, "x"))
+    analyst = Analyst(path, is_idle=False)
+    try:
+        analyst.ask()
+        answer = analyst.answer(wait=True)
+    finally:
+        analyst.close()
+    assert answer is not None
+    known, targets = answer.known
+    assert targets == 60
+    assert 30 < known <= 60
+    text = live.compose(tail, LEADERS, "1:05", 200, answer.known)
+    assert text.startswith(
+        f"coz: 1:05, 160 experiments on 60 lines, {known} known to ±2 %; if faster by 50 %: a.c:1"
+    )
+    # Of one target at a time, nothing is said of that.
+    assert "known" not in live.compose(tail, LEADERS, "1:05", 200)
 
 
 def test_only_what_fits_and_is_certain_enough_is_said(profile: Path) -> None:
