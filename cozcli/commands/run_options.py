@@ -166,8 +166,8 @@ def _add_repetition(parser: argparse.ArgumentParser) -> None:
         "--until",
         metavar="POINTS",
         type=values.precision,
-        help="run the program again until the slopes of the three leading lines are known to ± POINTS, as "
-        "in 2%%",
+        help="run the program again until the five leading lines are in their order, and their effects at "
+        "50 %% known to ± POINTS, as in 2%%",
     )
 
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from cozcli.analysis.result import LineResult
 
 #: How many lines, from the top of the report.
-TOP = 3
+TOP = 5
 #: The speedup near which a line's effect is shown; it is known well if half of its interval is at most that.
 SHOWN = 0.5
 WELL = 0.02
 
-Row = tuple[str, bool, float, float, float, float, bool]
+Row = tuple[str, bool, float, float, float, bool]
 
 
 def main() -> None:
@@ -76,18 +76,18 @@ def _known(results: Sequence[LineResult]) -> tuple[int, int]:
 
 
 def _row(result: LineResult) -> Row:
+    from cozcli.analysis.estimate.shape import fitted_at
     from cozcli.analysis.result import Mark
 
-    point = min(
+    shown = fitted_at(result, SHOWN) or min(
         (point for point in result.curve if point.speedup > 0), key=lambda point: abs(point.speedup - SHOWN)
     )
     return (
         result.location,
         Mark.FEW_DATA not in result.marks,
-        (result.slope_high - result.slope_low) / 2,
-        point.speedup,
-        point.effect,
-        (point.high - point.low) / 2,
+        shown.speedup,
+        shown.effect,
+        (shown.high - shown.low) / 2,
         result.is_trusted,
     )
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import select
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,13 +25,12 @@ _COMMAND = (
 class LeadingLine(NamedTuple):
     """A line at the top of a report.
 
-    `slope_half`: half of its slope's 95 % interval. `effect` and `half`: at the measured `speedup` nearest to
-    50 %. Fractions. `is_trusted`: see LineResult.
+    `effect` and `half`, half of its 95 % interval: at `speedup`, by the fitted curve at 50 %, or
+    measured as near to it as there is. Fractions. `is_trusted`: see LineResult.
     """
 
     location: str
     is_certain_enough: bool
-    slope_half: float
     speedup: float
     effect: float
     half: float
@@ -48,10 +49,18 @@ class Leaders(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """The widest half interval of the slopes; None while a leading line rests on few data."""
+        """The widest half interval of the effects; None while a leading line rests on few data."""
         if not self.lines or not all(line.is_certain_enough for line in self.lines):
             return None
-        return max(line.slope_half for line in self.lines)
+        return max(line.half for line in self.lines)
+
+    def is_in_order(self, precision: float) -> bool:
+        """Are neighbours in the list known to differ, or as good as equal: less than `precision` apart?"""
+        gaps = [
+            (abs(line.effect - after.effect), math.hypot(line.half, after.half))
+            for line, after in pairwise(self.lines)
+        ]
+        return all(gap > half or gap <= precision for gap, half in gaps)
 
 
 class Analyst:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Goal(NamedTuple):
-    """What ends a series of runs, whichever comes first. `duration` in seconds, `until` of slope."""
+    """What ends a series of runs, whichever comes first. `duration`: s. `until`: of effects at 50 %."""
 
     repeat: int | None = None
     duration: float | None = None
@@ -74,22 +74,27 @@ class RunSeries:
         if ending.interrupted or failed:
             return False, messages.run.series_broken_off(self.runs, ending.status, ending.signal)
         spent = time.monotonic() - self._begin
-        half = self._measure()
-        text = messages.run.series_so_far(self.runs, spent, half, self._goal.until)
+        half, in_order = self._measure()
+        text = messages.run.series_so_far(self.runs, spent, half, in_order, self._goal.until)
         reached = (
             (self._goal.repeat is not None and self.runs >= self._goal.repeat)
             or (self._goal.duration is not None and spent >= self._goal.duration)
-            or (half is not None and self._goal.until is not None and half <= self._goal.until)
+            or (half is not None and self._goal.until is not None and half <= self._goal.until and in_order)
         )
         return not reached, text
 
-    def _measure(self) -> float | None:
-        """How certain the leading lines are by now: the program waits for it, and for nothing else."""
-        if self._analyst is None:
-            return None
+    def _measure(self) -> tuple[float | None, bool]:
+        """How certain the leading lines' effects are by now, and whether their order is.
+
+        The program waits for it, and for nothing else.
+        """
+        if self._analyst is None or self._goal.until is None:
+            return None, False
         self._analyst.ask()
         leaders = self._analyst.answer(wait=True)
-        return leaders.precision if leaders is not None else None
+        if leaders is None:
+            return None, False
+        return leaders.precision, leaders.is_in_order(self._goal.until)
 
 
 def _start_analyst(profile: Path) -> Analyst:

@@ -67,15 +67,16 @@ def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -
     )
 
 
-def series_so_far(runs: int, spent: float, half: float | None, until: float | None) -> str:
+def series_so_far(runs: int, spent: float, half: float | None, in_order: bool, until: float | None) -> str:
     """After one of several runs. `half`: the widest half interval of the leading lines, None if unknown."""
     text = f"{count(runs, 'run')}, {spent:.0f} s"
     if until is None:
         return text
     if half is None:
         return f"{text}; too few data to tell how certain the leading lines are"
+    order = "" if in_order else ", and not in their order yet"
     return (
-        f"{text}; slopes of the leading lines are certain to ±{100 * half:.1f} points (wanted: "
+        f"{text}; effects of the leading lines are certain to ±{100 * half:.1f} points{order} (wanted: "
         f"±{100 * until:.1f})"
     )
 

@@ -15,9 +15,9 @@ from cozcli.launch.run_summary import describe, has_few
 from cozcli.profile.tail import ProfileTail, read_tail
 
 LEADERS = [
-    LeadingLine("/s/a.c:1", True, 0.01, 0.5, 0.123, 0.012),
-    LeadingLine("/s/b.c:2", True, 0.01, 0.5, -0.04, 0.001),
-    LeadingLine("/s/c.c:3", True, 0.01, 0.25, 0.02, 0.001),
+    LeadingLine("/s/a.c:1", True, 0.5, 0.123, 0.012),
+    LeadingLine("/s/b.c:2", True, 0.5, -0.04, 0.001),
+    LeadingLine("/s/c.c:3", True, 0.25, 0.02, 0.001),
 ]
 
 

@@ -10,7 +10,7 @@ from synthetic import Line, Model, to_bytes
 
 from cozcli.errors import CozError
 from cozcli.launch.ending import Ending
-from cozcli.launch.leading_lines import Analyst
+from cozcli.launch.leading_lines import Analyst, Leaders, LeadingLine
 from cozcli.launch.series import Goal, RunSeries
 
 LINES = [Line("/s/a.c:1", lambda s: 0.5 * s), Line("/s/b.c:1", lambda s: 0.0)]
@@ -40,7 +40,7 @@ def wants_another(goal: Goal, profile: Path) -> tuple[bool, str]:
         series.close()
 
 
-def test_precision_is_that_of_the_widest_leading_slope(tmp_path: Path) -> None:
+def test_precision_is_that_of_the_widest_leading_effect(tmp_path: Path) -> None:
     some, many = (measure(profile_of(tmp_path, blocks)) for blocks in (60, 600))
     assert some is not None
     assert many is not None
@@ -68,6 +68,32 @@ def test_a_series_ends_when_intervals_are_narrow_enough(tmp_path: Path) -> None:
     assert not another
     another, _ = wants_another(Goal(until=half / 2, repeat=1), path)
     assert not another
+
+
+@pytest.mark.parametrize(
+    ("effects", "in_order"),
+    [
+        ((0.20, 0.10, 0.00), True),
+        ((0.12, 0.10, 0.00), False),  # which one leads is open
+        ((0.11, 0.10, 0.00), True),  # as good as equal
+        ((0.10, 0.20, 0.00), True),  # ranked by the lower bound of the slope
+    ],
+)
+def test_order_is_known_where_neighbours_differ_or_are_as_good_as_equal(
+    effects: tuple[float, ...], in_order: bool
+) -> None:
+    lines = [LeadingLine(f"/s/a.c:{i}", True, 0.5, effect, 0.02) for i, effect in enumerate(effects)]
+    assert Leaders(lines, 0.0).is_in_order(0.015) is in_order
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_series_goes_on_while_the_order_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_order: bool
+) -> None:
+    monkeypatch.setattr(RunSeries, "_measure", lambda _: (0.01, in_order))
+    another, text = wants_another(Goal(until=0.02), tmp_path / "any.coz")
+    assert another is not in_order
+    assert ("not in their order yet" in text) is not in_order
 
 
 def test_too_few_data_are_no_reason_to_stop(tmp_path: Path) -> None:
