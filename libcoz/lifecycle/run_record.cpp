@@ -1,13 +1,12 @@
 #include "lifecycle/run_record.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <utility>
 
 #include "common/text.h"
+#include "kernel/available_cores.h"
 
 namespace coz {
 namespace {
@@ -35,12 +34,6 @@ std::vector<std::string> command_line_arguments() {
   return arguments;
 }
 
-long available_cores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
-                                                         : sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 }  // namespace
 
 RunRecord describe_run(const Config& config, const Modules& modules, const SampleSource& samples,
@@ -54,7 +47,7 @@ RunRecord describe_run(const Config& config, const Modules& modules, const Sampl
   record.sampling = samples.mode_name();
   record.period = config.period;
   record.seed = config.seed;
-  record.cores = available_cores();
+  record.cores = static_cast<long>(available_cores());
   record.granularity = name_of(config.granularity);
   record.scope = lines_of(config.source_scope);
   record.end_to_end = config.end_to_end;

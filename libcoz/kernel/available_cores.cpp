@@ -1,0 +1,84 @@
+#include "kernel/available_cores.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "kernel/small_file.h"
+
+namespace coz {
+namespace {
+
+std::string read(const std::string& path) {
+  char text[4096];
+  return read_small_file(path.c_str(), text) == 0 ? std::string() : std::string(text);
+}
+
+// "QUOTA PERIOD", in any unit; "max" and -1 stand for no quota.
+std::optional<double> parse_quota(const std::string& quota, const std::string& period) {
+  const double time = std::strtod(quota.c_str(), nullptr);
+  const double of = std::strtod(period.c_str(), nullptr);
+  if (time <= 0 || of <= 0) return std::nullopt;
+  return time / of;
+}
+
+std::optional<double> quota_of(const std::string& directory, bool is_version_2) {
+  if (!is_version_2) {
+    return parse_quota(read(directory + "/cpu.cfs_quota_us"),
+                       read(directory + "/cpu.cfs_period_us"));
+  }
+  const std::string both = read(directory + "/cpu.max");
+  const std::size_t blank = both.find(' ');
+  if (blank == std::string::npos) return std::nullopt;
+  return parse_quota(both.substr(0, blank), both.substr(blank + 1));
+}
+
+bool has_item(const std::string& list, const std::string& item) {
+  return ("," + list + ",").find("," + item + ",") != std::string::npos;
+}
+
+}  // namespace
+
+// Lines are "NUMBER:CONTROLLERS:PATH". In a container the path may be that of the host, of which
+// only the lower end is mounted; what is not there is skipped.
+std::optional<double> processor_quota(const std::string& cgroups, const std::string& root) {
+  std::optional<double> least;
+  for (std::size_t begin = 0; begin < cgroups.size();) {
+    const std::size_t end = std::min(cgroups.find('\n', begin), cgroups.size());
+    const std::string line = cgroups.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool is_version_2 = controllers.empty();
+    if (!is_version_2 && !has_item(controllers, "cpu")) continue;
+    const std::string mounted = is_version_2 ? root : root + "/cpu";
+    for (std::string path = line.substr(second + 1);;) {
+      if (path == "/") path.clear();
+      if (const auto quota = quota_of(mounted + path, is_version_2)) {
+        least = least ? std::min(*least, *quota) : *quota;
+      }
+      if (path.empty()) break;
+      const std::size_t slash = path.rfind('/');
+      path.resize(slash == std::string::npos ? 0 : slash);
+    }
+  }
+  return least;
+}
+
+std::size_t available_cores() {
+  cpu_set_t mask;
+  std::size_t cores = sched_getaffinity(0, sizeof mask, &mask) == 0
+                          ? static_cast<std::size_t>(CPU_COUNT(&mask))
+                          : static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  if (const auto quota = processor_quota(read("/proc/self/cgroup"), "/sys/fs/cgroup")) {
+    cores = std::min(cores, static_cast<std::size_t>(std::ceil(*quota)));
+  }
+  return std::max<std::size_t>(cores, 1);
+}
+
+}  // namespace coz
