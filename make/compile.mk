@@ -15,7 +15,7 @@ find_sources = $(sort $(shell find $(1) -name '*.cpp' 2>/dev/null))
 COMMON_SOURCES := $(call find_sources,common)
 LIBCOZ_SOURCES := $(call find_sources,libcoz)
 HELPER_SOURCES := $(call find_sources,linetable) libcoz/unwind/frame_description.cpp
-TEST_SOURCES   := $(call find_sources,tests/common tests/libcoz tests/linetable tests/oracle)
+TEST_SOURCES   := $(call find_sources,tests/common tests/libcoz tests/linetable tests/oracle tests/allocation)
 
 # Says which packages are missing instead of leaving it to an error of the compiler.
 PREREQUISITES := $(BUILD)/.prerequisites

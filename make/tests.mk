@@ -2,6 +2,7 @@
 
 UNIT   := $(BUILD)/tests/unit_tests
 ORACLE := $(BUILD)/tests/oracle
+ALLOCATION := $(BUILD)/tests/allocation
 
 # Catch2 v3 (Debian 13) has other headers than v2, and a library. The tests are written for v2.
 CATCH3      := $(wildcard /usr/include/catch2/catch_all.hpp /usr/local/include/catch2/catch_all.hpp)
@@ -56,10 +57,11 @@ TSAN_FLAGS  := -O1 -g -Wno-maybe-uninitialized -Wno-tsan -fsanitize=thread
 $(eval $(call unit_tests,asan,$(ASAN_FLAGS),$(BUILD)/tests/unit_tests_asan,$(call objects,asan,$(SANITIZED)),$(SANITIZED_CASES)))
 $(eval $(call unit_tests,tsan,$(TSAN_FLAGS),$(BUILD)/tests/unit_tests_tsan,$(call objects,tsan,$(SANITIZED)),$(SANITIZED_CASES)))
 
-$(ORACLE): $(call objects,unit,tests/oracle/main.cpp) $(BUILD)/obj/unit/tested.a
+$(ORACLE) $(ALLOCATION): $(BUILD)/tests/%: $(BUILD)/obj/unit/tests/%/main.o $(BUILD)/obj/unit/tested.a
 	@mkdir -p $(@D)
 	$(call show,LINK,$@)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $< $(LIBRARIES_BEFORE) $(BUILD)/obj/unit/tested.a
+-include $(BUILD)/obj/unit/tests/oracle/main.d $(BUILD)/obj/unit/tests/allocation/main.d
 
 # Bytecode is kept even where the environment says that none be: what a test starts would be compiled anew each time.
 PYTEST_RUN := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(BUILD)/pycache \

@@ -72,8 +72,15 @@ std::vector<Companion> draw_companions(std::span<const TargetShare> targets, dou
   return drawn;
 }
 
+double Companions::share_of(std::uint32_t target, Nanoseconds run_time) const {
+  run_time += earlier_.run_time();
+  if (run_time <= 0) return 1;
+  return static_cast<double>(samples_of(target)) * static_cast<double>(period_) /
+         static_cast<double>(run_time);
+}
+
 // An upper estimate: at first most targets have a few samples, and the limit should hold.
-double Companions::share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept {
+double Companions::max_share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept {
   run_time += earlier_.run_time();
   if (run_time <= 0) return 1;
   const auto count = static_cast<double>(samples);
@@ -82,7 +89,7 @@ double Companions::share_of(std::uint64_t samples, Nanoseconds run_time) const n
 
 bool Companions::covers(std::uint32_t target, Nanoseconds run_time) const {
   if (!is_on() || target == kNoTarget || Targets::is_region(target)) return false;
-  return speedups_for(share_of(samples_of(target), run_time), max_dose_) ==
+  return speedups_for(max_share_of(samples_of(target), run_time), max_dose_) ==
          kCompanionSpeedups.size();
 }
 
@@ -91,7 +98,7 @@ std::vector<TargetShare> Companions::candidates(std::uint32_t main, Nanoseconds 
   const auto add = [&](std::uint32_t target) {
     if (target == kNoTarget || target == main || Targets::is_region(target)) return;
     const std::uint64_t samples = samples_of(target);
-    if (samples >= kMinSamples) found.push_back({target, share_of(samples, run_time)});
+    if (samples >= kMinSamples) found.push_back({target, max_share_of(samples, run_time)});
   };
   const std::uint32_t seen = histogram_.seen_count();
   for (std::uint32_t i = 0; i < seen; ++i) {
@@ -124,6 +131,30 @@ std::span<const SelectedTarget> Companions::draw(std::uint32_t main, Nanoseconds
     selected_.push_back({each.target, period_ * each.speedup / 100});
   }
   return selected_;
+}
+
+std::vector<PlannedTarget> Companions::planned(Nanoseconds run_time) const {
+  std::vector<PlannedTarget> planned;
+  const std::uint32_t seen = histogram_.seen_count();
+  planned.reserve(seen);
+  for (std::uint32_t i = 0; i < seen; ++i) {
+    const std::uint32_t target = histogram_.seen(i);
+    if (target == kNoTarget) continue;
+    planned.push_back(
+        {target, samples_of(target), share_of(target, run_time), covers(target, run_time)});
+  }
+  return planned;
+}
+
+std::vector<SpedUp> Companions::sped_up(std::uint32_t main, int speedup,
+                                        Nanoseconds run_time) const {
+  std::vector<SpedUp> sped_up;
+  const auto add = [&](std::uint32_t target, int percent) {
+    if (percent > 0) sped_up.push_back({target, share_of(target, run_time), percent / 100.0});
+  };
+  if (main != kNoTarget) add(main, speedup);
+  for (const Companion& each : drawn_) add(each.target, each.speedup);
+  return sped_up;
 }
 
 void Companions::open() {

@@ -29,6 +29,7 @@
 #include "common/clock.h"
 #include "experiment/earlier_samples.h"
 #include "experiment/random.h"
+#include "experiment/target_planner.h"
 #include "profile_log/records.h"
 #include "sampling/histogram.h"
 #include "target/selection.h"
@@ -73,6 +74,12 @@ class Companions {
   std::span<const SelectedTarget> draw(std::uint32_t main, Nanoseconds run_time, Random& random,
                                        Companion partner = {kNoTarget, 0});
 
+  // The targets that have samples, with what a main target is chosen by.
+  std::vector<PlannedTarget> planned(Nanoseconds run_time) const;
+
+  // All that the window speeds up: the main target and those drawn.
+  std::vector<SpedUp> sped_up(std::uint32_t main, int speedup, Nanoseconds run_time) const;
+
   // The next window has none.
   void clear() noexcept { drawn_.clear(); }
 
@@ -104,7 +111,8 @@ class Companions {
   std::uint64_t samples_of(std::uint32_t target) const {
     return histogram_.of(target) + earlier_.of(target);
   }
-  double share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept;
+  double share_of(std::uint32_t target, Nanoseconds run_time) const;
+  double max_share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept;
 
   double max_dose_;
   const Histogram& histogram_;

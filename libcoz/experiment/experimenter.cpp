@@ -9,10 +9,6 @@ namespace {
 
 constexpr Nanoseconds kNap = 20 * kMillisecond;
 constexpr Nanoseconds kFirstCheckpoint = 2 * kSecond;
-// A line is drawn only once this many samples are in: the first few say little.
-constexpr std::uint64_t kSamplesToStart = 10;
-// Until there are so many blocks, each has a main target: a few windows tell nothing of companions.
-constexpr std::uint64_t kMinMainBlocks = 3;
 // For --end-to-end: how long to wait for samples before a target is drawn.
 constexpr Nanoseconds kFirstLook = 100 * kMillisecond;
 
@@ -90,40 +86,23 @@ bool Experimenter::hide_descriptors() const {
 
 void Experimenter::run_blocks() {
   earlier_ = find_earlier(options_.earlier, choice_.targets);
+  planner_.continue_series(earlier_.experiments());
   while (!stop_.is_stopped()) {
-    const auto target = next_target();
-    if (!target) {
+    const auto planned = next_block();
+    if (!planned) {
       checkpoint_if_due();
       stop_.sleep_for(kNap);
       continue;
     }
     ++block_;
-    const std::vector<BlockWindow> windows = next_block(*target);
+    const std::vector<BlockWindow> windows = windows_of(*planned);
     const std::uint64_t reference = random_.below(windows.size());
     for (std::size_t i = 0; i < windows.size(); ++i) {
       if (i == reference && !has_no_target() && !run_reference()) return;
-      if (!run_window(*target, windows[i]) || load_.gives_up()) return;
+      if (!run_window(planned->target, windows[i]) || load_.gives_up()) return;
       checkpoint_if_due();
     }
   }
-}
-
-std::optional<std::uint32_t> Experimenter::next_target() {
-  if (has_no_target()) return kNoTarget;
-  if (!fixed_.empty()) return fixed_.draw(selector_, random_);
-  if (counts_.histogram.in_scope() < kSamplesToStart) return std::nullopt;
-  std::vector<TargetSamples> targets;
-  const std::uint32_t seen = counts_.histogram.seen_count();
-  targets.reserve(seen);
-  for (std::uint32_t i = 0; i < seen; ++i) {
-    const std::uint32_t target = counts_.histogram.seen(i);
-    if (target == kNoTarget) continue;
-    targets.push_back({target, counts_.histogram.of(target) + earlier_.of(target)});
-  }
-  const auto drawn = selector_.draw(targets, random_);
-  const bool needs_no_windows = drawn && blocks_so_far() >= kMinMainBlocks && combines() &&
-                                companions_.covers(*drawn, run_time());
-  return needs_no_windows ? kNoTarget : drawn;
 }
 
 bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
@@ -151,6 +130,9 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   shared_.selection.clear();
   record.settling = opening.time - selected;
   observe_queues(target, record);
+  if (!record.transient) {
+    planner_.observe(record.points, block_, companions_.sped_up(target, speedup, run_time()));
+  }
   log_or_discard(record);
   return true;
 }
@@ -243,17 +225,6 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
   return std::clamp(length / 50, 3 * kMillisecond, 50 * kMillisecond);
 }
 
-void Experimenter::select(std::uint32_t target, BlockWindow window) {
-  std::span<const SelectedTarget> companions;
-  companions_.clear();
-  if (combines()) companions = companions_.draw(target, run_time(), random_, window.partner);
-  if (target == kNoTarget && companions.empty()) {
-    shared_.selection.clear();
-  } else {
-    shared_.selection.select(target, options_.period * window.speedup / 100, companions);
-  }
-}
-
 Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
   return {now(),
           shared_.global_delay.get(),
@@ -344,7 +315,12 @@ void Experimenter::run_whole() {
   // With a single fixed target, or none, there is nothing to wait for.
   const bool waits_for_samples = options_.fixed_targets.size() != 1 && !has_no_target();
   while (!target || (waits_for_samples && now() < look_until)) {
-    target = fixed_.empty() || has_no_target() ? next_target() : fixed_.draw_any(random_);
+    if (fixed_.empty() || has_no_target()) {
+      const auto planned = next_block();
+      target = planned ? std::optional(planned->target) : std::nullopt;
+    } else {
+      target = fixed_.draw_any(random_);
+    }
     if (target && !waits_for_samples) break;
     if (!stop_.sleep_for(kNap)) break;
     checkpoint_if_due();

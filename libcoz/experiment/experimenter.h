@@ -12,8 +12,8 @@
 //   which shows what profiling itself costs (docs/decisions/reference_windows.md)
 //
 // If load is amplified and nothing is to be sped up (--fixed-speedup 0), windows have no target.
-// Combined windows have no main target where companions tell enough about the target that was
-// drawn.
+// target_planner.h decides which target a block is about; combined windows need none where
+// companions tell enough.
 //
 // run(), then wait_for_stop() and finish(), are for the profiler's thread. Any thread may call
 // stop(): run() then returns soon and discards the window under way. If profiling ends before the
@@ -34,6 +34,7 @@
 #include "experiment/queue_settling.h"
 #include "experiment/random.h"
 #include "experiment/speedup_plan.h"
+#include "experiment/target_planner.h"
 #include "experiment/target_selector.h"
 #include "experiment/window_length.h"
 #include "experiment/window_meter.h"
@@ -107,7 +108,8 @@ class Experimenter {
   bool measure_load();
   // True if only load is amplified, without a target.
   bool has_no_target() const;
-  std::optional<std::uint32_t> next_target();
+  std::optional<PlannedBlock> next_block();
+  std::vector<BlockWindow> windows_of(const PlannedBlock& planned);
   // False when stopped.
   bool run_window(std::uint32_t target, BlockWindow window);
   // Waits for steady state where it is known to take long. False when stopped.
@@ -120,12 +122,10 @@ class Experimenter {
   Nanoseconds poll_interval(Nanoseconds length) const;
 
   void select(std::uint32_t target, BlockWindow window);
-  std::vector<BlockWindow> next_block(std::uint32_t target);
   std::optional<std::uint32_t> draw_partner(std::uint32_t target);
   std::vector<CompanionResult> companion_results();
   // May windows have companions now?
   bool combines() const;
-  std::uint64_t blocks_so_far() const { return block_ + earlier_.experiments() / kWindowsPerBlock; }
   Nanoseconds run_time() const { return now() - start_ - shared_.global_delay.get() - unsampled_; }
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
@@ -159,11 +159,12 @@ class Experimenter {
   StopSignal handed_over_;
   StopSignal taken_;
   Random random_;
-  TargetSelector selector_;
+  TargetSelector selector_;  // of fixed targets
   FixedTargets fixed_;
   SpeedupPlan plan_;
   EarlierSamples earlier_;
   Companions companions_;
+  TargetPlanner planner_;
   Partners partners_;
   WindowLength window_;
   WindowMeter meter_;

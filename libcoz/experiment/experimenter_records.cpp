@@ -1,5 +1,4 @@
-// The windows of a block, and what the experimenter reads for its records: samples from the start
-// of the run, queues.
+// What the experimenter reads for its records: samples from the start of the run, queues.
 #include "experiment/experimenter.h"
 
 namespace coz {
@@ -31,31 +30,6 @@ bool Experimenter::combines() const {
   const auto threads = static_cast<Nanoseconds>(shared_.threads.threads_seen());
   return companions_.is_on() && elapsed + earlier_.run_time() >= kSecond &&
          (threads <= kMinShortThreads || threads < kMaxThreadsPerSecond * elapsed / kSecond);
-}
-
-std::vector<Experimenter::BlockWindow> Experimenter::next_block(std::uint32_t target) {
-  std::vector<BlockWindow> block;
-  if (const auto partner = draw_partner(target)) {
-    for (const PairSpeedups& each : draw_pair_block(random_)) {
-      block.push_back({each.main, {*partner, each.partner}});
-    }
-    return block;
-  }
-  std::vector<int> speedups(kWindowsPerBlock, 0);
-  if (target != kNoTarget) {
-    speedups = settling_.is_slow(target) ? plan_.next_block_there_and_back(random_)
-                                         : plan_.next_block(random_);
-  }
-  for (const int speedup : speedups) block.push_back({speedup});
-  return block;
-}
-
-std::optional<std::uint32_t> Experimenter::draw_partner(std::uint32_t target) {
-  // With speedups that the user chose, there may be no 50 %.
-  const bool may_be = target != kNoTarget && !Targets::is_region(target) && combines() &&
-                      options_.speedups.empty() && !settling_.is_slow(target);
-  if (!may_be) return std::nullopt;
-  return partners_.draw(target, companions_.candidates(kNoTarget, run_time()));
 }
 
 std::vector<CompanionResult> Experimenter::companion_results() {

@@ -32,20 +32,23 @@ std::vector<std::size_t> part_sizes(std::size_t treated, std::size_t treatments,
 }  // namespace
 
 SpeedupPlan::SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen)
-    : fixed_(fixed), treatments_(treatments(fixed, std::move(chosen))) {}
+    : fixed_(fixed),
+      is_chosen_(fixed || !chosen.empty()),
+      treatments_(treatments(fixed, std::move(chosen))) {}
 
-std::vector<int> SpeedupPlan::next_block(Random& random) const {
+std::vector<int> SpeedupPlan::next_block(Random& random, const std::vector<int>& preferred) const {
   if (treatments_.empty()) return std::vector<int>(kWindowsPerBlock, 0);
+  const std::vector<int>& tried = is_chosen_ || preferred.empty() ? treatments_ : preferred;
   // Round by round, so that a treatment that is tried more than once is in every part.
   std::vector<int> treated;
   while (treated.size() < kMinTreated) {
-    std::vector<int> round = treatments_;
+    std::vector<int> round = tried;
     random.shuffle(round);
     treated.insert(treated.end(), round.begin(), round.end());
   }
   std::vector<int> block;
   auto next = treated.begin();
-  for (const std::size_t size : part_sizes(treated.size(), treatments_.size(), random)) {
+  for (const std::size_t size : part_sizes(treated.size(), tried.size(), random)) {
     const auto end = next + static_cast<std::ptrdiff_t>(size);
     std::vector<int> part(next, end);
     part.push_back(0);

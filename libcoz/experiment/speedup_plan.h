@@ -40,8 +40,9 @@ class SpeedupPlan {
   // `chosen` are the treatments (--speedups), 1 to 100, each once; empty for the built-in ladder.
   explicit SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen = {});
 
-  // The speedups of the windows of the next block, in order.
-  std::vector<int> next_block(Random& random) const;
+  // The speedups of the windows of the next block, in order. `preferred`: treatments instead of the
+  // built-in ladder; if the user chose some, these count.
+  std::vector<int> next_block(Random& random, const std::vector<int>& preferred = {}) const;
   // The same there and back.
   std::vector<int> next_block_there_and_back(Random& random) const;
 
@@ -50,6 +51,7 @@ class SpeedupPlan {
 
  private:
   std::optional<int> fixed_;
+  bool is_chosen_;  // by the user
   std::vector<int> treatments_;
 };
 

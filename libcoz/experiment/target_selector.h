@@ -10,7 +10,7 @@
 // would be nothing unusual.
 //
 // With fixed targets (fixed_targets.h) it draws among those that have been sampled; if none has
-// been, among all. Experimenter::next_target() calls this only if windows have a target.
+// been, among all. TargetPlanner (target_planner.h) draws by samples what it does not plan.
 //
 // One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_TARGET_SELECTOR_H

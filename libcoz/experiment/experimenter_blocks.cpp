@@ -1,0 +1,59 @@
+// How the experimenter begins a block: on which target, with which windows, and what each selects.
+#include "experiment/experimenter.h"
+
+namespace coz {
+namespace {
+
+// A line is drawn only once this many samples are in: the first few say little.
+constexpr std::uint64_t kSamplesToStart = 10;
+
+}  // namespace
+
+std::optional<PlannedBlock> Experimenter::next_block() {
+  if (has_no_target()) return PlannedBlock{kNoTarget, {}};
+  if (!fixed_.empty()) {
+    const auto drawn = fixed_.draw(selector_, random_);
+    return drawn ? std::optional(PlannedBlock{*drawn, {}}) : std::nullopt;
+  }
+  if (counts_.histogram.in_scope() < kSamplesToStart) return std::nullopt;
+  return planner_.next(companions_.planned(run_time()), combines(), random_);
+}
+
+std::vector<Experimenter::BlockWindow> Experimenter::windows_of(const PlannedBlock& planned) {
+  std::vector<BlockWindow> block;
+  if (const auto partner = draw_partner(planned.target)) {
+    for (const PairSpeedups& each : draw_pair_block(random_)) {
+      block.push_back({each.main, {*partner, each.partner}});
+    }
+    return block;
+  }
+  std::vector<int> speedups(kWindowsPerBlock, 0);
+  if (planned.target != kNoTarget) {
+    speedups = settling_.is_slow(planned.target) ? plan_.next_block_there_and_back(random_)
+                                                 : plan_.next_block(random_, planned.speedups);
+  }
+  for (const int speedup : speedups) block.push_back({speedup});
+  return block;
+}
+
+std::optional<std::uint32_t> Experimenter::draw_partner(std::uint32_t target) {
+  // With speedups that the user chose, there may be no 50 %.
+  const bool may_be = target != kNoTarget && !Targets::is_region(target) && combines() &&
+                      block_ > TargetPlanner::kMinMainBlocks && options_.speedups.empty() &&
+                      !settling_.is_slow(target);
+  if (!may_be) return std::nullopt;
+  return partners_.draw(target, companions_.candidates(kNoTarget, run_time()));
+}
+
+void Experimenter::select(std::uint32_t target, BlockWindow window) {
+  std::span<const SelectedTarget> companions;
+  companions_.clear();
+  if (combines()) companions = companions_.draw(target, run_time(), random_, window.partner);
+  if (target == kNoTarget && companions.empty()) {
+    shared_.selection.clear();
+  } else {
+    shared_.selection.select(target, options_.period * window.speedup / 100, companions);
+  }
+}
+
+}  // namespace coz
