@@ -90,7 +90,8 @@ class Score:
         )
         return (
             f"{statistics.median_low(known):4.0f} s [{' '.join(f'{s:.0f}' for s in known)}]  "
-            f"error {error:.2f}  half {100 * statistics.fmean(self.halves):.2f}  held {statistics.fmean(self.held):.0%}  "
+            f"error {error:.2f}  half {100 * statistics.fmean(self.halves):.2f}  "
+            f"held {statistics.fmean(self.held):.0%}  "
             f"ordered {statistics.fmean(self.ordered):.0%}  all {whole:.3f}"
         )
 

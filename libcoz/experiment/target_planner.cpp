@@ -1,6 +1,7 @@
 #include "experiment/target_planner.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "experiment/speedup_plan.h"
@@ -15,8 +16,12 @@ constexpr std::uint64_t kRound = 8;
 // Leaders known as exactly as this are as good as equal, if their order is not known.
 constexpr double kEqual = 0.0075;
 // Percent. For the effect at 50 %, that and 100 say most; 75 shows whether the curve bends.
-const std::vector<int> kFirstLook = {50, 100};
-const std::vector<int> kPreciseLook = {50, 75, 100};
+constexpr std::array kFirstLook = {50, 100};
+constexpr std::array kPreciseLook = {50, 75, 100};
+
+std::vector<int> to_vector(std::span<const int> speedups) {
+  return {speedups.begin(), speedups.end()};
+}
 
 double half_of(const EffectEstimate& effect) { return kQuantile * effect.error; }
 double most_of(const EffectEstimate& effect) { return std::abs(effect.mean) + half_of(effect); }
@@ -67,7 +72,8 @@ std::optional<PlannedBlock> TargetPlanner::draw_open(std::span<const PlannedTarg
   while (drawn + 1 < open.size() && (left -= open[drawn].gain) > 0) ++drawn;
   const std::uint32_t target = open[drawn].target;
   if (!is_imprecise) return PlannedBlock{target, {}};
-  return PlannedBlock{target, looked_at_.insert(target).second ? kFirstLook : kPreciseLook};
+  const bool is_first = looked_at_.insert(target).second;
+  return PlannedBlock{target, is_first ? to_vector(kFirstLook) : to_vector(kPreciseLook)};
 }
 
 std::optional<PlannedBlock> TargetPlanner::draw_by_samples(std::span<const PlannedTarget> targets,
