@@ -10,8 +10,9 @@ becomes faster saves time until that thread is as fast as the other one.
 Each program is profiled with combined windows and with one target at a time, and reported as the profile was
 after 4, 6, 9, 13, … seconds. Shown are, for s = 50 %: lines within ±2 points of the truth by estimate and
 interval, root mean square error in points, truths held by their intervals, starred effects of lines that
-have none, and the time after which all lines that save 5 % or more are within ±2 points. A line without an
-estimate is not within. Needs an idle machine.
+have none (`serial` has no such lines), and the time after which all lines that save 5 % or more are within
+±2 points, with how many these are: shares are random, so they may be few, or none. A line without an estimate
+is not within. Needs an idle machine.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Score:
     """How good a report is.
 
     near, held: shares of the lines. error: points. false: starred effects of lines that have none. knows: are
-    all that matter known?
+    all that matter known? Not if none matters, as then nothing was found out.
     """
 
     near: float
@@ -180,9 +181,14 @@ def score(report: dict[str, Any], effects: dict[int, float]) -> Score:
         if max(abs(errors[-1]), (point["high"] - point["low"]) / 2) <= NEAR:
             near.add(line)
     rms = 100 * (sum(e * e for e in errors) / len(errors)) ** 0.5 if errors else float("nan")
-    matter = {line for line, effect in effects.items() if effect >= MATTERS}
+    matter = matter_of(effects)
     share_held = held / len(errors) if errors else 0.0
-    return Score(len(near) / len(effects), rms, share_held, false, matter <= near)
+    return Score(len(near) / len(effects), rms, share_held, false, bool(matter) and matter <= near)
+
+
+def matter_of(effects: dict[int, float]) -> set[int]:
+    """The lines that matter."""
+    return {line for line, effect in effects.items() if effect >= MATTERS}
 
 
 def report_of(coz: Path, profile: Path) -> dict[str, Any]:
@@ -194,8 +200,9 @@ def report_of(coz: Path, profile: Path) -> dict[str, Any]:
 
 def measure(coz: Path, program: Program, seconds: float) -> None:
     """Profile in both modes and print a row for each length."""
+    matter = len(matter_of(program.effects))
     for mode, options in MODES.items():
-        profile = program.path.with_suffix(f".{mode.replace(' ', '-')}.coz")
+        profile = profile_of(program, mode)
         profile.unlink(missing_ok=True)
         command = [coz, "run", "-q", "-o", profile, *options, "---", program.path, f"{seconds}"]
         subprocess.run(list(map(str, command)), check=True, capture_output=True)
@@ -213,8 +220,13 @@ def measure(coz: Path, program: Program, seconds: float) -> None:
                 f"error {found.error:6.2f}  held {found.held:4.0%}  false {found.false}",
                 flush=True,
             )
-        print(f"{program.path.name:14} {mode:14} knows what matters after "
-              f"{f'{known:.0f} s' if known else 'more than that'}")  # fmt: skip
+        after = f"knows the {matter} that matter after {f'{known:.0f} s' if known else 'more than that'}"
+        print(f"{program.path.name:14} {mode:14} {after if matter else 'has no line that matters'}")
+
+
+def profile_of(program: Program, mode: str) -> Path:
+    """Where a mode's profile goes: each has its own, so that both can be looked at afterwards."""
+    return program.path.with_suffix(f".{mode.replace(' ', '-')}.coz")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

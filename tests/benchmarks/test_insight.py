@@ -11,9 +11,13 @@ import insight
 import pytest
 
 
-def report(*results: tuple[int, float, float, float]) -> dict[str, Any]:
+def report(*results: tuple[int, float, float, float], starred: tuple[int, ...] = ()) -> dict[str, Any]:
     curves = [
-        {"location": f"a.c:{line}", "curve": [{"speedup": 0.5, "effect": e, "low": low, "high": high}]}
+        {
+            "location": f"a.c:{line}",
+            "significant": line in starred,
+            "curve": [{"speedup": 0.5, "effect": e, "low": low, "high": high}],
+        }
         for line, e, low, high in results
     ]
     return {"results": curves}
@@ -29,6 +33,25 @@ def test_a_line_is_near_if_estimate_and_interval_are() -> None:
 
 def test_what_matters_must_have_an_estimate() -> None:
     assert not insight.score(report((2, 0.0, 0.0, 0.0)), {1: 0.05, 2: 0.0}).knows
+
+
+def test_nothing_is_known_where_no_line_matters() -> None:
+    assert not insight.score(report((1, 0.04, 0.03, 0.05)), {1: 0.04}).knows
+
+
+def test_lines_that_save_5_percent_matter() -> None:
+    assert insight.matter_of({1: 0.05, 2: 0.049, 3: 0.0, 4: 0.2}) == {1, 4}
+
+
+def test_starred_effects_of_lines_that_have_none_are_false() -> None:
+    found = report((1, 0.09, 0.08, 0.1), (2, 0.03, 0.02, 0.04), (3, 0.02, -0.1, 0.1), starred=(1, 2))
+    assert insight.score(found, {1: 0.05, 2: 0.0, 3: 0.0}).false == 1
+
+
+def test_each_mode_has_a_profile_of_its_own(tmp_path: Path) -> None:
+    program = insight.Program(tmp_path / "serial_60", {})
+    names = [insight.profile_of(program, mode).name for mode in insight.MODES]
+    assert names == ["serial_60.combined.coz", "serial_60.one-at-a-time.coz"]
 
 
 def test_a_profile_is_cut_at_a_count_of_samples(tmp_path: Path) -> None:
