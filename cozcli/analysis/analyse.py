@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cozcli.analysis import extension, messages
+from cozcli.analysis.check.capacity import capacity_of, within_capacity
 from cozcli.analysis.check.contention import p_no_contention
 from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
@@ -155,7 +156,9 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
     pairs = tuple(pair for point in points for pair in _pairs(point))
-    return _Level(decide_significance(candidates), context.overheads, [*warnings, *marks.warnings], pairs)
+    capacity = capacity_of(runs, known.shares)
+    results = [within_capacity(result, capacity) for result in decide_significance(candidates)]
+    return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs)
 
 
 def _all_series(windows: Windows) -> tuple[list[Series], list[Problem]]:

@@ -73,8 +73,8 @@ def limited_by_load(point: str, certain: bool) -> Problem:
 def too_few_cores(share: float) -> Problem:
     """Threads were runnable, but waited for a processor."""
     return Problem(
-        f"threads waited for a processor for {share:.0%} of the time that they had one; effects may "
-        "be off by tens of points.",
+        f"threads waited for a processor for {share:.0%} of the time that they had one; their effects are "
+        "estimated from shares of processor time, with wide intervals.",
         "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
     )
 

@@ -49,7 +49,7 @@ def main() -> None:
         imported = time.process_time()
         for _ in sys.stdin:
             results = _results_of(profile)
-            lines = [_row(result) for result in results[:TOP]]
+            lines = [_row(result) for result in [r for r in results if not _cannot_matter(r)][:TOP]]
             _write({"lines": lines, "used": time.process_time() - imported, "known": _known(results)})
 
 
@@ -73,6 +73,13 @@ def _known(results: Sequence[LineResult]) -> tuple[int, int]:
         if result.is_combined and (found := effect_at(result, SHOWN)) is not None:
             halves[result.location] = max(halves.get(result.location, 0.0), found.half)
     return sum(half <= WELL for half in halves.values()), len(halves)
+
+
+def _cannot_matter(result: LineResult) -> bool:
+    """Few data are enough of a target whose share of the time is small."""
+    from cozcli.analysis.result import Mark
+
+    return Mark.FEW_DATA in result.marks and result.bound is not None and result.bound * SHOWN <= WELL
 
 
 def _row(result: LineResult) -> Row:

@@ -68,10 +68,17 @@ def compose(
 
     Few data are no lead, nor is an effect that is not real. `known`: of combined windows, see `Leaders`.
     """
-    text = f"coz: {times}, {count(tail.experiments, 'experiment')}"
-    text += f" on {count(tail.targets, 'line')}" if tail.targets else ""
-    if known[1]:
-        text += f", {known[0]} known to ±2 %"
+    head = f"coz: {times}, {count(tail.experiments, 'experiment')}"
+    plain = f"{head} on {count(tail.targets, 'line')}" if tail.targets else head
+    full = f"{head}, {known[0]} of {count(known[1], 'line')} known to ±2 %" if known[1] else plain
+    # Which line leads matters more than how many are known.
+    shown = _leading(leaders, room - len(full))
+    if not shown and (shown := _leading(leaders, room - len(plain))):
+        full = plain
+    return (full + shown)[:room]
+
+
+def _leading(leaders: Sequence[LeadingLine], room: int) -> str:
     shown = ""
     for leader in leaders:
         if not leader.is_certain_enough:
@@ -82,10 +89,10 @@ def compose(
         speedup = "" if shown and leader.speedup == leaders[0].speedup else f"{100 * leader.speedup:.0f} %: "
         name = printable(leader.location.rpartition("/")[2])
         more = f"{before}{speedup}{name} {100 * leader.effect:+.1f} ±{100 * leader.half:.1f} %"
-        if len(text + shown + more) > room:
+        if len(shown + more) > room:
             break
         shown += more
-    return (text + shown)[:room]
+    return shown
 
 
 class Live:

@@ -57,8 +57,11 @@ def test_combined_experiments_are_on_all_lines_and_say_how_many_are_known(tmp_pa
     assert 30 < known <= 60
     text = live.compose(tail, LEADERS, "1:05", 200, answer.known)
     assert text.startswith(
-        f"coz: 1:05, 160 experiments on 60 lines, {known} known to ±2 %; if faster by 50 %: a.c:1"
+        f"coz: 1:05, 160 experiments, {known} of 60 lines known to ±2 %; if faster by 50 %: a.c:1"
     )
+    # Where there is little room, the leading line is said instead.
+    text = live.compose(tail, LEADERS, "1:05", 80, answer.known)
+    assert text == "coz: 1:05, 160 experiments on 60 lines; if faster by 50 %: a.c:1 +12.3 ±1.2 %"
     # Of one target at a time, nothing is said of that.
     assert "known" not in live.compose(tail, LEADERS, "1:05", 200)
 

@@ -1,0 +1,121 @@
+"""What the cores allow and give, where threads waited for one.
+
+In each ns, c cores do c ns of work at most. If the program's threads used the part u of that in baselines,
+and the target the part A of what they used, a visit needs at least u·(1 − s·A) of its period once the target
+is faster by s, whatever its threads do:
+
+    effect(s)  ≤  1 − u·(1 − s·A)
+
+While all cores are busy the effect is s·A: the work that is saved, spread over all cores. A virtual speedup
+delays threads, not cores: a thread that pauses lends its core to another, so that what is measured can be
+far from s·A, on either side. With r the threads that run or wait for a core, for each core, and λ growing
+from 0 at r = 1 to 1 at FULL_DEMAND,
+
+    effect(s)  =  (1 − λ)·measured + λ·s·A
+
+of targets whose measured effect is surely above 0. Others may have nothing to do with the progress point, and
+stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cozcli.analysis.input.targets import BOUND_ERRORS
+from cozcli.analysis.result import THROUGHPUT, CurvePoint, LineResult, Mark
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord
+
+#: Threads that run or wait for a core, for each core, from which on all cores are busy.
+FULL_DEMAND = 1.25
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """used: u. demand: r. shares: A and the number of samples that it is known from, by location."""
+
+    used: float
+    demand: float
+    shares: Mapping[str, tuple[float, float]]
+
+    def limited(
+        self, location: str, matters: bool, speedup: float, effect: float, low: float, high: float
+    ) -> tuple[float, float, float]:
+        """An effect with its interval, at a speedup, within what cores allow. NaN stays NaN."""
+        share, samples = self.shares[location]
+        error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
+        most = 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
+        if_busy = speedup * share
+        busy = min(max((self.demand - 1) / (FULL_DEMAND - 1), 0.0), 1.0) if matters else 0.0
+        point = (1 - busy) * min(effect, most) + busy * if_busy
+        return point, min(low, if_busy * (1 - error)), min(max(high, if_busy * (1 + error)), most)
+
+
+def capacity_of(runs: Sequence[Run], shares: Mapping[str, tuple[float, float]]) -> Capacity | None:
+    """What baselines and samples say; None if the profile has no processor times.
+
+    Args:
+        shares: of effective time and waiting for cores, and samples, by location (shares_of_time).
+    """
+    known = [
+        (run.record.cores, record)
+        for run in runs
+        for record in run.experiments
+        if run.record.cores > 0 and record.processor_time > 0
+    ]
+    baselines = [(cores, record) for cores, record in known if record.speedup == 0]
+    could = sum(cores * record.duration for cores, record in baselines)
+    ran = sum(_demand(record) for _, record in known)
+    if could <= 0 or ran <= 0:
+        return None
+    of_ran = sum(record.effective_duration for _, record in known) / ran
+    return Capacity(
+        min(sum(record.processor_time for _, record in baselines) / could, 1.0),
+        sum(_demand(record) for _, record in baselines) / could,
+        {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()},
+    )
+
+
+def _demand(record: ExperimentRecord) -> int:
+    return record.processor_time + max(record.core_wait, 0)
+
+
+def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult:
+    """The result; where threads waited for cores, within what these allow. Losses have other causes."""
+    is_bounded = (
+        capacity is not None
+        and Mark.CORES in result.marks
+        and result.kind == THROUGHPUT
+        and result.location in capacity.shares
+        and not (result.significant and result.slope < 0)
+    )
+    if not is_bounded or capacity is None:
+        return result
+    at = functools.partial(capacity.limited, result.location, result.slope_low > 0)
+    slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
+    _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
+    fit = result.fit
+    fitted = [at(*each) for each in zip(fit.speedup, fit.effect, fit.low, fit.high, strict=True)]
+    return replace(
+        result,
+        slope=slope,
+        slope_low=slope_low,
+        slope_high=slope_high,
+        adjusted_low=adjusted_low,
+        adjusted_high=adjusted_high,
+        curve=tuple(_limited(point, at) if point.speedup > 0 else point for point in result.curve),
+        fit=replace(
+            fit,
+            effect=tuple(effect for effect, _, _ in fitted),
+            low=tuple(low for _, low, _ in fitted),
+            high=tuple(high for _, _, high in fitted),
+        ),
+    )
+
+
+def _limited(point: CurvePoint, at: Callable[..., tuple[float, float, float]]) -> CurvePoint:
+    effect, low, high = at(point.speedup, point.effect, point.low, point.high)
+    return replace(point, effect=effect, low=low, high=high)

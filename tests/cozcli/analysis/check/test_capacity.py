@@ -1,0 +1,123 @@
+"""What cores allow and give, where threads waited for one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from synthetic import Line, Model, to_bytes
+
+from cozcli.analysis.analyse import analyse
+from cozcli.analysis.check.capacity import Capacity, capacity_of, within_capacity
+from cozcli.analysis.result import LATENCY, LineResult, Mark
+from cozcli.profile.profile import load_profile
+
+if TYPE_CHECKING:
+    from cozcli.profile.profile import Run
+
+MANY = 1e8
+
+
+def runs(*windows: tuple[float, int, int, int, int], cores: int = 2) -> Sequence[Run]:
+    """Windows: speedup, real and effective duration, processor time, waiting for cores."""
+    records = [
+        SimpleNamespace(
+            speedup=s, duration=real, effective_duration=own, processor_time=had, core_wait=waited
+        )
+        for s, real, own, had, waited in windows
+    ]
+    return [cast("Run", SimpleNamespace(record=SimpleNamespace(cores=cores), experiments=records))]
+
+
+def test_capacity_is_read_from_baselines_and_shares_from_all_windows() -> None:
+    found = capacity_of(runs((0.0, 100, 100, 180, 180), (0.5, 100, 50, 100, 80)), {"a.c:1": (0.9, 400.0)})
+    assert found is not None
+    assert (found.used, found.demand) == (0.9, 1.8)
+    # Of the time that threads ran or waited, 540 ns in 150 effective ones.
+    assert found.shares == {"a.c:1": (pytest.approx(0.9 * 150 / 540), 400.0)}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        runs((0.0, 100, 100, 180, 0), cores=0),
+        runs((0.0, 100, 100, -1, -1)),
+        runs((0.5, 100, 50, 100, 80)),
+    ],
+)
+def test_without_cores_times_or_baselines_nothing_is_known(given: Sequence[Run]) -> None:
+    assert capacity_of(given, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("used", "demand", "measured", "expected"),
+    [
+        (1.0, 3.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.19)),  # it cannot be more than the work that is saved
+        (1.0, 3.0, (0.10, 0.08, 0.12), (0.19, 0.08, 0.19)),
+        (0.9, 3.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.271)),
+        (0.9, 1.125, (0.25, 0.23, 0.30), (0.22, 0.19, 0.271)),  # half way between the regimes
+        (0.6, 0.9, (0.35, 0.33, 0.37), (0.35, 0.19, 0.37)),  # cores suffice
+    ],
+)
+def test_effects_are_within_what_cores_allow(
+    used: float, demand: float, measured: tuple[float, float, float], expected: tuple[float, float, float]
+) -> None:
+    capacity = Capacity(used, demand, {"a.c:1": (0.38, MANY)})
+    assert capacity.limited("a.c:1", True, 0.5, *measured) == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_does_not_surely_matter_stays_as_measured() -> None:
+    capacity = Capacity(1.0, 3.0, {"a.c:1": (0.38, MANY)})
+    found = capacity.limited("a.c:1", False, 0.5, 0.01, -0.02, 0.04)
+    assert found == pytest.approx((0.01, -0.02, 0.19), abs=1e-3)
+
+
+def test_few_samples_leave_room() -> None:
+    capacity = Capacity(1.0, 3.0, {"a.c:1": (0.4, 100.0)})
+    found = capacity.limited("a.c:1", True, 0.5, 0.5, 0.48, 0.52)
+    assert found == pytest.approx((0.20, 0.16, 0.24))
+
+
+def test_nan_stays_nan() -> None:
+    capacity = Capacity(1.0, 3.0, {"a.c:1": (0.4, MANY)})
+    assert all(map(math.isnan, capacity.limited("a.c:1", False, 0.5, math.nan, math.nan, math.nan)))
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> LineResult:
+    """It saves 80 % at 100 %, which is more than its share of two busy cores."""
+    path = tmp_path_factory.mktemp("capacity") / "p.coz"
+    path.write_bytes(to_bytes(Model([Line("/s/a.c:1", lambda s: 0.8 * s)]).records(40)))
+    found = analyse(load_profile([str(path)])).results[0]
+    return LineResult(**{**found.__dict__, "marks": (Mark.CORES,)})
+
+
+def test_curve_fit_and_slope_are_bounded_alike(result: LineResult) -> None:
+    capacity = Capacity(1.0, 3.0, {result.location: (0.3, MANY)})
+    found = within_capacity(result, capacity)
+    assert found.slope == pytest.approx(0.3)
+    assert found.slope_high <= 0.3001
+    assert found.adjusted_low > 0
+    for point in found.curve:
+        assert point.effect == pytest.approx(0.3 * point.speedup, abs=1e-3)
+        assert point.low <= point.effect <= point.high + 1e-4
+    for speedup, effect, high in zip(found.fit.speedup, found.fit.effect, found.fit.high, strict=True):
+        assert effect == pytest.approx(0.3 * speedup, abs=1e-3)
+        assert high <= 0.3001 * speedup + 1e-9
+
+
+@pytest.mark.parametrize("change", ["marks", "kind", "location", "slope"])
+def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None:
+    other = {
+        "marks": {"marks": ()},
+        "kind": {"kind": LATENCY},
+        "location": {"location": "/s/b.c:1"},
+        "slope": {"slope": -0.2, "significant": True},
+    }[change]
+    changed = LineResult(**{**result.__dict__, **other})
+    capacity = Capacity(1.0, 3.0, {result.location: (0.3, MANY)})
+    assert within_capacity(changed, capacity) == changed
+    assert within_capacity(result, None) == result
