@@ -1,6 +1,6 @@
 """Threads that live short take samples in proportion to their processor time; so does who creates them.
 
-The program measures how that time really divides: two threads that share a core take longer for the same work.
+The program measures how that time divides: two threads that share a core take longer for the same work.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def shares_of_threads(coz, program, *arguments: object, sampling: str) -> tuple[
 )
 @pytest.mark.parametrize("microseconds", LENGTHS)
 def test_a_thread_at_a_time(coz, build, sampling, microseconds):
-    share, truth = shares_of_threads(coz, build("short_threads.cpp"), "joined", microseconds, 8, sampling=sampling)
+    program = build("short_threads.cpp")
+    share, truth = shares_of_threads(coz, program, "joined", microseconds, 8, sampling=sampling)
     assert share == pytest.approx(truth, rel=LENGTHS[microseconds])
 
 
