@@ -1,4 +1,4 @@
-"""What profiling costs: whole programs, start-up, threads, visits to progress points.
+"""What profiling costs: whole programs, start-up, threads, visits to progress points, companions.
 
     overhead.py [--only SECTION]... [--rounds 6] [--seconds 1] [--rows 100000,1000000]
 
@@ -17,12 +17,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import overhead_doses
 import overhead_programs
 import overhead_startup
 import overhead_threads
 from overhead_measure import FOLDER
 
-SECTIONS = ("programs", "startup", "threads", "visits")
+SECTIONS = ("programs", "startup", "threads", "visits", "doses")
+#: Companions come only after the first seconds, so doses are measured in longer runs than the rest.
+_DOSE_TIMES = 8
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -49,6 +52,7 @@ def main() -> int:
         "startup": lambda: overhead_startup.measure(options.rows, options.rounds),
         "threads": lambda: overhead_threads.measure_threads(options.churn, options.counts, options.rounds),
         "visits": lambda: overhead_threads.measure_visits(options.visits, options.rounds),
+        "doses": lambda: overhead_doses.measure(_DOSE_TIMES * options.seconds, options.rounds),
     }
     results: dict[str, Any] = {
         "time": time.time(),

@@ -59,8 +59,12 @@ class Trial:
 
 def run(command: Sequence[str], mode: str, cache: Path | None = None) -> Trial:
     """Runs `command` in one of MODES; line tables are kept in `cache`, by default one of our own."""
+    return run_with(command, MODES[mode], cache)
+
+
+def run_with(command: Sequence[str], options: Sequence[str] | None, cache: Path | None = None) -> Trial:
+    """Runs `command` with these options of `coz run`, or without coz."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache or FOLDER / "cache")}
-    options = MODES[mode]
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "profile.coz"
         prefix = [] if options is None else [str(COZ), "run", "-o", str(log), *options, "---"]

@@ -14,7 +14,7 @@ from overhead_statistics import Estimate, estimate, table
 
 WORKLOADS = ("compute", "mutex", "barrier", "pipeline", "memory", "visits")
 SQLITE = "sqlite"
-_SQLITE_PROGRAM = ROOT / "build" / "examples" / "sqlite_insert"
+SQLITE_PROGRAM = ROOT / "build" / "examples" / "sqlite_insert"
 #: Units for the run that finds out how many make a second.
 _PROBE_UNITS = 300
 
@@ -50,7 +50,7 @@ def measure(names: Sequence[str], seconds: float, rounds: int) -> dict[str, Any]
     """Measures and prints a row for each program."""
     programs: dict[str, Any] = {}
     for name in names:
-        if name == SQLITE and not _SQLITE_PROGRAM.exists():
+        if name == SQLITE and not SQLITE_PROGRAM.exists():
             print(f"{name}: left out, since build/examples/sqlite_insert is not built")
             continue
         programs[name] = _measure_one(name, seconds, rounds)
@@ -64,8 +64,8 @@ def measure(names: Sequence[str], seconds: float, rounds: int) -> dict[str, Any]
 
 def _measure_one(name: str, seconds: float, rounds: int) -> dict[str, Any]:
     if name == SQLITE:
-        command = [str(_SQLITE_PROGRAM), f"{seconds:g}"]
-        reference = _rows(run(command, "plain"))
+        command = [str(SQLITE_PROGRAM), f"{seconds:g}"]
+        reference = rows_of(run(command, "plain"))
     else:
         command = [str(FOLDER / "workloads"), name, str(_units(name, seconds))]
         reference = 0.0
@@ -97,11 +97,12 @@ def times_of(trial: Trial, seconds: float, reference: float) -> Times:
     if reference == 0:
         work = trial.number("work")
         return Times(work, trial.wall - work, trial.delays)
-    scale = reference / _rows(trial)
+    scale = reference / rows_of(trial)
     return Times(seconds * scale, trial.wall - seconds, trial.delays * scale)
 
 
-def _rows(trial: Trial) -> float:
+def rows_of(trial: Trial) -> float:
+    """Rows that `sqlite_insert` inserted."""
     match = re.search(r"(\d+) rows", trial.output)
     if match is None or int(match[1]) == 0:
         raise SystemExit(f"overhead: no rows in {trial.output!r}; {'; '.join(trial.errors)}")

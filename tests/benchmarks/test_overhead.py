@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import overhead
+import overhead_doses
 import overhead_measure
 import overhead_programs
 import overhead_startup
@@ -64,6 +65,16 @@ def test_times_of_fixed_work_and_of_fixed_time():
     assert halved.work == 4.0
     assert halved.around == pytest.approx(0.1)
     assert halved.delays == pytest.approx(0.6)
+
+
+def test_doses_are_compared_by_rows_and_by_effective_time():
+    alone = Trial(4.1, "800 rows in 4.0 s", delays=0.0, samples=4000, experiments=10)
+    companions = Trial(4.1, "400 rows in 4.0 s", delays=1.0, samples=3300, experiments=12)
+    ratios = overhead_doses.compare(companions, alone, 4.0)
+    assert ratios == pytest.approx(
+        {"time": 2, "effective": 1.5, "delays": 0.25, "samples": 1.1, "windows": 1.2}
+    )
+    assert overhead_doses.compare(alone, alone, 4.0)["effective"] == 1
 
 
 def test_missing_numbers_are_errors():
