@@ -22,7 +22,9 @@ def measure(seconds: float, rounds: int) -> dict[str, Any]:
     options = {ALONE: ("--one-at-a-time",)} | {f"{dose} %": ("--companions", str(dose)) for dose in DOSES}
     command = [str(SQLITE_PROGRAM), f"{seconds:g}"]
     run_with(command, options[ALONE])  # its line table
-    trials = interleave(rounds, {name: partial(run_with, command, option) for name, option in options.items()})
+    trials = interleave(
+        rounds, {name: partial(run_with, command, option) for name, option in options.items()}
+    )
     results: dict[str, Any] = {"errors": all_errors(trials)}
     rows = []
     for name in options:

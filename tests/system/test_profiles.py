@@ -42,7 +42,7 @@ def processors_had(command):
 
 
 def speed_beside_another(spin):
-    """Speed of a processor while another is busy, as a share of its speed alone: 1 unless they share a core."""
+    """Share of its speed that a processor keeps while another is busy: 1 unless they share a core."""
 
     def turns(processes):
         started = [subprocess.Popen([spin], stdout=subprocess.PIPE, text=True) for _ in range(processes)]
