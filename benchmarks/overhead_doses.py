@@ -32,7 +32,7 @@ def measure(seconds: float, rounds: int) -> dict[str, Any]:
         estimates = {key: estimate([ratio[key] for ratio in ratios]) for key in ratios[0]}
         results[name] = {key: value.__dict__ for key, value in estimates.items()}
         rows.append([name, *(value.text(3) for value in estimates.values())])
-    header = ["dose", "time", "effective time", "delays, part of time", "samples / effective time", "windows"]
+    header = ["dose", "time", "effective time", "delays, share of time", "samples", "windows"]
     print(table(header, rows))
     for error in results["errors"]:
         print(error)
@@ -47,6 +47,6 @@ def compare(trial: Trial, alone: Trial, seconds: float) -> dict[str, float]:
         "time": rows,
         "effective": rows * effective / effective_alone,
         "delays": trial.delays / seconds,
-        "samples": trial.samples / effective / (alone.samples / effective_alone),
+        "samples": trial.samples / alone.samples,
         "windows": trial.experiments / max(1, alone.experiments),
     }
