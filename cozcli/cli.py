@@ -18,10 +18,11 @@ COMMANDS = {
     "run": "cozcli.commands.run",
     "doctor": "cozcli.commands.doctor",
     "amp": "cozcli.load.command",
+    "compare": "cozcli.compare.command",
     **{name: f"cozcli.commands.{name}" for name in ("report", "plot", "view", "diff", "merge", "lines")},
 }
 #: Commands after whose options a program may stand, with arguments that are not for us.
-_WITH_PROGRAM = ("run", "lines", "doctor", "amp")
+_WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\

@@ -43,8 +43,8 @@ function _shtab_coz_using
   test "$_shtab_coz_cmdpath" = "$argv"
 end
 
-set -g _shtab_coz_commands run doctor amp report plot view diff merge lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --granularity --latency --levels --line --live --min-points --output --period --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warmup -b -o -s
+set -g _shtab_coz_commands run doctor amp compare report plot view diff merge lines
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --gate --granularity --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --precision --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warm-up --warmup -b -n -o -s
 
 complete -c coz -e
 complete -c coz -f
@@ -129,6 +129,24 @@ complete -c coz -n '_shtab_coz_using amp' -l progress-sampled -x -d 'a visit for
 complete -c coz -n '_shtab_coz_using amp' -l latency -x -d 'the time from one location to the other, which may be in another thread'
 complete -c coz -n '_shtab_coz_using amp' -l progress-by -xka "auto hardware breakpoint jump" -d 'what counts visits: the processor'"'"'s breakpoints, of which there are four, or breakpoint instructions written into the program'"'"'s code; auto: whichever suits the machine. jump, of earlier versions, means auto (default: auto)'
 complete -c coz -n '_shtab_coz_using amp' -l arrival -x -d 'requests arrive here: FILE:LINE or a function, as for --progress; repeatable'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a compare -d 'say whether one program is really faster than another'
+complete -c coz -n '_shtab_coz_using compare' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using compare' -s n -l pairs -x -d 'runs of each, at most (default: 30; with --precision 200)'
+complete -c coz -n '_shtab_coz_using compare' -l precision -x -d 'stop once half of the 95 % interval is this narrow, as 0.5%'
+complete -c coz -n '_shtab_coz_using compare' -l margin -x -d 'smaller differences do not matter: A and B are equivalent (default: 1%)'
+complete -c coz -n '_shtab_coz_using compare' -l metric -xka "cpu wall memory" -d 'cpu: processor time; wall; memory: peak resident; repeatable, the first decides (default: cpu)'
+complete -c coz -n '_shtab_coz_using compare' -l control -d 'also compare A with itself, as a check'
+complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto none" -d 'auto: another environment size for each run, which moves the stack; none: change nothing'
+complete -c coz -n '_shtab_coz_using compare' -l layout-seed -x -d 'repeat the order and layouts'
+complete -c coz -n '_shtab_coz_using compare' -l warm-up -x -d 'runs of each before (default: 1)'
+complete -c coz -n '_shtab_coz_using compare' -l input -xka "(__fish_complete_path (commandline -ct))" -d 'their standard input'
+complete -c coz -n '_shtab_coz_using compare' -l check-output -d 'refuse if A and B print different things'
+complete -c coz -n '_shtab_coz_using compare' -l cpus -xka "(__fish_complete_path (commandline -ct))" -d 'processors to run on, as 1,3 or 2-5'
+complete -c coz -n '_shtab_coz_using compare' -l gate -x -d 'end with status 1 if '"'"'slower > 1%'"'"', '"'"'not faster'"'"', '"'"'inconclusive'"'"', …; repeatable'
+complete -c coz -n '_shtab_coz_using compare' -l json -d 'print JSON'
+complete -c coz -n '_shtab_coz_using compare' -l csv -d 'print CSV'
+complete -c coz -n '_shtab_coz_using compare' -l markdown -d 'print a Markdown table'
+complete -c coz -n '_shtab_coz_using compare; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a program and its arguments'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a report -d 'print lines ranked by impact'
 complete -c coz -n '_shtab_coz_using report' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using report' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
@@ -187,7 +205,7 @@ complete -c coz -n '_shtab_coz_using lines' -l json -d 'print JSON'
 
 function _coz_behind_dashes
   set -l tokens (commandline -opc)
-  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines; and begin
+  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines compare; and begin
     contains -- --- $tokens[3..]; or contains -- -- $tokens[3..]
   end
 end

@@ -1,0 +1,119 @@
+"""Texts of `coz compare`: what it refuses, and what it doubts."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+from cozcli.messages import count, listed, printable
+
+
+def no_programs() -> Problem:
+    """Not two commands on the command line."""
+    return Problem(
+        "two commands are needed: the first is A, what B is compared with.",
+        "write them as: coz compare ./a arguments --- vs ./b arguments",
+    )
+
+
+def not_found(program: str) -> Problem:
+    """No such program, or none that may be executed."""
+    return Problem(
+        f"{printable(program)} is not an executable file, here or in PATH.",
+        "nothing was measured; mend the name.",
+    )
+
+
+def cannot_start(program: str, reason: str) -> Problem:
+    """The kernel refused to execute it."""
+    return Problem(f"{printable(program)} cannot be started ({reason}).", "nothing was compared.")
+
+
+def failed(name: str, command: Sequence[str], status: int, errors: str) -> Problem:
+    """A run that did not end with status 0."""
+    end = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    said = f"; its last words: {printable(errors.splitlines()[-1])}" if errors else ""
+    return Problem(
+        f"{name} ({printable(shlex.join(command))}) {end}{said}.",
+        "only runs that end with status 0 are compared; run the command by itself to see what is wrong.",
+    )
+
+
+def no_input(path: str, reason: str) -> Problem:
+    """--input cannot be read."""
+    return Problem(f"{printable(path)} cannot be read ({reason}).", "name another file with --input.")
+
+
+def outputs_differ(names: Sequence[str]) -> Problem:
+    """--check-output found a difference."""
+    if len(names) == 1:
+        text = f"{names[0]} printed something else in one run than in another."
+        hint = "a program whose output depends on time or chance cannot be checked; leave --check-output out."
+    else:
+        text = f"{' and '.join(names)} did not print the same."
+        hint = (
+            "their times are not comparable if they do different work; leave --check-output out if what they "
+            "print depends on time or chance."
+        )
+    return Problem(text, hint)
+
+
+def one_processor() -> Problem:
+    """Nothing but one processor for the program and us."""
+    return Problem(
+        "there is one processor only, and the program would share it with this command and all else.",
+        "use a machine with two or more, or say --cpus 0 to measure all the same.",
+    )
+
+
+def no_such_processors(wanted: Sequence[int], allowed: Sequence[int]) -> Problem:
+    """--cpus names processors that this process may not use."""
+    missing = sorted(set(wanted) - set(allowed))
+    return Problem(
+        f"this process may not run on processor {listed(missing)}.",
+        f"choose among {listed(allowed, 64)} with --cpus.",
+    )
+
+
+def too_few_pairs(pairs: int, least: int) -> Problem:
+    """Ctrl-C before anything could be said."""
+    return Problem(
+        f"stopped after {count(pairs, 'pair')}; an interval needs {least}.",
+        "let it run longer, or choose shorter runs.",
+    )
+
+
+def interrupted(pairs: int, wanted: int) -> Problem:
+    """Ctrl-C, but enough pairs."""
+    return Problem(f"stopped after {pairs} of {wanted} pairs; the results are those of the pairs there are.")
+
+
+def short_runs(seconds: float) -> Problem:
+    """Start-up is most of what is measured."""
+    return Problem(
+        f"a run takes {1000 * seconds:.0f} ms of processor time: much of it is the start of a process, which "
+        "both have in common, so that differences look smaller than they are.",
+        "give the programs more to do.",
+    )
+
+
+def disturbed(left_out: int, kept: int, limit: float) -> Problem:
+    """Blocks in which the machine took processors away."""
+    what = f"lost more than {100 * limit:.0f} % of its time to other programs or to other guests of the host"
+    parts = []
+    if left_out:
+        parts.append(f"{count(left_out, 'pair')} in which a run {what} was replaced by another")
+    if kept:
+        parts.append(f"{count(kept, 'pair')} of the result had such a run")
+    text = "; ".join(parts) if left_out else f"in {count(kept, 'pair')} a run {what}"
+    return Problem(text + ".", "let the machine be idle otherwise, or leave processors free with --cpus.")
+
+
+def imprecise(half_width: float, precision: float, pairs: int) -> Problem:
+    """--precision was not reached within -n pairs."""
+    return Problem(
+        f"the interval is ±{100 * half_width:.2g} %, not ±{100 * precision:.2g} %, after {pairs} pairs.",
+        "allow more pairs with -n, or longer runs.",
+    )

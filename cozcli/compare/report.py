@@ -1,0 +1,184 @@
+"""A comparison as text, JSON, CSV and Markdown."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import statistics
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cozcli import __version__
+from cozcli.compare.collect import Collected, Plan
+from cozcli.compare.estimate import estimate
+from cozcli.compare.metrics import Metric
+from cozcli.compare.result import Estimate
+from cozcli.compare.trial import Side
+from cozcli.messages import printable
+from cozcli.reports.cells import to_csv, to_markdown
+
+_WIDE = 500
+FORMAT, VERSION = "coz comparison", 1
+COLUMNS = (*Estimate._fields, "metric", "a", "b")
+
+
+class Comparison(NamedTuple):
+    """B, or the control, against A by one metric; `a`, `b`: medians of their runs."""
+
+    metric: Metric
+    a: float
+    b: float
+    estimate: Estimate
+
+
+class Report(NamedTuple):
+    """controls: A against itself, where that was asked for; machine: what may have mattered."""
+
+    sides: Sequence[Side]
+    plan: Plan
+    margin: float
+    collected: Collected
+    comparisons: Sequence[Comparison]
+    controls: Sequence[Comparison]
+    machine: dict[str, Any]
+
+
+def compare(
+    collected: Collected, metrics: Sequence[Metric], margin: float, side: int = 1
+) -> list[Comparison]:
+    """`side` against A, by each metric."""
+    found = []
+    for metric in metrics:
+        pairs = collected.pairs(metric, side)
+        a, b = (statistics.median(values) for values in zip(*pairs, strict=True))
+        found.append(Comparison(metric, a, b, estimate(pairs, margin)))
+    return found
+
+
+def render_json(report: Report) -> str:
+    """All figures as fractions and seconds or bytes, with every run's."""
+    sides = report.sides[:2]
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "coz": __version__,
+        "sides": [{"name": side.name, "command": list(side.command)} for side in sides],
+        "margin": report.margin,
+        "layout": "environment" if report.plan.layouts else "none",
+        "layout_seed": report.plan.seed,
+        "machine": report.machine,
+        "replaced": report.collected.replaced,
+        "disturbed": report.collected.disturbed,
+        "comparisons": [_json(each) for each in report.comparisons],
+        "controls": [_json(each) for each in report.controls],
+        "blocks": [
+            [{"cpu": t.cpu, "wall": t.wall, "memory": t.memory, "lost": t.lost} for t in block]
+            for block in report.collected.blocks
+        ],
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def render_csv(report: Report) -> str:
+    """A row for each metric."""
+    return to_csv(
+        COLUMNS,
+        [
+            [str(value) for value in (*each.estimate, each.metric.name, each.a, each.b)]
+            for each in report.comparisons
+        ],
+    )
+
+
+def render_markdown(report: Report) -> str:
+    """The sentence, then a table."""
+    return f"{sentence(report)}\n\n{to_markdown(_HEADINGS, _rows(report), _RIGHT)}"
+
+
+def render_text(report: Report) -> str:
+    """The commands, a table and the sentence."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, heading in enumerate(_HEADINGS):
+        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
+    for row in _rows(report):
+        table.add_row(*row)
+    text = io.StringIO()
+    # A terminal that is too narrow wraps lines, which loses nothing.
+    Console(file=text, width=_WIDE, color_system=None, highlight=False).print(table)
+    commands = "".join(f"{side.name}: {printable(shlex.join(side.command))}\n" for side in report.sides[:2])
+    lines = "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+    return f"{commands}\n{lines}\n\n{sentence(report)}\n"
+
+
+_HEADINGS = ("", "A", "B", "B / A", "95 %", "Pairs", "p", "B faster in", "Detectable")
+_RIGHT = (False, *(True,) * (len(_HEADINGS) - 1))
+
+
+def sentence(report: Report) -> str:
+    """What the first metric says, for people."""
+    return _sentence(report.comparisons[0], report)
+
+
+def _sentence(comparison: Comparison, report: Report) -> str:
+    found = comparison.estimate
+    change, low, high = (100 * (value - 1) for value in (found.ratio, found.low, found.high))
+    if change < 0:
+        change, low, high = -change, -high, -low
+    less = "less" if found.ratio < 1 else "more"
+    takes = f"{_figure(change)} % {less} {comparison.metric.noun} [{_figure(low)}, {_figure(high)}]"
+    runs = f"{found.pairs} pairs" + (
+        ", each run with another environment size" if report.plan.layouts else ""
+    )
+    match found.verdict:
+        case "equivalent":
+            return f"B is equivalent to A within {100 * report.margin:g} %: it takes {takes} ({runs})."
+        case "inconclusive":
+            return (
+                f"Inconclusive: B takes {takes} ({runs}). So many pairs detect a difference of "
+                f"{_percent(found.minimum_detectable)} in most cases; more (-n) detect a smaller one."
+            )
+        case verdict:
+            if comparison.metric.name == "memory":
+                return f"B takes {takes} ({runs})."
+            return f"B is {verdict}: it takes {takes} ({runs})."
+
+
+def _rows(report: Report) -> list[list[str]]:
+    rows = [(each.metric.noun, each) for each in report.comparisons]
+    rows += [(f"{each.metric.noun}, A against A", each) for each in report.controls]
+    return [
+        [
+            name,
+            each.metric.text(each.a),
+            each.metric.text(each.b),
+            f"{each.estimate.ratio:.4f}",
+            f"{each.estimate.low:.4f} to {each.estimate.high:.4f}",
+            str(each.estimate.pairs),
+            "<0.0001" if each.estimate.p < 0.0001 else f"{each.estimate.p:.4f}",
+            f"{100 * each.estimate.probability_faster:.0f} %",
+            _percent(each.estimate.minimum_detectable),
+        ]
+        for name, each in rows
+    ]
+
+
+def _percent(fraction: float) -> str:
+    return f"{_figure(100 * fraction)} %"
+
+
+def _figure(number: float) -> str:
+    """Two digits or so, and never an exponent."""
+    return f"{number:.{2 if abs(number) < 1 else 1 if abs(number) < 10 else 0}f}"
+
+
+def _json(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "metric": comparison.metric.name,
+        **comparison.estimate._asdict(),
+        "a": comparison.a,
+        "b": comparison.b,
+    }

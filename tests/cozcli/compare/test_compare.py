@@ -1,0 +1,259 @@
+"""`coz compare` as a command: what it runs, refuses and prints. Programs are tiny shell scripts."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from argparse import ArgumentTypeError
+
+import pytest
+
+from cozcli import cli
+from cozcli.compare import command
+from cozcli.compare.collect import Plan, collect
+from cozcli.compare.design import blocks
+from cozcli.compare.gate import gate
+from cozcli.compare.metrics import METRICS
+from cozcli.compare.result import Estimate
+from cozcli.compare.trial import PADDING, Side, Trial, run
+from cozcli.errors import CozError
+
+if len(os.sched_getaffinity(0)) < 2:
+    pytest.skip("coz compare wants two processors", allow_module_level=True)
+
+
+@pytest.fixture
+def script(tmp_path):
+    """script(NAME, LINE...): an executable script of the shell."""
+
+    def write(name, *lines):
+        path = tmp_path / name
+        path.write_text("\n".join(("#!/bin/sh", *lines)) + "\n")
+        path.chmod(0o755)
+        return str(path)
+
+    return write
+
+
+def compare(*arguments):
+    """The command's status."""
+    return cli.main(["compare", *arguments])
+
+
+def test_both_forms_of_the_command_line():
+    for words in (["sh", "-c", "x", "---", "vs", "env", "-i"], ["---", "sh", "-c", "x", "---", "env", "-i"]):
+        own, program = cli.separate_program(["compare", "-n", "7", *words])
+        options = cli.parse(own)
+        a, b = command.sides_of(options.a, program)
+        assert (a.command[1:], b.command[1:], options.pairs) == (["-c", "x"], ["-i"], 7)
+        assert os.path.isabs(a.command[0])
+
+
+@pytest.mark.parametrize("arguments", [[], ["true"], ["true", "---"], ["---", "true"], ["---", "vs", "true"]])
+def test_one_program_is_not_enough(arguments, capsys):
+    assert compare(*arguments) == 2
+    assert "--- vs ./b" in capsys.readouterr().err
+
+
+def test_missing_programs_and_inputs(capsys):
+    assert compare("true", "---", "vs", "./missing") == 127
+    assert "./missing is not an executable file" in capsys.readouterr().err
+    assert compare("--input", "missing.txt", "true", "---", "vs", "true") == 2
+    assert "missing.txt cannot be read" in capsys.readouterr().err
+
+
+def test_failing_runs_are_refused_with_their_last_words(script, capsys):
+    broken = script("broken", "echo no such table >&2", "exit 3")
+    assert compare("true", "---", "vs", broken) == 2
+    assert re.search(
+        r"B \(.*broken\) ended with status 3; its last words: no such table", capsys.readouterr().err
+    )
+    assert compare("--", script("killed", "kill -9 $$"), "---", "true") == 2
+    assert "was killed by SIGKILL" in capsys.readouterr().err
+
+
+def test_other_output_is_refused(script, capsys):
+    one, other, random_ = script("one", "echo 1"), script("two", "echo 2"), script("random", "echo $$")
+    assert compare("--check-output", "-n", "6", one, "---", "vs", other) == 2
+    assert "A and B did not print the same" in capsys.readouterr().err
+    assert compare("--check-output", "-n", "6", random_, "---", "vs", random_) == 2
+    assert "depends on time or chance" in capsys.readouterr().err
+    assert compare("--check-output", "-n", "6", one, "---", "vs", one) == 0
+
+
+def test_twice_the_work_is_slower_in_every_form(script, capsys):
+    work = "i=0; while [ $i -lt {} ]; do i=$((i+1)); done"
+    a, b = script("a", work.format(10000)), script("b", work.format(40000))
+    words = ["-n", "8", "--metric", "cpu", "--metric", "memory", "--control", a, "---", "vs", b]
+    assert compare("--json", *words) == 0
+    data = json.loads(capsys.readouterr().out)
+    cpu, memory = data["comparisons"]
+    assert set(cpu) >= {"metric", "ratio", "low", "high", "verdict", "pairs", "p"}
+    assert set(cpu) >= {"probability_faster", "minimum_detectable"}
+    assert (cpu["metric"], cpu["verdict"], cpu["pairs"]) == ("cpu", "slower", 8)
+    assert 1 < cpu["low"] < cpu["ratio"] < cpu["high"]
+    assert memory["verdict"] != "slower"
+    assert memory["a"] > 100_000
+    assert len(data["controls"]) == 2
+    assert len(data["blocks"]) == 8
+    assert len(data["blocks"][0]) == 3
+    assert compare(*words) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^B is slower: it takes [0-9.]+ % more processor time \[", text, re.MULTILINE)
+    assert "processor time, A against A" in text
+    assert compare("--markdown", "-n", "6", a, "---", "vs", b) == 0
+    assert "| ---: |" in capsys.readouterr().out
+    assert compare("--csv", "-n", "6", a, "---", "vs", b) == 0
+    header, row = capsys.readouterr().out.splitlines()
+    assert header.startswith("ratio,low,high,verdict,pairs,p,probability_faster,minimum_detectable,metric")
+    assert ",slower,6," in row
+    assert compare("-n", "6", "--gate", "slower > 5%", a, "---", "vs", b) == 1
+    assert "coz: gate: slower > 5%" in capsys.readouterr().err
+    assert compare("-n", "6", "--gate", "faster", a, "---", "vs", b) == 0
+
+
+def estimate_of(verdict, low, high):
+    """An estimate, as gates see it."""
+    return Estimate((low + high) / 2, low, high, verdict, 30, 0.01, 0.5, 0.01)
+
+
+def test_gates():
+    slower = estimate_of("slower", 1.02, 1.04)
+    assert gate("slower").fails(slower)
+    assert gate("slower > 1%").fails(slower)
+    assert gate("slower>1.5 %").fails(slower)
+    assert not gate("slower > 3%").fails(slower)
+    assert gate("not faster").fails(slower)
+    assert not gate("faster > 1%").fails(slower)
+    assert gate("faster > 1%").fails(estimate_of("faster", 0.95, 0.98))
+    assert not gate("inconclusive").fails(slower)
+    for wrong in ("", "slow", "equivalent > 1%", "not slower > 1%", "slower 1%"):
+        with pytest.raises(ArgumentTypeError, match="is not a condition"):
+            gate(wrong)
+
+
+def test_blocks_are_complete_balanced_and_repeatable():
+    def first(number, **options):
+        return [turns for turns, _ in zip(blocks(2, 5, **options), range(number), strict=False)]
+
+    orders = [tuple(turn.side for turn in turns) for turns in first(200)]
+    assert set(orders) == {(0, 1), (1, 0)}
+    assert orders.count((0, 1)) == 100
+    assert len(set(orders[::2])) == 2
+    assert first(200) == first(200)
+    sizes = {turn.layout.environment for turns in first(200) for turn in turns}
+    assert all(size % 16 == 0 for size in sizes)
+    assert min(sizes) < 400
+    assert max(sizes) > 7800
+    assert {turn.layout for turns in first(9, layouts=False) for turn in turns} == {None}
+
+
+def test_a_trial_has_its_own_environment_input_and_signals(script, tmp_path):
+    seen = tmp_path / "seen"
+    given = tmp_path / "given"
+    given.write_text("input\n")
+    line = f'grep SigIgn /proc/self/status > {seen}; echo "${{#{PADDING}}} $X $(cat)" >> {seen}'
+    side = Side("A", [script("show", line)], {"X": "x"})
+    (turn,) = next(blocks(1, 3))
+    trial = run(side, turn.layout, str(given))
+    ignored, rest = seen.read_text().splitlines()
+    assert int(ignored.split()[1], 16) & (1 << signal.SIGPIPE - 1) == 0
+    assert rest == f"{turn.layout.environment} x input"
+    assert trial.wall > 0
+    assert trial.cpu > 0
+    run(side, None, str(given))
+    assert seen.read_text().splitlines()[1] == "0 x input"
+
+
+def plan(**changes):
+    """A plan for programs that do nothing."""
+    usual = Plan(10, None, METRICS["cpu"], 1, layouts=True, warm_ups=0, stdin=os.devnull, check_output=False)
+    return usual._replace(**changes)
+
+
+@pytest.fixture
+def trials(monkeypatch):
+    """Simulated runs: what each takes is decided by a function of the side."""
+
+    def simulate(take):
+        monkeypatch.setattr("cozcli.compare.collect.run", lambda side, *_: take(side))
+
+    return simulate
+
+
+SIDES = [Side("A", ["a"]), Side("B", ["b"])]
+
+
+def test_precision_ends_it_early_but_not_before_twelve_pairs(trials):
+    generator = random.Random(1)
+    trials(lambda side: Trial(generator.gauss(1, 0.01), 1, 1, 0))
+    assert len(collect(SIDES, plan(pairs=100, precision=0.2), lambda _: None).blocks) == 12
+    some = len(collect(SIDES, plan(pairs=100, precision=0.004), lambda _: None).blocks)
+    assert 12 < some < 100
+    assert len(collect(SIDES, plan(pairs=20, precision=0.0001), lambda _: None).blocks) == 20
+
+
+def test_disturbed_pairs_are_replaced_but_not_for_ever(trials):
+    generator = random.Random(1)
+    trials(lambda side: Trial(1, 1, 1, 0.2 if generator.random() < 0.1 else 0))
+    some = collect(SIDES, plan(pairs=40), lambda _: None)
+    assert 0 < some.replaced < 20
+    assert (len(some.blocks), some.disturbed) == (40, 0)
+    trials(lambda side: Trial(1, 1, 1, 0.2))
+    always = collect(SIDES, plan(pairs=10), lambda _: None)
+    assert (always.replaced, len(always.blocks), always.disturbed) == (5, 10, 10)
+
+
+def test_ctrl_c_keeps_whole_pairs(trials):
+    left = [1.0] * 15
+
+    def take(side):
+        if not left:
+            raise KeyboardInterrupt
+        return Trial(left.pop(), 1, 1, 0)
+
+    trials(take)
+    found = collect(SIDES, plan(), lambda _: None)
+    assert (len(found.blocks), found.interrupted) == (7, True)
+
+
+def test_ctrl_c_ends_the_program_and_says_what_there_is(script, tmp_path):
+    """The command is signalled alone, as by a supervisor, and takes its program with it."""
+    pid = tmp_path / "pid"
+    words = [script("quick", "true"), "---", "vs", script("slow", f"echo $$ > {pid}", "exec sleep 60")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cozcli", "compare", *words], stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(600):
+        if pid.exists() and pid.read_text().strip():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stopped after 0 pairs" in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+def test_processors(monkeypatch, capsys):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    assert compare("true", "---", "vs", "true") == 2
+    assert "there is one processor only" in capsys.readouterr().err
+    with pytest.raises(CozError, match="may not run on processor 3"):
+        command._choose_processors([0, 3])
+    assert command._processors("1,3-5") == [1, 3, 4, 5]
+    with pytest.raises(ArgumentTypeError):
+        command._processors("5-3")
+
+
+@pytest.mark.parametrize("words", [["-n", "5"], ["--precision", "0%"], ["--margin", "x"], ["--layout", "x"]])
+def test_impossible_options(words, capsys):
+    with pytest.raises(SystemExit) as error:
+        compare(*words, "true", "---", "vs", "true")
+    assert error.value.code == 2
+    assert words[0] in capsys.readouterr().err
