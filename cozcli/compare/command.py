@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 import random
 import re
@@ -26,6 +27,10 @@ from cozcli.status_row import StatusRow
 DEFAULT_PAIRS = 30
 #: In seconds of processor time: below, the start of the process is a large part.
 _SHORT = 0.01
+#: In a program's path: any text, such as the seed with which that build was linked.
+_SEED = "{seed}"
+#: With fewer, their own luck is most of the difference.
+_MIN_BUILDS = 6
 _SEPARATORS = ("---", "--")
 _METRICS = ("cpu", "wall", "memory")
 
@@ -75,6 +80,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="auto",
         help="auto: another environment size for each run, which moves the stack; none: change nothing",
     )
+    parser.add_argument(
+        "--profile", metavar="PROFILE", help="a causal profile of A; with --line: what it predicts, beside it"
+    )
+    parser.add_argument("--line", metavar="PATTERN", help="the line that B makes faster, as for coz report")
     parser.add_argument("--layout-seed", metavar="N", type=values.seed, help="repeat the order and layouts")
     parser.add_argument(
         "--warm-up", metavar="N", type=shared.natural, default=1, help="runs of each before (default: 1)"
@@ -107,8 +116,12 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.compare.collect import DISTURBED, Collected, Plan, collect
     from cozcli.compare.estimate import half_width
     from cozcli.compare.metrics import METRICS
+    from cozcli.compare.prediction import predict
 
     sides = sides_of(options.a, options.program)
+    if (options.profile is None) != (options.line is None):
+        options.parser.error("--profile and --line go together")
+    prediction = None if options.profile is None else predict(options.profile, options.line)
     _check_input(options.input)
     _choose_processors(options.cpus)
     metrics = [METRICS[name] for name in dict.fromkeys(options.metric or ["cpu"])]
@@ -153,6 +166,7 @@ def execute(options: argparse.Namespace) -> int:
         reports.compare(collected, metrics, options.margin),
         reports.compare(collected, metrics, options.margin, 2) if options.control else [],
         _machine(),
+        prediction,
     )
     match options.form:
         case "json":
@@ -200,7 +214,20 @@ def sides_of(first: Sequence[str], rest: Sequence[str]) -> list[Side]:
         rest = rest[1:]
     if not first or not rest:
         raise CozError(messages.no_programs())
-    return [Side(name, [_program(words[0]), *words[1:]]) for name, words in (("A", first), ("B", rest))]
+    return [_side("A", first), _side("B", rest)]
+
+
+def _side(name: str, words: Sequence[str]) -> Side:
+    if _SEED not in words[0]:
+        return Side(name, [_program(words[0]), *words[1:]])
+    builds = [
+        path
+        for path in sorted(glob.glob("*".join(map(glob.escape, words[0].split(_SEED)))))
+        if os.access(path, os.X_OK)
+    ]
+    if len(builds) < _MIN_BUILDS:
+        raise CozError(messages.too_few_builds(words[0], len(builds), _MIN_BUILDS))
+    return Side(name, list(words), builds=[os.path.abspath(path) for path in builds])
 
 
 def _program(name: str) -> str:

@@ -14,12 +14,17 @@ from typing import NamedTuple
 STACK_STEP = 16
 #: Environment sizes are drawn from two pages: what depends on a page's offset repeats after one.
 _ENVIRONMENT_SIZES = range(0, 8192, STACK_STEP)
+_BUILDS = 1 << 32
 
 
 class Layout(NamedTuple):
-    """Where a run's memory lies, as far as we decide. `environment`: bytes added to the environment."""
+    """Where a run's memory lies, as far as we decide.
+
+    environment: bytes added to the environment. build: which of a side's builds, modulo their number.
+    """
 
     environment: int
+    build: int = 0
 
 
 class Turn(NamedTuple):
@@ -36,6 +41,8 @@ def blocks(sides: int, seed: int, layouts: bool = True) -> Iterator[Sequence[Tur
         order = list(range(sides))
         generator.shuffle(order)
         for each in (order, order[::-1]):
-            yield [
-                Turn(side, Layout(generator.choice(_ENVIRONMENT_SIZES)) if layouts else None) for side in each
-            ]
+            yield [Turn(side, _layout(generator) if layouts else None) for side in each]
+
+
+def _layout(generator: random.Random) -> Layout:
+    return Layout(generator.choice(_ENVIRONMENT_SIZES), generator.randrange(_BUILDS))

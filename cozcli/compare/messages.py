@@ -26,6 +26,24 @@ def not_found(program: str) -> Problem:
     )
 
 
+def too_few_builds(pattern: str, number: int, least: int) -> Problem:
+    """{seed} in a program's path matches too few files."""
+    return Problem(
+        f"{count(number, 'executable file')} match{'es' if number == 1 else ''} {printable(pattern)}; "
+        f"at least {least} are needed.",
+        "link the program again and again, as with -Wl,--shuffle-sections='*=1', 2, … (lld) or "
+        "-Wl,--shuffle-sections=1, 2, … (mold), compiled with -ffunction-sections.",
+    )
+
+
+def no_prediction(profile: str, line: str) -> Problem:
+    """--line matches nothing that the profile measured."""
+    return Problem(
+        f"{printable(profile)} has no effect of {printable(line)} on a throughput point.",
+        "coz report lists the lines that it has.",
+    )
+
+
 def cannot_start(program: str, reason: str) -> Problem:
     """The kernel refused to execute it."""
     return Problem(f"{printable(program)} cannot be started ({reason}).", "nothing was compared.")

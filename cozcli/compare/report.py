@@ -13,13 +13,14 @@ from cozcli import __version__
 from cozcli.compare.collect import Collected, Plan
 from cozcli.compare.estimate import estimate
 from cozcli.compare.metrics import Metric
+from cozcli.compare.prediction import Prediction
 from cozcli.compare.result import Estimate
 from cozcli.compare.trial import Side
 from cozcli.messages import printable
 from cozcli.reports.cells import to_csv, to_markdown
 
 _WIDE = 500
-FORMAT, VERSION = "coz comparison", 1
+FORMAT, VERSION = "coz-comparison", 1
 COLUMNS = (*Estimate._fields, "metric", "a", "b")
 
 
@@ -33,7 +34,9 @@ class Comparison(NamedTuple):
 
 
 class Report(NamedTuple):
-    """controls: A against itself, where that was asked for; machine: what may have mattered."""
+    """controls: A against itself, where that was asked for; machine: what may have mattered.
+    prediction: of a causal profile, where one was named.
+    """
 
     sides: Sequence[Side]
     plan: Plan
@@ -42,6 +45,7 @@ class Report(NamedTuple):
     comparisons: Sequence[Comparison]
     controls: Sequence[Comparison]
     machine: dict[str, Any]
+    prediction: Prediction | None = None
 
 
 def compare(
@@ -66,10 +70,12 @@ def render_json(report: Report) -> str:
         "sides": [{"name": side.name, "command": list(side.command)} for side in sides],
         "margin": report.margin,
         "layout": "environment" if report.plan.layouts else "none",
+        "builds": [len(side.builds) or 1 for side in sides],
         "layout_seed": report.plan.seed,
         "machine": report.machine,
         "replaced": report.collected.replaced,
         "disturbed": report.collected.disturbed,
+        "prediction": _prediction_json(report.prediction),
         "comparisons": [_json(each) for each in report.comparisons],
         "controls": [_json(each) for each in report.controls],
         "blocks": [
@@ -120,7 +126,7 @@ _RIGHT = (False, *(True,) * (len(_HEADINGS) - 1))
 
 def sentence(report: Report) -> str:
     """What the first metric says, for people."""
-    return _sentence(report.comparisons[0], report)
+    return _sentence(report.comparisons[0], report) + _prediction(report)
 
 
 def _sentence(comparison: Comparison, report: Report) -> str:
@@ -130,9 +136,7 @@ def _sentence(comparison: Comparison, report: Report) -> str:
         change, low, high = -change, -high, -low
     less = "less" if found.ratio < 1 else "more"
     takes = f"{_figure(change)} % {less} {comparison.metric.noun} [{_figure(low)}, {_figure(high)}]"
-    runs = f"{found.pairs} pairs" + (
-        ", each run with another environment size" if report.plan.layouts else ""
-    )
+    runs = f"{found.pairs} pairs{_layouts(report)}"
     match found.verdict:
         case "equivalent":
             return f"B is equivalent to A within {100 * report.margin:g} %: it takes {takes} ({runs})."
@@ -145,6 +149,39 @@ def _sentence(comparison: Comparison, report: Report) -> str:
             if comparison.metric.name == "memory":
                 return f"B takes {takes} ({runs})."
             return f"B is {verdict}: it takes {takes} ({runs})."
+
+
+def _layouts(report: Report) -> str:
+    if not report.plan.layouts:
+        return ""
+    builds = [len(side.builds) for side in report.sides[:2]]
+    build = f", one of {builds[0]} and {builds[1]} builds" if all(builds) else ""
+    return f", each run with another environment size{build}"
+
+
+def _prediction(report: Report) -> str:
+    prediction = report.prediction
+    if prediction is None:
+        return ""
+
+    def percent(*fractions: float) -> str:
+        value, low, high = (_figure(100 * fraction) for fraction in fractions)
+        return f"{value} % [{low}, {high}]"
+
+    effects = "; ".join(
+        f"{100 * e.speedup:.0f} % faster saves {percent(e.effect, e.low, e.high)}" for e in prediction.effects
+    )
+    found = report.comparisons[0].estimate
+    saved = percent(1 - found.ratio, 1 - found.high, 1 - found.low)
+    return f"\nPredicted for {printable(prediction.location)}: {effects}. Measured: B saves {saved}."
+
+
+def _prediction_json(prediction: Prediction | None) -> dict[str, Any] | None:
+    if prediction is None:
+        return None
+    fields = ("speedup", "effect", "low", "high")
+    effects = [{name: getattr(effect, name) for name in fields} for effect in prediction.effects]
+    return {"location": prediction.location, "point": prediction.point, "effects": effects}
 
 
 def _rows(report: Report) -> list[list[str]]:

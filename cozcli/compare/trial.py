@@ -14,7 +14,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,11 +31,22 @@ _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Side(NamedTuple):
-    """What is compared: a name for people, the command with its program's path, and more environment."""
+    """What is compared: a name for people, the command with its program's path, and more environment.
+
+    builds: paths of the same program with its functions in other places; a layout chooses one. Without any,
+    the command's program is run.
+    """
 
     name: str
     command: list[str]
     environment: Mapping[str, str] = {}
+    builds: Sequence[str] = ()
+
+    def program(self, layout: Layout | None) -> str:
+        """The file to run."""
+        if not self.builds:
+            return self.command[0]
+        return self.builds[0 if layout is None else layout.build % len(self.builds)]
 
 
 class Trial(NamedTuple):
@@ -68,11 +79,12 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
             (os.POSIX_SPAWN_DUP2, sink.fileno(), 1),
             (os.POSIX_SPAWN_DUP2, errors.fileno(), 2),
         ]
+        program = side.program(layout)
         stolen, start = _stolen_time(), time.monotonic()
         try:
             process = os.posix_spawn(
-                side.command[0],
-                side.command,
+                program,
+                [program, *side.command[1:]],
                 environment_of(side, layout),
                 file_actions=actions,
                 setsigdef=_DEFAULT_SIGNALS,
@@ -80,14 +92,14 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             raise CozError(
-                messages.cannot_start(side.command[0], error.strerror or str(error)),
+                messages.cannot_start(program, error.strerror or str(error)),
                 STATUS_NOT_FOUND if missing else STATUS_NOT_EXECUTABLE,
             ) from error
         status, wall, waited, usage = _wait(process, start)
         if status != 0:
             errors.seek(0)
             said = errors.read(_SHOWN_ERRORS).decode(errors="replace").strip()
-            raise CozError(messages.failed(side.name, side.command, status, said))
+            raise CozError(messages.failed(side.name, [program, *side.command[1:]], status, said))
         output = ""
         if keep_output:
             sink.seek(0)

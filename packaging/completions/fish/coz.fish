@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare report plot view diff merge lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --gate --granularity --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --precision --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warm-up --warmup -b -n -o -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --gate --granularity --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --precision --profile --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stop-after --theme --top --until --warm-up --warmup -b -n -o -s
 
 complete -c coz -e
 complete -c coz -f
@@ -137,6 +137,8 @@ complete -c coz -n '_shtab_coz_using compare' -l margin -x -d 'smaller differenc
 complete -c coz -n '_shtab_coz_using compare' -l metric -xka "cpu wall memory" -d 'cpu: processor time; wall; memory: peak resident; repeatable, the first decides (default: cpu)'
 complete -c coz -n '_shtab_coz_using compare' -l control -d 'also compare A with itself, as a check'
 complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto none" -d 'auto: another environment size for each run, which moves the stack; none: change nothing'
+complete -c coz -n '_shtab_coz_using compare' -l profile -xka "(__fish_complete_path (commandline -ct))" -d 'a causal profile of A; with --line: what it predicts, beside it'
+complete -c coz -n '_shtab_coz_using compare' -l line -x -d 'the line that B makes faster, as for coz report'
 complete -c coz -n '_shtab_coz_using compare' -l layout-seed -x -d 'repeat the order and layouts'
 complete -c coz -n '_shtab_coz_using compare' -l warm-up -x -d 'runs of each before (default: 1)'
 complete -c coz -n '_shtab_coz_using compare' -l input -xka "(__fish_complete_path (commandline -ct))" -d 'their standard input'

@@ -11,6 +11,7 @@ import time
 from argparse import ArgumentTypeError
 
 import pytest
+from synthetic import Line, Model, to_bytes
 
 from cozcli import cli
 from cozcli.compare import command
@@ -167,6 +168,38 @@ def test_a_trial_has_its_own_environment_input_and_signals(script, tmp_path):
     assert trial.cpu > 0
     run(side, None, str(given))
     assert seen.read_text().splitlines()[1] == "0 x input"
+
+
+def test_builds_of_the_same_program_take_turns(script, tmp_path, capsys):
+    seen = tmp_path / "seen"
+    for seed in range(6):
+        script(f"a.{seed}", f"echo {seed} >> {seen}")
+    script("few.1", "true")
+    words = ["-n", "20", f"{tmp_path}/a.{{seed}}", "---", "vs", "true"]
+    assert compare("--json", *words) == 0
+    assert json.loads(capsys.readouterr().out)["builds"] == [6, 1]
+    assert len(set(seen.read_text().split())) > 3
+    assert compare(f"{tmp_path}/few.{{seed}}", "---", "vs", "true") == 2
+    said = capsys.readouterr().err
+    assert "1 executable file matches" in said
+    assert "--shuffle-sections" in said
+
+
+def test_prediction_stands_beside_the_measurement(tmp_path, capsys):
+    profile = tmp_path / "a.coz"
+    profile.write_bytes(to_bytes(Model([Line("/s/a.c:1", lambda s: 0.5 * s)]).records(60)))
+    words = ["-n", "6", "true", "---", "vs", "true"]
+    assert compare("--profile", str(profile), "--line", "a.c:1", *words) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^Predicted for .*a\.c:1: 25 % faster saves [0-9.-]+ % \[", text, re.MULTILINE)
+    assert compare("--json", "--profile", str(profile), "--line", "a.c:1", *words) == 0
+    prediction = json.loads(capsys.readouterr().out)["prediction"]
+    assert [effect["speedup"] for effect in prediction["effects"]] == [0.25, 0.5, 0.75, 1.0]
+    assert compare("--profile", str(profile), "--line", "b.c:1", *words) == 2
+    assert "b.c:1" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        compare("--profile", str(profile), *words)
+    assert "go together" in capsys.readouterr().err
 
 
 def plan(**changes):
