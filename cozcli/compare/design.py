@@ -21,10 +21,12 @@ class Layout(NamedTuple):
     """Where a run's memory lies, as far as we decide.
 
     environment: bytes added to the environment. build: which of a side's builds, modulo their number.
+    seed: for everything else that is moved (layouts.py), 63 bits.
     """
 
     environment: int
     build: int = 0
+    seed: int = 0
 
 
 class Turn(NamedTuple):
@@ -45,4 +47,6 @@ def blocks(sides: int, seed: int, layouts: bool = True) -> Iterator[Sequence[Tur
 
 
 def _layout(generator: random.Random) -> Layout:
-    return Layout(generator.choice(_ENVIRONMENT_SIZES), generator.randrange(_BUILDS))
+    return Layout(
+        generator.choice(_ENVIRONMENT_SIZES), generator.randrange(_BUILDS), generator.getrandbits(63)
+    )

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.design import Layout
+from cozcli.compare.layouts import Arranger
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
 
 #: The variable that makes the environment larger.
@@ -34,13 +35,14 @@ class Side(NamedTuple):
     """What is compared: a name for people, the command with its program's path, and more environment.
 
     builds: paths of the same program with its functions in other places; a layout chooses one. Without any,
-    the command's program is run.
+    the command's program is run. arrangers: what moves its memory.
     """
 
     name: str
     command: list[str]
     environment: Mapping[str, str] = {}
     builds: Sequence[str] = ()
+    arrangers: Sequence[Arranger] = ()
 
     def program(self, layout: Layout | None) -> str:
         """The file to run."""
@@ -109,10 +111,12 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
 
 
 def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:
-    """The environment of a run: ours, the side's, and the layout's bytes."""
+    """The environment of a run: ours, the side's, and the layout's bytes and variables."""
     environment = {**os.environ, **side.environment}
     if layout is not None:
         environment[PADDING] = "x" * layout.environment
+        for arranger in side.arrangers:
+            arranger.arrange(environment, layout)
     return environment
 
 

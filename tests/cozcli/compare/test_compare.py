@@ -16,11 +16,12 @@ from synthetic import Line, Model, to_bytes
 from cozcli import cli
 from cozcli.compare import command
 from cozcli.compare.collect import Plan, collect
-from cozcli.compare.design import blocks
+from cozcli.compare.design import Layout, blocks
 from cozcli.compare.gate import gate
+from cozcli.compare.layouts import preload
 from cozcli.compare.metrics import METRICS
 from cozcli.compare.result import Estimate
-from cozcli.compare.trial import PADDING, Side, Trial, run
+from cozcli.compare.trial import PADDING, Side, Trial, environment_of, run
 from cozcli.errors import CozError
 
 if len(os.sched_getaffinity(0)) < 2:
@@ -168,6 +169,22 @@ def test_a_trial_has_its_own_environment_input_and_signals(script, tmp_path):
     assert trial.cpu > 0
     run(side, None, str(given))
     assert seen.read_text().splitlines()[1] == "0 x input"
+
+
+def test_arrangers_add_to_the_environment_of_runs_with_a_layout(script, tmp_path):
+    class Mover:
+        def arrange(self, environment, layout):
+            environment["MOVED"] = str(layout.seed)
+            preload(environment, tmp_path / "first.so")
+            preload(environment, tmp_path / "second.so")
+
+    side = Side("A", ["/bin/true"], {"LD_PRELOAD": "theirs.so"}, arrangers=[Mover()])
+    found = environment_of(side, Layout(32, seed=7))
+    assert found["MOVED"] == "7"
+    assert found["LD_PRELOAD"] == f"theirs.so:{tmp_path}/first.so:{tmp_path}/second.so"
+    assert environment_of(side, None)["LD_PRELOAD"] == "theirs.so"
+    seeds = [turn.layout.seed for _, turns in zip(range(4), blocks(2, 1), strict=False) for turn in turns]
+    assert len(set(seeds)) == 8
 
 
 def test_builds_of_the_same_program_take_turns(script, tmp_path, capsys):
