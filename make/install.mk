@@ -1,30 +1,45 @@
-# Installation, and the shell completions that it installs.
+# Installation, its removal, and the shell completions that are installed.
 
 TO := $(DESTDIR)$(PREFIX)
+# Where pkg-config and CMake look for what belongs to no architecture; packagers may prefer share.
+PKGCONFIG ?= lib/pkgconfig
+CMAKE     ?= lib/cmake
+# Empty where a packager compiles the Python files otherwise.
+PYCACHE   ?= yes
 SUBST := sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g'
 
 ##@ Install
-.PHONY: install completions
+.PHONY: install uninstall stage completions
 install: native                       ## install below PREFIX (and DESTDIR)
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+	  $(MAKE) stage TO="$$stage$(PREFIX)" STAGE="$$stage" && \
+	  sh packaging/install_tree.sh install "$$stage" '$(DESTDIR)' '$(PREFIX)'
+
+uninstall:                            ## remove what install put below PREFIX (and DESTDIR), and nothing else
+	@sh packaging/install_tree.sh uninstall '$(DESTDIR)' '$(PREFIX)'
+
+# Everything below TO, which holds nothing else.
+stage: native
 	install -d $(TO)/bin $(TO)/lib/coz $(TO)/libexec/coz $(TO)/include $(TO)/share/coz $(TO)/share/man/man1 \
-	  $(TO)/lib/pkgconfig $(TO)/lib/cmake/Coz $(TO)/share/bash-completion/completions \
+	  $(TO)/$(PKGCONFIG) $(TO)/$(CMAKE)/Coz $(TO)/$(CMAKE)/coz-profiler $(TO)/share/bash-completion/completions \
 	  $(TO)/share/zsh/site-functions $(TO)/share/fish/vendor_completions.d
 	install -m 755 packaging/coz_installed.sh $(TO)/bin/coz
 	install -m 755 $(LIBCOZ) $(TO)/lib/coz/libcoz.so
 	install -m 755 $(HELPER) $(TO)/libexec/coz/coz-linetable
 	install -m 644 include/coz.h $(TO)/include/coz.h
-	rm -rf $(TO)/share/coz/cozcli
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Users may not write there, so every run of theirs would compile the files again.
-	-$(PYTHON) -m compileall -q $(if $(DESTDIR),-s $(DESTDIR)) $(TO)/share/coz/cozcli
+	$(if $(PYCACHE),-$(PYTHON) -m compileall -q $(if $(STAGE),-s '$(STAGE)') $(TO)/share/coz/cozcli)
 	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
 	install -m 644 packaging/completions/bash/coz $(TO)/share/bash-completion/completions/coz
 	install -m 644 packaging/completions/zsh/_coz $(TO)/share/zsh/site-functions/_coz
 	install -m 644 packaging/completions/fish/coz.fish $(TO)/share/fish/vendor_completions.d/coz.fish
-	$(SUBST) packaging/coz.pc.in > $(TO)/lib/pkgconfig/coz.pc
-	$(SUBST) packaging/CozConfig.cmake.in > $(TO)/lib/cmake/Coz/CozConfig.cmake
-	$(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/lib/cmake/Coz/CozConfigVersion.cmake
-	chmod 644 $(TO)/lib/pkgconfig/coz.pc $(TO)/lib/cmake/Coz/*
+	$(SUBST) packaging/coz.pc.in > $(TO)/$(PKGCONFIG)/coz.pc
+	for name in Coz coz-profiler; do \
+	  $(SUBST) packaging/$${name}Config.cmake.in > $(TO)/$(CMAKE)/$$name/$${name}Config.cmake && \
+	  $(SUBST) packaging/CozConfigVersion.cmake.in > $(TO)/$(CMAKE)/$$name/$${name}ConfigVersion.cmake || exit; \
+	done
+	chmod 644 $(TO)/$(PKGCONFIG)/coz.pc $(TO)/$(CMAKE)/*/*
 
 # Completions are committed, so that installing needs nothing (docs/decisions/completion.md).
 completions: $(DEV_STAMP)             ## write packaging/completions again after a change of options
