@@ -8,6 +8,7 @@ import sys
 from cozcli.commands import options as shared
 from cozcli.messages import count, printable
 from cozcli.profile.merge import merge
+from cozcli.profile.ranks import describe_ranks
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,4 +34,6 @@ def execute(options: argparse.Namespace) -> int:
     experiments = sum(len(run.experiments) for run in profile.runs)
     done = f"{count(len(profile.runs), 'run')} with {count(experiments, 'experiment')}"
     print(f"coz: {done} in {printable(options.output)}", file=sys.stderr)
+    for line in describe_ranks(profile.runs):
+        print(line)
     return 0

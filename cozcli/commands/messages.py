@@ -25,6 +25,14 @@ def no_line_matches(granularity: str, pattern: str) -> Problem:
     )
 
 
+def preload_not_used(library: str) -> Problem:
+    """The classic Coz takes its runtime from a variable."""
+    return Problem(
+        f"COZ_PRELOAD ({library}) is a variable of the classic Coz; this one uses its own runtime.",
+        "COZ_HOME names another installation of this one, as in COZ_HOME=/usr/local.",
+    )
+
+
 def curves_left_out(shown: int, total: int) -> str:
     """A picture of the leading results only."""
     return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cozcli.analysis import PACKAGES
-from cozcli.commands import messages
+from cozcli.commands import classic_options, messages, report
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write, printable
@@ -55,11 +55,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="light",
         help="light, dark, or for printing without colours (default: %(default)s)",
     )
+    classic_options.add_to_plot(parser)
     parser.set_defaults(execute=execute, parser=parser)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, draw, and print where the picture is."""
+    options.files = [*options.files, *options.files_by_option]
+    if options.text:
+        return report.print_table(options)
     output = Path(options.output)
     if output.suffix.lower() not in SUFFIXES:
         raise CozError(messages.unknown_picture_format(options.output))

@@ -77,6 +77,18 @@ def execute(options: argparse.Namespace) -> int:
     return _exit_status(options.fail_if, analysis)
 
 
+def print_table(options: argparse.Namespace) -> int:
+    """The table of the files and lines that another command's options name (`coz plot --text`)."""
+    own: dict[str, object] = {
+        "form": None,
+        "source": True,
+        "fail_if": [],
+        "instances": False,
+        "min_points": options.min_points or 1,
+    }
+    return execute(argparse.Namespace(**{**vars(options), **own}))
+
+
 def _make_report(options: argparse.Namespace) -> Report:
     from cozcli.reports.annotate import AnnotateReport
     from cozcli.reports.json_report import JsonReport

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from cozcli.commands.classic_options import left_over
 from cozcli.commands.options import print_warnings
 from cozcli.commands.run_options import add_options
 from cozcli.errors import CozError
 from cozcli.extensions import extensions
 from cozcli.launch import messages
+from cozcli.launch.classic_output import ClassicOutput
 from cozcli.launch.earlier_samples import EarlierSamples
 from cozcli.launch.ending import Ending
 from cozcli.launch.environment import random_seed
+from cozcli.launch.job import Job, expand, find_job, is_chosen, refuse_shared
 from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
 from cozcli.launch.preparation import Preparation
 from cozcli.launch.profiled_process import (
@@ -25,7 +29,7 @@ from cozcli.launch.profiled_process import (
     ProfiledProcess,
     child_patterns,
 )
-from cozcli.launch.program import end_like, run_program
+from cozcli.launch.program import end_like, run_program, run_unprofiled
 from cozcli.launch.runtime_library import find_installation
 from cozcli.launch.series import Goal, RunSeries
 from cozcli.messages import printable
@@ -62,6 +66,12 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.run.stop_after_end_to_end())
     run_extensions: list[RunExtension] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
+    print_warnings(left_over(os.environ))
+    job = find_job(os.environ)
+    if not is_chosen(job, options.ranks):
+        run_unprofiled(program, options.program)
+    refuse_shared(options.output, job, options.ranks)
+    options.output = expand(options.output, job, os.environ)
     names = child_patterns(program, options.binary_scope)
     if names and options.forked:
         raise CozError(messages.attach.forked_and_named(names))
@@ -69,7 +79,10 @@ def execute(options: argparse.Namespace) -> int:
     if not names:
         refuse_sanitized(program)
     installation = find_installation()
-    output = open_output(options.output)
+    classic = None if options.format == "coz" else ClassicOutput(options.output, options.format)
+    if classic is not None:
+        options.companions = 0.0
+    output = open_output(options.output if classic is None else str(classic.measured))
     try:
         seed = random_seed() if options.seed is None else options.seed
         preparation = Preparation(
@@ -89,7 +102,7 @@ def execute(options: argparse.Namespace) -> int:
         print_warnings(process.warnings())
         if output.appends and not options.quiet:
             _say(messages.run.appending(options.output))
-        launch = Launch(program, options.program, process, options.end_after, run_extensions)
+        launch = Launch(program, options.program, process, options.end_after, run_extensions, job, classic)
         return _run(launch, series, output, options)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
@@ -104,6 +117,8 @@ class Launch(NamedTuple):
     process: ProfiledProcess
     end_after: float | None
     run_extensions: Sequence[RunExtension]
+    job: Job
+    classic: ClassicOutput | None
 
 
 def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Namespace) -> int:
@@ -127,6 +142,8 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
     except OSError as error:
         _say(messages.run.profile_incomplete(options.output, error.strerror or str(error)))
     output.discard_if_empty()
+    if launch.classic is not None:
+        print_warnings(launch.classic.finish())
     sys.stdout.flush()
     return end_like(ending)
 
@@ -180,7 +197,7 @@ def _run_once(
 
     try:
         if process.is_launched:
-            append_ending(output.path, beginning, ending)
+            append_ending(output.path, beginning, ending, launch.job)
         print_warnings(process.end())
     except OSError as error:
         _say(messages.run.profile_incomplete(name, error.strerror or str(error)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from cozcli.commands import values
+from cozcli.commands import classic_options, values
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive
 from cozcli.extensions import extensions
 
@@ -16,7 +16,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         default=DEFAULT_PROFILE,
-        help="profile to write, or to add this run to (default: %(default)s)",
+        help="profile to write, or to add this run to; %%r is the rank in a parallel job, %%j the job, %%h "
+        "the host, %%p the process id, %%e{NAME} a variable, %%%% a %% (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("coz", "classic", "classic-json"),
+        default="coz",
+        help="write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; "
+        "experiments then have one target each (default: %(default)s)",
+    )
+    classic_options.add_to_run(parser)
+    parser.add_argument(
+        "--ranks",
+        metavar="N-N,...",
+        type=values.ranks,
+        help="in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz",
     )
     add_scope_options(parser, ("line", "function", "callpath"))
     _add_choices(parser)
@@ -178,6 +193,7 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
         "All but --progress-by may be repeated.",
     )
     points.add_argument(
+        "-p",
         "--progress",
         metavar="LOCATION",
         action="append",

@@ -61,6 +61,17 @@ def speedups(text: str) -> tuple[int, ...]:
     return tuple(sorted(speedup for speedup in chosen if speedup > 0))
 
 
+def ranks(text: str) -> frozenset[int]:
+    """Numbers and ranges of numbers, with commas."""
+    chosen: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", part)
+        if not match or (match[2] and int(match[2]) < int(match[1])):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of ranks, as in 0-3,8")
+        chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return frozenset(chosen)
+
+
 def dose(text: str) -> float:
     """A limit of the companions' dose, in per cent."""
     match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)\s*%?", text)

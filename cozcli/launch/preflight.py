@@ -18,11 +18,11 @@ SANITIZER_NAMES = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsa
 #: Sections by which Go's own tools know what it has built; `strip` leaves them.
 GO_SECTIONS = (b".go.buildinfo", b".note.go.buildid")
 #: As much of an existing output as is looked at before appending to it.
-_HEAD = 1 << 16
+HEAD = 1 << 16
 #: Nothing that was put in the way since it was looked at is followed, or waited for.
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 #: How the runtime begins a profile.
-_OWN_PROFILE = b'{"type":"run","format":"coz-profile",'
+OWN_PROFILE = b'{"type":"run","format":"coz-profile",'
 
 
 def find_program(name: str) -> Path:
@@ -135,18 +135,18 @@ def open_output(name: str) -> Output:
         if path.exists() and not path.is_file():
             raise CozError(messages.run.output_not_a_file(name))
         created = not path.exists()
-        with os.fdopen(os.open(path, _APPEND, 0o666), "ab") as stream:
+        with os.fdopen(os.open(path, APPEND, 0o666), "ab") as stream:
             size = stream.seek(0, os.SEEK_END)
         if size == 0:
             return Output(path, created, 0, True)
         with path.open("rb") as stream:
-            head = stream.read(_HEAD)
+            head = stream.read(HEAD)
             stream.seek(-1, os.SEEK_END)
             last = stream.read(1)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(cannot_write(name, reason)) from None
-    if not head.startswith(_OWN_PROFILE) and not _is_other_profile(head):
+    if not head.startswith(OWN_PROFILE) and not _is_other_profile(head):
         raise CozError(messages.run.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
 

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
 from cozcli.launch import messages
@@ -63,6 +63,21 @@ class Display(Protocol):
 
     def close(self) -> None:
         """It has ended."""
+
+
+def run_unprofiled(program: Path, arguments: Sequence[str]) -> NoReturn:
+    """Become the program, as if it had been started without coz.
+
+    Raises:
+        CozError: it could not be executed after all.
+    """
+    for number in _IGNORED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execve(program, list(arguments), os.environ)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CozError(messages.program.exec_failed(str(program), reason), STATUS_NOT_EXECUTABLE) from None
 
 
 def run_program(

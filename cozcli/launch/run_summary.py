@@ -11,6 +11,7 @@ from cozcli.errors import Problem
 from cozcli.launch import messages
 from cozcli.launch.ending import Ending
 from cozcli.launch.fixed_targets import MAX_REGION_NAME, FixedTarget
+from cozcli.launch.job import Job
 from cozcli.launch.points import BREAKPOINT, LocationPoint
 from cozcli.profile.tail import ProfileTail, read_tail
 
@@ -22,8 +23,8 @@ ENOUGH_COMBINED = 80
 COSTLY = 0.05
 
 
-def append_ending(profile: Path, beginning: int, ending: Ending) -> None:
-    """Add the `exit` record, unless the runtime wrote nothing that it could belong to.
+def append_ending(profile: Path, beginning: int, ending: Ending, job: Job | None = None) -> None:
+    """Add the `exit` record, and before it `job`, unless the runtime wrote nothing that they could belong to.
 
     Raises:
         OSError: the profile cannot be read or written.
@@ -36,6 +37,9 @@ def append_ending(profile: Path, beginning: int, ending: Ending) -> None:
         is_incomplete = stream.read(1) != b"\n"
     values = {"signal": ending.signal} if ending.signal else {"status": ending.status}
     record = json.dumps({"type": "exit", **values}) + "\n"
+    if job is not None and job.rank is not None:
+        place = {"type": "job", "rank": job.rank, "ranks": job.size or 0, "job": job.name, "host": job.host}
+        record = json.dumps(place) + "\n" + record
     with profile.open("ab") as stream:
         stream.write((b"\n" if is_incomplete else b"") + record.encode())
 

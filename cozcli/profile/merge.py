@@ -38,7 +38,7 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
     _check_runs(profile)
     try:
         target = resolve(output)
-        _check_output(target, output)
+        check_output(target, output)
         with replacing(target) as temporary, temporary.open("wb") as stream:
             for path in inputs:
                 stream.writelines(_lines(path))
@@ -92,7 +92,12 @@ def _check_runs(profile: Profile) -> None:
         seen[identity] = run.source
 
 
-def _check_output(target: Path, name: str) -> None:
+def check_output(target: Path, name: str) -> None:
+    """See that what is there, if anything, is a profile.
+
+    Raises:
+        CozError: something else, or it cannot be read.
+    """
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:

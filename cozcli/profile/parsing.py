@@ -18,6 +18,7 @@ from cozcli.profile.records import (
     ExitRecord,
     ExperimentRecord,
     Flow,
+    JobRecord,
     LatencyPoint,
     LineCount,
     LoadRecord,
@@ -66,6 +67,13 @@ def parse_record(values: Mapping[str, object]) -> Record | None:
             )
         case "samples":
             return _samples(fields)
+        case "job":
+            return JobRecord(
+                fields.natural("rank"),
+                fields.natural("ranks", 0),
+                fields.text("job", ""),
+                fields.text("host", ""),
+            )
         case "exit":
             return (
                 ExitRecord(fields.natural("status", 0), fields.natural("signal"))

@@ -16,6 +16,7 @@ from cozcli.profile.records import (
     VERSION,
     ExitRecord,
     ExperimentRecord,
+    JobRecord,
     LoadRecord,
     Record,
     ReferenceRecord,
@@ -38,6 +39,7 @@ class Run:
     references: list[ReferenceRecord] = field(default_factory=list)
     load: LoadRecord | None = None
     samples: SamplesRecord | None = None
+    job: JobRecord | None = None
     exit: ExitRecord | None = None
     targets: dict[int, TargetRecord] = field(default_factory=dict)
 
@@ -127,6 +129,8 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
                 run.load = record
             case SamplesRecord():
                 run.samples = record
+            case JobRecord():
+                run.job = record
             case ExitRecord():
                 run.exit = record
     return runs

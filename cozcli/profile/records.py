@@ -264,6 +264,15 @@ class SamplesRecord(NamedTuple):
     arrivals: Arrivals | None = None
 
 
+class JobRecord(NamedTuple):
+    """Which rank of a parallel job the run was, of how many (0: unknown), in which job, and where."""
+
+    rank: int
+    ranks: int = 0
+    job: str = ""
+    host: str = ""
+
+
 class ExitRecord(NamedTuple):
     """How the program ended: by `status`, or by `signal` (else -1)."""
 
@@ -272,5 +281,12 @@ class ExitRecord(NamedTuple):
 
 
 Record = (
-    RunRecord | TargetRecord | ExperimentRecord | ReferenceRecord | LoadRecord | SamplesRecord | ExitRecord
+    RunRecord
+    | TargetRecord
+    | ExperimentRecord
+    | ReferenceRecord
+    | LoadRecord
+    | SamplesRecord
+    | JobRecord
+    | ExitRecord
 )

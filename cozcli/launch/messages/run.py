@@ -51,6 +51,22 @@ def output_not_a_profile(name: str) -> Problem:
     )
 
 
+def output_of_other_form(name: str, form: str) -> Problem:
+    """--format classic with a profile of ours."""
+    return Problem(
+        f"the output {name} holds runs in coz's own format, and --format {form} asks for another.",
+        f"choose another file with -o FILE; coz convert writes {name} in that form.",
+    )
+
+
+def not_converted(name: str, measured: str, form: str, reason: str) -> Problem:
+    """The end of a run with --format classic."""
+    return Problem(
+        f"what was measured could not be added to {name} ({reason}); it is kept in {measured}.",
+        f"coz report {measured} reads it; in the other form: coz convert --to {form} -o FILE {measured}",
+    )
+
+
 def appending(name: str) -> str:
     """Said in one line before a run adds to a profile."""
     return f"{name} holds earlier runs; this one is added to them."

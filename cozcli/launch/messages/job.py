@@ -1,0 +1,57 @@
+"""Texts about ranks of a parallel job, and names of files that tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.errors import Problem
+from cozcli.messages import listed
+
+_LETTERS = "%r is the rank, %j the job, %h the host, %p the process id, %e{NAME} a variable, %% a %."
+
+
+def one_file(name: str, size: int | None) -> Problem:
+    """Several ranks, and one name."""
+    who = f"{size} ranks" if size else "several ranks"
+    stem, dot, suffix = name.rpartition(".")
+    better = f"{stem}.%r.{suffix}" if dot and "/" not in suffix and stem else f"{name}.%r"
+    return Problem(
+        f"{who} of this job would write the one profile {name}, so nothing was started.",
+        f"give each its own, by its rank: -o {better}; coz merge pools them. Or profile one rank: --ranks 0.",
+    )
+
+
+def no_rank(name: str, variables: Sequence[str]) -> Problem:
+    """%r outside a job."""
+    return Problem(
+        f"the name {name} has %r, and no variable tells the rank ({listed(variables, len(variables))}).",
+        "start coz run by the launcher (mpirun -n 4 coz run ...), or use %p or %e{NAME} instead of %r.",
+    )
+
+
+def no_job(name: str, variables: Sequence[str]) -> Problem:
+    """%j outside a job."""
+    return Problem(
+        f"the name {name} has %j, and no variable names the job ({listed(variables, len(variables))}).",
+        "leave %j out, or use %e{NAME} with a variable that your system sets.",
+    )
+
+
+def variable_not_set(name: str, variable: str) -> Problem:
+    """%e{X} without X."""
+    return Problem(
+        f"the name {name} has %e{{{variable}}}, and there is no such variable.", f"export {variable}=..."
+    )
+
+
+def unknown_placeholder(name: str, letter: str) -> Problem:
+    """%x, or % at the end."""
+    return Problem(f"the name {name} has %{letter}, which stands for nothing.", _LETTERS)
+
+
+def ranks_without_job(variables: Sequence[str]) -> Problem:
+    """--ranks outside a job."""
+    return Problem(
+        f"--ranks was given, and no variable tells the rank ({listed(variables, len(variables))}).",
+        "start coz run by the launcher: mpirun -n 4 coz run --ranks 0-1 ...; or leave --ranks out.",
+    )

@@ -1,0 +1,88 @@
+"""Runs as profiles of the classic Coz, which its viewer and its `coz plot --text` read.
+
+A window becomes one `experiment` for each of its progress points, with the effective time between that
+point's first and last visit as duration: the readers take the period for duration/delta, and add both up by
+line and point. So the period is exactly ours. A latency is difference·duration/arrivals.
+
+What the form cannot say is left out: functions of lines, reference windows, load, the companions of a window.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord, LatencyPoint
+
+#: As in the estimates of our own reports.
+_LEFT_OUT = "clipped"
+
+
+class ClassicWriter:
+    """The lines of one file. `is_json`: JSON Lines, of version 0.2.5; else tabs, which all versions read."""
+
+    def __init__(self, is_json: bool) -> None:
+        self._is_json = is_json
+        # With tabs, readers take whole numbers of operations in progress; what is cut off is carried to the
+        # next window of the same line, speedup and point, so that their mean is right.
+        self._carried: dict[tuple[str, float, str], float] = {}
+
+    def lines(self, runs: Iterable[Run]) -> Iterator[str]:
+        """Each with its newline."""
+        for run in runs:
+            yield self._line("startup", {"time": run.record.time})
+            for experiment in run.experiments:
+                if experiment.target != "none" and _LEFT_OUT not in experiment.flags:
+                    yield from self._experiment(experiment)
+            if run.samples is not None:
+                yield self._line("runtime", {"time": run.real_time})
+                for line in run.samples.lines:
+                    yield self._line("samples", {"location": line.location, "count": line.count})
+
+    def _experiment(self, experiment: ExperimentRecord) -> Iterator[str]:
+        for point in experiment.points:
+            head: dict[str, str | float] = {
+                "selected": experiment.location,
+                "speedup": experiment.speedup,
+                "duration": point.elapsed,
+                "selected_samples": experiment.target_samples,
+            }
+            if isinstance(point, LatencyPoint):
+                yield self._line("experiment", head)
+                counts: dict[str, str | float] = {
+                    "name": point.name,
+                    "arrivals": point.arrivals,
+                    "departures": point.departures,
+                    "difference": self._difference(experiment, point),
+                }
+                yield self._line("latency-point", counts)
+            elif point.visits > 0:
+                yield self._line("experiment", head)
+                yield self._line("throughput-point", {"name": point.name, "delta": point.visits})
+
+    def _difference(self, experiment: ExperimentRecord, point: LatencyPoint) -> float | int:
+        if self._is_json:
+            return round(point.in_progress, 6)
+        key = experiment.location, experiment.speedup, point.name
+        exact = point.in_progress + self._carried.get(key, 0.0)
+        self._carried[key] = exact - round(exact)
+        return round(exact)
+
+    def _line(self, kind: str, values: Mapping[str, str | float]) -> str:
+        if self._is_json:
+            return json.dumps({"type": kind, **values}, separators=(",", ":"), ensure_ascii=False) + "\n"
+        # Only the JSON form has underscores.
+        fields = (f"{key.replace('_', '-')}={_text(key, value)}" for key, value in values.items())
+        return "\t".join([kind, *fields]) + "\n"
+
+
+def _text(key: str, value: str | float) -> str:
+    if key == "speedup":
+        return f"{value:.4f}".rstrip("0") if round(float(value), 2) != value else f"{value:.2f}"
+    return " ".join(str(value).split("\t")).replace("\n", " ")
+
+
+def has_companions(runs: Iterable[Run]) -> bool:
+    """Were other targets sped up besides, of which the classic form tells nothing?"""
+    return any(experiment.companions for run in runs for experiment in run.experiments)

@@ -1,0 +1,120 @@
+"""Ranks of a parallel job: file names that tell them apart, and which of them are profiled."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from launching import RECORDS, Start, finish
+
+from cozcli.commands.values import ranks
+from cozcli.errors import CozError
+from cozcli.launch.job import Job, expand, find_job, refuse_shared
+
+HERE = os.uname().nodename
+
+
+@pytest.mark.parametrize(
+    ("environment", "rank", "size"),
+    [
+        ({}, None, None),
+        ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "3"}, 3, 4),
+        ({"PMIX_RANK": "2"}, 2, None),
+        ({"PMI_RANK": "0", "PMI_SIZE": "2"}, 0, 2),
+        ({"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8"}, 5, 8),
+        # A batch script is one process, whatever its job has.
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, 0, None),
+        # mpirun below srun: its processes have their own ranks, srun's is that of a daemon.
+        ({"SLURM_PROCID": "0", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2),
+        ({"PMI_RANK": "garbage", "SLURM_PROCID": "1"}, 1, None),
+    ],
+)
+def test_launchers_tell_the_rank(environment: dict[str, str], rank: int | None, size: int | None) -> None:
+    job = find_job(environment)
+    assert (job.rank, job.size, job.host) == (rank, size, HERE)
+
+
+def test_letters_in_names() -> None:
+    job = Job(3, 4, "a/17", "node1")
+    name = expand("%e{RUN}/p.%j.%h.%r.%p.%%.coz", job, {"RUN": "out"})
+    assert name == f"out/p.a_17.node1.3.{os.getpid()}.%.coz"
+    assert expand("plain.coz", Job(None, None, "", "n"), {}) == "plain.coz"
+
+
+@pytest.mark.parametrize("pattern", ["p.%r", "p.%j", "p.%e{NONE}", "p.%x", "p.%"])
+def test_what_is_not_known_is_refused_with_a_remedy(pattern: str) -> None:
+    with pytest.raises(CozError) as refused:
+        expand(pattern, Job(None, None, "", "n"), {})
+    assert pattern in refused.value.problem.text
+    assert refused.value.problem.hint
+
+
+@pytest.mark.parametrize(
+    ("pattern", "job", "chosen", "refused"),
+    [
+        ("p.coz", Job(None, None, "", "n"), None, False),
+        ("p.coz", Job(0, 1, "", "n"), None, False),
+        ("p.coz", Job(0, 2, "", "n"), None, True),
+        ("p.coz", Job(1, None, "", "n"), None, True),
+        ("p.%h.%j.%%r", Job(0, 2, "j", "n"), None, True),
+        ("p.%r", Job(0, 2, "", "n"), None, False),
+        ("p.%p", Job(0, 2, "", "n"), None, False),
+        ("p.%e{PMI_RANK}", Job(0, 2, "", "n"), None, False),
+        ("p.%e{HOME}", Job(0, 2, "", "n"), None, True),
+        ("p.coz", Job(0, 2, "", "n"), {0}, False),
+        ("p.coz", Job(0, 4, "", "n"), {0, 1}, True),
+    ],
+)
+def test_two_ranks_do_not_write_one_file(
+    pattern: str, job: Job, chosen: set[int] | None, refused: bool
+) -> None:
+    if not refused:
+        refuse_shared(pattern, job, chosen)
+        return
+    with pytest.raises(CozError, match="would write the one profile") as error:
+        refuse_shared(pattern, job, chosen)
+    assert "%r" in error.value.problem.hint
+
+
+def test_lists_of_ranks() -> None:
+    assert ranks("0-2,7") == {0, 1, 2, 7}
+    for text in ("", "a", "3-1", "0,,1", "-1"):
+        with pytest.raises(Exception, match="not a list of ranks"):
+            ranks(text)
+
+
+def rank(number: int, size: int = 2) -> dict[str, str]:
+    return {"OMPI_COMM_WORLD_RANK": str(number), "OMPI_COMM_WORLD_SIZE": str(size), "SLURM_JOB_ID": "9"}
+
+
+def test_each_rank_writes_its_own_profile_and_says_in_it_who_it_is(start: Start, tmp_path: Path) -> None:
+    for number in range(2):
+        started = start("exit", "0", options=("-o", "p.%j.%r"), FAKE_RECORDS=RECORDS, **rank(number))
+        assert finish(started)[0] == 0
+        lines = (tmp_path / f"p.9.{number}").read_text().splitlines()
+        assert json.loads(lines[-1]) == {"type": "exit", "status": 0}
+        told = {"type": "job", "rank": number, "ranks": 2, "job": "9", "host": HERE}
+        assert json.loads(lines[-2]) == told
+
+
+def test_ranks_that_would_share_a_file_are_refused(start: Start, tmp_path: Path) -> None:
+    status, _, error = finish(start("exit", "0", FAKE_RECORDS=RECORDS, **rank(0)))
+    assert status == 2
+    assert "2 ranks of this job would write the one profile profile.coz, so nothing was started." in error
+    assert "-o profile.%r.coz" in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_ranks_that_are_not_chosen_run_as_without_coz(start: Start, tmp_path: Path) -> None:
+    options = ("-o", "p.%r", "--ranks", "1-3")
+    unprofiled = start("environment", "LD_PRELOAD", options=options, FAKE_RECORDS=RECORDS, **rank(0))
+    assert finish(unprofiled) == (0, os.environ.get("LD_PRELOAD", "(none)") + "\n", "")
+    assert finish(start("dispositions", options=options, **rank(0))) == (0, "", "")
+    assert not list(tmp_path.iterdir())
+    assert finish(start("exit", "4", options=options, FAKE_RECORDS=RECORDS, **rank(1)))[0] == 4
+    assert [path.name for path in tmp_path.iterdir()] == ["p.1"]
+    status, _, error = finish(start("exit", "4", options=options))
+    assert status == 2
+    assert "no variable tells the rank" in error
