@@ -25,6 +25,7 @@ FORMS = {
     "csv": "print CSV, for spreadsheets and scripts",
     "markdown": "print a Markdown table, for reviews and notes",
     "annotate": "print FILE:LINE: note: ..., as compilers do, for editors and CI systems",
+    "sarif": "print SARIF, which code hosts and editors show beside the lines",
 }
 #: A threshold of --fail-if is exceeded. Not that of a refused command line or an unreadable profile.
 STATUS_EXCEEDED = 1
@@ -92,6 +93,7 @@ def print_table(options: argparse.Namespace) -> int:
 def _make_report(options: argparse.Namespace) -> Report:
     from cozcli.reports.annotate import AnnotateReport
     from cozcli.reports.json_report import JsonReport
+    from cozcli.reports.sarif import SarifReport
     from cozcli.reports.table_reports import CsvReport, MarkdownReport
     from cozcli.reports.text import TextReport
 
@@ -104,6 +106,8 @@ def _make_report(options: argparse.Namespace) -> Report:
             return MarkdownReport()
         case "annotate":
             return AnnotateReport()
+        case "sarif":
+            return SarifReport()
         case _:
             return TextReport(shared.terminal_width(), options.instances, options.source)
 

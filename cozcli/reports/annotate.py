@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import CALLED_FROM, REGION, common_directory, short_point
@@ -16,13 +18,16 @@ class AnnotateReport:
 
     def render(self, analysis: Analysis) -> str:
         """The rows; empty if nothing is certain."""
-        prefix = common_directory([result.location for result in analysis.results])
-        rows = [
-            f"{line}: note: {_note(result, short_point(analysis, result.point, prefix))}"
-            for result in analysis.results
-            if (line := line_of(result)) and result.significant and result.is_trusted
-        ]
+        rows = (f"{line_of(result)}: note: {text}" for result, text in notes(analysis))
         return "".join(f"{printable(row)}\n" for row in rows)
+
+
+def notes(analysis: Analysis) -> Iterator[tuple[LineResult, str]]:
+    """Each line and progress point whose effect is certain, in order of rank, with a sentence."""
+    prefix = common_directory([result.location for result in analysis.results])
+    for result in analysis.results:
+        if line_of(result) and result.significant and result.is_trusted:
+            yield result, _note(result, short_point(analysis, result.point, prefix))
 
 
 def line_of(result: LineResult) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.annotate import AnnotateReport
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.sarif import SarifReport
 from cozcli.reports.source import read_excerpt
 from cozcli.reports.summary import NOTHING_CERTAIN
 from cozcli.reports.table_reports import COLUMNS, CsvReport, MarkdownReport
@@ -161,3 +163,33 @@ def test_json_has_summary_and_shape() -> None:
     assert "beyond that it gets slower" in document["summary"][0]
     assert document["results"][0]["shape"]["kind"] == "bends down"
     assert document["results"][0]["shape"]["since"] == document["results"][0]["shape"]["largest"]["speedup"]
+
+
+# SARIF
+
+
+def test_sarif_has_the_annotated_lines_relative_to_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    below = f"{tmp_path}/src/a b.c"
+    lines = [
+        Line(f"{below}:1", RISES.effect),
+        Line(f"{below}:2", NOTHING.effect),
+        Line("/s/a.c:5", HARMS.effect),
+    ]
+    document = json.loads(SarifReport().render(analysis_of(lines, 400)))
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    assert run["tool"]["driver"]["name"] == "coz"
+    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    rises, harms = run["results"]
+    assert {rises["ruleId"], harms["ruleId"]} == rules
+    assert rises["ruleId"] == "faster-line-pays"
+    assert "Making this line (work) 25 % faster" in rises["message"]["text"]
+    place = rises["locations"][0]["physicalLocation"]
+    assert place == {
+        "artifactLocation": {"uri": "src/a%20b.c", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1},
+    }
+    assert harms["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///s/a.c"}

@@ -1,0 +1,56 @@
+"""The certain lines as results of an analyser (SARIF 2.1.0, OASIS), which code hosts and editors show."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from cozcli import __version__
+from cozcli.analysis.result import Analysis, LineResult
+from cozcli.messages import printable
+from cozcli.reports.annotate import line_of, notes
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+#: What a result is an instance of, by the sign of its slope.
+RULES = {
+    "faster-line-pays": "The program gains if this line becomes faster.",
+    "faster-line-costs": "The program loses if this line becomes faster: contention.",
+}
+
+
+class SarifReport:
+    """A result for each line and progress point whose effect is certain, in order of rank.
+
+    Paths are relative where a file is below the current folder, as code hosts want them.
+    """
+
+    def render(self, analysis: Analysis) -> str:
+        """One JSON document."""
+        rules = [{"id": name, "shortDescription": {"text": text}} for name, text in RULES.items()]
+        driver = {"name": "coz", "version": __version__, "rules": rules}
+        results = [_result(result, text) for result, text in notes(analysis)]
+        run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+        return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _result(result: LineResult, text: str) -> dict[str, Any]:
+    path, _, line = line_of(result).rpartition(":")
+    place = {"artifactLocation": _artifact(path), "region": {"startLine": int(line)}}
+    return {
+        "ruleId": "faster-line-pays" if result.slope > 0 else "faster-line-costs",
+        "level": "note",
+        "message": {"text": printable(text)},
+        "locations": [{"physicalLocation": place}],
+        "properties": {"point": result.point, "slope": round(result.slope, 4)},
+    }
+
+
+def _artifact(path: str) -> dict[str, str]:
+    here = Path.cwd()
+    whole = Path(os.path.normpath(here / path))
+    if whole.is_relative_to(here):
+        return {"uri": quote(str(whole.relative_to(here))), "uriBaseId": "%SRCROOT%"}
+    return {"uri": whole.as_uri()}
