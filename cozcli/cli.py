@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from cozcli import __version__
+from cozcli.commands import project
 from cozcli.errors import CozError
 from cozcli.messages import printable
 
@@ -54,11 +55,21 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; what is wrong with a command's options is said with that command's usage."""
+def parse(arguments: Sequence[str], program: Sequence[str] = ()) -> argparse.Namespace:
+    """Read the command line; what is wrong with a command's options is said with that command's usage.
+
+    Raises:
+        CozError: what is wrong is in coz.toml.
+    """
     known = arguments and arguments[0] in COMMANDS
     parser = build_parser(arguments[0] if known else None)
-    options, unknown = parser.parse_known_args(arguments)
+    from_file: list[str] = []
+    path = None
+    if known and arguments[0] in project.COMMANDS:
+        command: argparse.ArgumentParser = parser.parse_known_args(arguments[:1])[0].parser
+        from_file, path = project.project_options(command, arguments, program)
+    options, unknown = parser.parse_known_args([*arguments[:1], *from_file, *arguments[1:]])
+    options.config, options.from_config = path, from_file
     if "accept_others" in options:
         options.accept_others(options, unknown)  # they are for another command
     elif unknown:
@@ -92,9 +103,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     subprocess._USE_VFORK = False  # type: ignore[misc]
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = separate_program(arguments)
-    options = parse(own)
-    options.program = program
     try:
+        options = parse(own, program)
+        options.program = program
         status: int = options.execute(options)
         sys.stdout.flush()
     except CozError as error:

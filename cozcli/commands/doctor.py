@@ -56,6 +56,9 @@ def execute(options: argparse.Namespace) -> int:
         reason = answer.get("message", f"status {status}")
         raise CozError(messages.scope.helper_failed(str(installation.helper), reason))
     findings = examine_machine(Machine(), str(answer["trap_error"]), str(answer["signal_error"]))
+    if options.config is not None:
+        used = " ".join(options.from_config) or "nothing that coz doctor uses"
+        findings.append(Finding(OK, "config", f"{options.config}: {used}"))
     program = [*options.program, *options.words]
     if program:
         scope = Scope(options.source_scope, options.binary_scope, options.granularity)

@@ -33,6 +33,49 @@ def preload_not_used(library: str) -> Problem:
     )
 
 
+def config_unreadable(path: str, reason: str) -> Problem:
+    """coz.toml is no TOML, or nobody may read it."""
+    return Problem(f"{path} cannot be read: {reason}.", "mend it, or leave it aside by --no-config.")
+
+
+def config_of_another_user(path: str) -> Problem:
+    """A coz.toml above the current folder that somebody else wrote, perhaps in /tmp."""
+    return Problem(f"{path} belongs to another user, and is not used.", "copy it into a folder of your own.")
+
+
+def config_unknown_table(path: str, name: str, table: str) -> Problem:
+    """Something outside [run]."""
+    return Problem(f"{path} has {name}, which means nothing there.", f"write options under [{table}].")
+
+
+def config_unknown(path: str, key: str, names: Sequence[str]) -> Problem:
+    """A key that is no option."""
+    import difflib  # for which nobody waits but here
+
+    near = difflib.get_close_matches(key, names, 1)
+    instead = f"{near[0]} is meant, perhaps; " if near else ""
+    return Problem(
+        f"{path}: coz run has no option --{key}.", f"{instead}keys are the long names in coz run --help."
+    )
+
+
+def config_invalid(path: str, key: str, wanted: str) -> Problem:
+    """A value of the wrong kind."""
+    return Problem(
+        f"{path}: {key} is not as it should be: {wanted}.", "see man coz-run for the option's value."
+    )
+
+
+def config_refused(path: str, reason: str) -> Problem:
+    """A value that the option does not take."""
+    return Problem(f"{path}: {reason}.", "see man coz-run; --no-config leaves the file aside.")
+
+
+def config_used(path: str, words: Sequence[str]) -> str:
+    """Said before a run, since a file that nobody thinks of changes what is measured."""
+    return f"options from {path}: {' '.join(words)}"
+
+
 def curves_left_out(shown: int, total: int) -> str:
     """A picture of the leading results only."""
     return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."

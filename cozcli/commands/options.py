@@ -38,7 +38,7 @@ def add_analysis_options(parser: argparse.ArgumentParser, min_points: int | None
 
 
 def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[str]) -> None:
-    """What may be selected: -s, -b, --debuginfod and --granularity."""
+    """What may be selected: -s, -b, --debuginfod, --granularity; and --no-config."""
     parser.add_argument(
         "-s",
         "--source-scope",
@@ -70,6 +70,12 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
         help="what is sped up at a time: a line, a whole function"
         + (", or a line under one caller" if "callpath" in granularities else "")
         + " (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-config",
+        action="store_true",
+        help="do not use coz.toml, which has a project's options and is looked for in the current folder and "
+        "those above it, then in the program's",
     )
 
 

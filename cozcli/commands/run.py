@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.commands.classic_options import left_over
+from cozcli.commands.messages import config_used
 from cozcli.commands.options import print_warnings
 from cozcli.commands.run_options import add_options
 from cozcli.errors import CozError
@@ -66,6 +67,8 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.run.stop_after_end_to_end())
     run_extensions: list[RunExtension] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
+    if options.from_config and not options.quiet:
+        _say(config_used(str(options.config), options.from_config))
     print_warnings(left_over(os.environ))
     job = find_job(os.environ)
     if not is_chosen(job, options.ranks):

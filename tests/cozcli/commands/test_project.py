@@ -1,0 +1,103 @@
+"""coz.toml: found, read, overridden by the command line, and refused where it is wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cozcli.cli import parse
+from cozcli.errors import CozError
+
+FILE = """
+[run]
+source-scope = ["src/%", "lib/%"]
+progress = "frames.cpp:12"
+companions = 10
+end-to-end = true
+output = "profiles/a.coz"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "coz.toml").write_text(FILE)
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "deep" / "er")
+    return tmp_path
+
+
+def test_options_come_from_the_file_above_the_current_folder(project: Path) -> None:
+    options = parse(["run"])
+    assert options.source_scope == ["src/%", "lib/%"]
+    assert options.progress == ["frames.cpp:12"]
+    assert options.companions == 10
+    assert options.end_to_end
+    assert options.output == str(project / "profiles" / "a.coz")
+    assert options.config == project / "coz.toml"
+
+
+def test_the_command_line_replaces_the_file(project: Path) -> None:
+    options = parse(["run", "-smain.c", "--output=b.coz", "-p", "f", "--one-at-a-time"])
+    assert options.source_scope == ["main.c"]
+    assert options.output == "b.coz"
+    assert options.progress == ["f"]
+    assert options.companions == 0  # an option of which only one may be given
+    assert options.end_to_end
+
+
+def test_it_can_be_left_aside(project: Path) -> None:
+    options = parse(["run", "--no-config"])
+    assert options.source_scope == []
+    assert options.config is None
+
+
+def test_other_commands_take_what_they_have_in_common(project: Path) -> None:
+    assert parse(["lines", "prog"]).source_scope == ["src/%", "lib/%"]
+    assert parse(["doctor"]).source_scope == ["src/%", "lib/%"]
+    assert parse(["report"]).config is None
+
+
+def test_else_it_is_looked_for_beside_the_program(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    program = project / "deep" / "program"
+    shutil.copy("/bin/true", program)
+    monkeypatch.chdir(elsewhere)
+    assert parse(["run"]).config is None
+    for options in (parse(["run"], [str(program), "x"]), parse(["lines", str(program)])):
+        assert options.config == project / "coz.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[run\n", "cannot be read"),
+        ("[report]\nmin-points = 3\n", "has report, which means nothing there"),
+        ("[run]\nprogres = 'f'\n", "no option --progres"),
+        ("[run]\nend-to-end = 'yes'\n", "true or false is wanted"),
+        ("[run]\noutput = ['a', 'b']\n", "one value is wanted"),
+        ("[run]\nprogress = [{a = 1}]\n", "text or a number is wanted"),
+        ("[run]\nperiod = '3 years'\n", "argument --period"),
+        ("[run]\nfixed-speedup = 3\nspeedups = '3,4'\n", "not allowed with"),
+        ("[run]\nno-config = true\n", "no option --no-config"),
+        ("[run]\nhelp = true\n", "no option --help"),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_file(project: Path, text: str, said: str) -> None:
+    (project / "coz.toml").write_text(text)
+    with pytest.raises(CozError) as refused:
+        parse(["run"])
+    assert said in refused.value.problem.text
+    assert str(project / "coz.toml") in refused.value.problem.text
+    assert refused.value.problem.hint
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file away")
+def test_a_file_of_another_user_is_not_used(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.chown(project / "coz.toml", 12345, 12345)
+    assert parse(["run"]).config is None
+    assert "belongs to another user" in capsys.readouterr().err
