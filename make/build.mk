@@ -23,6 +23,20 @@ $(LIBCOZ): $(LIBCOZ_OBJECTS) $(LIBCOZ_MAP) make/build.mk
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBCOZ_LINK) -o $@.$$$$ $(LIBCOZ_OBJECTS) $(LIBCOZ_LIBS) -ldl -lpthread && \
 	  mv -f $@.$$$$ $@
 
+# --- libcoz-heap.so is preloaded for other layouts of heap and stacks, and needs nothing of libcoz.so.
+LIBHEAP := $(BUILD)/lib/libcoz-heap.so
+LIBHEAP_MAP  := libheap/libcoz-heap.map
+# gcc would make a malloc that is followed by memset into calloc: within calloc, endlessly.
+LIBHEAP_FLAGS := $(LIBCOZ_FLAGS) -fno-builtin-malloc -fno-builtin-calloc
+LIBHEAP_LINK := $(subst $(LIBCOZ_MAP),$(LIBHEAP_MAP),$(LIBCOZ_LINK))
+LIBHEAP_OBJECTS := $(call objects,libheap,$(LIBHEAP_SOURCES))
+$(eval $(call object_set,libheap,$$(LIBHEAP_FLAGS) $$(CXXFLAGS)))
+
+$(LIBHEAP): $(LIBHEAP_OBJECTS) $(LIBHEAP_MAP) make/build.mk
+	@mkdir -p $(@D)
+	$(call show,LINK,$@)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBHEAP_LINK) -o $@.$$$$ $(LIBHEAP_OBJECTS) -ldl -lpthread && mv -f $@.$$$$ $@
+
 # --- coz-linetable is an ordinary program.
 HELPER_FLAGS   := $(COMMON) -DCOZ_VERSION='"$(VERSION)"'
 HELPER_LIBS    := -ldw -lelf -liberty -lZydis -ldl
@@ -34,7 +48,7 @@ $(HELPER): $(HELPER_OBJECTS) make/build.mk
 	$(call show,LINK,$@)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) $(HELPER_LIBS)
 
--include $(call headers_of,$(LIBCOZ_OBJECTS) $(HELPER_OBJECTS))
+-include $(call headers_of,$(LIBCOZ_OBJECTS) $(LIBHEAP_OBJECTS) $(HELPER_OBJECTS))
 
 # --- coz
 $(COZ): packaging/coz_checkout.sh

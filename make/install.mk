@@ -25,6 +25,7 @@ stage: native
 	  $(TO)/share/zsh/site-functions $(TO)/share/fish/vendor_completions.d
 	install -m 755 packaging/coz_installed.sh $(TO)/bin/coz
 	install -m 755 $(LIBCOZ) $(TO)/lib/coz/libcoz.so
+	install -m 755 $(LIBHEAP) $(TO)/lib/coz/libcoz-heap.so
 	install -m 755 $(HELPER) $(TO)/libexec/coz/coz-linetable
 	install -m 644 include/coz.h $(TO)/include/coz.h
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;

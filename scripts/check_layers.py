@@ -35,7 +35,7 @@ RUNTIME = [
 HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache", ""]
 
 #: Folder of the repository → its folders, lower layers first. The last one, "", is the folder itself.
-LAYERS = {"common": [""], "libcoz": RUNTIME, "linetable": HELPER}
+LAYERS = {"common": [""], "libcoz": RUNTIME, "libheap": [""], "linetable": HELPER}
 
 #: Folders that another part may include, too: the unwinder is a library of its own.
 SHARED = {("linetable", "libcoz", "unwind")}
@@ -57,6 +57,10 @@ GLOBALS = {
     "libcoz/interpose/futex.cpp": "where syscall() passes other calls",
     "libcoz/interpose/signal_actions.cpp": "a message that is given once",
     "libcoz/interpose/small_stack.h": "a message that is given once",
+    "libheap/base_allocator.cpp": "the program's allocator, and blocks from before it is known",
+    "libheap/interpose.cpp": "each thread's part of the heap, and their number",
+    "libheap/stacks.cpp": "the program's main, and the number of stacks",
+    "libheap/start.cpp": "what the library does in this process",
 }
 
 #: Folders and files of the runtime that may call the kernel.
@@ -77,6 +81,7 @@ KERNEL_CALLERS = (
     "libcoz/sampling/sample_cost.cpp",
     "libcoz/patch/code_memory.cpp",
     "libcoz/profile_log/profile_writer.cpp",
+    "libheap/start.cpp",
 )
 #: Functions of libc that are system calls, or little more.
 KERNEL_FUNCTIONS = (
