@@ -1,4 +1,5 @@
-// The program's own allocator, which all blocks come from: the one behind this library, be it libc's or another.
+// The program's own allocator, which all blocks come from: the one behind this library, be it
+// libc's or another.
 #ifndef LIBHEAP_ALLOCATOR_H
 #define LIBHEAP_ALLOCATOR_H
 

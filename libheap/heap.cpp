@@ -34,8 +34,7 @@ void* Heap::allocate_zeros(std::size_t bytes, ThreadHeap& thread) noexcept {
     return offsets_.allocate(bytes, true, base_, thread.random);
   if (!is_shuffled(bytes) || thread.is_direct) return base_.calloc(1, bytes);
   const Direct direct(thread);
-  void* block =
-      thread.shuffler.allocate(bytes, settings_.shuffle, base_, sizes_, thread.random);
+  void* block = thread.shuffler.allocate(bytes, settings_.shuffle, base_, sizes_, thread.random);
   return block == nullptr ? nullptr : std::memset(block, 0, bytes);
 }
 
@@ -45,8 +44,7 @@ void Heap::release(void* block, ThreadHeap& thread) noexcept {
   if (is_offset(block)) return offsets_.release(block, base_);
   if (settings_.shuffle == 0 || thread.is_direct) return base_.free(block);
   const Direct direct(thread);
-  thread.shuffler.release(block, base_.usable_size(block), settings_.shuffle, base_,
-                          thread.random);
+  thread.shuffler.release(block, base_.usable_size(block), settings_.shuffle, base_, thread.random);
 }
 
 void* Heap::resize(void* block, std::size_t bytes, ThreadHeap& thread) noexcept {

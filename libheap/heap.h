@@ -1,7 +1,9 @@
-// The heap as the program sees it: shuffled, offset and zeroed as the settings say, over its own allocator.
+// The heap as the program sees it: shuffled, offset and zeroed as the settings say, over its own
+// allocator.
 //
-// A Heap is shared by all threads and has no locks; what changes is in the caller's ThreadHeap. So nothing is
-// held across fork. Functions keep the contracts of malloc(3) and its relatives, errno too.
+// A Heap is shared by all threads and has no locks; what changes is in the caller's ThreadHeap. So
+// nothing is held across fork. Functions keep the contracts of malloc(3) and its relatives, errno
+// too.
 #ifndef LIBHEAP_HEAP_H
 #define LIBHEAP_HEAP_H
 
@@ -16,8 +18,8 @@
 
 namespace coz::heap {
 
-// A thread's own part. `is_direct`: its calls go to the allocator as they are: while one is under way, and once
-// the thread has ended.
+// A thread's own part. `is_direct`: its calls go to the allocator as they are: while one is under
+// way, and once the thread has ended.
 struct ThreadHeap {
   RandomNumbers random;
   Shuffler shuffler;

@@ -1,8 +1,9 @@
 // The functions that the program calls instead of its allocator's.
 //
-// Until our constructor has run, and where no mode is chosen or none is possible, calls go to the allocator.
-// C++'s operators come here too, since an allocator that is preloaded besides us brings its own, which would pass
-// us by. Those with an alignment stay the allocator's: new and delete agree.
+// Until our constructor has run, and where no mode is chosen or none is possible, calls go to the
+// allocator. C++'s operators come here too, since an allocator that is preloaded besides us brings
+// its own, which would pass us by. Those with an alignment stay the allocator's: new and delete
+// agree.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -52,8 +53,7 @@ ThreadHeap& this_thread() noexcept {
 void* allocate_again(void* block, std::size_t bytes) noexcept {
   void* moved = malloc(bytes);
   const std::size_t before = coz::heap::early_size(block);
-  return moved == nullptr ? nullptr
-                          : std::memcpy(moved, block, before < bytes ? before : bytes);
+  return moved == nullptr ? nullptr : std::memcpy(moved, block, before < bytes ? before : bytes);
 }
 
 }  // namespace

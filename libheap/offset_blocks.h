@@ -1,11 +1,13 @@
 // Big blocks at a random multiple of 64 bytes within a page.
 //
-// An allocator places a big block at the same offset in its page every time. Two of them then agree in the twelve
-// lowest bits of their addresses, by which some processors tell loads from stores ("4K aliasing"): a program may be
-// slow by that alone. So a block that is larger by a page is taken from the allocator, and what lies further
-// within is given away. Before it stand a mark, made of its address and a secret, and the way back.
+// An allocator places a big block at the same offset in its page every time. Two of them then agree
+// in the twelve lowest bits of their addresses, by which some processors tell loads from stores
+// ("4K aliasing"): a program may be slow by that alone. So a block that is larger by a page is
+// taken from the allocator, and what lies further within is given away. Before it stand a mark,
+// made of its address and a secret, and the way back.
 //
-// Plain logic: no locks, no memory of its own. A mark is read only within the block's page, which is there.
+// Plain logic: no locks, no memory of its own. A mark is read only within the block's page, which
+// is there.
 #ifndef LIBHEAP_OFFSET_BLOCKS_H
 #define LIBHEAP_OFFSET_BLOCKS_H
 
@@ -33,7 +35,9 @@ class OffsetBlocks {
   void* allocate(std::size_t bytes, bool zero, const Allocator& base,
                  RandomNumbers& random) const noexcept;
 
-  bool is_one(const void* block) const noexcept {
+  // What precedes another block is its allocator's: libc's keep a size there. AddressSanitizer
+  // takes it for a mistake.
+  [[gnu::no_sanitize("address")]] bool is_one(const void* block) const noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     if (address % kPage < sizeof(Mark)) return false;
     return mark_of(const_cast<void*>(block))->mark == (secret_ ^ address);

@@ -8,7 +8,8 @@ namespace {
 
 // Not 0, which means: not known yet.
 constexpr std::uint16_t kNotShuffled = 0xFFFF;
-// An allocator may make a single block larger than others, where a rest would be too small to be one.
+// An allocator may make a single block larger than others, where a rest would be too small to be
+// one.
 constexpr int kLooks = 8;
 
 }  // namespace
@@ -46,8 +47,8 @@ void* Shuffler::allocate(std::size_t request, std::uint32_t number, const Alloca
   return std::exchange(arrays_[size][random.below(number)], block);
 }
 
-void Shuffler::release(void* block, std::size_t usable, std::uint32_t number,
-                       const Allocator& base, RandomNumbers& random) noexcept {
+void Shuffler::release(void* block, std::size_t usable, std::uint32_t number, const Allocator& base,
+                       RandomNumbers& random) noexcept {
   const std::size_t size = usable / kGrain;
   if (size < kSizes && arrays_[size] != nullptr)
     block = std::exchange(arrays_[size][random.below(number)], block);

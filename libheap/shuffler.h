@@ -1,14 +1,15 @@
 // STABILIZER's shuffling layer (section 3.2 of the paper): small blocks come from random places.
 //
-// For each size there is an array of N blocks of the program's allocator. An allocation takes a new block, puts it
-// in the place of a random one, and gives that away; a release does the same. Either is a step of Fisher and
-// Yates's shuffle.
+// For each size there is an array of N blocks of the program's allocator. An allocation takes a new
+// block, puts it in the place of a random one, and gives that away; a release does the same. Either
+// is a step of Fisher and Yates's shuffle.
 //
-// A size is what the allocator says is usable of its block, so it works over any allocator, needs no headers, and
-// any block may be released with or without this layer. A block of an array is at least as large as its size.
+// A size is what the allocator says is usable of its block, so it works over any allocator, needs
+// no headers, and any block may be released with or without this layer. A block of an array is at
+// least as large as its size.
 //
-// One shuffler for each thread: arrays that threads share would give neighbours in a cache line to different
-// threads. Not for several threads at a time, and not in signal handlers.
+// One shuffler for each thread: arrays that threads share would give neighbours in a cache line to
+// different threads. Not for several threads at a time, and not in signal handlers.
 #ifndef LIBHEAP_SHUFFLER_H
 #define LIBHEAP_SHUFFLER_H
 
@@ -23,11 +24,13 @@ namespace coz::heap {
 
 // Sizes are multiples of this.
 inline constexpr std::size_t kGrain = 8;
-// Larger blocks are not shuffled: the index bits of their addresses vary anyway. 1024 and libc's eight.
+// Larger blocks are not shuffled: the index bits of their addresses vary anyway. 1024 and libc's
+// eight.
 inline constexpr std::size_t kMaxSmall = 1032;
 inline constexpr std::size_t kSizes = kMaxSmall / kGrain + 1;
 
-// Which size, in grains, the allocator makes of a request. Learned from its blocks; shared by all threads.
+// Which size, in grains, the allocator makes of a request. Learned from its blocks; shared by all
+// threads.
 class Sizes {
  public:
   // 0 if requests of that size are not shuffled: they yield blocks that are too large, or none.

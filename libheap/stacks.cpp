@@ -1,7 +1,8 @@
-// Stacks begin at a random multiple of 16 bytes within a page: main's, and that of each thread of pthread_create.
+// Stacks begin at a random multiple of 16 bytes within a page: main's, and that of each thread of
+// pthread_create.
 //
-// Threads of C11 (thrd_create) and of clone() begin where they do. The constructors of the program itself run
-// before main, on the stack as it is.
+// Threads of C11 (thrd_create) and of clone() begin where they do. The constructors of the program
+// itself run before main, on the stack as it is.
 
 #include <dlfcn.h>
 #include <pthread.h>

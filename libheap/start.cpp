@@ -1,5 +1,6 @@
-// COZ_HEAP_REPORT names a file, to which each process that is asked for anything appends a line: "heap: shuffle
-// over PATH", "stack", or "inert: " and the reason. `coz compare` looks there whether its programs can be moved.
+// COZ_HEAP_REPORT names a file, to which each process that is asked for anything appends a line:
+// "heap: shuffle over PATH", "stack", or "inert: " and the reason. `coz compare` looks there
+// whether its programs can be moved.
 #include "libheap/start.h"
 
 #include <fcntl.h>
@@ -60,8 +61,8 @@ void start_heap(const char* text) noexcept {
   char line[kMaxLine];
   Settings settings;
   if (!parse_heap(text, settings)) {
-    snprintf(line, sizeof line, "COZ_HEAP=%s is not shuffle, shuffle:N, offset, zero, or several with commas",
-             text);
+    snprintf(line, sizeof line,
+             "COZ_HEAP=%s is not shuffle, shuffle:N, offset, zero, or several with commas", text);
     return refuse(line);
   }
   const char* seed = getenv("COZ_HEAP_SEED");

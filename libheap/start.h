@@ -9,7 +9,8 @@
 
 namespace coz::heap {
 
-// `heap`: null while, and where, the allocator serves the program as it is. The rest does not change afterwards.
+// `heap`: null while, and where, the allocator serves the program as it is. The rest does not
+// change afterwards.
 struct Started {
   std::atomic<Heap*> heap = nullptr;
   std::uint64_t seed = 0;

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cozcli.compare import messages
-from cozcli.compare.design import blocks
+from cozcli.compare.design import Layout, blocks
 from cozcli.compare.estimate import half_width
 from cozcli.compare.metrics import Metric
 from cozcli.compare.trial import Side, Trial, run
@@ -66,50 +66,77 @@ def is_disturbed(block: Block) -> bool:
     return any(trial.lost > DISTURBED for trial in block)
 
 
+class Collector:
+    """Runs blocks of these sides, one at a time."""
+
+    def __init__(self, sides: Sequence[Side], plan: Plan) -> None:
+        self._sides, self._plan = sides, plan
+        self._blocks = blocks(len(sides), plan.seed, plan.layouts)
+        self._outputs = _Outputs(sides) if plan.check_output else None
+        self._found: list[Block] = []
+        self._replaced = 0
+
+    def warm_up(self) -> None:
+        """Runs that do not count.
+
+        Raises:
+            CozError: as `run_block`.
+        """
+        for _ in range(self._plan.warm_ups):
+            for side in range(len(self._sides)):
+                self._run(side, None)
+
+    def run_block(self) -> None:
+        """Run each side once.
+
+        Raises:
+            CozError: a run failed, or outputs differ though they are to be the same.
+        """
+        trials = {turn.side: self._run(turn.side, turn.layout) for turn in next(self._blocks)}
+        block = tuple(trials[side] for side in range(len(self._sides)))
+        if is_disturbed(block) and self._replaced < _MAX_REPLACED * self._plan.pairs:
+            self._replaced += 1
+        else:
+            self._found.append(block)
+
+    def collected(self, interrupted: bool = False) -> Collected:
+        """What there is so far."""
+        return Collected(self._found, self._replaced, interrupted)
+
+    def is_enough(self) -> bool:
+        """As many pairs as wanted, or intervals as narrow as wanted."""
+        number = len(self._found)
+        if number >= self._plan.pairs:
+            return True
+        if self._plan.precision is None or number < MIN_LOOK:
+            return False
+        found = self.collected()
+        widths = (half_width(found.pairs(self._plan.metric, side)) for side in range(1, len(self._sides)))
+        return all(width <= self._plan.precision for width in widths)
+
+    def _run(self, side: int, layout: Layout | None) -> Trial:
+        trial = run(self._sides[side], layout, self._plan.stdin, self._plan.check_output)
+        if self._outputs:
+            self._outputs.see(side, trial.output)
+        return trial
+
+
 def collect(sides: Sequence[Side], plan: Plan, watch: Callable[[Collected], None]) -> Collected:
-    """Run warm-ups and blocks; `watch` sees what there is after each block.
+    """Run warm-ups and blocks; `watch` sees what there is after each block. Ctrl-C ends it.
 
     Raises:
         CozError: a run failed, or outputs differ though they are to be the same.
     """
-    found: list[Block] = []
-    replaced = 0
-    outputs = _Outputs(sides) if plan.check_output else None
+    collector = Collector(sides, plan)
     try:
-        for _ in range(plan.warm_ups):
-            for side, each in enumerate(sides):
-                trial = run(each, None, plan.stdin, plan.check_output)
-                if outputs:
-                    outputs.see(side, trial.output)
-        for turns in blocks(len(sides), plan.seed, plan.layouts):
-            trials: dict[int, Trial] = {}
-            for turn in turns:
-                trial = run(sides[turn.side], turn.layout, plan.stdin, plan.check_output)
-                if outputs:
-                    outputs.see(turn.side, trial.output)
-                trials[turn.side] = trial
-            block = tuple(trials[side] for side in range(len(sides)))
-            if is_disturbed(block) and replaced < _MAX_REPLACED * plan.pairs:
-                replaced += 1
-                continue
-            found.append(block)
-            collected = Collected(found, replaced, False)
-            watch(collected)
-            if is_enough(collected, plan):
-                return collected
+        collector.warm_up()
+        while not collector.is_enough():
+            collector.run_block()
+            if collector.collected().blocks:
+                watch(collector.collected())
     except KeyboardInterrupt:
-        return Collected(found, replaced, True)
-    raise AssertionError("blocks do not end")
-
-
-def is_enough(collected: Collected, plan: Plan) -> bool:
-    """As many pairs as wanted, or an interval as narrow as wanted."""
-    number = len(collected.blocks)
-    if number >= plan.pairs:
-        return True
-    if plan.precision is None or number < MIN_LOOK:
-        return False
-    return half_width(collected.pairs(plan.metric)) <= plan.precision
+        return collector.collected(interrupted=True)
+    return collector.collected()
 
 
 class _Outputs:

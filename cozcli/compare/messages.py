@@ -86,6 +86,22 @@ def one_processor() -> Problem:
     )
 
 
+def no_heap_library(path: str) -> Problem:
+    """--heap or --stack without libcoz-heap.so."""
+    return Problem(
+        f"{printable(path)} is missing, which moves heap and stacks.",
+        "build it by make, or install coz again.",
+    )
+
+
+def not_movable(name: str, program: str, reason: str) -> Problem:
+    """--heap or --stack would do nothing in a program."""
+    return Problem(
+        f"heap and stacks of {name} ({printable(program)}) cannot be moved: {reason}.",
+        "leave --heap and --stack out, or build the program with libc's malloc, linked dynamically.",
+    )
+
+
 def no_such_processors(wanted: Sequence[int], allowed: Sequence[int]) -> Problem:
     """--cpus names processors that this process may not use."""
     missing = sorted(set(wanted) - set(allowed))

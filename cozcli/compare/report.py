@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from cozcli import __version__
 from cozcli.compare.collect import Collected, Plan
 from cozcli.compare.estimate import estimate
+from cozcli.compare.memory_layouts import SYSTEM, heap_seed, memory_layouts_of, stack_seed
 from cozcli.compare.metrics import Metric
 from cozcli.compare.prediction import Prediction
 from cozcli.compare.result import Estimate
-from cozcli.compare.trial import Side
+from cozcli.compare.trial import Side, Trial
 from cozcli.messages import printable
 from cozcli.reports.cells import to_csv, to_markdown
 
@@ -60,6 +61,12 @@ def compare(
     return found
 
 
+def render(report: Report, form: str | None) -> str:
+    """As `json`, `csv` or `markdown`, otherwise as text."""
+    forms = {"json": render_json, "csv": render_csv, "markdown": render_markdown}
+    return forms.get(form or "", render_text)(report)
+
+
 def render_json(report: Report) -> str:
     """All figures as fractions and seconds or bytes, with every run's."""
     sides = report.sides[:2]
@@ -72,16 +79,14 @@ def render_json(report: Report) -> str:
         "layout": "environment" if report.plan.layouts else "none",
         "builds": [len(side.builds) or 1 for side in sides],
         "layout_seed": report.plan.seed,
+        **_memory_json(report),
         "machine": report.machine,
         "replaced": report.collected.replaced,
         "disturbed": report.collected.disturbed,
         "prediction": _prediction_json(report.prediction),
         "comparisons": [_json(each) for each in report.comparisons],
         "controls": [_json(each) for each in report.controls],
-        "blocks": [
-            [{"cpu": t.cpu, "wall": t.wall, "memory": t.memory, "lost": t.lost} for t in block]
-            for block in report.collected.blocks
-        ],
+        "blocks": [[trial_json(trial) for trial in block] for block in report.collected.blocks],
     }
     return json.dumps(data, indent=1) + "\n"
 
@@ -156,7 +161,10 @@ def _layouts(report: Report) -> str:
         return ""
     builds = [len(side.builds) for side in report.sides[:2]]
     build = f", one of {builds[0]} and {builds[1]} builds" if all(builds) else ""
-    return f", each run with another environment size{build}"
+    memory = memory_layouts_of(report.sides)
+    others = [f"heap ({memory.heap})"] if memory and memory.heap else []
+    others += ["stacks"] if memory and memory.stack else []
+    return f", each run with another {' and '.join(['environment size', *others])}{build}"
 
 
 def _prediction(report: Report) -> str:
@@ -210,6 +218,26 @@ def _percent(fraction: float) -> str:
 def _figure(number: float) -> str:
     """Two digits or so, and never an exponent."""
     return f"{number:.{2 if abs(number) < 1 else 1 if abs(number) < 10 else 0}f}"
+
+
+def _memory_json(report: Report) -> dict[str, str]:
+    layouts = memory_layouts_of(report.sides)
+    return {
+        "heap": layouts.heap if layouts and layouts.heap else SYSTEM,
+        "stack": "random" if layouts and layouts.stack else SYSTEM,
+    }
+
+
+def trial_json(trial: Trial) -> dict[str, Any]:
+    """What a run took, and its layout."""
+    found: dict[str, Any] = {name: getattr(trial, name) for name in ("cpu", "wall", "memory", "lost")}
+    if trial.layout is not None:
+        found["layout"] = {
+            **trial.layout._asdict(),
+            "heap_seed": heap_seed(trial.layout),
+            "stack_seed": stack_seed(trial.layout),
+        }
+    return found
 
 
 def _json(comparison: Comparison) -> dict[str, Any]:

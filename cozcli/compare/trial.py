@@ -55,7 +55,7 @@ class Trial(NamedTuple):
     """What one run took. cpu, wall: seconds; memory: peak resident bytes.
 
     lost: share of the wall time in which the program's first thread waited for a processor, or a hypervisor
-    gave one to another guest. output: digest of standard output; empty if it was not kept.
+    gave one to another guest. output: digest of standard output; empty if it was not kept. layout: the run's.
     """
 
     cpu: float
@@ -63,6 +63,7 @@ class Trial(NamedTuple):
     memory: int
     lost: float
     output: str = ""
+    layout: Layout | None = None
 
 
 def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output: bool = False) -> Trial:
@@ -107,7 +108,7 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
             sink.seek(0)
             output = hashlib.file_digest(sink, "sha256").hexdigest()
         lost = (waited + max(0.0, _stolen_time() - stolen)) / wall
-        return Trial(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, lost, output)
+        return Trial(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, lost, output, layout)
 
 
 def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:

@@ -1,5 +1,5 @@
-/* Uses every way to allocate, in threads and children, and checks what blocks hold. It prints where some lie.
-   heap_user [THREADS] [ROUNDS] */
+/* Uses every way to allocate, in threads and children, and checks what blocks hold. It prints where
+   some lie. heap_user [THREADS] [ROUNDS] */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 enum { KEPT = 400 };
 static int rounds = 20000;
 
-static uint64_t next(uint64_t *state) {
+static uint64_t next(uint64_t* state) {
   *state ^= *state << 13;
   *state ^= *state >> 7;
   *state ^= *state << 17;
@@ -24,24 +24,28 @@ static uint64_t next(uint64_t *state) {
 
 static size_t some_size(uint64_t number) {
   switch (number % 16) {
-    case 0: return number / 16 % 300000;
-    case 1: return 65536 + number / 16 % 8192;
-    case 2: return 0;
-    default: return number / 16 % 1100;
+    case 0:
+      return number / 16 % 300000;
+    case 1:
+      return 65536 + number / 16 % 8192;
+    case 2:
+      return 0;
+    default:
+      return number / 16 % 1100;
   }
 }
 
-static void fill(unsigned char *block, size_t bytes, unsigned char with) {
+static void fill(unsigned char* block, size_t bytes, unsigned char with) {
   assert(malloc_usable_size(block) >= bytes);
   memset(block, with, bytes);
 }
 
-static void check(const unsigned char *block, size_t bytes, unsigned char with) {
+static void check(const unsigned char* block, size_t bytes, unsigned char with) {
   for (size_t i = 0; i < bytes; i++) assert(block[i] == with);
 }
 
-static unsigned char *allocate(uint64_t number, size_t bytes) {
-  unsigned char *block = NULL;
+static unsigned char* allocate(uint64_t number, size_t bytes) {
+  unsigned char* block = NULL;
   switch (number % 8) {
     case 0:
       block = calloc(bytes / 8 + 1, 8);
@@ -49,7 +53,7 @@ static unsigned char *allocate(uint64_t number, size_t bytes) {
       break;
     case 1: {
       const size_t alignment = (size_t)16 << number / 8 % 9;
-      assert(posix_memalign((void **)&block, alignment, bytes) == 0);
+      assert(posix_memalign((void**)&block, alignment, bytes) == 0);
       assert((uintptr_t)block % alignment == 0);
       break;
     }
@@ -57,18 +61,23 @@ static unsigned char *allocate(uint64_t number, size_t bytes) {
       block = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
       assert((uintptr_t)block % 64 == 0);
       break;
-    case 3: block = memalign(4096, bytes); break;
-    case 4: block = reallocarray(NULL, bytes + 1, 1); break;
-    default: block = malloc(bytes);
+    case 3:
+      block = memalign(4096, bytes);
+      break;
+    case 4:
+      block = reallocarray(NULL, bytes + 1, 1);
+      break;
+    default:
+      block = malloc(bytes);
   }
   assert(block != NULL);
   assert((uintptr_t)block % (malloc_usable_size(block) < 16 ? 8 : 16) == 0);
   return block;
 }
 
-static void *work(void *argument) {
+static void* work(void* argument) {
   uint64_t state = (uint64_t)(uintptr_t)argument * 2654435761u + 88172645463325252u;
-  unsigned char *kept[KEPT] = {0};
+  unsigned char* kept[KEPT] = {0};
   size_t sizes[KEPT] = {0};
   for (int round = 0; round < rounds; round++) {
     const uint64_t number = next(&state);
@@ -93,13 +102,13 @@ static void *work(void *argument) {
   return NULL;
 }
 
-static void *where_is_my_stack(void *argument) {
+static void* where_is_my_stack(void* argument) {
   char here;
-  *(uintptr_t *)argument = (uintptr_t)__builtin_frame_address(0) + (here = 0);
+  *(uintptr_t*)argument = (uintptr_t)__builtin_frame_address(0) + (here = 0);
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int threads = argc > 1 ? atoi(argv[1]) : 3;
   if (argc > 2) rounds = atoi(argv[2]);
   volatile size_t huge = SIZE_MAX / 2 + 5;
@@ -108,18 +117,18 @@ int main(int argc, char **argv) {
   assert(calloc(huge, 4) == NULL && reallocarray(NULL, huge, 4) == NULL);
   assert(malloc_usable_size(NULL) == 0);
   pthread_t ids[64];
-  for (int i = 0; i < threads; i++) pthread_create(&ids[i], NULL, work, (void *)(uintptr_t)i);
+  for (int i = 0; i < threads; i++) pthread_create(&ids[i], NULL, work, (void*)(uintptr_t)i);
   for (int i = 0; i < 4; i++) {
     const pid_t child = fork();
     if (child == 0) {
       rounds = rounds < 2000 ? rounds : 2000;
-      work((void *)(uintptr_t)(100 + i));
+      work((void*)(uintptr_t)(100 + i));
       _exit(0);
     }
     int status = 1;
     assert(waitpid(child, &status, 0) == child && status == 0);
   }
-  work((void *)99);
+  work((void*)99);
   for (int i = 0; i < threads; i++) pthread_join(ids[i], NULL);
 
   printf("big");
@@ -131,12 +140,12 @@ int main(int argc, char **argv) {
     printf(" %td", (intptr_t)(block - before));
     before = block;
   }
-  unsigned char *dirty = malloc(500);
+  unsigned char* dirty = malloc(500);
   memset(dirty, 7, 500);
   free(dirty);
   int zeros = 1;
   for (int i = 0; i < 300; i++) {
-    unsigned char *block = malloc(500);
+    unsigned char* block = malloc(500);
     for (int j = 0; j < 500; j++) zeros &= block[j] == 0;
     memset(block, 7, 500);
     if (i % 2) free(block);

@@ -14,7 +14,8 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli import cli
-from cozcli.compare import command
+from cozcli.compare import machine, sides
+from cozcli.compare import options as comparison_options
 from cozcli.compare.collect import Plan, collect
 from cozcli.compare.design import Layout, blocks
 from cozcli.compare.gate import gate
@@ -50,7 +51,7 @@ def test_both_forms_of_the_command_line():
     for words in (["sh", "-c", "x", "---", "vs", "env", "-i"], ["---", "sh", "-c", "x", "---", "env", "-i"]):
         own, program = cli.separate_program(["compare", "-n", "7", *words])
         options = cli.parse(own)
-        a, b = command.sides_of(options.a, program)
+        a, b = sides.sides_of(options.a, program)
         assert (a.command[1:], b.command[1:], options.pairs) == (["-c", "x"], ["-i"], 7)
         assert os.path.isabs(a.command[0])
 
@@ -295,10 +296,10 @@ def test_processors(monkeypatch, capsys):
     assert compare("true", "---", "vs", "true") == 2
     assert "there is one processor only" in capsys.readouterr().err
     with pytest.raises(CozError, match="may not run on processor 3"):
-        command._choose_processors([0, 3])
-    assert command._processors("1,3-5") == [1, 3, 4, 5]
+        machine.choose_processors([0, 3])
+    assert comparison_options._processors("1,3-5") == [1, 3, 4, 5]
     with pytest.raises(ArgumentTypeError):
-        command._processors("5-3")
+        comparison_options._processors("5-3")
 
 
 @pytest.mark.parametrize("words", [["-n", "5"], ["--precision", "0%"], ["--margin", "x"], ["--layout", "x"]])

@@ -1,0 +1,48 @@
+"""The machine on which programs are compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cozcli.compare import messages
+from cozcli.errors import CozError
+
+
+def check_input(path: str) -> None:
+    """Refuse standard input that cannot be read."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise CozError(messages.no_input(path, error.strerror or str(error))) from error
+
+
+def choose_processors(wanted: Sequence[int] | None) -> None:
+    """Run on these processors; programs inherit that."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if wanted is None:
+        if len(allowed) < 2:
+            raise CozError(messages.one_processor())
+        return
+    if not set(wanted) <= set(allowed):
+        raise CozError(messages.no_such_processors(wanted, allowed))
+    os.sched_setaffinity(0, wanted)
+
+
+def machine() -> dict[str, Any]:
+    """What may have mattered, for the JSON."""
+
+    def read(path: str) -> str:
+        try:
+            return Path(path).read_text().strip()
+        except OSError:
+            return ""
+
+    return {
+        "processors": sorted(os.sched_getaffinity(0)),
+        "governor": read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "randomize_va_space": read("/proc/sys/kernel/randomize_va_space"),
+    }

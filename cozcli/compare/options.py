@@ -1,0 +1,134 @@
+"""The options of `coz compare`, and what their values may be."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+
+from cozcli.commands import options as shared
+from cozcli.commands import values
+from cozcli.compare.gate import gate
+from cozcli.compare.memory_layouts import SYSTEM
+from cozcli.compare.result import MIN_PAIRS
+
+DEFAULT_PAIRS = 30
+_METRICS = ("cpu", "wall", "memory")
+_HEAP_MODE = re.compile(r"shuffle(?::([0-9]{1,4}))?|offset|zero")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """All of them, and the first program."""
+    parser.add_argument("a", nargs=argparse.REMAINDER, metavar="A", help="a program and its arguments")
+    parser.add_argument(
+        "--suite", metavar="FILE", help="compare programs × treatments, as a TOML file lists them"
+    )
+    parser.add_argument(
+        "-n",
+        "--pairs",
+        metavar="N",
+        type=_pairs,
+        help=f"runs of each, at most (default: {DEFAULT_PAIRS}; of a suite 12; with --precision 200)",
+    )
+    parser.add_argument(
+        "--precision",
+        metavar="PERCENT",
+        type=_percent,
+        help="stop once half of the 95 %% interval is this narrow, as 0.5%%",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="PERCENT",
+        type=_percent,
+        default=0.01,
+        help="smaller differences do not matter: A and B are equivalent (default: 1%%)",
+    )
+    parser.add_argument(
+        "--metric",
+        action="append",
+        choices=_METRICS,
+        help="cpu: processor time; wall; memory: peak resident; repeatable, the first decides (default: cpu)",
+    )
+    parser.add_argument("--control", action="store_true", help="also compare A with itself, as a check")
+    parser.add_argument(
+        "--layout",
+        choices=("auto", "none"),
+        default="auto",
+        help="auto: another environment size for each run, which moves the stack; none: change nothing",
+    )
+    parser.add_argument(
+        "--heap",
+        metavar="MODES",
+        type=_heap,
+        help="where blocks of the heap lie, anew in each run: shuffle (small ones; shuffle:N keeps N of each "
+        "size, default 256), offset (big ones, within the page), zero (also zero them), several with commas, "
+        "or system (default)",
+    )
+    parser.add_argument(
+        "--stack",
+        choices=("random", SYSTEM),
+        default=SYSTEM,
+        help="random: stacks, of threads too, begin elsewhere within a page in each run (default: system)",
+    )
+    parser.add_argument(
+        "--profile", metavar="PROFILE", help="a causal profile of A; with --line: what it predicts, beside it"
+    )
+    parser.add_argument("--line", metavar="PATTERN", help="the line that B makes faster, as for coz report")
+    parser.add_argument("--layout-seed", metavar="N", type=values.seed, help="repeat the order and layouts")
+    parser.add_argument(
+        "--warm-up", metavar="N", type=shared.natural, default=1, help="runs of each before (default: 1)"
+    )
+    parser.add_argument("--input", metavar="FILE", default=os.devnull, help="their standard input")
+    parser.add_argument(
+        "--check-output", action="store_true", help="refuse if A and B print different things"
+    )
+    parser.add_argument(
+        "--cpus", metavar="LIST", type=_processors, help="processors to run on, as 1,3 or 2-5"
+    )
+    parser.add_argument(
+        "--gate",
+        metavar="CONDITION",
+        action="append",
+        default=[],
+        type=gate,
+        help="end with status 1 if 'slower > 1%%', 'not faster', 'inconclusive', …; repeatable",
+    )
+    forms = parser.add_mutually_exclusive_group()
+    for name, what in (("json", "JSON"), ("csv", "CSV"), ("markdown", "a Markdown table")):
+        forms.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=f"print {what}")
+
+
+def _heap(text: str) -> str:
+    if text == SYSTEM:
+        return text
+    for mode in text.split(","):
+        match = _HEAP_MODE.fullmatch(mode)
+        if not match or (match[1] and not 2 <= int(match[1]) <= 4096):
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not system, or some of shuffle, shuffle:N, offset and zero with commas"
+            )
+    return text
+
+
+def _pairs(text: str) -> int:
+    number = shared.natural(text)
+    if not MIN_PAIRS <= number <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {MIN_PAIRS} to 10000")
+    return number
+
+
+def _percent(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*%?", text)
+    if not match or float(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of per cent above 0, as in 0.5%")
+    return float(match[1]) / 100
+
+
+def _processors(text: str) -> list[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
+        if not match or int(match[2] or match[1]) < int(match[1]):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of processors, as in 1,3 or 2-5")
+        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return sorted(found)

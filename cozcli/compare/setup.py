@@ -1,0 +1,55 @@
+"""From options to what is measured: plan, metrics, and what moves memory."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from functools import partial
+
+from cozcli.compare.collect import Plan
+from cozcli.compare.design import Layout
+from cozcli.compare.layouts import Arranger
+from cozcli.compare.memory_layouts import check_program, check_run, memory_layouts
+from cozcli.compare.metrics import METRICS, Metric
+from cozcli.compare.options import DEFAULT_PAIRS
+from cozcli.compare.trial import Side, run
+
+
+def metrics_of(options: argparse.Namespace) -> list[Metric]:
+    """Each once, in the order of the command line."""
+    return [METRICS[name] for name in dict.fromkeys(options.metric or ["cpu"])]
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    """How to measure, as the options say."""
+    return Plan(
+        pairs=options.pairs or (DEFAULT_PAIRS if options.precision is None else 200),
+        precision=options.precision,
+        metric=metrics_of(options)[0],
+        seed=random.getrandbits(64) if options.layout_seed is None else options.layout_seed,
+        layouts=options.layout != "none",
+        warm_ups=options.warm_up,
+        stdin=options.input,
+        check_output=options.check_output,
+    )
+
+
+def arranged(sides: Sequence[Side], options: argparse.Namespace) -> list[Side]:
+    """Give the sides what moves their memory, and see that it can.
+
+    Raises:
+        CozError: in one of them it cannot.
+    """
+    layouts = memory_layouts(options.heap, options.stack == "random")
+    if layouts is None:
+        return list(sides)
+    for side in sides:
+        program = side.program(None)
+        check_program(side.name, program)
+        check_run(side.name, program, layouts, partial(_try, side, options.input))
+    return [side._replace(arrangers=(*side.arrangers, layouts)) for side in sides]
+
+
+def _try(side: Side, stdin: str, arranger: Arranger) -> None:
+    run(side._replace(arrangers=(*side.arrangers, arranger)), Layout(0), stdin)

@@ -1,0 +1,60 @@
+"""What is compared, from the words of the command line."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from collections.abc import Sequence
+
+from cozcli.compare import messages
+from cozcli.compare.trial import Side
+from cozcli.errors import CozError
+
+#: In a program's path: any text, such as the seed with which that build was linked.
+_SEED = "{seed}"
+#: With fewer, their own luck is most of the difference.
+_MIN_BUILDS = 6
+_SEPARATORS = ("---", "--")
+
+
+def sides_of(first: Sequence[str], rest: Sequence[str]) -> list[Side]:
+    """A and B from the command line: `A --- vs B`, or `--- A --- B`; `vs` may be left out.
+
+    Raises:
+        CozError: one is missing, or not executable.
+    """
+    first, rest = list(first), list(rest)
+    if not first:
+        at = next((i for i, word in enumerate(rest) if word in _SEPARATORS), len(rest))
+        first, rest = rest[:at], rest[at + 1 :]
+    if rest[:1] == ["vs"]:
+        rest = rest[1:]
+    if not first or not rest:
+        raise CozError(messages.no_programs())
+    return [side_of("A", first), side_of("B", rest)]
+
+
+def side_of(name: str, words: Sequence[str]) -> Side:
+    """A side that runs these words; its program is looked for in PATH.
+
+    Raises:
+        CozError: it is missing, or has too few builds.
+    """
+    if _SEED not in words[0]:
+        return Side(name, [_program(words[0]), *words[1:]])
+    builds = [
+        path
+        for path in sorted(glob.glob("*".join(map(glob.escape, words[0].split(_SEED)))))
+        if os.access(path, os.X_OK)
+    ]
+    if len(builds) < _MIN_BUILDS:
+        raise CozError(messages.too_few_builds(words[0], len(builds), _MIN_BUILDS))
+    return Side(name, list(words), builds=[os.path.abspath(path) for path in builds])
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise CozError(messages.not_found(name), 127)
+    return path

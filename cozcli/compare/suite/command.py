@@ -1,0 +1,97 @@
+"""`coz compare --suite FILE`: build, measure, print."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from cozcli.commands import options as shared
+from cozcli.compare import messages as comparison_messages
+from cozcli.compare.collect import DISTURBED
+from cozcli.compare.gate import STATUS_GATE
+from cozcli.compare.machine import check_input, choose_processors, machine
+from cozcli.compare.memory_layouts import SYSTEM
+from cozcli.compare.result import MIN_PAIRS
+from cozcli.compare.setup import metrics_of, plan_of
+from cozcli.compare.suite import messages
+from cozcli.compare.suite.description import read_suite
+from cozcli.compare.suite.report import SuiteReport, render
+from cozcli.compare.suite.running import build_all, run_suite, sides_of
+from cozcli.compare.suite.statistics import evaluate
+from cozcli.errors import CozError, Problem
+from cozcli.status_row import StatusRow
+
+#: Of a suite, in which every program has a block a round.
+DEFAULT_PAIRS = 12
+
+
+def execute(options: argparse.Namespace) -> int:
+    """The status: that of `coz compare`."""
+    if options.a or options.program:
+        raise CozError(messages.programs_beside_suite())
+    suite = read_suite(options.suite)
+    os.chdir(suite.folder)
+    choose_processors(options.cpus)
+    row = StatusRow() if StatusRow.is_possible() else None
+
+    def show(text: str) -> None:
+        if row is not None:
+            row.show(f"coz compare: {text}")
+
+    if options.pairs is None and options.precision is None:
+        options.pairs = DEFAULT_PAIRS
+    base = plan_of(options)
+    try:
+        build_all(suite, show)
+        sides, plans = {}, {}
+        for number, program in enumerate(suite.programs):
+            check_input(program.stdin)
+            show(f"looking at {program.name}")
+            sides[program.name] = sides_of(program, options.heap, options.stack == "random")
+            plans[program.name] = base._replace(stdin=program.stdin, seed=base.seed + number)
+        results, interrupted = run_suite(sides, plans, base.seed, show)
+    finally:
+        if row is not None:
+            row.release()
+    pairs = min(len(found.blocks) for found in results.values())
+    if all(len(found.blocks) < MIN_PAIRS for found in results.values()):
+        raise CozError(comparison_messages.too_few_pairs(pairs, MIN_PAIRS), 130)
+    metrics = metrics_of(options)
+    report = SuiteReport(
+        suite.baseline,
+        suite.treatments,
+        metrics,
+        options.margin,
+        base,
+        {"heap": options.heap or SYSTEM, "stack": options.stack},
+        machine(),
+        results,
+        evaluate(results, suite.treatments, metrics, options.margin),
+    )
+    shared.write(render(report, options.form))
+    shared.print_warnings(_doubts(report, interrupted, pairs))
+    return _gates(options, report)
+
+
+def _doubts(report: SuiteReport, interrupted: bool, pairs: int) -> list[Problem]:
+    found = []
+    if interrupted:
+        found.append(comparison_messages.interrupted(pairs, report.plan.pairs))
+    replaced = sum(each.replaced for each in report.results.values())
+    disturbed = sum(each.disturbed for each in report.results.values())
+    if replaced or disturbed:
+        found.append(comparison_messages.disturbed(replaced, disturbed, DISTURBED))
+    return found
+
+
+def _gates(options: argparse.Namespace, report: SuiteReport) -> int:
+    failed = [
+        f"{each.text}: {cell.program} with {cell.treatment}"
+        for each in options.gate
+        for cell in report.found.cells
+        if cell.metric == report.metrics[0] and each.fails(cell.estimate)
+    ]
+    for text in failed:
+        print(f"coz: gate: {text}", file=sys.stderr)
+    return STATUS_GATE if failed else 0

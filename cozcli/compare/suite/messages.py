@@ -1,0 +1,36 @@
+"""Texts of `coz compare --suite`: what it refuses."""
+
+from __future__ import annotations
+
+from cozcli.errors import Problem
+from cozcli.messages import printable
+
+
+def unreadable(path: str, reason: str) -> Problem:
+    """The file is missing, or no TOML."""
+    return Problem(f"{printable(path)} cannot be read: {printable(reason)}.", "mend it, and try again.")
+
+
+def no_suite(path: str, reason: str) -> Problem:
+    """TOML, but not of a suite."""
+    return Problem(
+        f"{printable(path)} does not describe a suite: {printable(reason)}.",
+        'it needs [treatments.NAME] twice or more, and [programs.NAME] with command = "./{program} …".',
+    )
+
+
+def build_failed(program: str, treatment: str, command: str, status: int, errors: str) -> Problem:
+    """A command that builds a program."""
+    last = f"; its last words: {printable(errors.splitlines()[-1])}" if errors.strip() else ""
+    return Problem(
+        f"building {printable(program)} for {printable(treatment)} ended with status {status}{last}.",
+        f"nothing was measured; run it by itself: {printable(command)}",
+    )
+
+
+def programs_beside_suite() -> Problem:
+    """--suite, and two commands."""
+    return Problem(
+        "with --suite the programs are those of the file, and there are others on the command line.",
+        "leave one of them out.",
+    )

@@ -1,0 +1,179 @@
+"""A suite's results as text, JSON, CSV and Markdown: a row for each program, a column for each treatment."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cozcli import __version__
+from cozcli.compare.collect import Plan
+from cozcli.compare.metrics import Metric
+from cozcli.compare.report import trial_json
+from cozcli.compare.suite.running import Results
+from cozcli.compare.suite.statistics import SIGNIFICANT, CellResult, SuiteResult, TreatmentResult
+from cozcli.reports.cells import to_csv, to_markdown
+
+FORMAT, VERSION = "coz-comparison-suite", 1
+_WIDE = 500
+_MARKS = {"faster": "▼", "slower": "▲", "equivalent": "=", "inconclusive": ""}
+LEGEND = (
+    "Treatment / baseline [95 %], less is better. ▼ faster, ▲ slower (5 % over the suite, Holm), "
+    "= equivalent; no mark: inconclusive."
+)
+
+
+class SuiteReport(NamedTuple):
+    """metrics: the first one decides. machine: what may have mattered."""
+
+    baseline: str
+    treatments: Sequence[str]
+    metrics: Sequence[Metric]
+    margin: float
+    plan: Plan
+    memory: dict[str, str]
+    machine: dict[str, Any]
+    results: Results
+    found: SuiteResult
+
+
+def render(report: SuiteReport, form: str | None) -> str:
+    """As `json`, `csv` or `markdown`, otherwise as text."""
+    forms = {"json": render_json, "csv": render_csv, "markdown": render_markdown}
+    return forms.get(form or "", render_text)(report)
+
+
+def render_json(report: SuiteReport) -> str:
+    """All figures, with every run's."""
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "coz": __version__,
+        "baseline": report.baseline,
+        "treatments": list(report.treatments),
+        "margin": report.margin,
+        "layout_seed": report.plan.seed,
+        **report.memory,
+        "machine": report.machine,
+        "comparisons": [_json(cell) for cell in report.found.cells],
+        "controls": [_json(cell) for cell in report.found.controls],
+        "anova": [
+            {
+                key: value if math.isfinite(value) else None
+                for key, value in each._asdict().items()
+                if key != "treatment"
+            }
+            | {"treatment": each.treatment}
+            for each in report.found.treatments
+        ],
+        "programs": {
+            name: {
+                "replaced": found.replaced,
+                "disturbed": found.disturbed,
+                "blocks": [[trial_json(trial) for trial in block] for block in found.blocks],
+            }
+            for name, found in report.results.items()
+        },
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def render_csv(report: SuiteReport) -> str:
+    """A row for each cell and metric."""
+    rows = [_json(cell) for cell in (*report.found.cells, *report.found.controls)]
+    return to_csv(list(rows[0]), [[str(value) for value in row.values()] for row in rows]) if rows else ""
+
+
+def render_markdown(report: SuiteReport) -> str:
+    """The table and what all programs say together."""
+    headings, rows = _table(report, report.metrics[0])
+    table = to_markdown(headings, rows, [False, *[True] * (len(headings) - 1)])
+    return f"{table}\n{LEGEND}\n\n{_sentences(report)}\n"
+
+
+def render_text(report: SuiteReport) -> str:
+    """A table for each metric, and what all programs say together."""
+    from rich.console import Console
+    from rich.table import Table
+
+    text = io.StringIO()
+    console = Console(file=text, width=_WIDE, color_system=None, highlight=False)
+    for metric in report.metrics:
+        headings, rows = _table(report, metric)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for number, heading in enumerate(headings):
+            table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        console.print()
+    lines = "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+    return f"{lines.rstrip()}\n\n{LEGEND}\n{_sentences(report)}\n"
+
+
+def _table(report: SuiteReport, metric: Metric) -> tuple[list[str], list[list[str]]]:
+    others = report.treatments[1:]
+    headings = [metric.noun, "Pairs", *others, f"{report.baseline} again"]
+    cells = {(cell.program, cell.treatment): cell for cell in report.found.cells if cell.metric == metric}
+    controls = {cell.program: cell for cell in report.found.controls if cell.metric == metric}
+    rows = [
+        [
+            program,
+            str(control.estimate.pairs),
+            *(_cell(cells[program, name]) for name in others),
+            _cell(control),
+        ]
+        for program, control in controls.items()
+    ]
+    if metric == report.metrics[0]:
+        rows.append(["all (geometric mean)", "", *(_mean(each) for each in report.found.treatments), ""])
+        rows.append(["ANOVA within programs", "", *(_anova(each) for each in report.found.treatments), ""])
+    return headings, rows
+
+
+def _cell(cell: CellResult) -> str:
+    found = cell.estimate
+    mark = _MARKS[found.verdict] or " "
+    return f"{found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}] {mark}"
+
+
+def _mean(each: TreatmentResult) -> str:
+    if not math.isfinite(each.low):
+        return f"{each.ratio:.3f}  "
+    return f"{each.ratio:.3f} [{each.low:.3f}, {each.high:.3f}]  "
+
+
+def _anova(each: TreatmentResult) -> str:
+    return f"F(1, {each.degrees}) = {each.f:.3g}, p = {each.p:.3g}  " if math.isfinite(each.p) else ""
+
+
+def _sentences(report: SuiteReport) -> str:
+    texts = []
+    for each in report.found.treatments:
+        if not math.isfinite(each.p):
+            continue
+        change = 100 * (each.ratio - 1)
+        less = "less" if change < 0 else "more"
+        shown = "" if each.p < SIGNIFICANT else ", which is not significant"
+        noun = report.metrics[0].noun
+        texts.append(
+            f"{each.treatment}: over {each.degrees + 1} programs {abs(change):.2g} % {less} {noun} than "
+            f"{report.baseline}{shown} (p = {each.p:.2g})."
+        )
+    false = [c for c in report.found.controls if c.estimate.verdict in ("faster", "slower")]
+    if false:
+        names = ", ".join(cell.program for cell in false)
+        texts.append(f"Controls differ from themselves: {names}. Do not trust these programs' rows.")
+    return "\n".join(texts)
+
+
+def _json(cell: CellResult) -> dict[str, Any]:
+    return {
+        "program": cell.program,
+        "treatment": cell.treatment,
+        "metric": cell.metric.name,
+        **cell.estimate._asdict(),
+        "p_holm": cell.p_holm,
+    }

@@ -1,0 +1,110 @@
+"""Runs a suite: in each round all programs, in random order; of each, one block.
+
+Runs of one program under all treatments are neighbours in time, so that the machine's speed is the same for
+them. Which program comes when is random, so that no program always follows the same other.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+
+from cozcli.compare.collect import Collected, Collector, Plan
+from cozcli.compare.design import Layout
+from cozcli.compare.layouts import Arranger
+from cozcli.compare.memory_layouts import check_program, check_run, memory_layouts, memory_layouts_of
+from cozcli.compare.sides import side_of
+from cozcli.compare.suite import messages
+from cozcli.compare.suite.description import Cell, Program, Suite
+from cozcli.compare.trial import Side, run
+from cozcli.errors import CozError
+
+#: By program: what its blocks hold. Sides are the treatments in order, and the baseline once more.
+Results = Mapping[str, Collected]
+
+
+def build_all(suite: Suite, show: Callable[[str], None]) -> None:
+    """Run all commands that build something, each once.
+
+    Raises:
+        CozError: one failed.
+    """
+    done: set[str] = set()
+    for program in suite.programs:
+        for cell in program.cells:
+            if not cell.build or cell.build in done:
+                continue
+            done.add(cell.build)
+            show(f"building {program.name} for {cell.treatment.name}")
+            result = subprocess.run(
+                ["/bin/sh", "-c", cell.build],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+            )
+            if result.returncode:
+                raise CozError(
+                    messages.build_failed(
+                        program.name, cell.treatment.name, cell.build, result.returncode, result.stderr
+                    )
+                )
+
+
+def sides_of(program: Program, heap: str | None, stack: bool) -> list[Side]:
+    """One for each treatment, and the baseline once more, as a control.
+
+    Raises:
+        CozError: a program is missing, or cannot be moved.
+    """
+    sides = [_side(cell, program.stdin, heap, stack) for cell in program.cells]
+    used = [layouts for side in sides if (layouts := memory_layouts_of([side]))]
+    if used:
+        # To be loaded costs time by itself, which treatments must not differ by.
+        idle = used[0]._replace(heap="", stack=False)
+        sides = [side if side.arrangers else side._replace(arrangers=(idle,)) for side in sides]
+    return [*sides, sides[0]._replace(name=f"{sides[0].name}, again")]
+
+
+def _side(cell: Cell, stdin: str, heap: str | None, stack: bool) -> Side:
+    name = f"{cell.program} with {cell.treatment.name}"
+    side = side_of(name, cell.command)._replace(environment=cell.environment)
+    layouts = memory_layouts(cell.treatment.heap or heap, stack)
+    if layouts is None:
+        return side
+    program = side.program(None)
+    check_program(name, program)
+
+    def try_it(arranger: Arranger) -> None:
+        run(side._replace(arrangers=(*side.arrangers, arranger)), Layout(0), stdin)
+
+    check_run(name, program, layouts, try_it)
+    return side._replace(arrangers=(*side.arrangers, layouts))
+
+
+def run_suite(
+    programs: Mapping[str, Sequence[Side]], plans: Mapping[str, Plan], seed: int, show: Callable[[str], None]
+) -> tuple[Results, bool]:
+    """Rounds until every program has enough; whether Ctrl-C ended it.
+
+    Raises:
+        CozError: a run failed.
+    """
+    generator = random.Random(seed)
+    collectors = {name: Collector(sides, plans[name]) for name, sides in programs.items()}
+    interrupted = False
+    try:
+        for name, collector in collectors.items():
+            show(f"warming up {name}")
+            collector.warm_up()
+        while open_ones := [name for name, each in collectors.items() if not each.is_enough()]:
+            generator.shuffle(open_ones)
+            for number, name in enumerate(open_ones):
+                done = min(len(collectors[each].collected().blocks) for each in open_ones)
+                show(f"pair {done + 1} of {plans[name].pairs}: {name}, {number + 1} of {len(open_ones)}")
+                collectors[name].run_block()
+    except KeyboardInterrupt:
+        interrupted = True
+    return {name: collector.collected(interrupted) for name, collector in collectors.items()}, interrupted
