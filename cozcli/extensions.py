@@ -17,6 +17,17 @@ from typing import Any
 
 EXTENSIONS = ("cozcli.load",)
 
+#: What draws documents that are no profiles, by their `format`: a module with `draw(document, path, theme)`.
+DRAWINGS = {
+    "coz-comparison": "cozcli.compare.drawing",
+    "coz-comparison-suite": "cozcli.compare.drawing",
+}
+
+
+def drawing(name: str) -> Any:
+    """That function for a format; None for others."""
+    return import_module(DRAWINGS[name]).draw if name in DRAWINGS else None
+
 
 def extensions(module: str) -> list[Any]:
     """That module of every extension. It is imported only now: `coz run` waits for no report."""

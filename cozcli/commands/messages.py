@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
+from cozcli.messages import printable
 
 
 def lines_of_what(words: Sequence[str]) -> Problem:
@@ -100,6 +101,13 @@ def unknown_picture_format(path: str) -> Problem:
     return Problem(
         f"cannot tell from the name {path!r} what kind of picture to write.",
         "end it in .png, .svg or .pdf",
+    )
+
+
+def damaged_document(path: str, reason: str) -> Problem:
+    """A comparison that is no whole JSON document."""
+    return Problem(
+        f"{printable(path)} is damaged ({printable(reason)}).", "write it anew by coz compare --json."
     )
 
 

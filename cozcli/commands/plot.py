@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from cozcli.analysis import PACKAGES
 from cozcli.commands import classic_options, messages, report
 from cozcli.commands import options as shared
 from cozcli.errors import CozError
+from cozcli.extensions import drawing
 from cozcli.messages import cannot_write, printable
 from cozcli.output_file import replacing, resolve
 from cozcli.profile.profile import Profile, load_profile
@@ -20,6 +24,9 @@ from cozcli.profile.profile import Profile, load_profile
 MIN_POINTS = 5
 DEFAULT_OUTPUT = "profile.png"
 SUFFIXES = (".png", ".svg", ".pdf")
+#: How a document begins, and as much of a file as is looked at.
+_FORMAT = re.compile(rb'\s*\{\s*"format":\s*"([a-z-]+)"')
+_HEAD = 200
 #: Without --top: panels at most, and how far results of few data may fill up what there is.
 MAX_PANELS, FILLED_PANELS = 30, 12
 
@@ -70,6 +77,10 @@ def execute(options: argparse.Namespace) -> int:
     if output.is_dir():
         raise CozError(cannot_write(options.output, "it is a directory"))
     shared.require_packages(*PACKAGES, "matplotlib")
+    if drawer := drawer_of(options.files or [shared.DEFAULT_PROFILE]):
+        drawer(str(output), options.theme)
+        print(printable(str(output)), flush=True)
+        return 0
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
         os.environ["MPLCONFIGDIR"] = "/tmp"
@@ -104,6 +115,30 @@ def execute(options: argparse.Namespace) -> int:
         print(f"coz: {messages.curves_left_out(len(shown), len(wanted))}", file=sys.stderr)
     shared.print_warnings(analysis.warnings)
     return 0
+
+
+def drawer_of(files: Sequence[str]) -> Callable[[str, str], None] | None:
+    """What draws a file that is no profile, but a document of a higher layer's; it takes output and theme.
+
+    Raises:
+        CozError: the file is such a document, but damaged.
+    """
+    if len(files) != 1:
+        return None
+    try:
+        with open(files[0], "rb") as stream:
+            begin = stream.read(_HEAD)
+    except OSError:
+        return None  # reading it as a profile says what is wrong
+    match = _FORMAT.match(begin)
+    draw = drawing(match[1].decode()) if match else None
+    if draw is None:
+        return None
+    try:
+        document = json.loads(Path(files[0]).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CozError(messages.damaged_document(files[0], str(error))) from None
+    return lambda output, theme: draw(document, output, theme)
 
 
 def default_min_points(profile: Profile) -> int:

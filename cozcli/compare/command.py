@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import sys
 import time
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cozcli.commands import options as shared
 from cozcli.compare import PACKAGES, messages
+from cozcli.compare.drawing import check_picture, draw
 from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
@@ -47,10 +49,16 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute(options: argparse.Namespace) -> int:
     """Measure, estimate, print."""
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
+    if options.plot:
+        check_picture(options.plot)
     if options.suite:
         from cozcli.compare.suite import command as suite
 
         return suite.execute(options)
+    if options.import_hyperfine:
+        from cozcli.compare import imported
+
+        return imported.execute(options)
     from cozcli.compare import report as reports
     from cozcli.compare.prediction import predict
     from cozcli.compare.setup import arranged, metrics_of, plan_of
@@ -78,8 +86,11 @@ def execute(options: argparse.Namespace) -> int:
         reports.compare(collected, metrics, options.margin, 2) if options.control else [],
         machine(),
         prediction,
+        options.t_test,
     )
     shared.write(reports.render(report, options.form))
+    if options.plot:
+        draw(json.loads(reports.render_json(report)), options.plot)
     shared.print_warnings(_doubts(report))
     return _gates(options, report.comparisons[0].estimate)
 

@@ -27,7 +27,7 @@ EQUIVALENCE_CONFIDENCE = 0.90
 #: Up to here the signed-rank distribution is counted out; beyond, the normal one differs by less than 0.1 %.
 _MAX_EXACT = 60
 #: Standard errors between 0 and an effect that is detected with 80 % power at 5 %, two-sided.
-_DETECTABLE = 1.960 + 0.842
+DETECTABLE = 1.960 + 0.842
 
 
 def estimate(pairs: Sequence[tuple[float, float]], margin: float) -> Estimate:
@@ -46,11 +46,11 @@ def estimate(pairs: Sequence[tuple[float, float]], margin: float) -> Estimate:
         ratio=math.exp(float(np.median(walsh))),
         low=math.exp(low),
         high=math.exp(high),
-        verdict=_verdict((low, high), _interval(walsh, len(d), EQUIVALENCE_CONFIDENCE), margin),
+        verdict=verdict_of((low, high), _interval(walsh, len(d), EQUIVALENCE_CONFIDENCE), margin),
         pairs=len(d),
         p=signed_rank_p(d),
         probability_faster=float(np.mean(d < 0) + np.mean(d == 0) / 2),
-        minimum_detectable=math.expm1((high - low) / 2 / 1.960 * _DETECTABLE),
+        minimum_detectable=math.expm1((high - low) / 2 / 1.960 * DETECTABLE),
     )
 
 
@@ -75,7 +75,8 @@ def signed_rank_p(d: NDArray[np.float64]) -> float:
     return float(test.pvalue)
 
 
-def _verdict(interval: tuple[float, float], narrower: tuple[float, float], margin: float) -> Verdict:
+def verdict_of(interval: tuple[float, float], narrower: tuple[float, float], margin: float) -> Verdict:
+    """Of logarithms: the 95 % interval, and the narrower one that shows equivalence."""
     limit = math.log1p(margin)
     if -limit < narrower[0] and narrower[1] < limit:
         return "equivalent"

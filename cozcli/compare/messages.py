@@ -64,6 +64,30 @@ def no_input(path: str, reason: str) -> Problem:
     return Problem(f"{printable(path)} cannot be read ({reason}).", "name another file with --input.")
 
 
+def no_hyperfine(path: str) -> Problem:
+    """--import-hyperfine FILE is something else."""
+    return Problem(
+        f"{printable(path)} is not what hyperfine --export-json writes.", "name such a file to import."
+    )
+
+
+def hyperfine_too_short(path: str, least: int) -> Problem:
+    """Too few commands or runs."""
+    return Problem(
+        f"{printable(path)} does not have two commands with {least} runs each.",
+        "let hyperfine run both, more often (--runs).",
+    )
+
+
+def unpaired(path: str) -> Problem:
+    """What hyperfine's runs cannot tell."""
+    return Problem(
+        f"in {printable(path)} the runs of a command follow one another, not in random order: what the "
+        "machine did meanwhile counts as a difference, and one layout of memory stands for all.",
+        "coz compare A --- vs B runs both in turn.",
+    )
+
+
 def outputs_differ(names: Sequence[str]) -> Problem:
     """--check-output found a difference."""
     if len(names) == 1:

@@ -49,6 +49,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=_METRICS,
         help="cpu: processor time; wall; memory: peak resident; repeatable, the first decides (default: cpu)",
     )
+    parser.add_argument(
+        "--t-test", action="store_true", help="also print Student's t-test, and tests of what it assumes"
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="also draw the result: .png, .svg or .pdf (coz plot draws that of --json)",
+    )
+    parser.add_argument(
+        "--import-hyperfine", metavar="FILE", help="compare the runs in a file of hyperfine --export-json"
+    )
     parser.add_argument("--control", action="store_true", help="also compare A with itself, as a check")
     parser.add_argument(
         "--layout",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from cozcli import __version__
 from cozcli.compare.collect import Collected, Plan
+from cozcli.compare.diagnostics import diagnose, in_words
 from cozcli.compare.estimate import estimate
 from cozcli.compare.memory_layouts import SYSTEM, heap_seed, memory_layouts_of, stack_seed
 from cozcli.compare.metrics import Metric
@@ -47,6 +48,7 @@ class Report(NamedTuple):
     controls: Sequence[Comparison]
     machine: dict[str, Any]
     prediction: Prediction | None = None
+    t_test: bool = False
 
 
 def compare(
@@ -84,7 +86,10 @@ def render_json(report: Report) -> str:
         "replaced": report.collected.replaced,
         "disturbed": report.collected.disturbed,
         "prediction": _prediction_json(report.prediction),
-        "comparisons": [_json(each) for each in report.comparisons],
+        "comparisons": [
+            {**_json(each), "diagnostics": diagnose(report.collected.pairs(each.metric))._asdict()}
+            for each in report.comparisons
+        ],
         "controls": [_json(each) for each in report.controls],
         "blocks": [[trial_json(trial) for trial in block] for block in report.collected.blocks],
     }
@@ -131,7 +136,7 @@ _RIGHT = (False, *(True,) * (len(_HEADINGS) - 1))
 
 def sentence(report: Report) -> str:
     """What the first metric says, for people."""
-    return _sentence(report.comparisons[0], report) + _prediction(report)
+    return _sentence(report.comparisons[0], report) + _prediction(report) + _t_test(report)
 
 
 def _sentence(comparison: Comparison, report: Report) -> str:
@@ -165,6 +170,12 @@ def _layouts(report: Report) -> str:
     others = [f"heap ({memory.heap})"] if memory and memory.heap else []
     others += ["stacks"] if memory and memory.stack else []
     return f", each run with another {' and '.join(['environment size', *others])}{build}"
+
+
+def _t_test(report: Report) -> str:
+    if not report.t_test:
+        return ""
+    return "\n" + in_words(diagnose(report.collected.pairs(report.comparisons[0].metric)))
 
 
 def _prediction(report: Report) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
 import sys
 
 from cozcli.commands import options as shared
 from cozcli.compare import messages as comparison_messages
 from cozcli.compare.collect import DISTURBED
+from cozcli.compare.drawing import draw
 from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
@@ -18,7 +21,7 @@ from cozcli.compare.suite import messages
 from cozcli.compare.suite.description import read_suite
 from cozcli.compare.suite.report import SuiteReport, render
 from cozcli.compare.suite.running import build_all, run_suite, sides_of
-from cozcli.compare.suite.statistics import evaluate
+from cozcli.compare.suite.statistics import SIGNIFICANT, evaluate
 from cozcli.errors import CozError, Problem
 from cozcli.status_row import StatusRow
 
@@ -70,12 +73,19 @@ def execute(options: argparse.Namespace) -> int:
         evaluate(results, suite.treatments, metrics, options.margin),
     )
     shared.write(render(report, options.form))
+    if options.plot:
+        draw(json.loads(render(report, "json")), options.plot)
     shared.print_warnings(_doubts(report, interrupted, pairs))
     return _gates(options, report)
 
 
 def _doubts(report: SuiteReport, interrupted: bool, pairs: int) -> list[Problem]:
     found = []
+    cells = len(report.found.cells)
+    # The least p-value of n pairs is 2 / 2ⁿ.
+    needed = 1 + math.ceil(math.log2(cells / SIGNIFICANT)) if cells else 0
+    if pairs < needed:
+        found.append(messages.too_few_for_so_many(pairs, cells, needed))
     if interrupted:
         found.append(comparison_messages.interrupted(pairs, report.plan.pairs))
     replaced = sum(each.replaced for each in report.results.values())

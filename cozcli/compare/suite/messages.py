@@ -28,6 +28,14 @@ def build_failed(program: str, treatment: str, command: str, status: int, errors
     )
 
 
+def too_few_for_so_many(pairs: int, cells: int, needed: int) -> Problem:
+    """Not even pairs that all agree would be enough, adjusted for the number of comparisons."""
+    return Problem(
+        f"{pairs} pairs cannot show any difference among {cells} comparisons.",
+        f"allow {needed} pairs or more with -n.",
+    )
+
+
 def programs_beside_suite() -> Problem:
     """--suite, and two commands."""
     return Problem(

@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare report plot view diff merge lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --gate --granularity --heap --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --precision --profile --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stack --stop-after --theme --top --until --warm-up --warmup -b -n -o -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stack --stop-after --suite --theme --top --until --warm-up --warmup -b -n -o -s
 
 complete -c coz -e
 complete -c coz -f
@@ -134,10 +134,14 @@ complete -c coz -n '_shtab_coz_using amp' -l progress-by -xka "auto hardware bre
 complete -c coz -n '_shtab_coz_using amp' -l arrival -x -d 'requests arrive here: FILE:LINE or a function, as for --progress; repeatable'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a compare -d 'say whether one program is really faster than another'
 complete -c coz -n '_shtab_coz_using compare' -s h -l help -d 'show this help message and exit'
-complete -c coz -n '_shtab_coz_using compare' -s n -l pairs -x -d 'runs of each, at most (default: 30; with --precision 200)'
+complete -c coz -n '_shtab_coz_using compare' -l suite -xka "(__fish_complete_path (commandline -ct))" -d 'compare programs × treatments, as a TOML file lists them'
+complete -c coz -n '_shtab_coz_using compare' -s n -l pairs -x -d 'runs of each, at most (default: 30; of a suite 12; with --precision 200)'
 complete -c coz -n '_shtab_coz_using compare' -l precision -x -d 'stop once half of the 95 % interval is this narrow, as 0.5%'
 complete -c coz -n '_shtab_coz_using compare' -l margin -x -d 'smaller differences do not matter: A and B are equivalent (default: 1%)'
 complete -c coz -n '_shtab_coz_using compare' -l metric -xka "cpu wall memory" -d 'cpu: processor time; wall; memory: peak resident; repeatable, the first decides (default: cpu)'
+complete -c coz -n '_shtab_coz_using compare' -l t-test -d 'also print Student'"'"'s t-test, and tests of what it assumes'
+complete -c coz -n '_shtab_coz_using compare' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw the result: .png, .svg or .pdf (coz plot draws that of --json)'
+complete -c coz -n '_shtab_coz_using compare' -l import-hyperfine -xka "(__fish_complete_path (commandline -ct))" -d 'compare the runs in a file of hyperfine --export-json'
 complete -c coz -n '_shtab_coz_using compare' -l control -d 'also compare A with itself, as a check'
 complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto none" -d 'auto: another environment size for each run, which moves the stack; none: change nothing'
 complete -c coz -n '_shtab_coz_using compare' -l heap -x -d 'where blocks of the heap lie, anew in each run: shuffle (small ones; shuffle:N keeps N of each size, default 256), offset (big ones, within the page), zero (also zero them), several with commas, or system (default)'

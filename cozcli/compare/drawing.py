@@ -1,0 +1,45 @@
+"""Pictures of comparisons: `coz compare --plot`, and `coz plot` of what `coz compare --json` printed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from cozcli.commands import messages, plot
+from cozcli.commands import options as shared
+from cozcli.errors import CozError
+from cozcli.messages import cannot_write
+from cozcli.output_file import replacing, resolve
+
+
+def check_picture(path: str) -> None:
+    """Refuse, before anything is measured, a picture that could not be drawn.
+
+    Raises:
+        CozError: an unknown kind of picture, or matplotlib is missing.
+    """
+    if Path(path).suffix.lower() not in plot.SUFFIXES:
+        raise CozError(messages.unknown_picture_format(path))
+    if Path(path).is_dir() or not os.access(Path(path).absolute().parent, os.W_OK):
+        raise CozError(cannot_write(path, "the folder does not allow it, or it is a directory"))
+    shared.require_packages("matplotlib")
+
+
+def draw(document: dict[str, Any], path: str, theme: str = "light") -> None:
+    """Draw a document of `coz compare --json`, of two programs or of a suite.
+
+    Raises:
+        CozError: it cannot be written, or is damaged.
+    """
+    from cozcli.compare.figure import draw_comparison, draw_suite, save
+    from cozcli.reports.theme import theme_named
+
+    try:
+        drawer = draw_suite if "programs" in document else draw_comparison
+        with replacing(resolve(path)) as temporary:
+            save(lambda: drawer(document, theme_named(theme)), temporary, theme_named(theme))
+    except OSError as error:
+        raise CozError(cannot_write(path, error.strerror or str(error))) from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise CozError(cannot_write(path, f"the comparison is damaged: {error!r}")) from None

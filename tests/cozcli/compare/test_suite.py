@@ -1,0 +1,149 @@
+"""`coz compare --suite`: the file, what runs, and the statistics of many comparisons."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cozcli import cli
+from cozcli.compare.collect import Collected
+from cozcli.compare.metrics import METRICS
+from cozcli.compare.suite.description import read_suite
+from cozcli.compare.suite.statistics import evaluate, holm, within_subjects
+from cozcli.compare.trial import Trial
+from cozcli.errors import CozError
+
+LOOP = "i=0; while [ $i -lt {times} ]; do i=$((i+1)); done"
+TWO_TREATMENTS = '[treatments.some]\ntimes = "8000"\n[treatments.many]\ntimes = "32000"\n'
+FILE = f"""{TWO_TREATMENTS}
+[programs.loop]
+command = ["/bin/sh", "-c", "{LOOP}"]
+[programs.built]
+build = "echo '{LOOP}' > {{treatment}}.sh; echo {{treatment}} >> built"
+command = "/bin/sh {{treatment}}.sh"
+"""
+
+
+@pytest.fixture
+def suite(tmp_path):
+    """suite(TEXT): the path of a file with that text."""
+
+    def write(text):
+        path = tmp_path / "bench.toml"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def compare(*arguments):
+    """The command's status."""
+    return cli.main(["compare", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x", "cannot be read"),
+        ("[treatments.a]\n[programs.p]\ncommand = 'true'", "two [treatments.NAME]"),
+        ("[treatments.a]\n[treatments.b]", "no [programs.NAME]"),
+        (TWO_TREATMENTS + "[programs.p]\nbuild = 'x'", "has no command"),
+        (TWO_TREATMENTS + "[programs.p]\ncommand = '{flags}'", "{flags} in [programs.p] is in no treatment"),
+        (TWO_TREATMENTS + "[programs.p]\ncommnd = 'x'", "commnd in [programs.p] is not known"),
+        (TWO_TREATMENTS + "[programs.p]\ncommand = 3", "wrong type"),
+        ("[suite]\nbaseline = 'c'\n" + TWO_TREATMENTS + "[programs.p]\ncommand = 'x'", "'c' is no treatment"),
+    ],
+)
+def test_files_that_describe_no_suite(suite, text, reason, capsys):
+    assert compare("--suite", suite(text)) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_the_baseline_comes_first_and_texts_are_filled_in(suite):
+    text = "[suite]\nbaseline = 'many'\n" + TWO_TREATMENTS
+    text += "[programs.p]\ncommand = '{program} {treatment} {times} {x'\nenvironment = { A = '1' }"
+    found = read_suite(suite(text))
+    assert found.treatments == ["many", "some"]
+    assert [list(cell.command) for cell in found.programs[0].cells] == [
+        ["p", "many", "32000", "{x"],
+        ["p", "some", "8000", "{x"],
+    ]
+    assert found.programs[0].cells[0].environment == {"A": "1"}
+
+
+def test_a_suite_is_built_measured_and_judged(suite, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = suite(FILE)
+    assert compare("--suite", path, "-n", "9", "--json", "--gate", "slower > 10%") == 1
+    output = capsys.readouterr()
+    assert "coz: gate: slower > 10%: loop with many" in output.err
+    data = json.loads(output.out)
+    assert (tmp_path / "built").read_text().split() == ["some", "many"]
+    assert {(cell["program"], cell["treatment"]) for cell in data["comparisons"]} == {
+        ("loop", "many"),
+        ("built", "many"),
+    }
+    for cell in data["comparisons"]:
+        assert cell["verdict"] == "slower"
+        assert cell["p"] <= cell["p_holm"] < 0.05
+    assert len(data["controls"]) == 2
+    assert data["anova"][0]["treatment"] == "many"
+    assert data["anova"][0]["ratio"] > 1.5
+    assert len(data["programs"]["loop"]["blocks"]) == 9
+    for form in ("--csv", "--markdown", "--metric=wall"):
+        assert compare("--suite", path, "-n", "6", form) == 0
+        assert "many" in capsys.readouterr().out
+
+
+def test_suites_refuse_other_programs_and_broken_builds(suite, capsys):
+    assert compare("--suite", suite(FILE), "true", "---", "vs", "true") == 2
+    assert "leave one of them out" in capsys.readouterr().err
+    broken = TWO_TREATMENTS + "[programs.p]\nbuild = 'echo no rule >&2; exit 2'\ncommand = 'true'"
+    assert compare("--suite", suite(broken)) == 2
+    assert "ended with status 2; its last words: no rule" in capsys.readouterr().err
+    with pytest.raises(CozError, match="cannot be read"):
+        read_suite("/no/such/file.toml")
+
+
+def test_holm_against_a_worked_example():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def collected(generator, programs, shifts, pairs=20, noise=0.01):
+    """Results of programs whose treatments take exp(shift) times as long; the last side is a control."""
+    found = {}
+    for number in range(programs):
+        blocks = []
+        for _ in range(pairs):
+            speed = generator.uniform(1, 2)
+            times = [speed * math.exp(s + noise * generator.standard_normal()) for s in (0, *shifts, 0)]
+            blocks.append(tuple(Trial(time, time, 1, 0) for time in times))
+        found[f"p{number}"] = Collected(blocks, 0, False)
+    return found
+
+
+def test_in_suites_without_effects_false_verdicts_are_rare():
+    generator = np.random.default_rng(1)
+    false = 0
+    for _ in range(100):
+        results = collected(generator, 4, [0, 0], pairs=12)
+        found = evaluate(results, ["a", "b", "c"], [METRICS["cpu"]], 0.001)
+        false += any(cell.estimate.verdict in ("faster", "slower") for cell in found.cells)
+    assert false <= 11  # of 100 with at most 5 %, more have a probability of 0.4 %
+
+
+def test_an_effect_on_all_programs_is_found_and_equals_the_paired_t_test():
+    generator = np.random.default_rng(2)
+    results = collected(generator, 8, [-0.05, 0.0])
+    found = evaluate(results, ["a", "b", "c"], [METRICS["cpu"]], 0.01)
+    faster, same = found.treatments
+    assert {cell.estimate.verdict for cell in found.cells if cell.treatment == "b"} == {"faster"}
+    assert faster.p < 0.001 < same.p
+    assert faster.low < math.exp(-0.05) < faster.high
+    d = [math.log(cell.estimate.ratio) for cell in found.cells if cell.treatment == "b"]
+    test = stats.ttest_1samp(d, 0)
+    assert (faster.f, faster.p) == pytest.approx((test.statistic**2, test.pvalue))
+    assert math.isnan(within_subjects("b", found.cells[:1]).p)
