@@ -43,8 +43,8 @@ function _shtab_coz_using
   test "$_shtab_coz_cmdpath" = "$argv"
 end
 
-set -g _shtab_coz_commands run doctor amp compare report plot view diff merge lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --repeat --sampling --seed --source-scope --speedups --stack --stop-after --suite --theme --top --until --warm-up --warmup -b -n -o -s
+set -g _shtab_coz_commands run doctor amp compare report plot view diff merge convert lines
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -53,7 +53,9 @@ complete -c coz -n _shtab_coz_using -s h -l help -d 'show this help message and 
 complete -c coz -n _shtab_coz_using -l version -d 'show program'"'"'s version number and exit'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a run -d 'profile a program'
 complete -c coz -n '_shtab_coz_using run' -s h -l help -d 'show this help message and exit'
-complete -c coz -n '_shtab_coz_using run' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write, or to add this run to (default: profile.coz)'
+complete -c coz -n '_shtab_coz_using run' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write, or to add this run to; %r is the rank in a parallel job, %j the job, %h the host, %p the process id, %e{NAME} a variable, %% a % (default: profile.coz)'
+complete -c coz -n '_shtab_coz_using run' -l format -xka "coz classic classic-json" -d 'write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; experiments then have one target each (default: coz)'
+complete -c coz -n '_shtab_coz_using run' -l ranks -x -d 'in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz'
 complete -c coz -n '_shtab_coz_using run' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
 complete -c coz -n '_shtab_coz_using run' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
 complete -c coz -n '_shtab_coz_using run' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
@@ -80,7 +82,7 @@ complete -c coz -n '_shtab_coz_using run' -l repeat -x -d 'run the program N tim
 complete -c coz -n '_shtab_coz_using run' -l duration -x -d 'run the program again until TIME has passed: 90s, 5m, 1h'
 complete -c coz -n '_shtab_coz_using run' -l end-after -x -d 'send the program SIGTERM after TIME, for servers and others that do not end by themselves'
 complete -c coz -n '_shtab_coz_using run' -l until -x -d 'run the program again until the five leading lines are in their order, and their effects at 50 % known to ± POINTS, as in 2%'
-complete -c coz -n '_shtab_coz_using run' -l progress -x -d 'a visit each time the line is reached, or the function is entered'
+complete -c coz -n '_shtab_coz_using run' -s p -l progress -x -d 'a visit each time the line is reached, or the function is entered'
 complete -c coz -n '_shtab_coz_using run' -l progress-sampled -x -d 'a visit for each sample in the line: for lines that are passed too often to be counted'
 complete -c coz -n '_shtab_coz_using run' -l latency -x -d 'the time from one location to the other, which may be in another thread'
 complete -c coz -n '_shtab_coz_using run' -l progress-by -xka "auto hardware breakpoint jump" -d 'what counts visits: the processor'"'"'s breakpoints, of which there are four, or breakpoint instructions written into the program'"'"'s code; auto: whichever suits the machine. jump, of earlier versions, means auto (default: auto)'
@@ -102,6 +104,8 @@ complete -c coz -n '_shtab_coz_using amp' -s o -l output -xka "(__fish_complete_
 complete -c coz -n '_shtab_coz_using amp' -l levels -x -d 'loads, in per cent of the time between two requests that is taken away, 0 to 99; 0 is always among them (default: 0 to 90 in ten steps)'
 complete -c coz -n '_shtab_coz_using amp' -l budget -x -d 'begin no further run after this long: 90s, 5m, 1h (default: 10m)'
 complete -c coz -n '_shtab_coz_using amp' -l lines -d 'experiment on lines as well, and show whose importance changes with load'
+complete -c coz -n '_shtab_coz_using amp' -l format -xka "coz classic classic-json" -d 'write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; experiments then have one target each (default: coz)'
+complete -c coz -n '_shtab_coz_using amp' -l ranks -x -d 'in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz'
 complete -c coz -n '_shtab_coz_using amp' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
 complete -c coz -n '_shtab_coz_using amp' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
@@ -127,7 +131,7 @@ complete -c coz -n '_shtab_coz_using amp' -l repeat -x -d 'run the program N tim
 complete -c coz -n '_shtab_coz_using amp' -l duration -x -d 'run the program again until TIME has passed: 90s, 5m, 1h'
 complete -c coz -n '_shtab_coz_using amp' -l end-after -x -d 'send the program SIGTERM after TIME, for servers and others that do not end by themselves'
 complete -c coz -n '_shtab_coz_using amp' -l until -x -d 'run the program again until the five leading lines are in their order, and their effects at 50 % known to ± POINTS, as in 2%'
-complete -c coz -n '_shtab_coz_using amp' -l progress -x -d 'a visit each time the line is reached, or the function is entered'
+complete -c coz -n '_shtab_coz_using amp' -s p -l progress -x -d 'a visit each time the line is reached, or the function is entered'
 complete -c coz -n '_shtab_coz_using amp' -l progress-sampled -x -d 'a visit for each sample in the line: for lines that are passed too often to be counted'
 complete -c coz -n '_shtab_coz_using amp' -l latency -x -d 'the time from one location to the other, which may be in another thread'
 complete -c coz -n '_shtab_coz_using amp' -l progress-by -xka "auto hardware breakpoint jump" -d 'what counts visits: the processor'"'"'s breakpoints, of which there are four, or breakpoint instructions written into the program'"'"'s code; auto: whichever suits the machine. jump, of earlier versions, means auto (default: auto)'
@@ -180,6 +184,8 @@ complete -c coz -n '_shtab_coz_using plot' -l min-points -x -d 'only lines measu
 complete -c coz -n '_shtab_coz_using plot' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'picture to write: .png, .svg or .pdf (default: profile.png)'
 complete -c coz -n '_shtab_coz_using plot' -l top -x -d 'draw the N highest-ranking lines (default: up to 30 that may matter; lines of few data only where there are fewer than 12 others)'
 complete -c coz -n '_shtab_coz_using plot' -l theme -xka "light dark print" -d 'light, dark, or for printing without colours (default: light)'
+complete -c coz -n '_shtab_coz_using plot' -s i -l input -xka "(__fish_complete_path (commandline -ct))" -d 'the same as FILE, as with the classic Coz'
+complete -c coz -n '_shtab_coz_using plot' -s t -l text -d 'print a table instead, as coz report does'
 complete -c coz -n '_shtab_coz_using plot; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles, pooled (default: profile.coz)'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a view -d 'explore the results in a browser'
 complete -c coz -n '_shtab_coz_using view' -s h -l help -d 'show this help message and exit'
@@ -206,6 +212,11 @@ complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a merge 
 complete -c coz -n '_shtab_coz_using merge' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using merge' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write; not an input'
 complete -c coz -n '_shtab_coz_using merge; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles to read'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a convert -d 'write a profile for the viewer of the classic Coz'
+complete -c coz -n '_shtab_coz_using convert' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using convert' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write; not an input'
+complete -c coz -n '_shtab_coz_using convert' -l to -xka "classic classic-json" -d 'tab-separated, which all versions read, or JSON Lines, as of 0.2.5 (default: classic)'
+complete -c coz -n '_shtab_coz_using convert; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles to read'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a lines -d 'list the lines that can be selected'
 complete -c coz -n '_shtab_coz_using lines' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using lines' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
