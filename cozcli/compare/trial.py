@@ -14,7 +14,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,6 +84,8 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
         ]
         program = side.program(layout)
         stolen, start = _stolen_time(), time.monotonic()
+        # Ctrl-C waits until there is somebody who ends the program.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process = os.posix_spawn(
                 program,
@@ -91,14 +93,16 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
                 environment_of(side, layout),
                 file_actions=actions,
                 setsigdef=_DEFAULT_SIGNALS,
+                setsigmask=mask,
             )
         except OSError as error:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             missing = isinstance(error, FileNotFoundError)
             raise CozError(
                 messages.cannot_start(program, error.strerror or str(error)),
                 STATUS_NOT_FOUND if missing else STATUS_NOT_EXECUTABLE,
             ) from error
-        status, wall, waited, usage = _wait(process, start)
+        status, wall, waited, usage = _wait(process, start, mask)
         if status != 0:
             errors.seek(0)
             said = errors.read(_SHOWN_ERRORS).decode(errors="replace").strip()
@@ -121,12 +125,15 @@ def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:
     return environment
 
 
-def _wait(process: int, start: float) -> tuple[int, float, float, resource.struct_rusage]:
+def _wait(
+    process: int, start: float, mask: Iterable[int]
+) -> tuple[int, float, float, resource.struct_rusage]:
     """Exit status as os.waitstatus_to_exitcode has it, seconds of wall time and in run queues, resources.
 
-    An interruption (Ctrl-C) reaches the program, too, if it is in our terminal; otherwise it is ended here.
+    mask: of signals, in force from here on. An interruption (Ctrl-C) reaches the program, too, if it is in our terminal; otherwise it is ended here.
     """
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
     except KeyboardInterrupt:
         with contextlib.suppress(ProcessLookupError):
