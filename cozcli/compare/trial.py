@@ -130,8 +130,8 @@ def _wait(
 ) -> tuple[int, float, float, resource.struct_rusage]:
     """Exit status as os.waitstatus_to_exitcode has it, seconds of wall time and in run queues, resources.
 
-    mask: of signals, in force from here on. An interruption (Ctrl-C) reaches the program, too, if it is in our
-    terminal; otherwise it is ended here.
+    mask: of signals, in force from here on. An interruption (Ctrl-C) reaches the program, too, if it is in
+    our terminal; otherwise it is ended here.
     """
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
