@@ -79,3 +79,4 @@ include make/viewer.mk    # the page of `coz view`
 include make/examples.mk  # example programs, demo, case studies
 include make/bench.mk     # measurements of accuracy and overhead
 include make/install.mk   # installation and shell completions
+include make/packages.mk  # source archive, Debian packages, wheel

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from cozcli.errors import CozError
 from cozcli.launch import messages
 
-#: The library and the helper, relative to a checkout and to an installation's prefix.
+#: The library and the helper, relative to a checkout, an installation's prefix, or the package.
 _LAYOUTS = (
     ("build/lib/libcoz.so", "build/libexec/coz-linetable"),
     ("lib/coz/libcoz.so", "libexec/coz/coz-linetable"),
     ("lib/libcoz.so", "libexec/coz-linetable"),
+    ("native/libcoz.so", "native/coz-linetable"),  # of a wheel, below the package itself
 )
 
 
@@ -25,13 +26,13 @@ class Installation(NamedTuple):
 
 
 def find_installation() -> Installation:
-    """Look below COZ_HOME if it is set, else below each folder above this package.
+    """Look below COZ_HOME if it is set, else below this package and each folder above it.
 
     Raises:
         CozError: they are not there, or the dynamic linker could not be given the library's path.
     """
     home = os.environ.get("COZ_HOME")
-    roots = [Path(home)] if home else list(Path(__file__).resolve().parents[2:])
+    roots = [Path(home)] if home else list(Path(__file__).resolve().parents[1:])
     for root in roots:
         for library, helper in _LAYOUTS:
             found = Installation(root / library, root / helper)
