@@ -20,6 +20,7 @@ CASE   ?=
 REAL   ?=
 AMP    ?=
 OVERHEAD ?=
+DOUBLING ?=
 DEMO_TWO_THREADS ?= 120
 DEMO_SQLITE      ?= 180
 FUZZ_SECONDS     ?= 600
@@ -66,6 +67,7 @@ help:                                 ## list the targets
 	@echo "                            below 60, most results are marked \"few data\""
 	@echo "  BENCH='--seconds 60 --coz /usr/bin/coz serial pipeline'   arguments for bench-accuracy"
 	@echo "  OVERHEAD='--only startup --rows 5000000'                  arguments for bench-overhead"
+	@echo "  DOUBLING='pbzip2 zstd/checksum'                           cases for bench-doubling"
 	@echo "  CASE='--only report --only measure'                       arguments for case-study-NAME"
 	@echo "  FUZZ_SECONDS=$(FUZZ_SECONDS) SOAK_SECONDS=$(SOAK_SECONDS) TRANSPARENCY_ROUNDS=$(TRANSPARENCY_ROUNDS) REAL='sqlite redis'"
 

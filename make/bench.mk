@@ -8,12 +8,15 @@ BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 
 ##@ Measure
-.PHONY: bench bench-accuracy bench-overhead bench-insight bench-amp bench-programs bench-programs-dwarf3
+.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-programs bench-programs-dwarf3
 bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
 	@benchmarks/run
 
 bench-accuracy: all $(BENCH_PROGRAMS) $(if $(findstring --coz,$(BENCH)),$(BENCH_DWARF3)) ## the same for all ground-truth programs (90 minutes)
 	@$(RUN_PYTHON) benchmarks/accuracy.py $(BENCH)
+
+bench-doubling: all                   ## predict what a function costs that runs twice in real programs (40 minutes)
+	@PYTHONPATH=benchmarks:. $(RUN_PYTHON) -m doubling $(DOUBLING)
 
 bench-overhead: all $(OVERHEAD_PROGRAMS) ## measure what profiling costs: programs, start-up, threads, visits
 	@$(BIN)/python benchmarks/overhead.py $(OVERHEAD)

@@ -43,8 +43,8 @@ lint-python: $(DEV_STAMP)
 	@$(BIN)/ruff check --quiet --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/ruff format --quiet --check --cache-dir $(BUILD)/ruff_cache $(PYTHON_CODE)
 	@$(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache cozcli
-	@MYPYPATH=benchmarks $(BIN)/mypy --strict --no-error-summary --cache-dir $(BUILD)/mypy_cache \
-	  benchmarks/accuracy.py benchmarks/ground_truth
+	@MYPYPATH=benchmarks:examples/case_studies $(BIN)/mypy --strict --no-error-summary \
+	  --cache-dir $(BUILD)/mypy_cache benchmarks/accuracy.py benchmarks/ground_truth benchmarks/doubling
 
 # The contracts about which package imports which are in pyproject.toml.
 lint-imports: $(DEV_STAMP)

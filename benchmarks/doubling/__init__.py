@@ -1,0 +1,1 @@
+"""Real programs in which a function runs twice: truth beside prediction."""

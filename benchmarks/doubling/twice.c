@@ -1,0 +1,62 @@
+#include "twice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char doubled[64], clocked[64], log_path[512];
+static int runs = 2;
+static uint64_t units, first_time, last_time, region_time;
+
+static uint64_t now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void take(const char* name, char* value, size_t size) {
+  const char* const text = getenv(name);
+  if (text != NULL) snprintf(value, size, "%s", text);
+}
+
+/* Copies, since some programs write over their environment. */
+__attribute__((constructor)) static void read_environment(void) {
+  take("TWICE", doubled, sizeof doubled);
+  take("TWICE_CLOCK", clocked, sizeof clocked);
+  take("TWICE_LOG", log_path, sizeof log_path);
+  const char* const wanted = getenv("TWICE_RUNS");
+  if (wanted != NULL) runs = atoi(wanted);
+}
+
+int twice_runs(const char* region) { return strcmp(region, doubled) == 0 ? runs : 1; }
+
+uint64_t twice_enter(const char* region) {
+  return strcmp(region, clocked) == 0 ? now(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+void twice_leave(uint64_t entered) {
+  if (entered == 0) return;
+  __atomic_fetch_add(&region_time, now(CLOCK_THREAD_CPUTIME_ID) - entered, __ATOMIC_RELAXED);
+}
+
+void twice_unit(void) {
+  COZ_PROGRESS_NAMED("unit");
+  if (log_path[0] == '\0') return;
+  const uint64_t time = now(CLOCK_MONOTONIC);
+  uint64_t none = 0;
+  __atomic_compare_exchange_n(&first_time, &none, time, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_store_n(&last_time, time, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&units, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((destructor)) void twice_end(void) {
+  if (log_path[0] == '\0' || units < 2) return;
+  FILE* const log = fopen(log_path, "a");
+  if (log == NULL) return;
+  fprintf(log, "%llu %.9f %.9f %.9f\n", (unsigned long long)units - 1,
+          (double)(last_time - first_time) * 1e-9, (double)now(CLOCK_PROCESS_CPUTIME_ID) * 1e-9,
+          (double)region_time * 1e-9);
+  fclose(log);
+  log_path[0] = '\0';
+}
