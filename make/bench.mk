@@ -8,7 +8,7 @@ BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 
 ##@ Measure
-.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-programs bench-programs-dwarf3
+.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-compare bench-programs bench-programs-dwarf3
 bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
 	@benchmarks/run
 
@@ -26,6 +26,9 @@ bench-insight: all                    ## measure how soon a profile knows every 
 
 bench-amp: all $(BUILD)/examples/producer_consumer ## compare load amplification with real scalability (10 minutes)
 	@$(BIN)/python benchmarks/amp.py $(AMP)
+
+bench-compare: all                    ## compare a program with itself, and with known differences, by coz compare (3 minutes)
+	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/compare.py $(COMPARE)
 
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
 bench-programs-dwarf3: $(BENCH_DWARF3)

@@ -1,0 +1,112 @@
+"""What surrounds a comparison: tests of its assumptions, runs of hyperfine, pictures."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cozcli import cli
+from cozcli.compare.diagnostics import diagnose
+from cozcli.compare.hyperfine import estimate_unpaired
+
+
+def pairs_of(a, b):
+    """Pairs of times whose logarithms are a and b."""
+    return list(zip(np.exp(a), np.exp(b), strict=True))
+
+
+def test_diagnostics_are_those_of_scipy_on_logarithms():
+    generator = np.random.default_rng(1)
+    a, b = generator.normal(0, 0.01, 30), generator.normal(0.02, 0.05, 30)
+    found = diagnose(pairs_of(a, b))
+    assert found.brown_forsythe == pytest.approx(stats.levene(a, b, center="median").pvalue)
+    assert found.brown_forsythe < 0.05
+    assert found.shapiro_pairs == pytest.approx(stats.shapiro(b - a).pvalue)
+    assert (found.t, found.t_p) == pytest.approx(tuple(stats.ttest_ind(b, a)))
+    skewed = diagnose(pairs_of(generator.exponential(1, 30), b))
+    assert skewed.shapiro_a < 0.05 < skewed.shapiro_b
+    assert set(diagnose([(1.0, 1.0)] * 6)) == {1.0, 0.0}
+
+
+def test_unpaired_intervals_hold_the_truth():
+    """95 %; of 1,000 a share below 93 % has a probability of 0.3 %."""
+    generator = np.random.default_rng(2)
+    held = 0
+    for _ in range(1000):
+        a, b = np.exp(generator.normal(0, 0.02, 12)), np.exp(generator.normal(0.03, 0.02, 15))
+        found = estimate_unpaired(a, b, 0.01)
+        held += found.low <= math.exp(0.03) <= found.high
+    assert held / 1000 > 0.93
+
+
+@pytest.fixture
+def hyperfine(tmp_path):
+    """hyperfine(TIMES...): a file of its JSON."""
+
+    def write(*times):
+        path = tmp_path / "runs.json"
+        results = [{"command": f"prog {i}", "times": list(each)} for i, each in enumerate(times)]
+        path.write_text(json.dumps({"results": results}))
+        return str(path)
+
+    return write
+
+
+def test_runs_of_hyperfine_are_compared_with_a_warning(hyperfine, tmp_path, capsys):
+    times = [1 + 0.01 * i for i in range(10)]
+    path = hyperfine(times, [1.3 * time for time in times])
+    assert cli.main(["compare", "--import-hyperfine", path, "--json"]) == 0
+    output = capsys.readouterr()
+    assert "not in random order" in output.err
+    data = json.loads(output.out)
+    (found,) = data["comparisons"]
+    assert (found["metric"], found["verdict"], data["paired"]) == ("wall", "slower", False)
+    assert found["ratio"] == pytest.approx(1.3, rel=0.01)
+    for form in ([], ["--csv"], ["--markdown"]):
+        assert cli.main(["compare", "--import-hyperfine", path, *form]) == 0
+        assert "slower" in capsys.readouterr().out
+    document = tmp_path / "imported.json"
+    document.write_text(output.out)
+    picture = tmp_path / "imported.svg"
+    assert cli.main(["plot", "-o", str(picture), str(document)]) == 0
+    assert "wall" in picture.read_text()
+
+
+def test_other_files_are_no_runs_of_hyperfine(hyperfine, tmp_path, capsys):
+    for text, reason in (("{}", "is not what hyperfine"), ("x", "is not what hyperfine")):
+        path = tmp_path / "other.json"
+        path.write_text(text)
+        assert cli.main(["compare", "--import-hyperfine", str(path)]) == 2
+        assert reason in capsys.readouterr().err
+    assert cli.main(["compare", "--import-hyperfine", hyperfine([1.0] * 3, [1.0] * 9)]) == 2
+    assert "6 runs each" in capsys.readouterr().err
+    assert cli.main(["compare", "--import-hyperfine", "missing.json"]) == 2
+
+
+def test_comparisons_and_suites_are_drawn(tmp_path, capsys):
+    picture = tmp_path / "found.svg"
+    words = ["-n", "6", "--t-test", "--plot", str(picture), "true", "---", "vs", "true"]
+    assert cli.main(["compare", *words]) == 0
+    assert "Student's t-test" in capsys.readouterr().out
+    assert "QQ plot" in picture.read_text()
+    suite = tmp_path / "bench.toml"
+    suite.write_text("[treatments.first]\n[treatments.second]\n[programs.nothing]\ncommand = 'true'\n")
+    assert cli.main(["compare", "--suite", str(suite), "-n", "6", "--json"]) == 0
+    document = tmp_path / "suite.json"
+    document.write_text(capsys.readouterr().out)
+    assert cli.main(["plot", "-o", str(picture), str(document)]) == 0
+    assert "first again (control)" in picture.read_text()
+    document.write_text(document.read_text()[:300])
+    capsys.readouterr()
+    assert cli.main(["plot", "-o", str(picture), str(document)]) == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_pictures_that_cannot_be_drawn_are_refused_before_anything_runs(tmp_path, capsys):
+    seen = tmp_path / "seen"
+    words = ["touch", str(seen), "---", "vs", "true"]
+    for path in ("found.txt", str(tmp_path / "missing" / "found.png")):
+        assert cli.main(["compare", "--plot", path, *words]) == 2
+    assert not seen.exists()
