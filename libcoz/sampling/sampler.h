@@ -50,7 +50,7 @@ class Sampler {
   void sample(void* context, bool is_late, ThreadState& thread, ThreadDelays& delays) noexcept {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
-    if (drops_kernel_time_) count_dropped(thread);
+    if (drops_kernel_time_) count_dropped(thread, delays);
     if (is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
       counts_.histogram.count_sample(false);
       delays.sampled(kNoTarget);
@@ -122,11 +122,24 @@ class Sampler {
     return true;
   }
 
-  void count_dropped(ThreadState& thread) noexcept {
+  // Samples that were dropped since the last one. In which line is not known; in which regions is,
+  // if the thread has neither entered nor left one since.
+  void count_dropped(ThreadState& thread, ThreadDelays& delays) noexcept {
+    const std::uint32_t changes = thread.regions.changes();
+    const bool in_same_regions = thread.regions_seen == changes;
+    thread.regions_seen = changes;
     if (begins_anew(thread)) return;
     const int tid = thread.tid.load(std::memory_order_relaxed);
+    const bool knows_regions = in_same_regions && !thread.regions.is_empty() &&
+                               !thread.delay.pausing.load(std::memory_order_relaxed);
     Nanoseconds dropped = thread.kernel.at_sample(thread_cpu_time(tid), period_);
-    for (; dropped > 0; --dropped) counts_.histogram.count_sample(false);
+    for (; dropped > 0; --dropped) {
+      if (knows_regions) {
+        take({}, false, thread, delays);
+      } else {
+        counts_.histogram.count_sample(false);
+      }
+    }
   }
 
   void count(std::uint32_t target, std::uint32_t function, const ThreadState& thread) noexcept {

@@ -19,6 +19,7 @@ class OpenRegions {
   static constexpr std::uint32_t kMaxDepth = 16;
 
   void begin(std::uint32_t region) noexcept {
+    changed();
     const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
     if (depth == kMaxDepth) {
       ++beyond_;
@@ -32,6 +33,7 @@ class OpenRegions {
   // Ends the innermost one of this name; ends may come in any order. An end without a beginning
   // changes nothing.
   void end(std::uint32_t region) noexcept {
+    changed();
     const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
     for (std::uint32_t i = depth; i-- > 0;) {
       if (regions_[i].load(std::memory_order_relaxed) != region) continue;
@@ -52,6 +54,9 @@ class OpenRegions {
     depth_.store(0, std::memory_order_relaxed);
     beyond_ = 0;
   }
+
+  // Differs from what it was if the thread has entered or left a region since.
+  std::uint32_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
 
   bool is_empty() const noexcept { return depth_.load(std::memory_order_relaxed) == 0; }
   bool holds(std::uint32_t region) const noexcept {
@@ -75,8 +80,14 @@ class OpenRegions {
   }
 
  private:
+  void changed() noexcept {
+    changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_release);
+  }
+
   std::array<std::atomic<std::uint32_t>, kMaxDepth> regions_{};
   std::atomic<std::uint32_t> depth_{0};
+  std::atomic<std::uint32_t> changes_{0};
   std::uint32_t beyond_ = 0;
 };
 

@@ -11,7 +11,8 @@
 // it begins within kTolerance of that end.
 //
 // Samples that were dropped elsewhere (in calls without a wrapper, page faults, waiting for a lock)
-// show at the next sample: they are counted, and belong to no line.
+// show at the next sample: they are counted, and belong to no line. They do belong to the regions
+// that the thread was in all the while.
 //
 // One thread owns it: at_sample() runs in its signal handler, at_return() in its wrappers. If the
 // handler interrupts at_return(), that one sample is lost. Time is handed in.

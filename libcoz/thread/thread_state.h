@@ -26,7 +26,8 @@ struct alignas(64) ThreadState {
   OpenRegions regions;
   KernelSamples kernel;
   FirstSamples first_samples;
-  std::uint32_t pauses_seen = 0;  // sampling/sampling_pauses.h
+  std::uint32_t pauses_seen = 0;   // sampling/sampling_pauses.h
+  std::uint32_t regions_seen = 0;  // OpenRegions::changes() at the last sample
 
   // Inside the sample handler: calls that the unwinder makes there are not the program's.
   std::atomic<bool> in_handler{false};

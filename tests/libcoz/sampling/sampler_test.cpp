@@ -1,8 +1,11 @@
 #include "sampling/sampler.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "common/clock.h"
 #include "target/call_paths.h"
 #include "target/region_registry.h"
 
@@ -54,6 +57,13 @@ struct World {
   coz::ThreadState thread;
 };
 
+// Uses processor time of this thread, so that its next sample shows that others were dropped.
+void run_for(coz::Nanoseconds time) {
+  const coz::Nanoseconds end = coz::thread_cpu_time(gettid()) + time;
+  while (coz::thread_cpu_time(gettid()) < end) {
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a sample counts for the line in which the thread is, and charges it") {
@@ -75,4 +85,33 @@ TEST_CASE("a sample that comes late, or in a pause, is none of the line where th
   CHECK(world.counts.histogram.of(kTarget) == 0);
   CHECK(world.thread.delay.clock.local() == 0);
   CHECK(world.thread.delay.smoother.is_idle());
+}
+
+TEST_CASE(
+    "samples that fell in the kernel belong to the region in which the thread stayed, and charge "
+    "it") {
+  World world;
+  constexpr std::uint32_t kRegion = 1;
+  world.selection.select(coz::Targets::of_region(kRegion), coz::kMillisecond);
+  world.sampler.drops_kernel_time(true);
+  world.thread.tid.store(gettid());
+  const bool stays = GENERATE(true, false);
+  world.thread.kernel.start_at(coz::thread_cpu_time(gettid()), coz::kMillisecond);
+  world.thread.regions.begin(kRegion);
+  run_for(coz::kMillisecond);
+  world.sample(false);
+  const std::uint64_t before = world.counts.histogram.of(kRegion);
+  if (!stays) {
+    world.thread.regions.end(kRegion);
+    world.thread.regions.begin(kRegion);
+  }
+  run_for(5 * coz::kMillisecond);
+  world.sample(false);
+  const std::uint64_t fell = world.counts.histogram.of(kRegion) - before;
+  CHECK(world.counts.histogram.total() >= 6);
+  if (stays) {
+    CHECK(fell >= 5);
+  } else {
+    CHECK(fell == 1);
+  }
 }

@@ -63,3 +63,14 @@ TEST_CASE("regions deeper than are kept are counted, so that their ends match") 
   regions.clear();
   CHECK(regions.is_empty());
 }
+
+TEST_CASE("entering and leaving a region shows in the number of changes") {
+  OpenRegions regions;
+  std::uint32_t before = regions.changes();
+  regions.begin(4);
+  CHECK(regions.changes() != before);
+  before = regions.changes();
+  CHECK(regions.changes() == before);
+  regions.end(4);
+  CHECK(regions.changes() != before);
+}
