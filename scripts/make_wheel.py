@@ -56,12 +56,14 @@ def relocated(binary: Path, folder: Path, name: str) -> Path:
 
 
 def native_files(stage: Path, folder: Path) -> dict[str, Path]:
-    """The runtime, the helper, and the helper's libraries, by name."""
+    """The libraries to be preloaded, the helper, and the helper's libraries, by name."""
+    files = {}
+    for path in sorted((stage / "lib/coz").glob("*.so")):
+        files[path.name] = folder / path.name
+        shutil.copy(path, files[path.name])
+        subprocess.run(["strip", "--strip-debug", files[path.name]], check=True)
     helper = stage / "libexec/coz/coz-linetable"
-    runtime = folder / "libcoz.so"
-    shutil.copy(stage / "lib/coz/libcoz.so", runtime)
-    subprocess.run(["strip", "--strip-debug", runtime], check=True)
-    files = {runtime.name: runtime, helper.name: relocated(helper, folder, helper.name)}
+    files[helper.name] = relocated(helper, folder, helper.name)
     return files | {name: relocated(path, folder, name) for name, path in sorted(bundled(helper).items())}
 
 
