@@ -1,5 +1,7 @@
 #include "common/scope.h"
 
+#include <regex.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,6 +12,9 @@ namespace coz {
 namespace {
 
 using std::string_view_literals::operator""sv;
+
+constexpr char kExclusion = '!';
+constexpr std::string_view kRegularExpression = "re:";
 
 // Code that the user of the profiler cannot change.
 constexpr std::array kForeignTrees = {
@@ -93,13 +98,42 @@ void SourceScope::add(std::string_view pattern) {
   if (!pattern.empty()) patterns_.emplace_back(pattern);
 }
 
+namespace {
+
+// Whether the POSIX extended regular expression is found in `path`; one that is none is found
+// nowhere.
+bool finds(const std::string& expression, const char* path) noexcept {
+  regex_t compiled;
+  if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0) return false;
+  const bool found = regexec(&compiled, path, 0, nullptr, 0) == 0;
+  regfree(&compiled);
+  return found;
+}
+
+bool matches_either_kind(std::string_view pattern, const char* path) {
+  if (pattern.starts_with(kRegularExpression)) {
+    return finds(std::string(pattern.substr(kRegularExpression.size())), path);
+  }
+  return matches(pattern, path);
+}
+
+}  // namespace
+
 bool SourceScope::contains(const char* path) const noexcept {
   if (path == nullptr) return false;
   const std::string_view name(path);
   if (name.empty() || last_component(name) == "coz.h") return false;
-  if (patterns_.empty()) return in_default_scope(name);
-  return std::any_of(patterns_.begin(), patterns_.end(),
-                     [name](const std::string& pattern) { return matches(pattern, name); });
+  bool has_inclusions = false;
+  bool is_included = false;
+  for (const std::string_view pattern : patterns_) {
+    if (pattern.starts_with(kExclusion)) {
+      if (matches_either_kind(pattern.substr(1), path)) return false;
+    } else {
+      has_inclusions = true;
+      is_included = is_included || matches_either_kind(pattern, path);
+    }
+  }
+  return has_inclusions ? is_included : in_default_scope(name);
 }
 
 }  // namespace coz

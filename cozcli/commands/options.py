@@ -45,8 +45,17 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
         metavar="PATTERN",
         action="append",
         default=[],
-        type=_pattern,
-        help="source files whose lines may be selected (default: those of the program); repeatable",
+        type=pattern,
+        help="source files whose lines may be selected (default: those of the program); repeatable. "
+        "re:EXPRESSION is a regular expression",
+    )
+    parser.add_argument(
+        "--source-exclude",
+        metavar="PATTERN",
+        action="append",
+        dest="source_scope",
+        type=_exclusion,
+        help="source files whose lines may not be selected, whatever else matches; repeatable",
     )
     parser.add_argument(
         "-b",
@@ -54,7 +63,7 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
         metavar="PATTERN",
         action="append",
         default=[],
-        type=_pattern,
+        type=pattern,
         help="binaries whose lines may be selected, also such as are loaded later; MAIN is the program "
         "(default: MAIN); repeatable",
     )
@@ -79,10 +88,22 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
     )
 
 
-def _pattern(text: str) -> str:
+def pattern(text: str) -> str:
+    """One line of text, which may be a regular expression behind `re:`."""
     if not text or "\n" in text:
         raise argparse.ArgumentTypeError("a pattern must be one line of text")
+    if text.startswith("re:"):
+        import re  # argparse has loaded it
+
+        try:
+            re.compile(text[3:])
+        except re.error as error:
+            raise argparse.ArgumentTypeError(f"{text[3:]!r} is no regular expression: {error}") from None
     return text
+
+
+def _exclusion(text: str) -> str:
+    return f"!{pattern(text)}"
 
 
 def require_packages(*names: str) -> None:

@@ -68,3 +68,27 @@ TEST_CASE("the profiler's header is never in scope", "[scope]") {
   CHECK_FALSE(everything.contains("coz.h"));
   CHECK(everything.contains("/src/mycoz.h"));
 }
+
+TEST_CASE("exclusions go before everything else", "[scope]") {
+  const SourceScope scope("src/%\n!src/generated/%");
+  CHECK(scope.contains("/home/me/src/a.c"));
+  CHECK_FALSE(scope.contains("/home/me/src/generated/a.c"));
+  CHECK_FALSE(SourceScope("!a.c\na.c").contains("/a.c"));
+
+  const SourceScope only_exclusions("!%/third_party/%");
+  CHECK(only_exclusions.contains("/home/me/a.c"));
+  CHECK_FALSE(only_exclusions.contains("/home/me/third_party/a.c"));
+  CHECK_FALSE(only_exclusions.contains("/usr/include/stdio.h"));
+}
+
+TEST_CASE("regular expressions are found anywhere in a path", "[scope]") {
+  const SourceScope scope("re:/src/(a|b)[0-9]+\\.c$\n!re:b2");
+  CHECK(scope.contains("/home/me/src/a12.c"));
+  CHECK(scope.contains("/home/me/src/b1.c"));
+  CHECK_FALSE(scope.contains("/home/me/src/b2.c"));
+  CHECK_FALSE(scope.contains("/home/me/src/c1.c"));
+  CHECK_FALSE(scope.contains("/home/me/src/a1.cpp"));
+  // What is no expression matches nothing.
+  CHECK_FALSE(SourceScope("re:(").contains("/a.c"));
+  CHECK_FALSE(SourceScope("re:coz").contains("/usr/include/coz.h"));
+}

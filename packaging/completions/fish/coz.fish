@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -56,7 +56,8 @@ complete -c coz -n '_shtab_coz_using run' -s h -l help -d 'show this help messag
 complete -c coz -n '_shtab_coz_using run' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write, or to add this run to; %r is the rank in a parallel job, %j the job, %h the host, %p the process id, %e{NAME} a variable, %% a % (default: profile.coz)'
 complete -c coz -n '_shtab_coz_using run' -l format -xka "coz classic classic-json" -d 'write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; experiments then have one target each (default: coz)'
 complete -c coz -n '_shtab_coz_using run' -l ranks -x -d 'in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz'
-complete -c coz -n '_shtab_coz_using run' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using run' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable. re:EXPRESSION is a regular expression'
+complete -c coz -n '_shtab_coz_using run' -l source-exclude -x -d 'source files whose lines may not be selected, whatever else matches; repeatable'
 complete -c coz -n '_shtab_coz_using run' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
 complete -c coz -n '_shtab_coz_using run' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
 complete -c coz -n '_shtab_coz_using run' -l granularity -xka "line function callpath" -d 'what is sped up at a time: a line, a whole function, or a line under one caller (default: line)'
@@ -91,7 +92,8 @@ complete -c coz -n '_shtab_coz_using run' -l arrival-rate -x -d 'have N requests
 complete -c coz -n '_shtab_coz_using run' -l arrival -x -d 'requests arrive here: FILE:LINE or a function, as for --progress; repeatable'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a doctor -d 'say what stands in the way of a good profile'
 complete -c coz -n '_shtab_coz_using doctor' -s h -l help -d 'show this help message and exit'
-complete -c coz -n '_shtab_coz_using doctor' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using doctor' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable. re:EXPRESSION is a regular expression'
+complete -c coz -n '_shtab_coz_using doctor' -l source-exclude -x -d 'source files whose lines may not be selected, whatever else matches; repeatable'
 complete -c coz -n '_shtab_coz_using doctor' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
 complete -c coz -n '_shtab_coz_using doctor' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
 complete -c coz -n '_shtab_coz_using doctor' -l granularity -xka "line function" -d 'what is sped up at a time: a line, a whole function (default: line)'
@@ -106,7 +108,8 @@ complete -c coz -n '_shtab_coz_using amp' -l budget -x -d 'begin no further run 
 complete -c coz -n '_shtab_coz_using amp' -l lines -d 'experiment on lines as well, and show whose importance changes with load'
 complete -c coz -n '_shtab_coz_using amp' -l format -xka "coz classic classic-json" -d 'write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; experiments then have one target each (default: coz)'
 complete -c coz -n '_shtab_coz_using amp' -l ranks -x -d 'in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz'
-complete -c coz -n '_shtab_coz_using amp' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using amp' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable. re:EXPRESSION is a regular expression'
+complete -c coz -n '_shtab_coz_using amp' -l source-exclude -x -d 'source files whose lines may not be selected, whatever else matches; repeatable'
 complete -c coz -n '_shtab_coz_using amp' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
 complete -c coz -n '_shtab_coz_using amp' -l granularity -xka "line function callpath" -d 'what is sped up at a time: a line, a whole function, or a line under one caller (default: line)'
@@ -219,7 +222,8 @@ complete -c coz -n '_shtab_coz_using convert' -l to -xka "classic classic-json" 
 complete -c coz -n '_shtab_coz_using convert; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'profiles to read'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a lines -d 'list the lines that can be selected'
 complete -c coz -n '_shtab_coz_using lines' -s h -l help -d 'show this help message and exit'
-complete -c coz -n '_shtab_coz_using lines' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable'
+complete -c coz -n '_shtab_coz_using lines' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable. re:EXPRESSION is a regular expression'
+complete -c coz -n '_shtab_coz_using lines' -l source-exclude -x -d 'source files whose lines may not be selected, whatever else matches; repeatable'
 complete -c coz -n '_shtab_coz_using lines' -s b -l binary-scope -x -d 'binaries whose lines may be selected, also such as are loaded later; MAIN is the program (default: MAIN); repeatable'
 complete -c coz -n '_shtab_coz_using lines' -l debuginfod -d 'ask the servers in DEBUGINFOD_URLS for debug information that is not on this machine'
 complete -c coz -n '_shtab_coz_using lines' -l granularity -xka "line function" -d 'what is sped up at a time: a line, a whole function (default: line)'
