@@ -20,13 +20,14 @@ COMMANDS = {
     "doctor": "cozcli.commands.doctor",
     "amp": "cozcli.load.command",
     "compare": "cozcli.compare.command",
+    "bias": "cozcli.bias.command",
     **{
         name: f"cozcli.commands.{name}"
         for name in ("report", "plot", "view", "diff", "merge", "convert", "lines")
     },
 }
 #: Commands after whose options a program may stand, with arguments that are not for us.
-_WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare")
+_WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare", "bias")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\

@@ -2,7 +2,9 @@
 // docs/launch_contract.md; `coz run` is their usual caller.
 #include <getopt.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "common/json.h"
+#include "linetable/accesses/alias_search.h"
 #include "linetable/cache/build_table.h"
 #include "linetable/machine/breakpoint_costs.h"
 #include "linetable/machine/process_limits.h"
@@ -36,6 +39,7 @@ constexpr const char* kHelp =
        coz-linetable locations [--debug-dir DIR]... --location NAME... BINARY
        coz-linetable breakpoints
        coz-linetable sampling
+       coz-linetable accesses MICROSECONDS PROGRAM [ARGUMENT]...
        coz-linetable --help | --version
 
 build        reads the debug information of BINARY and writes its line table into the cache
@@ -56,6 +60,8 @@ locations    prints where breakpoints count visits to lines or functions of BINA
   --location NAME         FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
 breakpoints  prints which kinds of breakpoints there are, and what a visit costs, in nanoseconds
 sampling     prints which ways of sampling the kernel refuses, and why
+accesses     runs PROGRAM, which takes about that long, some of it by single steps, and prints which
+             loads follow a store to another address with the same low twelve bits
 )";
 
 struct Arguments {
@@ -126,6 +132,19 @@ int run_lines(const Arguments& arguments) {
 }
 
 int run_breakpoints(const Arguments&) { return finish(kOk, to_json(measure_breakpoints())); }
+
+// All that follows the program's name is for it.
+int run_accesses(int argc, char** argv) {
+  char* end = nullptr;
+  const long time = argc < 3 ? 0 : std::strtol(argv[1], &end, 10);
+  if (time <= 0 || *end != '\0') return usage("accesses wants MICROSECONDS and a PROGRAM");
+  AliasSearch search;
+  search.argv = argv + 2;
+  search.time = std::chrono::microseconds(time);
+  std::string answer;
+  if (!search_aliases(search, answer)) return fail(kNotElf, "not-traced", answer);
+  return finish(kOk, answer);
+}
 
 int run_sampling(const Arguments&) { return finish(kOk, to_json(try_sampling())); }
 
@@ -239,6 +258,7 @@ int run(int argc, char** argv) {
     return std::fflush(stdout) == 0 ? int{kOk} : int{kCacheFailed};
   }
   if (name == "--version") return finish(kOk, "coz-linetable " COZ_VERSION);
+  if (name == "accesses") return run_accesses(argc - 1, argv + 1);
   for (const Command& command : kCommands) {
     if (command.name == name) return run_command(command, argc - 1, argv + 1);
   }

@@ -32,7 +32,7 @@ RUNTIME = [
     "lifecycle",
     "interpose",
 ]
-HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache", ""]
+HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache", "accesses", ""]
 
 #: Folder of the repository → its folders, lower layers first. The last one, "", is the folder itself.
 LAYERS = {"common": [""], "libcoz": RUNTIME, "libheap": [""], "linetable": HELPER}

@@ -33,13 +33,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precision",
         metavar="PERCENT",
-        type=_percent,
+        type=percentage,
         help="stop once half of the 95 %% interval is this narrow, as 0.5%%",
     )
     parser.add_argument(
         "--margin",
         metavar="PERCENT",
-        type=_percent,
+        type=percentage,
         default=0.01,
         help="smaller differences do not matter: A and B are equivalent (default: 1%%)",
     )
@@ -128,7 +128,7 @@ def _pairs(text: str) -> int:
     return number
 
 
-def _percent(text: str) -> float:
+def percentage(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*%?", text)
     if not match or float(match[1]) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of per cent above 0, as in 0.5%")

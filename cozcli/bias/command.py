@@ -1,0 +1,115 @@
+"""`coz bias`: run a program at many places in memory, and say how much its time depends on them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+
+from cozcli.bias import PACKAGES, messages
+from cozcli.commands import options as shared
+from cozcli.commands import values
+from cozcli.compare import messages as of_compare
+from cozcli.compare.command import percentage
+from cozcli.errors import CozError
+from cozcli.messages import cannot_write, printable
+from cozcli.status_row import StatusRow
+
+DEFAULT_DURATION = "3m"
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "bias",
+        help="say whether a program's time depends on where its memory happens to lie",
+        usage="coz bias [options] ./program [arguments]",
+        description="Run a program again and again with other environment sizes, stacks and heaps, in "
+        "random order, and say how much each matters, which places are slow, and what lies there. What the "
+        "program prints is not shown. Runs of 20 to 50 ms are best.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "own", nargs=argparse.REMAINDER, metavar="program", help="the program and its arguments"
+    )
+    parser.add_argument(
+        "--duration",
+        metavar="TIME",
+        type=values.time,
+        default=values.time(DEFAULT_DURATION),
+        help=f"about how long to measure, as 90s or 5m (default: {DEFAULT_DURATION})",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="PERCENT",
+        type=percentage,
+        default=0.01,
+        help="smaller differences do not matter (default: 1%%)",
+    )
+    parser.add_argument("--input", metavar="FILE", default=os.devnull, help="its standard input")
+    parser.add_argument("--layout-seed", metavar="N", type=values.seed, help="repeat order and layouts")
+    parser.add_argument(
+        "--no-names", action="store_true", help="don't find out what lies at slow places by single steps"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="also draw it: .png, .svg or .pdf")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(execute=execute, parser=parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Measure, print, draw."""
+    command = options.own or options.program
+    if not command:
+        raise CozError(messages.no_program())
+    if options.plot is not None and Path(options.plot).suffix.lower() not in SUFFIXES:
+        options.parser.error("--plot wants a file that ends in .png, .svg or .pdf")
+    path = shutil.which(command[0])
+    if path is None:
+        raise CozError(of_compare.not_found(command[0]), 127)
+    command = [path, *command[1:]]
+    packages = {"rich": not options.json, "matplotlib": options.plot is not None}
+    shared.require_packages(*PACKAGES, *(name for name, wanted in packages.items() if wanted))
+    from cozcli.bias import report as reports
+    from cozcli.bias.study import Question, study
+
+    seed = random.getrandbits(63) if options.layout_seed is None else options.layout_seed
+    question = Question(command, options.duration, options.margin, seed, options.input, not options.no_names)
+    row = StatusRow() if StatusRow.is_possible() else None
+    begin = time.monotonic()
+
+    def watch(done: int, wanted: int) -> None:
+        if row is not None:
+            left = (time.monotonic() - begin) / done * max(0, wanted - done)
+            row.show(f"coz bias: run {done} of {wanted}, {left:.0f} s left")
+
+    try:
+        answer = study(question, watch)
+    finally:
+        if row is not None:
+            row.release()
+    report = reports.Report(command, answer.bias, options.margin, seed, answer.randomised)
+    shared.write(reports.render_json(report) if options.json else reports.render_text(report))
+    if options.plot is not None:
+        _draw(report, options.plot)
+    shared.print_warnings(answer.doubts)
+    return 0
+
+
+def _draw(report: object, name: str) -> None:
+    if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
+        os.environ["MPLCONFIGDIR"] = "/tmp"
+    from cozcli.bias.figure import write_figure
+    from cozcli.bias.report import Report
+    from cozcli.output_file import replacing, resolve
+
+    assert isinstance(report, Report)
+    try:
+        with replacing(resolve(name)) as temporary:
+            write_figure(report, temporary)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CozError(cannot_write(printable(name), reason)) from None

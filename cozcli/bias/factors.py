@@ -1,0 +1,132 @@
+"""What can be moved: by the environment's size, by address space randomisation, by libraries that are
+preloaded.
+
+Every run is told by a `Place`: one value for each factor that differs from where the program lies by default.
+Randomisation is switched off for all runs but those that are about it, so that a place is the same whenever
+it is tried. Bits of addresses from the twelfth on are not varied otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cozcli.compare.design import STACK_STEP, Layout
+from cozcli.compare.layouts import Arranger, preload
+from cozcli.compare.trial import Side
+
+#: In the order of reports.
+FACTORS = ("environment", "stack", "heap", "code", "aslr")
+#: Two pages: what depends on an offset in a page is seen twice.
+SIZES = range(0, 8192, STACK_STEP)
+_ADDR_NO_RANDOMIZE = 0x0040000
+_ASK = 0xFFFFFFFF
+
+
+class Place(NamedTuple):
+    """environment: bytes added to it. stack, heap, code: seeds; None leaves them where they are. shuffled:
+    small blocks of the heap are moved, too, which costs time by itself. randomised: by the kernel, as by
+    default."""
+
+    environment: int = 0
+    stack: int | None = None
+    heap: int | None = None
+    code: int | None = None
+    shuffled: bool = False
+    randomised: bool = False
+
+
+class HeapLibrary(NamedTuple):
+    """Moves stacks and blocks of the heap."""
+
+    library: Path
+
+    def arrange(self, environment: dict[str, str], place: Place) -> None:
+        """Loaded in every run, so that its own cost is in all of them."""
+        preload(environment, self.library)
+        if place.heap is not None:
+            environment["COZ_HEAP"] = "shuffle,offset" if place.shuffled else "offset"
+            environment["COZ_HEAP_SEED"] = str(place.heap)
+        if place.stack is not None:
+            environment["COZ_STACK_SEED"] = str(place.stack)
+
+
+class _Arranged(NamedTuple):
+    """One run's variables, for `cozcli.compare.trial`."""
+
+    libraries: Sequence[HeapLibrary]
+    place: Place
+
+    def arrange(self, environment: dict[str, str], layout: Layout) -> None:
+        for library in self.libraries:
+            library.arrange(environment, self.place)
+
+
+class Movers(NamedTuple):
+    """What there is on this machine. heap: for stack and heap, None without it."""
+
+    heap: HeapLibrary | None
+    can_switch_randomisation: bool
+
+    def factors(self) -> list[str]:
+        """Those that can be varied, in the order of FACTORS."""
+        available = {
+            "environment": self.can_switch_randomisation,
+            "stack": self.can_switch_randomisation and self.heap is not None,
+            "heap": self.heap is not None,
+            "code": False,
+            "aslr": self.can_switch_randomisation,
+        }
+        return [factor for factor in FACTORS if available[factor]]
+
+    def side(self, command: Sequence[str], place: Place) -> Side:
+        """The program as it runs at that place, with `layout(place)`."""
+        libraries = [self.heap] if self.heap else []
+        arrangers: Sequence[Arranger] = [_Arranged(libraries, place)]
+        return Side("the program", list(command), arrangers=arrangers)
+
+
+def layout(place: Place) -> Layout:
+    """What `cozcli.compare.trial` wants to know."""
+    return Layout(place.environment)
+
+
+def find_movers(library: Path | None) -> Movers:
+    """Try what works here. library: of heap and stacks, if it is installed."""
+    heap = HeapLibrary(library) if library is not None and library.is_file() else None
+    try:
+        with randomisation(False):
+            pass
+    except OSError:
+        return Movers(heap, False)
+    return Movers(heap, True)
+
+
+@contextlib.contextmanager
+def randomisation(wanted: bool) -> Iterator[None]:
+    """Address space randomisation of programs that this thread starts meanwhile.
+
+    Raises:
+        OSError: the kernel refuses, as some sandboxes have it.
+    """
+    before = _personality(_ASK)
+    _personality(before & ~_ADDR_NO_RANDOMIZE if wanted else before | _ADDR_NO_RANDOMIZE)
+    try:
+        yield
+    finally:
+        _personality(before)
+
+
+def _personality(value: int) -> int:
+    """personality(2); Python has no function for it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.personality.argtypes = [ctypes.c_ulong]
+    before: int = libc.personality(value)
+    if before < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return before

@@ -1,0 +1,53 @@
+"""Texts of `coz bias`: what it refuses, and what it doubts."""
+
+from __future__ import annotations
+
+from cozcli.errors import Problem
+
+
+def no_program() -> Problem:
+    """Nothing to run."""
+    return Problem("which program?", "write it as: coz bias ./program arguments")
+
+
+def no_personality() -> Problem:
+    """The kernel refuses personality(2)."""
+    return Problem(
+        "address space randomisation cannot be switched off here, so no place can be tried twice.",
+        "in a container, allow the system call personality (Docker: --security-opt seccomp=unconfined).",
+    )
+
+
+def too_short(seconds: float, per_run: float, least: float) -> Problem:
+    """--duration allows too few runs."""
+    return Problem(
+        f"a run takes {per_run:.2g} s, and {seconds:.0f} s are too short to try enough places.",
+        f"give it at least --duration {least / 60:.0f}m, or the program less to do.",
+    )
+
+
+def few_sizes(tried: int, of: int) -> Problem:
+    """Not all sizes of the environment could be tried."""
+    return Problem(
+        f"{tried} of {of} environment sizes were tried, for lack of time: others may be slow.",
+        "give it more time (--duration), or the program less to do: 20 to 50 ms are enough.",
+    )
+
+
+def disturbed(repeated: int, runs: int) -> Problem:
+    """Runs that lost time to others."""
+    return Problem(
+        f"{repeated} of {runs} runs were made again: they lost time to other programs, or to other guests of "
+        "the host.",
+        "let the machine be idle otherwise.",
+    )
+
+
+def left_out(factors: str, what: str) -> Problem:
+    """A factor that cannot be moved here."""
+    return Problem(f"{factors} stay{'s' if ',' not in factors else ''} where it is: {what}.")
+
+
+def unnamed(reason: str) -> Problem:
+    """What lies at a slow place could not be found."""
+    return Problem(f"what collides could not be found out ({reason}).")

@@ -1,0 +1,142 @@
+"""What lies at a slow place: the two objects whose accesses agree in the low twelve bits of their addresses.
+
+The helper runs the program there once more, by single steps for some thousand instructions at several times,
+and lists loads that closely follow a store to another address with the same low bits. That is a model of how
+processors tell loads from stores, not a measurement: it says which objects can be at fault where the time has
+shown that something is.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cozcli.bias import messages
+from cozcli.bias.factors import Movers, Place, layout, randomisation
+from cozcli.bias.result import PAGE
+from cozcli.compare.trial import environment_of
+from cozcli.errors import Problem
+
+#: Pairs that a finding names, and the share of the most frequent one's count that another needs.
+_MOST, _SHARE = 3, 0.1
+#: In so many loads of a thousand, at least, a pair must have met.
+_OFTEN = 2.0
+#: At a slow place a pair meets that many times as often as elsewhere.
+_MORE = 5.0
+_SECONDS = 120
+
+
+class Thing(NamedTuple):
+    """One side of a pair, as the helper says it; begin, size: 0 if unknown."""
+
+    kind: str
+    name: str
+    begin: int
+    size: int
+    address: int
+    line: str
+
+
+class Pair(NamedTuple):
+    """often: how many of a thousand loads waited for the store, in the model."""
+
+    load: Thing
+    store: Thing
+    often: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is the same at other places."""
+        return self.load.name, self.store.name
+
+    def text(self) -> str:
+        """For people."""
+        apart = self.store.address - self.load.address
+        # Loads and stores of several bytes may overlap by a part.
+        rest = (apart + PAGE // 2) % PAGE - PAGE // 2
+        beside = f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""
+        line = f", loaded in {self.load.line}" if self.load.line else ""
+        return (
+            f"{_described(self.store)} and {_described(self.load)}: "
+            f"{PAGE}·{abs(apart - rest) // PAGE}{beside} apart{line}"
+        )
+
+
+class Names(NamedTuple):
+    """pairs: for people. residue: distance of the first pair's objects modulo PAGE."""
+
+    pairs: Sequence[str]
+    residue: int = 0
+
+
+class Objects:
+    """Finds names for one program. seconds: that one run takes; helper: None for no names."""
+
+    def __init__(
+        self, command: Sequence[str], movers: Movers, stdin: str, seconds: float, helper: Path | None
+    ) -> None:
+        self._command, self._movers, self._stdin = command, movers, stdin
+        self._seconds, self._helper = seconds, helper
+        self.doubts: list[Problem] = []
+
+    def at(self, slow: Place, other: Place) -> Names:
+        """Pairs that meet at a slow place, and much less at another."""
+        here, elsewhere = self._pairs(slow), {pair.key: pair.often for pair in self._pairs(other)}
+        return _named([pair for pair in here if pair.often > _MORE * elsewhere.get(pair.key, 0.0)])
+
+    def of_heap(self, default: Place) -> Names:
+        """Pairs with a block of the heap."""
+        return _named([pair for pair in self._pairs(default) if "block" in (pair.load.kind, pair.store.kind)])
+
+    def _pairs(self, place: Place) -> list[Pair]:
+        if self._helper is None:
+            return []
+        side = self._movers.side(self._command, place)
+        words = [str(self._helper), "accesses", str(int(1e6 * self._seconds) + 1), *side.command]
+        try:
+            with randomisation(place.randomised), open(self._stdin, "rb") as source:
+                ended = subprocess.run(
+                    words,
+                    stdin=source,
+                    capture_output=True,
+                    env=environment_of(side, layout(place)),
+                    timeout=_SECONDS,
+                )
+            answer: dict[str, Any] = json.loads(ended.stdout)
+            if "pairs" not in answer:
+                raise ValueError(answer.get("message", "no message"))
+            return parse(answer)
+        except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
+            self.doubts = [messages.unnamed(str(error))]
+            return []
+
+
+def parse(answer: Mapping[str, Any]) -> list[Pair]:
+    """The helper's answer (docs/launch_contract.md), the most frequent pair first."""
+    loads = max(1, answer["loads"])
+    found = [
+        Pair(_thing(pair["load"]), _thing(pair["store"]), 1000 * pair["count"] / loads)
+        for pair in answer["pairs"]
+    ]
+    return sorted(found, key=lambda pair: -pair.often)
+
+
+def _thing(answer: Mapping[str, Any]) -> Thing:
+    return Thing(*(answer[field] for field in Thing._fields))
+
+
+def _named(pairs: Sequence[Pair]) -> Names:
+    if not pairs or pairs[0].often < _OFTEN:
+        return Names([])
+    kept = [pair for pair in pairs if pair.often > _SHARE * pairs[0].often][:_MOST]
+    load, store = kept[0].load, kept[0].store
+    apart = store.begin - load.begin if load.begin and store.begin else store.address - load.address
+    return Names([pair.text() for pair in kept], apart % PAGE)
+
+
+def _described(thing: Thing) -> str:
+    where = "" if thing.kind in ("block", "other") else f" ({thing.kind})"
+    return f"{thing.name}{where}"

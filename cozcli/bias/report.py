@@ -1,0 +1,170 @@
+"""What `coz bias` found, as text and JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import statistics
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cozcli import __version__
+from cozcli.bias.result import Aliasing, Bias, Change, Factor
+from cozcli.messages import listed, printable
+
+FORMAT, VERSION = "coz-bias", 1
+_WIDE = 500
+_NOUNS = {
+    "environment": "environment size",
+    "stack": "stack position",
+    "heap": "heap placement",
+    "code": "order of functions",
+    "aslr": "the kernel's randomisation",
+}
+
+
+class Report(NamedTuple):
+    """command: what was run. margin: differences below do not matter. randomised: the default is."""
+
+    command: Sequence[str]
+    bias: Bias
+    margin: float
+    seed: int
+    randomised: bool
+
+
+def render_json(report: Report) -> str:
+    """All figures as fractions."""
+    bias = report.bias
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "coz": __version__,
+        "command": list(report.command),
+        "margin": report.margin,
+        "layout_seed": report.seed,
+        "runs": bias.runs,
+        "seconds": bias.seconds,
+        "factors": [factor._asdict() for factor in bias.factors],
+        "default_rank": bias.default_rank,
+        "aliasing": [_aliasing_json(each) for each in bias.aliasing],
+        "verdict": bias.verdict,
+        "randomise": list(bias.randomise),
+        "fold_p": bias.fold_p,
+        "layouts": list(bias.layouts),
+        "sweep": [{"environment": size, "time": time} for size, time in sorted(bias.sweep.times.items())],
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def _aliasing_json(each: Aliasing) -> dict[str, Any]:
+    return {
+        "factor": each.factor,
+        "residue": each.residue,
+        "slowdown": each.slowdown.ratio - 1,
+        "low": each.slowdown.low - 1,
+        "high": each.slowdown.high - 1,
+        "p": each.p,
+        "objects": list(each.objects),
+        "remedy": each.remedy,
+        "remedied": None if each.remedied is None else each.remedied.ratio - 1,
+    }
+
+
+def render_text(report: Report) -> str:
+    """A table of factors, the default's rank, slow places, and the verdict."""
+    bias = report.bias
+    parts = [
+        printable(shlex.join(report.command)),
+        _table(bias.factors),
+        rank_sentence(report),
+        *(_slow_place(each) for each in bias.aliasing),
+        verdict_sentence(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(factors: Sequence[Factor]) -> str:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    headings = ("Factor", "Share of variance", "95 %", "Deviation between places", "95 %", "Places")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
+    for each in factors:
+        table.add_row(
+            _NOUNS[each.factor],
+            f"{100 * each.share:.0f} %",
+            f"{100 * each.low:.0f} to {100 * each.high:.0f} %",
+            f"{100 * each.deviation:.2f} %",
+            f"{100 * each.deviation_low:.2f} to {100 * each.deviation_high:.2f} %",
+            str(each.levels),
+        )
+    text = io.StringIO()
+    Console(file=text, width=_WIDE, color_system=None, highlight=False).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+
+def rank_sentence(report: Report) -> str:
+    """Where the default stands among random layouts."""
+    layouts = report.bias.layouts
+    median = 100 * (statistics.median(layouts) - 1)
+    than = "slower" if median > 0 else "faster"
+    rank = 100 * report.bias.default_rank
+    return (
+        f"The default is faster than {rank:.0f} % of {len(layouts)} random layouts; "
+        f"their median is {abs(median):.1f} % {than}, the slowest {100 * (max(layouts) - 1):.1f} % slower."
+    )
+
+
+def _slow_place(each: Aliasing) -> str:
+    slower = f"{_change(each.slowdown)} slower"
+    if each.factor == "heap":
+        text = (
+            f"Big blocks of the heap: their default place is {slower} than blocks at random offsets "
+            f"(p = {_p(each.p)}); {each.remedy} avoids that."
+        )
+    else:
+        text = (
+            f"Environment sizes of {each.residue} bytes modulo 4096 are {slower} (p = {_p(each.p)}). "
+            f"{each.remedy}"
+        )
+        if each.remedied is not None:
+            text += f": {_change(each.remedied)} from other sizes"
+        text += "."
+    if each.objects:
+        text += "\n  " + "\n  ".join(each.objects)
+    return text
+
+
+def verdict_sentence(report: Report) -> str:
+    """What follows for comparisons of this program."""
+    bias = report.bias
+    margin = f"{100 * report.margin:g} %"
+    names = listed([_NOUNS[each] for each in bias.randomise])
+    match bias.verdict:
+        case "needed":
+            text = (
+                f"Comparisons of builds of this program need randomised layouts: {names} alone can make "
+                f"differences beyond {margin}."
+            )
+        case "not needed":
+            text = (
+                f"Layouts need no randomisation: nothing that was varied makes differences beyond {margin}."
+            )
+        case _:
+            text = (
+                f"Inconclusive: {names} may make differences beyond {margin}, or not. Give it more time "
+                "(--duration)."
+            )
+    return text
+
+
+def _change(each: Change) -> str:
+    return f"{100 * (each.ratio - 1):.1f} % [{100 * (each.low - 1):.1f}, {100 * (each.high - 1):.1f}]"
+
+
+def _p(value: float) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,163 @@
+"""The whole of a study: from the program to what is known of it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from cozcli.bias import messages, shares, spikes
+from cozcli.bias.blocks import test_heap
+from cozcli.bias.factors import SIZES, Movers, Place, find_movers
+from cozcli.bias.measure import Measured, Runner, by_level, measure
+from cozcli.bias.objects import Objects
+from cozcli.bias.plan import MIN_ROUNDS, MIN_SIZES, Plan, plan_for
+from cozcli.bias.result import Aliasing, Bias, Factor, Sweep
+from cozcli.bias.verdict import verdict_of
+from cozcli.errors import CozError, Problem
+from cozcli.launch.runtime_library import find_installation
+
+#: Runs before anything counts, which say how long one takes.
+_WARM_UPS = 5
+#: Of the time, so much is for the rounds; candidates take the rest.
+_FOR_ROUNDS = 0.85
+
+
+class Question(NamedTuple):
+    """duration: seconds, about; margin: differences below do not matter; names: find out what lies there."""
+
+    command: Sequence[str]
+    duration: float
+    margin: float
+    seed: int
+    stdin: str
+    names: bool
+
+
+class Answer(NamedTuple):
+    """randomised: is the default?"""
+
+    bias: Bias
+    randomised: bool
+    doubts: Sequence[Problem]
+
+
+def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
+    """Measure and judge. `watch` is told how many runs are done, of how many.
+
+    Raises:
+        CozError: it cannot be measured here, or a run failed.
+    """
+    begin = time.monotonic()
+    installation = find_installation()
+    movers = find_movers(installation.library.parent / "libcoz-heap.so")
+    if not movers.can_switch_randomisation:
+        raise CozError(messages.no_personality())
+    randomised = _is_randomised()
+    runner = Runner(question.command, movers, question.stdin)
+    plan = _plan(question, movers, runner, randomised)
+    measured = measure(runner, plan, lambda done: watch(done, plan.runs()))
+    rounds = len(measured) * plan.rounds // plan.runs()
+    doubts: list[Problem] = []
+    sizes = by_level(measured, "environment")
+    seconds = runner.trial(Place()).wall
+    helper = installation.helper if question.names else None
+    objects = Objects(question.command, movers, question.stdin, seconds, helper)
+    aliasing = _slow_places(question, runner, plan, sizes, objects, watch)
+    factors = _factors(measured, plan.factors, question.seed)
+    default = statistics.median(by_level(measured, "default")[0])
+    layouts = [statistics.median(times) - default for times in by_level(measured, "random").values()]
+    verdict, randomise = verdict_of(factors, aliasing, question.margin)
+    middle = statistics.median(statistics.median(times) for times in sizes.values())
+    sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
+    if len(plan.sizes) < len(SIZES):
+        doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
+    if runner.repeated > 0.02 * runner.runs:
+        doubts.append(messages.disturbed(runner.repeated, runner.runs))
+    bias = Bias(
+        factors=factors,
+        sweep=Sweep(sweep, rounds),
+        fold_p=spikes.permutation_p(spikes.folded(sizes)[1], question.seed),
+        layouts=[float(np.exp(layout)) for layout in layouts],
+        default_rank=statistics.fmean(layout > 0 for layout in layouts),
+        aliasing=aliasing,
+        verdict=verdict,
+        randomise=randomise,
+        runs=runner.runs,
+        seconds=time.monotonic() - begin,
+    )
+    return Answer(bias, randomised, [*doubts, *objects.doubts])
+
+
+def _plan(question: Question, movers: Movers, runner: Runner, randomised: bool) -> Plan:
+    runner.trial(Place())
+    took = []
+    for _ in range(_WARM_UPS):
+        begin = time.monotonic()
+        runner.trial(Place())
+        took.append(time.monotonic() - begin)
+    per_run = 1.2 * min(took)
+    seconds = _FOR_ROUNDS * question.duration
+    plan = plan_for(seconds, per_run, movers.factors(), question.seed, randomised)
+    if plan is None:
+        least = Plan(SIZES[:MIN_SIZES], movers.factors(), MIN_ROUNDS, 0, randomised).runs() + MIN_ROUNDS
+        raise CozError(messages.too_short(question.duration, per_run, 60 + per_run * least / _FOR_ROUNDS))
+    return plan
+
+
+def _factors(measured: Sequence[Measured], names: Sequence[str], seed: int) -> list[Factor]:
+    found = []
+    for name in names:
+        if name == "aslr":
+            aslr = [each for times in by_level(measured, "aslr").values() for each in times]
+            found.append(shares.by_kernel(aslr, by_level(measured, "fixed")[0], seed))
+        else:
+            found.append(shares.between_places(name, by_level(measured, name), seed))
+    return found
+
+
+def _slow_places(
+    question: Question,
+    runner: Runner,
+    plan: Plan,
+    sizes: dict[int, list[float]],
+    objects: Objects,
+    watch: Callable[[int, int], None],
+) -> list[Aliasing]:
+    def count() -> None:
+        watch(runner.runs, runner.runs + 1)
+
+    found = []
+    tried = spikes.candidates(sizes, question.margin)
+    for each in spikes.test(runner, tried, plan.sizes, question.seed, count):
+        if each.is_slow(question.margin):
+            peak = each.candidate.peak
+            names = objects.at(Place(peak), Place(peak + spikes.MOVED * 2))
+            remedy = f"With the stack {spikes.distance(each.candidate)} bytes further"
+            found.append(
+                Aliasing("environment", peak, each.slowdown, each.p, names.pairs, remedy, each.moved)
+            )
+    if "heap" in plan.factors:
+        heap = test_heap(runner, question.seed, count)
+        if heap.is_slow(question.margin):
+            names = objects.of_heap(Place())
+            found.append(
+                Aliasing(
+                    "heap", names.residue, heap.default, heap.default.p, names.pairs, "--heap offset", None
+                )
+            )
+    return found
+
+
+def _is_randomised() -> bool:
+    """Does a program that the user starts get addresses at random?"""
+    try:
+        if Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
+            return False
+        return int(Path("/proc/self/personality").read_text(), 16) & 0x0040000 == 0
+    except (OSError, ValueError):
+        return True
