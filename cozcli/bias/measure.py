@@ -98,7 +98,7 @@ def without_drift(runs: Sequence[Run], times: NDArray[np.float64]) -> list[float
     keys = [(run.kind, run.level) if run.kind != "aslr" else ("aslr", 0) for run in runs]
     index = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     which = np.array([index[key] for key in keys])
-    drift = np.zeros_like(times)
+    drift = _running_median(times)
     for _ in range(_PASSES):
         own = _medians(times - drift, which, len(index))
         drift = _running_median(times - own[which])

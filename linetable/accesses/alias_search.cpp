@@ -74,7 +74,8 @@ class Search {
   [[nodiscard]] std::string answer() const {
     std::vector<const NamedPair*> sorted;
     for (const auto& [key, pair] : named_) sorted.push_back(&pair);
-    std::ranges::sort(sorted, [](const NamedPair* a, const NamedPair* b) { return a->count > b->count; });
+    std::ranges::sort(sorted,
+                      [](const NamedPair* a, const NamedPair* b) { return a->count > b->count; });
     JsonWriter json;
     json.begin_object().field("steps", steps_).field("loads", window_.loads());
     json.key("pairs").begin_array();
@@ -91,7 +92,8 @@ class Search {
   void name_pairs(const TracedProcess& process) {
     std::vector<const AliasPair*> sorted;
     for (const auto& [key, pair] : window_.pairs()) sorted.push_back(&pair);
-    std::ranges::sort(sorted, [](const AliasPair* a, const AliasPair* b) { return a->count > b->count; });
+    std::ranges::sort(sorted,
+                      [](const AliasPair* a, const AliasPair* b) { return a->count > b->count; });
     sorted.resize(std::min(sorted.size(), kNamed));
     if (sorted.empty()) return;
     const ObjectNames names(process.id());

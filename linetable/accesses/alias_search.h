@@ -17,7 +17,8 @@ struct AliasSearch {
   unsigned runs = 8;
 };
 
-// JSON (docs/launch_contract.md). False if the program cannot be traced; `answer` is then the reason.
+// JSON (docs/launch_contract.md). False if the program cannot be traced; `answer` is then the
+// reason.
 bool search_aliases(const AliasSearch& search, std::string& answer);
 
 }  // namespace coz::linetable

@@ -1,10 +1,10 @@
-// A model of 4K aliasing: which loads follow, closely, a store to another address whose twelve lowest
-// bits are the same.
+// A model of 4K aliasing: which loads follow, closely, a store to another address whose twelve
+// lowest bits are the same.
 //
 // Processors let loads overtake stores whose data is not written yet. At first they compare the low
 // bits of addresses alone, so such a load may wait for a store that it has nothing to do with
-// (Intel 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte aliasing"; other makers'
-// processors behave alike). How long is not modelled: this finds candidates. Plain logic.
+// (Intel 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte aliasing"; other
+// makers' processors behave alike). How long is not modelled: this finds candidates. Plain logic.
 #ifndef LINETABLE_ACCESSES_ALIAS_WINDOW_H
 #define LINETABLE_ACCESSES_ALIAS_WINDOW_H
 
@@ -23,7 +23,8 @@ struct Access {
   bool is_store = false;
 };
 
-// The accesses of one pair of instructions, and how often they met. `load`, `store`: the first time.
+// The accesses of one pair of instructions, and how often they met. `load`, `store`: the first
+// time.
 struct AliasPair {
   Access load;
   Access store;

@@ -61,8 +61,8 @@ bool find_accesses(std::span<const std::uint8_t> code, const user_regs_struct& r
       continue;
     ZyanU64 address = 0;
     // Gathers and scatters have an address for each element; they are left out.
-    if (!ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&instruction, &operand, registers.rip, &context,
-                                                 &address)))
+    if (!ZYAN_SUCCESS(
+            ZydisCalcAbsoluteAddressEx(&instruction, &operand, registers.rip, &context, &address)))
       continue;
     address += segment_base(operand.mem.segment, registers);
     // call and push write below the stack pointer.
@@ -80,7 +80,8 @@ bool find_accesses(std::span<const std::uint8_t> code, const user_regs_struct& r
   return true;
 }
 #else
-bool find_accesses(std::span<const std::uint8_t>, const user_regs_struct&, std::vector<Access>& out) {
+bool find_accesses(std::span<const std::uint8_t>, const user_regs_struct&,
+                   std::vector<Access>& out) {
   out.clear();
   return false;
 }

@@ -14,8 +14,8 @@
 
 namespace coz::linetable {
 
-// Puts the accesses into `out`, loads before stores, instead of what was there. False for bytes that
-// are no instruction. `code`: from the instruction on; `registers`: rip is where it stands.
+// Puts the accesses into `out`, loads before stores, instead of what was there. False for bytes
+// that are no instruction. `code`: from the instruction on; `registers`: rip is where it stands.
 bool find_accesses(std::span<const std::uint8_t> code, const user_regs_struct& registers,
                    std::vector<Access>& out);
 

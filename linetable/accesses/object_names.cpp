@@ -103,7 +103,8 @@ bool ObjectNames::find_static(std::uint64_t address, Object& out) const {
   if (address < begin || address >= end) return false;
   GElf_Off offset = 0;
   GElf_Sym symbol{};
-  const char* name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  const char* name =
+      dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
   const std::string file(file_name(name_of(module)));
   if (name == nullptr || offset >= symbol.st_size) {
     out = {"static", "data of " + file, 0, 0};
@@ -114,7 +115,8 @@ bool ObjectNames::find_static(std::uint64_t address, Object& out) const {
 }
 
 bool ObjectNames::find_on_stack(std::uint64_t address, Object& out) const {
-  // A frame reaches up to where its caller's stack pointer was, which is its canonical frame address.
+  // A frame reaches up to where its caller's stack pointer was, which is its canonical frame
+  // address.
   for (std::size_t i = 0; i + 1 < frames_.size(); ++i) {
     const Frame& frame = frames_[i];
     const std::uint64_t end = frames_[i + 1].stack;
@@ -125,8 +127,8 @@ bool ObjectNames::find_on_stack(std::uint64_t address, Object& out) const {
     Dwarf_Addr bias = 0;
     Dwarf_Die* unit = dwfl_addrdie(dwfl_.get(), frame.pc, &bias);
     StackVariable variable;
-    if (unit != nullptr && find_stack_variable(unit, frame.pc - bias,
-                                               {end, frame.frame_pointer}, address, variable)) {
+    if (unit != nullptr &&
+        find_stack_variable(unit, frame.pc - bias, {end, frame.frame_pointer}, address, variable)) {
       out.name = variable.name + " of " + function_of(frame.pc);
       out.begin = variable.begin;
       out.size = variable.size;

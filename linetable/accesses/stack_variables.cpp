@@ -73,14 +73,16 @@ bool find_stack_variable(Dwarf_Die* unit, std::uint64_t pc, const FramePlace& fr
   Dwarf_Die* raw = nullptr;
   if (dwarf_getscopes(unit, pc, &raw) <= 0) return false;
   const std::unique_ptr<Dwarf_Die, Free> innermost(raw);
-  // In inlined code the outer scopes were those of the source; the frame is the function's around it.
+  // In inlined code the outer scopes were those of the source; the frame is the function's around
+  // it.
   raw = nullptr;
   const int number = dwarf_getscopes_die(innermost.get(), &raw);
   const std::unique_ptr<Dwarf_Die, Free> scopes(number > 0 ? raw : nullptr);
   std::optional<std::uint64_t> base;
   int functions = 0;
   for (; functions < number && !base; ++functions) {
-    if (dwarf_tag(&raw[functions]) == DW_TAG_subprogram) base = frame_base(&raw[functions], pc, frame);
+    if (dwarf_tag(&raw[functions]) == DW_TAG_subprogram)
+      base = frame_base(&raw[functions], pc, frame);
   }
   if (!base) return false;
   for (int i = 0; i < functions; ++i) {

@@ -21,8 +21,8 @@ struct StackVariable {
   std::uint64_t size = 0;
 };
 
-// Looks at the scopes around `pc`, an address of the file, the innermost first. False if no variable
-// that debug information places in the frame covers `address`.
+// Looks at the scopes around `pc`, an address of the file, the innermost first. False if no
+// variable that debug information places in the frame covers `address`.
 bool find_stack_variable(Dwarf_Die* unit, std::uint64_t pc, const FramePlace& frame,
                          std::uint64_t address, StackVariable& out);
 

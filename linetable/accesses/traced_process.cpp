@@ -109,7 +109,8 @@ bool TracedProcess::step() {
   auto* const signal = reinterpret_cast<void*>(static_cast<std::intptr_t>(signal_));
   signal_ = 0;
   int status = 0;
-  if (ended_ || ptrace(PTRACE_SINGLESTEP, process_, nullptr, signal) != 0 || !wait_for_stop(status)) {
+  if (ended_ || ptrace(PTRACE_SINGLESTEP, process_, nullptr, signal) != 0 ||
+      !wait_for_stop(status)) {
     ended_ = true;
     return false;
   }

@@ -1,0 +1,205 @@
+"""`coz bias`: variance by factor, slow places, verdicts, output and refusals; programs are simulated."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+
+from cozcli import cli
+from cozcli.bias import shares, spikes
+from cozcli.bias.factors import SIZES, Movers, Place, find_movers, layout
+from cozcli.bias.measure import Runner, by_level, measure
+from cozcli.bias.objects import parse
+from cozcli.bias.plan import LAYOUTS, Plan, plan_for
+from cozcli.bias.report import Report, render_json, render_text
+from cozcli.bias.result import Aliasing, Bias, Change, Factor, Sweep
+from cozcli.bias.verdict import limit_of, verdict_of
+from cozcli.compare.trial import PADDING, environment_of
+
+FACTORS = ["environment", "stack", "heap", "aslr"]
+PLAN = Plan(SIZES, FACTORS, 3, 5, True)
+
+
+class Simulated(Runner):
+    """A program of 30 ms that is slow at some sizes, on a machine that changes its speed."""
+
+    def __init__(self, slow, by=0.3, seed=1):
+        super().__init__(["prog"], Movers(None, True))
+        self._slow, self._by = slow, by
+        self._random = random.Random(seed)
+
+    def time(self, place):
+        self.runs += 1
+        speed = 0.3 * math.sin(self.runs / 150)
+        accident = 0.4 * (self._random.random() < 0.02)
+        slow = self._by * (place.environment % 4096 in self._slow)
+        return math.log(0.03) + speed + slow + accident + self._random.gauss(0, 0.005)
+
+
+def sweep(slow, seed=1):
+    runner = Simulated(slow, seed=seed)
+    return runner, by_level(measure(runner, PLAN, lambda done: None), "environment")
+
+
+def fresh_runs(slow, seed=1):
+    runner, sizes = sweep(slow, seed)
+    found = spikes.candidates(sizes, 0.01)
+    return found, spikes.test(runner, found, PLAN.sizes, seed, lambda: None), sizes
+
+
+def test_a_round_has_every_size_once_and_the_same_places_again():
+    order = PLAN.order()
+    first, second = next(order), next(order)
+    assert first != second
+    assert sorted(first) == sorted(second)
+    assert sorted(run.level for run in first if run.kind == "environment") == list(SIZES)
+    assert sum(run.kind == "random" for run in first) == LAYOUTS
+    assert all(run.place.randomised == (run.kind in ("aslr", "default")) for run in first)
+    assert next(Plan(SIZES, FACTORS, 3, 5, True).order()) == first
+
+
+def test_short_of_time_it_tries_the_same_residues_in_both_pages():
+    plan = plan_for(20, 0.03, FACTORS, 1, True)
+    assert 32 <= len(plan.sizes) < len(SIZES)
+    assert {size + 4096 for size in plan.sizes if size < 4096} == {
+        size for size in plan.sizes if size >= 4096
+    }
+    assert plan_for(1, 0.03, FACTORS, 1, True) is None
+    assert len(plan_for(90, 0.03, FACTORS, 1, True).sizes) == len(SIZES)
+
+
+def test_drift_and_accidents_are_not_taken_for_places():
+    _, sizes = sweep(slow=())
+    medians = np.array([np.median(times) for times in sizes.values()])
+    assert np.percentile(medians, 99) - np.percentile(medians, 1) < 0.05
+    factor = shares.between_places("environment", sizes, 1)
+    assert factor.low == factor.deviation_low == 0
+
+
+def test_slow_sizes_are_found_with_their_remedy():
+    found, answers, sizes = fresh_runs(slow=(3280, 3296))
+    assert (found[0].first, found[0].last) == (3280, 3296)
+    assert spikes.permutation_p(spikes.folded(sizes)[1], 1) < 0.05
+    slow = [answer for answer in answers if answer.is_slow(0.01)]
+    assert [answer.candidate for answer in slow] == found[:1]
+    assert slow[0].slowdown.low < math.exp(0.3) < slow[0].slowdown.high * 1.05
+    assert abs(slow[0].moved.ratio - 1) < 0.05
+    assert shares.between_places("environment", sizes, 1).low > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_where_nothing_is_slow_nothing_is_found(seed):
+    _, answers, _ = fresh_runs(slow=(), seed=seed)
+    assert not [answer for answer in answers if answer.is_slow(0.01)]
+
+
+def test_what_is_slow_in_one_page_alone_is_no_alias():
+    runner = Simulated(slow=())
+    slow = runner.time
+    runner.time = lambda place: slow(place) + 0.3 * (place.environment == 3280)
+    candidate = spikes.Candidate(3280, 3280, 3280)
+    (answer,) = spikes.test(runner, [candidate], PLAN.sizes, 1, lambda: None)
+    assert not answer.is_slow(0.01)
+
+
+def test_shares_and_deviations_of_known_places():
+    generator = np.random.default_rng(3)
+    places = generator.normal(0, 0.02, 200)
+    levels = {i: list(place + generator.normal(0, 0.01, 4)) for i, place in enumerate(places)}
+    factor = shares.between_places("stack", levels, 1)
+    assert factor.low < 0.8 < factor.high
+    assert factor.deviation_low < 0.02 < factor.deviation_high
+    assert factor.levels == 200
+
+
+def test_intervals_begin_at_nothing_where_there_is_nothing():
+    found = 0
+    for seed in range(100):
+        noise = np.random.default_rng(seed).standard_t(2, (32, 3)) * 0.01
+        found += shares.between_places("heap", dict(enumerate(noise.tolist())), seed).low > 0
+    assert found <= 5
+
+
+def test_the_kernels_places_by_more_variance_than_at_one_place():
+    generator = np.random.default_rng(3)
+    still = list(generator.normal(0, 0.01, 300))
+    moved = list(generator.normal(0, 0.01, 300) + generator.normal(0, 0.03, 300))
+    assert shares.by_kernel(moved, still, 1).deviation_low > 0.02
+    assert shares.by_kernel(still[:150], still[150:], 1).low == 0
+
+
+def factor(name, low, high):
+    return Factor(name, 0.5, 0.1, 0.9, (low + high) / 2, low, high, 32)
+
+
+ONE = Change(1.3, 1.28, 1.32, 0.0005)
+
+
+def test_verdicts():
+    limit = limit_of(0.01)
+    alias = Aliasing("environment", 3296, ONE, 0.001, [], "", None)
+    small, large, open_ = (factor("stack", *ends) for ends in ((0, limit / 2), (2 * limit, 1), (0, 1)))
+    assert verdict_of([small], [], 0.01) == ("not needed", [])
+    assert verdict_of([small, large], [], 0.01) == ("needed", ["stack"])
+    assert verdict_of([open_], [], 0.01) == ("inconclusive", ["stack"])
+    assert verdict_of([factor("environment", 0, 0)], [alias], 0.01) == ("needed", ["environment"])
+
+
+def report(**changed):
+    bias = Bias(
+        factors=[factor("environment", 0.01, 0.03)],
+        sweep=Sweep({0: 1.0, 4096: 1.01}, 3),
+        fold_p=0.01,
+        layouts=[0.99, 1.02, 1.03],
+        default_rank=2 / 3,
+        aliasing=[Aliasing("environment", 3296, ONE, 0.001, ["i and ring"], "With the stack on", ONE)],
+        verdict="needed",
+        randomise=["environment"],
+        runs=9,
+        seconds=1.0,
+    )
+    return Report(["./prog", "a b"], bias._replace(**changed), 0.01, 7, True)
+
+
+def test_json_has_what_others_rely_on():
+    data = json.loads(render_json(report()))
+    assert {"factor", "share", "low", "high"} <= set(data["factors"][0])
+    assert {"factor", "residue", "slowdown", "p", "objects"} <= set(data["aliasing"][0])
+    assert data["aliasing"][0]["slowdown"] == pytest.approx(0.3)
+    assert (data["default_rank"], data["verdict"]) == (pytest.approx(2 / 3), "needed")
+
+
+def test_text_says_rank_places_and_verdict():
+    text = render_text(report())
+    assert "faster than 67 % of 3 random layouts; their median is 2.0 % slower" in text
+    assert "3296 bytes modulo 4096 are 30.0 % [28.0, 32.0] slower" in text
+    assert "i and ring" in text
+    assert "need randomised layouts: environment size" in text
+    assert "need no randomisation" in render_text(report(verdict="not needed", randomise=[], aliasing=[]))
+
+
+def test_pairs_say_how_far_they_are_apart():
+    thing = {"kind": "static", "name": "i", "begin": 0x4024, "size": 4, "address": 0x4024, "line": "a.c:3"}
+    other = {**thing, "kind": "stack", "name": "g of main", "begin": 0x7024, "address": 0x7024}
+    (pair,) = parse({"loads": 500, "pairs": [{"count": 50, "load": other, "store": thing}]})
+    assert pair.often == 100
+    assert pair.text() == "i (static) and g of main (stack): 4096·3 apart, loaded in a.c:3"
+
+
+def test_places_become_variables():
+    movers = find_movers(None)
+    side = movers.side(["prog"], Place(4000))
+    assert len(environment_of(side, layout(Place(4000)))[PADDING]) == 4000
+    assert "heap" not in movers.factors()
+
+
+def test_what_it_refuses(capsys):
+    assert cli.main(["bias"]) == 2
+    assert "which program?" in capsys.readouterr().err
+    assert cli.main(["bias", "./missing"]) == 127
+    assert "./missing is not an executable file" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["bias", "--plot", "x.txt", "true"])
+    assert ".png, .svg or .pdf" in capsys.readouterr().err

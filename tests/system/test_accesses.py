@@ -1,0 +1,74 @@
+"""What `coz-linetable accesses` finds in programs whose colliding objects are known."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from compiled import compiled
+
+ROOT = Path(__file__).resolve().parents[2]
+HELPER = ROOT / "build/libexec/coz-linetable"
+KERNELS = ROOT / "benchmarks/bias"
+
+
+def accesses(*command, environment=None):
+    ended = subprocess.run(
+        ["setarch", "-R", str(HELPER), "accesses", "30000", *command],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if "personality" in ended.stderr:
+        pytest.skip("address space randomisation cannot be switched off here")
+    return ended.returncode, json.loads(ended.stdout)
+
+
+def kernel(name, *options):
+    source = KERNELS / f"{name}.c"
+    return str(compiled(["gcc", "-O2", "-g", *options, str(source)], source, name))
+
+
+def line_with(name, text):
+    lines = (KERNELS / f"{name}.c").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_two_blocks_with_the_lines_that_asked_for_them():
+    status, answer = accesses(kernel("convolution"), "60")
+    assert status == 0, answer
+    first = answer["pairs"][0]
+    assert first["count"] > answer["loads"] / 50
+    for access, variable in (("load", "input"), ("store", "output")):
+        line = line_with("convolution", f"{variable} = malloc")
+        assert first[access]["kind"] == "block"
+        assert f"main (convolution.c:{line})" in first[access]["name"]
+    assert (first["load"]["begin"] - first["store"]["begin"]) % 4096 == 0
+
+
+def test_padded_blocks_do_not_meet():
+    _, answer = accesses(kernel("convolution", "-DPADDED"), "60")
+    assert sum(pair["count"] for pair in answer["pairs"] if pair["load"]["kind"] == "block") < 20
+
+
+def test_a_static_variable_and_one_on_the_stack():
+    program = kernel("static_and_stack")
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    static = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" j"))
+    # As many bytes as the array is above the variable, modulo 4096: the stack begins that much further down.
+    at_first = subprocess.run(
+        ["setarch", "-R", program, "position"], env={"P": "x" * 16}, check=False
+    ).returncode
+    size = 16 + (16 * at_first - static // 16 * 16) % 4096
+    _, answer = accesses(program, "20000000", environment={"P": "x" * size})
+    found = [pair for pair in answer["pairs"] if pair["count"] > 100]
+    assert found, answer
+    assert {found[0]["load"]["name"], found[0]["store"]["name"]} & {"ring of main"}
+    assert {found[0]["load"]["kind"], found[0]["store"]["kind"]} == {"static", "stack"}
+
+
+def test_what_cannot_be_run_is_said():
+    status, answer = accesses("/no/such/program")
+    assert status != 0
+    assert answer["error"] == "not-traced"
