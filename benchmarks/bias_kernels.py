@@ -67,7 +67,8 @@ def main() -> None:
                 right, total = right + good, total + 1
                 places = "; ".join(
                     f"{each['factor']} {each['residue']}: {100 * each['slowdown']:+.1f} %, "
-                    f"p {each['p']:.4f}, remedied {100 * (each['remedied'] or 0):+.1f} %, {each['objects'][:1]}"
+                    f"p {each['p']:.4f}, remedied {100 * (each['remedied'] or 0):+.1f} %, "
+                    f"{each['objects'][:1]}"
                     for each in found
                 )
                 print(

@@ -1,4 +1,4 @@
-"""Does the heap's default place cost time? The remedy, `--heap offset`, against the default, by fresh runs.
+"""Does the heap's default place cost time? The remedy, random offsets, against it, by fresh runs.
 
 Big blocks begin at the same offset in a page with most allocators, so that two of them alias wherever the
 kernel puts them. Only moving them shows what that costs.

@@ -43,9 +43,12 @@ def disturbed(repeated: int, runs: int) -> Problem:
     )
 
 
-def left_out(factors: str, what: str) -> Problem:
-    """A factor that cannot be moved here."""
-    return Problem(f"{factors} stay{'s' if ',' not in factors else ''} where it is: {what}.")
+def left_out(factors: str) -> Problem:
+    """libcoz-heap.so is not installed."""
+    return Problem(
+        f"{factors} were not varied: libcoz-heap.so, which moves them, is not beside libcoz.so.",
+        "install a Coz that has it.",
+    )
 
 
 def unnamed(reason: str) -> Problem:

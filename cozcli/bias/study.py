@@ -23,6 +23,7 @@ from cozcli.launch.runtime_library import find_installation
 
 #: Runs before anything counts, which say how long one takes.
 _WARM_UPS = 5
+_HEAP_REMEDY = "libcoz-heap.so with COZ_HEAP=offset"
 #: Of the time, so much is for the rounds; candidates take the rest.
 _FOR_ROUNDS = 0.85
 
@@ -76,6 +77,8 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
     if len(plan.sizes) < len(SIZES):
         doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
+    if movers.heap is None:
+        doubts.append(messages.left_out("stack and heap"))
     if runner.repeated > 0.02 * runner.runs:
         doubts.append(messages.disturbed(runner.repeated, runner.runs))
     bias = Bias(
@@ -146,9 +149,7 @@ def _slow_places(
         if heap.is_slow(question.margin):
             names = objects.of_heap(Place())
             found.append(
-                Aliasing(
-                    "heap", names.residue, heap.default, heap.default.p, names.pairs, "--heap offset", None
-                )
+                Aliasing("heap", names.residue, heap.default, heap.default.p, names.pairs, _HEAP_REMEDY, None)
             )
     return found
 

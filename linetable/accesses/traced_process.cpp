@@ -23,6 +23,7 @@ constexpr int kSystemCall = SIGTRAP | 0x80;
 // In the child: never returns.
 [[noreturn]] void become(char** argv) {
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing < 0) _exit(127);
   dup2(nothing, STDOUT_FILENO);
   dup2(nothing, STDERR_FILENO);
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) execv(argv[0], argv);
