@@ -13,7 +13,7 @@ from cozcli.bias import PACKAGES, messages
 from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import messages as of_compare
-from cozcli.compare.command import percentage
+from cozcli.compare.options import percentage
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write, printable
 from cozcli.status_row import StatusRow

@@ -129,6 +129,7 @@ def _pairs(text: str) -> int:
 
 
 def percentage(text: str) -> float:
+    """A share above 0 in per cent, as a fraction."""
     match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*%?", text)
     if not match or float(match[1]) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of per cent above 0, as in 0.5%")

@@ -43,7 +43,7 @@ function _shtab_coz_using
   test "$_shtab_coz_cmdpath" = "$argv"
 end
 
-set -g _shtab_coz_commands run doctor amp compare report plot view diff merge convert lines
+set -g _shtab_coz_commands run doctor amp compare bias report plot view diff merge convert lines
 set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
@@ -165,6 +165,15 @@ complete -c coz -n '_shtab_coz_using compare' -l json -d 'print JSON'
 complete -c coz -n '_shtab_coz_using compare' -l csv -d 'print CSV'
 complete -c coz -n '_shtab_coz_using compare' -l markdown -d 'print a Markdown table'
 complete -c coz -n '_shtab_coz_using compare; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a program and its arguments'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a bias -d 'say whether a program'"'"'s time depends on where its memory happens to lie'
+complete -c coz -n '_shtab_coz_using bias' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using bias' -l duration -x -d 'about how long to measure, as 90s or 5m (default: 3m)'
+complete -c coz -n '_shtab_coz_using bias' -l margin -x -d 'smaller differences do not matter (default: 1%)'
+complete -c coz -n '_shtab_coz_using bias' -l input -xka "(__fish_complete_path (commandline -ct))" -d 'its standard input'
+complete -c coz -n '_shtab_coz_using bias' -l layout-seed -x -d 'repeat order and layouts'
+complete -c coz -n '_shtab_coz_using bias' -l no-names -d 'don'"'"'t find out what lies at slow places by single steps'
+complete -c coz -n '_shtab_coz_using bias' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw it: .png, .svg or .pdf'
+complete -c coz -n '_shtab_coz_using bias' -l json -d 'print JSON'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a report -d 'print lines ranked by impact'
 complete -c coz -n '_shtab_coz_using report' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using report' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
@@ -233,7 +242,7 @@ complete -c coz -n '_shtab_coz_using lines' -l json -d 'print JSON'
 
 function _coz_behind_dashes
   set -l tokens (commandline -opc)
-  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines compare; and begin
+  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines compare bias; and begin
     contains -- --- $tokens[3..]; or contains -- -- $tokens[3..]
   end
 end
