@@ -83,7 +83,7 @@ def measure(runner: Runner, plan: Plan, watch: Callable[[int], None]) -> list[Me
                 watch(len(times))
             complete = len(times)
     except KeyboardInterrupt:
-        if complete < MIN_ROUNDS * len(turns):
+        if complete < MIN_ROUNDS * plan.runs() // plan.rounds:
             raise
     runs, times = runs[:complete], times[:complete]
     return [Measured(*pair) for pair in zip(runs, without_drift(runs, np.array(times)), strict=True)]

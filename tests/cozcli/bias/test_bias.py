@@ -95,6 +95,22 @@ def test_where_nothing_is_slow_nothing_is_found(seed):
     assert not [answer for answer in answers if answer.is_slow(0.01)]
 
 
+@pytest.mark.parametrize(("at", "rounds"), [(0, 0), (1500, 0), (1700, 2)])
+def test_ctrl_c_keeps_whole_rounds_if_there_are_two(at, rounds):
+    runner = Simulated(slow=())
+    plan = PLAN
+
+    def watch(done):
+        if done > at:
+            raise KeyboardInterrupt
+
+    if not rounds:
+        with pytest.raises(KeyboardInterrupt):
+            measure(runner, plan, watch)
+    else:
+        assert len(measure(runner, plan, watch)) == rounds * plan.runs() // plan.rounds
+
+
 def test_what_is_slow_in_one_page_alone_is_no_alias():
     runner = Simulated(slow=())
     slow = runner.time
