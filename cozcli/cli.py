@@ -21,13 +21,14 @@ COMMANDS = {
     "amp": "cozcli.load.command",
     "compare": "cozcli.compare.command",
     "bias": "cozcli.bias.command",
+    "layout": "cozcli.compare.layout_command",
     **{
         name: f"cozcli.commands.{name}"
         for name in ("report", "plot", "view", "diff", "merge", "convert", "lines")
     },
 }
 #: Commands after whose options a program may stand, with arguments that are not for us.
-_WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare", "bias")
+_WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare", "bias", "layout")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\

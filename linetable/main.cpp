@@ -14,6 +14,7 @@
 #include "common/json.h"
 #include "linetable/accesses/alias_search.h"
 #include "linetable/cache/build_table.h"
+#include "linetable/layout/build_layout.h"
 #include "linetable/machine/breakpoint_costs.h"
 #include "linetable/machine/process_limits.h"
 #include "linetable/machine/sampling_modes.h"
@@ -28,7 +29,14 @@ namespace coz::linetable {
 namespace {
 
 // Beside kLimitReached (process_limits.h).
-enum ExitStatus { kOk = 0, kUsage = 2, kNoDebugInfo = 3, kNotElf = 4, kCacheFailed = 5 };
+enum ExitStatus {
+  kOk = 0,
+  kUsage = 2,
+  kNoDebugInfo = 3,
+  kNotElf = 4,
+  kCacheFailed = 5,
+  kRefused = 7
+};
 
 constexpr const char* kHelp =
     R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache]
@@ -37,6 +45,7 @@ constexpr const char* kHelp =
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
        coz-linetable locations [--debug-dir DIR]... --location NAME... BINARY
+       coz-linetable layout [--cache-dir DIR] [--no-cache] BINARY
        coz-linetable breakpoints
        coz-linetable sampling
        coz-linetable accesses MICROSECONDS PROGRAM [ARGUMENT]...
@@ -58,6 +67,7 @@ lines        lists every line in scope
   --functions             lists functions instead of lines
 locations    prints where breakpoints count visits to lines or functions of BINARY
   --location NAME         FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
+layout       plans how the functions of BINARY can be moved, and writes that into the cache
 breakpoints  prints which kinds of breakpoints there are, and what a visit costs, in nanoseconds
 sampling     prints which ways of sampling the kernel refuses, and why
 accesses     runs PROGRAM, which takes about that long, some of it by single steps, and prints which
@@ -108,6 +118,13 @@ int run_locations(const Arguments& arguments) {
   return finish(kOk, to_json(answers));
 }
 
+int run_layout(const Arguments& arguments) {
+  constexpr int kStatus[] = {kOk, kRefused, kNotElf, kCacheFailed};  // by LayoutError
+  const BuildOptions& build = arguments.build;
+  const LayoutAnswer answer = build_layout({build.binary, build.cache_dir, build.reuse_cached});
+  return finish(kStatus[static_cast<int>(answer.error)], answer.json);
+}
+
 template <typename Query>
 int with_table(const Arguments& arguments, Query query) {
   if (arguments.table.empty()) return usage("--table is missing");
@@ -155,10 +172,11 @@ struct Command {
   int (*run)(const Arguments& arguments);
 };
 constexpr Command kCommands[] = {
-    {"build", "cdwnF", true, run_build},         {"scope", "tslf", false, run_scope},
-    {"lines", "tsF", false, run_lines},          {"locations", "dp", true, run_locations},
+    {"build", "cdwnF", true, run_build},   {"scope", "tslf", false, run_scope},
+    {"lines", "tsF", false, run_lines},    {"locations", "dp", true, run_locations},
     {"places", "dp", true, run_locations},  // its former name
-    {"breakpoints", "", false, run_breakpoints}, {"sampling", "", false, run_sampling},
+    {"layout", "cn", true, run_layout},    {"breakpoints", "", false, run_breakpoints},
+    {"sampling", "", false, run_sampling},
 };
 
 constexpr option kOptions[] = {

@@ -1,6 +1,8 @@
-# The profiler itself: the runtime, its helper, the command and its Python environment.
+# The profiler itself: the runtime, the library that moves functions, the helper, the command and its Python
+# environment.
 
 LIBCOZ := $(BUILD)/lib/libcoz.so
+LAYOUT := $(BUILD)/lib/libcoz-layout.so
 HELPER := $(BUILD)/libexec/coz-linetable
 COZ    := $(BUILD)/bin/coz
 VENV   := $(BUILD)/venv
@@ -37,6 +39,17 @@ $(LIBHEAP): $(LIBHEAP_OBJECTS) $(LIBHEAP_MAP) make/build.mk
 	$(call show,LINK,$@)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(LIBHEAP_LINK) -o $@.$$$$ $(LIBHEAP_OBJECTS) -ldl -lpthread && mv -f $@.$$$$ $@
 
+# --- libcoz-layout.so is preloaded by coz compare and coz layout. It uses libc alone and exports nothing.
+LAYOUT_FLAGS   := $(COMMON) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
+LAYOUT_OBJECTS := $(call objects,layout,$(LAYOUT_SOURCES) common/layout_plan.cpp)
+$(eval $(call object_set,layout,$$(LAYOUT_FLAGS) $$(CXXFLAGS)))
+
+$(LAYOUT): $(LAYOUT_OBJECTS) make/build.mk
+	@mkdir -p $(@D)
+	$(call show,LINK,$@)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -shared -nodefaultlibs -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now \
+	  -o $@.$$$$ $(LAYOUT_OBJECTS) -lc -ldl && mv -f $@.$$$$ $@
+
 # --- coz-linetable is an ordinary program.
 HELPER_FLAGS   := $(COMMON) -DCOZ_VERSION='"$(VERSION)"'
 HELPER_LIBS    := -ldw -lelf -liberty -lZydis -ldl
@@ -48,7 +61,7 @@ $(HELPER): $(HELPER_OBJECTS) make/build.mk
 	$(call show,LINK,$@)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $(HELPER_OBJECTS) $(HELPER_LIBS)
 
--include $(call headers_of,$(LIBCOZ_OBJECTS) $(LIBHEAP_OBJECTS) $(HELPER_OBJECTS))
+-include $(call headers_of,$(LIBCOZ_OBJECTS) $(LIBHEAP_OBJECTS) $(LAYOUT_OBJECTS) $(HELPER_OBJECTS))
 
 # --- coz
 $(COZ): packaging/coz_checkout.sh

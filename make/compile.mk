@@ -11,12 +11,13 @@ COMMON   := -std=c++20 -fno-omit-frame-pointer $(INCLUDES) $(WARNINGS)
 
 find_sources = $(sort $(shell find $(1) -name '*.cpp' 2>/dev/null))
 
-# The list of all sources. Every other list is taken from these five.
+# The list of all sources. Every other list is taken from these.
 COMMON_SOURCES := $(call find_sources,common)
 LIBCOZ_SOURCES := $(call find_sources,libcoz)
 LIBHEAP_SOURCES := $(call find_sources,libheap)
+LAYOUT_SOURCES := $(call find_sources,liblayout)
 HELPER_SOURCES := $(call find_sources,linetable) libcoz/unwind/frame_description.cpp
-TEST_SOURCES   := $(call find_sources,tests/common tests/libcoz tests/libheap tests/linetable tests/oracle tests/allocation)
+TEST_SOURCES   := $(call find_sources,tests/common tests/libcoz tests/libheap tests/liblayout tests/linetable tests/oracle tests/allocation)
 
 # Says which packages are missing instead of leaving it to an error of the compiler.
 PREREQUISITES := $(BUILD)/.prerequisites
@@ -44,5 +45,5 @@ headers_of = $(patsubst %.o,%.d,$(1))
 .PHONY: compile-commands
 compile-commands:                     ## write build/compile_commands.json, which clangd and other tools read
 	@mkdir -p $(BUILD)
-	@$(MAKE) --always-make --dry-run V=1 $(LIBCOZ_OBJECTS) $(LIBHEAP_OBJECTS) $(HELPER_OBJECTS) $(UNIT_OBJECTS) 2>/dev/null | \
+	@$(MAKE) --always-make --dry-run V=1 $(LIBCOZ_OBJECTS) $(LIBHEAP_OBJECTS) $(LAYOUT_OBJECTS) $(HELPER_OBJECTS) $(UNIT_OBJECTS) 2>/dev/null | \
 	  $(PYTHON) scripts/compile_commands.py > $(BUILD)/compile_commands.json

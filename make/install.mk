@@ -26,6 +26,7 @@ stage: native
 	install -m 755 packaging/coz_installed.sh $(TO)/bin/coz
 	install -m 755 $(LIBCOZ) $(TO)/lib/coz/libcoz.so
 	install -m 755 $(LIBHEAP) $(TO)/lib/coz/libcoz-heap.so
+	install -m 755 $(LAYOUT) $(TO)/lib/coz/libcoz-layout.so
 	install -m 755 $(HELPER) $(TO)/libexec/coz/coz-linetable
 	install -m 644 include/coz.h $(TO)/include/coz.h
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;

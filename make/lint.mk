@@ -1,8 +1,8 @@
 # Style, types, warnings and architecture. Every step is a target of its own.
 
-FORMATTED := $(sort $(shell find common libcoz libheap linetable include examples tests benchmarks \
+FORMATTED := $(sort $(shell find common libcoz libheap liblayout linetable include examples tests benchmarks \
                \( -name '*.c' -o -name '*.cpp' -o -name '*.h' \) 2>/dev/null))
-HEADERS   := $(filter common/%.h libcoz/%.h libheap/%.h linetable/%.h include/%.h,$(FORMATTED))
+HEADERS   := $(filter common/%.h libcoz/%.h libheap/%.h liblayout/%.h linetable/%.h include/%.h,$(FORMATTED))
 PYTHON_CODE   := cozcli tests benchmarks examples $(wildcard scripts/*.py)
 SHELL_SCRIPTS := $(wildcard scripts/*.sh packaging/*.sh examples/*/*.sh) .ci/run
 
@@ -15,7 +15,7 @@ lint-format: $(DEV_STAMP)
 	@$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
 
 # There is one stamp per source, so that only what has changed is looked at again.
-TIDY_STAMPS := $(patsubst %,$(BUILD)/tidy/%.ok,$(sort $(LIBCOZ_SOURCES) $(LIBHEAP_SOURCES) $(HELPER_SOURCES) $(COMMON_SOURCES)))
+TIDY_STAMPS := $(patsubst %,$(BUILD)/tidy/%.ok,$(sort $(LIBCOZ_SOURCES) $(LIBHEAP_SOURCES) $(LAYOUT_SOURCES) $(HELPER_SOURCES) $(COMMON_SOURCES)))
 $(TIDY_STAMPS): $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | $(DEV_STAMP)
 	@mkdir -p $(@D)
 	@echo "clang-tidy $<"
@@ -27,7 +27,7 @@ lint-tidy: $(TIDY_STAMPS)
 
 # A file that has grown too long has more than one concern.
 lint-length:
-	@find common libcoz libheap linetable include cozcli viewer tests benchmarks examples scripts make Makefile -type f \
+	@find common libcoz libheap liblayout linetable include cozcli viewer tests benchmarks examples scripts make Makefile -type f \
 	  \( -name '*.cpp' -o -name '*.c' -o -name '*.h' -o -name '*.py' -o -name '*.ts' -o -name '*.sh' -o -name '*.mk' \) \
 	  -exec awk 'FNR == 401 {print FILENAME ": more than 400 lines" > "/dev/stderr"; found = 1} END {exit found}' {} +
 

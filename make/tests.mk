@@ -43,16 +43,18 @@ TESTED_LIBS = $(HELPER_LIBS)
 
 # The unit tests are linked with the very objects of libcoz.so and coz-linetable: nothing is compiled twice.
 UNIT_FLAGS := -O1 -g1
+# The rest moves the functions of the process that it is in.
+LAYOUT_LOGIC := $(addprefix liblayout/,placement.cpp rewriting.cpp)
 # The rest stands in for libc's functions.
 LIBHEAP_LOGIC := $(addprefix libheap/,heap.cpp offset_blocks.cpp settings.cpp shuffler.cpp)
 TESTED_OBJECTS := $(call objects,helper,$(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(COMMON_SOURCES)) \
                   $(call objects,libcoz,$(filter-out $(HELPER_SOURCES),$(LIBCOZ_SOURCES))) \
-                  $(call objects,libheap,$(LIBHEAP_LOGIC))
+                  $(call objects,libheap,$(LIBHEAP_LOGIC)) $(call objects,layout,$(LAYOUT_LOGIC))
 UNIT_OBJECTS   := $(call objects,unit,$(TEST_SOURCES))
 $(eval $(call unit_tests,unit,$(UNIT_FLAGS),$(UNIT),$(TESTED_OBJECTS),$(TEST_CASES)))
 
 # Under the sanitizers everything is compiled anew, and runs without the oracle, whose fibers they cannot follow.
-SANITIZED       := $(filter-out linetable/main.cpp,$(sort $(LIBCOZ_SOURCES) $(LIBHEAP_LOGIC) $(HELPER_SOURCES) $(COMMON_SOURCES)))
+SANITIZED       := $(filter-out linetable/main.cpp,$(sort $(LIBCOZ_SOURCES) $(LIBHEAP_LOGIC) $(LAYOUT_LOGIC) $(HELPER_SOURCES) $(COMMON_SOURCES)))
 SANITIZED_CASES := $(filter-out tests/oracle/%,$(TEST_CASES))
 # gcc 12 takes parts of std::regex for uninitialised when it adds checks to them.
 ASAN_FLAGS  := -O1 -g -Wno-maybe-uninitialized -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined

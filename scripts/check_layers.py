@@ -32,10 +32,10 @@ RUNTIME = [
     "lifecycle",
     "interpose",
 ]
-HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache", "accesses", ""]
+HELPER = ["machine", "elf", "table", "symbols", "dwarf", "plan", "query", "cache", "layout", "accesses", ""]
 
 #: Folder of the repository → its folders, lower layers first. The last one, "", is the folder itself.
-LAYERS = {"common": [""], "libcoz": RUNTIME, "libheap": [""], "linetable": HELPER}
+LAYERS = {"common": [""], "libcoz": RUNTIME, "libheap": [""], "liblayout": [""], "linetable": HELPER}
 
 #: Folders that another part may include, too: the unwinder is a library of its own.
 SHARED = {("linetable", "libcoz", "unwind")}
@@ -66,6 +66,7 @@ GLOBALS = {
 #: Folders and files of the runtime that may call the kernel.
 KERNEL_CALLERS = (
     "common/",
+    "liblayout/process.cpp",
     "libcoz/kernel/",
     "libcoz/signals/",
     "libcoz/lifecycle/",

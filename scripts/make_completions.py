@@ -24,7 +24,7 @@ FILES = {"FILE", "PROFILE", "PROGRAM", "A", "B", "LIST"}
 #: By shell, the names under which it looks for the completion of `coz`.
 NAMES = {"bash": "coz", "zsh": "_coz", "fish": "coz.fish"}
 #: These take a program with its arguments behind dashes.
-WITH_PROGRAM = ("run", "amp", "doctor", "lines", "compare", "bias")
+WITH_PROGRAM = ("run", "amp", "doctor", "lines", "compare", "layout", "bias")
 
 HEADING = """\
 # Completion of coz's commands and options in {shell}.

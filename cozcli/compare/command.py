@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cozcli.commands import options as shared
 from cozcli.compare import PACKAGES, messages
 from cozcli.compare.drawing import check_picture, draw
+from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
 from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
@@ -37,9 +38,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "compare",
         help="say whether one program is really faster than another",
         usage="coz compare [options] ./a [arguments] --- vs ./b [arguments]",
-        description="Run A and B in turn, in random order and each time with another environment size, and "
-        "say whether B is faster, slower or equivalent, with an interval. What they print is not shown. "
-        "Ctrl-C ends it with the results so far.",
+        description="Run A and B in turn, in random order and each time in another layout, and say whether B "
+        "is faster, slower or equivalent, with an interval. What they print is not shown. Ctrl-C ends it "
+        "with the results so far.",
         allow_abbrev=False,
     )
     add_options(parser)
@@ -72,11 +73,13 @@ def execute(options: argparse.Namespace) -> int:
     choose_processors(options.cpus)
     plan = plan_of(options)
     sides = arranged(sides_of(options.a, options.program), options)
+    sides, stay = with_functions_moved(sides, options.layout, plan.seed, options.input)
     collected = measured([*sides, *([sides[0]._replace(name="A, again")] if options.control else [])], plan)
     metrics = metrics_of(options)
     pairs = len(collected.blocks)
     if pairs < MIN_PAIRS:
         raise CozError(messages.too_few_pairs(pairs, MIN_PAIRS), 130)
+    fixed = None if collected.interrupted else _fixed(sides[:2], plan, options.fixed_pairs)
     report = reports.Report(
         sides,
         plan,
@@ -87,11 +90,12 @@ def execute(options: argparse.Namespace) -> int:
         machine(),
         prediction,
         options.t_test,
+        reports.compare(fixed, metrics[:1], options.margin) if fixed else [],
     )
     shared.write(reports.render(report, options.form))
     if options.plot:
         draw(json.loads(reports.render_json(report)), options.plot)
-    shared.print_warnings(_doubts(report))
+    shared.print_warnings([*([stay] if stay else []), *_doubts(report)])
     return _gates(options, report.comparisons[0].estimate)
 
 
@@ -138,6 +142,15 @@ def _doubts(report: Report) -> list[Problem]:
     if cpu < _SHORT:
         doubts.append(messages.short_runs(cpu))
     return doubts
+
+
+def _fixed(sides: Sequence[Side], plan: Plan, pairs: int) -> Collected | None:
+    """The same comparison in the one layout of the files; None for no or too few pairs."""
+    if pairs == 0 or function_layouts_of(sides[0]) is None:
+        return None
+    plan = plan._replace(pairs=pairs, precision=None, layouts=False, warm_ups=0, check_output=False)
+    found = measured(sides, plan)
+    return found if len(found.blocks) >= MIN_PAIRS else None
 
 
 def _gates(options: argparse.Namespace, estimate: Estimate) -> int:

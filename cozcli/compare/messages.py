@@ -175,3 +175,52 @@ def imprecise(half_width: float, precision: float, pairs: int) -> Problem:
         f"the interval is ±{100 * half_width:.2g} %, not ±{100 * precision:.2g} %, after {pairs} pairs.",
         "allow more pairs with -n, or longer runs.",
     )
+
+
+def no_builds(name: str) -> Problem:
+    """--layout link without {seed}."""
+    return Problem(
+        f"--layout link wants builds of {name} that were linked in several orders.",
+        "write {seed} in its program's path where they differ, or take --layout runtime.",
+    )
+
+
+def builds_are_layouts(name: str) -> Problem:
+    """--layout runtime with {seed}."""
+    return Problem(
+        f"the builds of {name} are layouts already; --layout runtime moves the functions of one file.",
+        "name one of them, or take --layout link.",
+    )
+
+
+def functions_stay(name: str, reason: Problem) -> Problem:
+    """--layout auto falls back."""
+    return Problem(
+        f"functions of A and B stay where the linker put them; of {name}, {reason.text}",
+        f"{reason.hint} Differences of 1 or 2 % may come from the layout.".strip(),
+    )
+
+
+def little_movable(program: str, share: float) -> Problem:
+    """Most of the code is pinned."""
+    return Problem(
+        f"only {100 * share:.0f} % of the code of {printable(program)} can be moved.",
+        f"coz layout check {printable(program)} says why.",
+    )
+
+
+def moving_changes(program: str, seed: int, what: str) -> Problem:
+    """The self-test failed."""
+    return Problem(
+        f"{printable(program)} does something else when its functions are moved (seed {seed}): "
+        f"{printable(what)}.",
+        "coz layout check tries more seeds, coz layout replay repeats one; please report it.",
+    )
+
+
+def not_loaded(program: str) -> Problem:
+    """The library said nothing."""
+    return Problem(
+        f"libcoz-layout.so was not loaded into {printable(program)}.",
+        "run the program itself, not a launcher that clears LD_PRELOAD or executes another file.",
+    )

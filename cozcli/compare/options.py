@@ -13,6 +13,7 @@ from cozcli.compare.memory_layouts import SYSTEM
 from cozcli.compare.result import MIN_PAIRS
 
 DEFAULT_PAIRS = 30
+FIXED_PAIRS = 12
 _METRICS = ("cpu", "wall", "memory")
 _HEAP_MODE = re.compile(r"shuffle(?::([0-9]{1,4}))?|offset|zero")
 
@@ -63,9 +64,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--control", action="store_true", help="also compare A with itself, as a check")
     parser.add_argument(
         "--layout",
-        choices=("auto", "none"),
+        choices=("auto", "runtime", "link", "none"),
         default="auto",
-        help="auto: another environment size for each run, which moves the stack; none: change nothing",
+        help="runtime: each run has its functions in other places, moved at its start; link: another of the "
+        "builds that {seed} stands for; auto: what is possible; each also with another environment size, "
+        "which moves the stack; none: change nothing (default: auto)",
+    )
+    parser.add_argument(
+        "--fixed-pairs",
+        metavar="N",
+        type=_fixed_pairs,
+        default=FIXED_PAIRS,
+        help="if functions are moved: pairs of runs without that, to say what the one layout that the linker "
+        f"chose would have said (default: {FIXED_PAIRS}; 0: none)",
     )
     parser.add_argument(
         "--heap",
@@ -126,6 +137,10 @@ def _pairs(text: str) -> int:
     if not MIN_PAIRS <= number <= 10_000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {MIN_PAIRS} to 10000")
     return number
+
+
+def _fixed_pairs(text: str) -> int:
+    return 0 if text == "0" else _pairs(text)
 
 
 def percentage(text: str) -> float:

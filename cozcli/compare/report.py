@@ -13,6 +13,7 @@ from cozcli import __version__
 from cozcli.compare.collect import Collected, Plan
 from cozcli.compare.diagnostics import diagnose, in_words
 from cozcli.compare.estimate import estimate
+from cozcli.compare.function_layouts import function_layouts_of
 from cozcli.compare.memory_layouts import SYSTEM, heap_seed, memory_layouts_of, stack_seed
 from cozcli.compare.metrics import Metric
 from cozcli.compare.prediction import Prediction
@@ -37,7 +38,8 @@ class Comparison(NamedTuple):
 
 class Report(NamedTuple):
     """controls: A against itself, where that was asked for; machine: what may have mattered.
-    prediction: of a causal profile, where one was named.
+    prediction: of a causal profile, where one was named. fixed: what the layout that the linker chose says,
+    by the first metric; empty if that was not measured.
     """
 
     sides: Sequence[Side]
@@ -49,6 +51,17 @@ class Report(NamedTuple):
     machine: dict[str, Any]
     prediction: Prediction | None = None
     t_test: bool = False
+    fixed: Sequence[Comparison] = ()
+
+    @property
+    def layout(self) -> str:
+        """What runs differ in: `runtime` (functions), `link` (builds), `environment` or `none`."""
+        if not self.plan.layouts:
+            return "none"
+        sides = self.sides[:2]
+        if all(map(function_layouts_of, sides)):
+            return "runtime"
+        return "link" if all(side.builds for side in sides) else "environment"
 
 
 def compare(
@@ -78,7 +91,8 @@ def render_json(report: Report) -> str:
         "coz": __version__,
         "sides": [{"name": side.name, "command": list(side.command)} for side in sides],
         "margin": report.margin,
-        "layout": "environment" if report.plan.layouts else "none",
+        "layout": report.layout,
+        "movable": [layouts.plan.movable if layouts else None for layouts in map(function_layouts_of, sides)],
         "builds": [len(side.builds) or 1 for side in sides],
         "layout_seed": report.plan.seed,
         **_memory_json(report),
@@ -90,6 +104,7 @@ def render_json(report: Report) -> str:
             {**_json(each), "diagnostics": diagnose(report.collected.pairs(each.metric))._asdict()}
             for each in report.comparisons
         ],
+        "fixed_layout": [_json(each) for each in report.fixed],
         "controls": [_json(each) for each in report.controls],
         "blocks": [[trial_json(trial) for trial in block] for block in report.collected.blocks],
     }
@@ -136,7 +151,7 @@ _RIGHT = (False, *(True,) * (len(_HEADINGS) - 1))
 
 def sentence(report: Report) -> str:
     """What the first metric says, for people."""
-    return _sentence(report.comparisons[0], report) + _prediction(report) + _t_test(report)
+    return _sentence(report.comparisons[0], report) + _fixed(report) + _prediction(report) + _t_test(report)
 
 
 def _sentence(comparison: Comparison, report: Report) -> str:
@@ -164,6 +179,8 @@ def _sentence(comparison: Comparison, report: Report) -> str:
 def _layouts(report: Report) -> str:
     if not report.plan.layouts:
         return ""
+    if report.layout == "runtime":
+        return ", each run with its functions in other places"
     builds = [len(side.builds) for side in report.sides[:2]]
     build = f", one of {builds[0]} and {builds[1]} builds" if all(builds) else ""
     memory = memory_layouts_of(report.sides)
@@ -176,6 +193,25 @@ def _t_test(report: Report) -> str:
     if not report.t_test:
         return ""
     return "\n" + in_words(diagnose(report.collected.pairs(report.comparisons[0].metric)))
+
+
+def _fixed(report: Report) -> str:
+    """What measuring the files as they are would have said."""
+    if not report.fixed:
+        return ""
+    found = report.fixed[0].estimate
+    change, low, high = (100 * (value - 1) for value in (found.ratio, found.low, found.high))
+    if change < 0:
+        change, low, high = -change, -high, -low
+    less = "less" if found.ratio < 1 else "more"
+    return (
+        f"\nThe one layout that the linker chose would have said: {_figure(change)} % {less} "
+        f"[{_figure(low)}, {_figure(high)}], p = {_p(found.p)} ({found.pairs} pairs)."
+    )
+
+
+def _p(p: float) -> str:
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _prediction(report: Report) -> str:
@@ -214,7 +250,7 @@ def _rows(report: Report) -> list[list[str]]:
             f"{each.estimate.ratio:.4f}",
             f"{each.estimate.low:.4f} to {each.estimate.high:.4f}",
             str(each.estimate.pairs),
-            "<0.0001" if each.estimate.p < 0.0001 else f"{each.estimate.p:.4f}",
+            _p(each.estimate.p),
             f"{100 * each.estimate.probability_faster:.0f} %",
             _percent(each.estimate.minimum_detectable),
         ]

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "common/layout_plan_format.h"
 #include "common/line_table_format.h"
 #include "common/text.h"
 
@@ -133,6 +134,11 @@ std::string table_name(const ElfFile& binary, bool functions) {
          ".coztable";
 }
 
+std::string layout_name(const ElfFile& binary) {
+  return "file-" + hexadecimal(identity_hash(binary)) + "-v" + std::to_string(kLayoutPlanVersion) +
+         ".cozlayout";
+}
+
 timespec last_change(const ElfFile& file) {
   const struct stat& status = file.status();
   return later_of(status.st_mtim, status.st_ctim);
@@ -162,15 +168,41 @@ const char* TableCache::open(const std::string& dir) {
   return error ? std::strerror(error.value()) : nullptr;
 }
 
+int TableCache::open_good(const std::string& name, timespec younger_than) const {
+  const int fd = openat(fd_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat status{};
+  if (fd >= 0 && is_private_file(fd) && fstat(fd, &status) == 0 &&
+      earlier(younger_than, status.st_mtim)) {
+    return fd;
+  }
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+std::vector<std::byte> TableCache::read(const std::string& name, timespec younger_than) const {
+  const int fd = open_good(name, younger_than);
+  if (fd < 0) return {};
+  struct stat status{};
+  std::vector<std::byte> bytes;
+  if (fstat(fd, &status) == 0) bytes.resize(static_cast<std::size_t>(status.st_size));
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t more = ::read(fd, bytes.data() + filled, bytes.size() - filled);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) break;
+    filled += static_cast<std::size_t>(more);
+  }
+  close(fd);
+  if (filled < bytes.size()) return {};
+  return bytes;
+}
+
 std::optional<LineTable> TableCache::find(const std::string& name, const ElfFile& binary,
                                           timespec younger_than) const {
-  const int fd = openat(fd_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int fd = open_good(name, younger_than);
   if (fd < 0) return std::nullopt;
   LineTable table;
-  struct stat status{};
-  const bool usable = is_private_file(fd) && fstat(fd, &status) == 0 &&
-                      earlier(younger_than, status.st_mtim) &&
-                      LineTable::open_descriptor(fd, table) == nullptr;
+  const bool usable = LineTable::open_descriptor(fd, table) == nullptr;
   close(fd);
   if (!usable || table.base_address() != binary.base_address()) return std::nullopt;
   const auto id = table.build_id();

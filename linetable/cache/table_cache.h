@@ -1,4 +1,4 @@
-// The folder of finished line tables.
+// The folder of finished line tables, and of layout plans.
 //
 // Several helpers may use it at once: a table is written under a temporary name and then renamed,
 // so that it is complete when it appears. Nothing found there is trusted: a table that is damaged,
@@ -6,10 +6,12 @@
 #ifndef LINETABLE_CACHE_TABLE_CACHE_H
 #define LINETABLE_CACHE_TABLE_CACHE_H
 
+#include <cstddef>
 #include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/line_table.h"
 #include "linetable/elf/elf_file.h"
@@ -23,6 +25,9 @@ namespace coz::linetable {
 // its file (path, size, times, inode). A table with functions from symbols has the hash, too, since
 // strip removes symbols and leaves the build id.
 [[nodiscard]] std::string table_name(const ElfFile& binary, bool functions);
+
+// The file name of its layout plan, by the hash of what identifies its file.
+[[nodiscard]] std::string layout_name(const ElfFile& binary);
 
 // When the contents or the name of a file last changed. A build id can be chosen by hand, so a
 // table is good only if it is younger than what it was made from.
@@ -48,6 +53,10 @@ class TableCache {
   [[nodiscard]] std::optional<LineTable> find(const std::string& name, const ElfFile& binary,
                                               timespec younger_than) const;
 
+  // The bytes of the file called `name`, if it is ours and younger than `younger_than`; otherwise
+  // none.
+  [[nodiscard]] std::vector<std::byte> read(const std::string& name, timespec younger_than) const;
+
   // Writes the table called `name`, made from files as they were at the time `made_from`. Returns
   // nullptr, or what went wrong.
   [[nodiscard]] const char* store(const std::string& name, std::string_view bytes,
@@ -56,6 +65,9 @@ class TableCache {
   [[nodiscard]] std::string path_of(const std::string& name) const { return dir_ + "/" + name; }
 
  private:
+  // The file called `name`, to read; -1 unless it is ours and younger than `younger_than`.
+  [[nodiscard]] int open_good(const std::string& name, timespec younger_than) const;
+
   std::string dir_;
   int fd_ = -1;
 };

@@ -76,7 +76,18 @@ def test_a_missing_interpreter_is_named(installed: Path) -> None:
     assert "COZ_PYTHON" in done.stderr
 
 
-COMMANDS = next(a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
+def parsers_below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """By name, the parsers of its commands or actions; none if it has none."""
+    found = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    return next((dict(action.choices) for action in found), {})
+
+
+COMMANDS = parsers_below(build_parser())
+
+
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """Of a command, those of its actions included."""
+    return set(parser._option_string_actions).union(*map(options_of, parsers_below(parser).values()))
 
 
 def documented(page: str) -> set[str]:
@@ -94,11 +105,11 @@ def mentioned(page: str) -> set[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_man_page_of_a_command_has_its_options_and_no_others(name: str) -> None:
     page = (ROOT / "docs" / "man" / f"coz-{name}.1").read_text(encoding="utf-8")
-    options = set(COMMANDS[name]._option_string_actions)
+    options = options_of(COMMANDS[name])
     assert documented(page) == options - {"-h", "--help"}
     # Compilers have options, too; what separates a program is none.
     foreign = {"-g", "---", "--"}
-    everywhere = {option for command in COMMANDS.values() for option in command._option_string_actions}
+    everywhere = {option for command in COMMANDS.values() for option in options_of(command)}
     assert mentioned(page) - foreign <= everywhere
 
 
@@ -106,7 +117,7 @@ def test_the_overview_names_every_command_and_only_options_that_exist() -> None:
     page = (ROOT / "docs" / "man" / "coz.1").read_text(encoding="utf-8")
     assert set(re.findall(r"^\.It Xr coz-(\w+) 1$", page, re.MULTILINE)) == set(COMMANDS)
     assert set(re.findall(r"^\.Cm (\w+)$", page.partition(".Sh DESC")[0], re.MULTILINE)) == set(COMMANDS)
-    everywhere = {option for command in COMMANDS.values() for option in command._option_string_actions}
+    everywhere = {option for command in COMMANDS.values() for option in options_of(command)}
     assert mentioned(page) - {"-g", "---", "--", "--version"} <= everywhere
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from cozcli.launch.messages import attach as attach
     from cozcli.launch.messages import job as job
+    from cozcli.launch.messages import layout as layout
     from cozcli.launch.messages import libraries as libraries
     from cozcli.launch.messages import points as points
     from cozcli.launch.messages import program as program

@@ -43,8 +43,8 @@ function _shtab_coz_using
   test "$_shtab_coz_cmdpath" = "$argv"
 end
 
-set -g _shtab_coz_commands run doctor amp compare bias report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-region --fixed-speedup --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
+set -g _shtab_coz_commands run doctor amp compare bias layout 'layout check' 'layout replay' report plot view diff merge convert lines
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-pairs --fixed-region --fixed-speedup --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -150,7 +150,8 @@ complete -c coz -n '_shtab_coz_using compare' -l t-test -d 'also print Student'"
 complete -c coz -n '_shtab_coz_using compare' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw the result: .png, .svg or .pdf (coz plot draws that of --json)'
 complete -c coz -n '_shtab_coz_using compare' -l import-hyperfine -xka "(__fish_complete_path (commandline -ct))" -d 'compare the runs in a file of hyperfine --export-json'
 complete -c coz -n '_shtab_coz_using compare' -l control -d 'also compare A with itself, as a check'
-complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto none" -d 'auto: another environment size for each run, which moves the stack; none: change nothing'
+complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto runtime link none" -d 'runtime: each run has its functions in other places, moved at its start; link: another of the builds that {seed} stands for; auto: what is possible; each also with another environment size, which moves the stack; none: change nothing (default: auto)'
+complete -c coz -n '_shtab_coz_using compare' -l fixed-pairs -x -d 'if functions are moved: pairs of runs without that, to say what the one layout that the linker chose would have said (default: 12; 0: none)'
 complete -c coz -n '_shtab_coz_using compare' -l heap -x -d 'where blocks of the heap lie, anew in each run: shuffle (small ones; shuffle:N keeps N of each size, default 256), offset (big ones, within the page), zero (also zero them), several with commas, or system (default)'
 complete -c coz -n '_shtab_coz_using compare' -l stack -xka "random system" -d 'random: stacks, of threads too, begin elsewhere within a page in each run (default: system)'
 complete -c coz -n '_shtab_coz_using compare' -l profile -xka "(__fish_complete_path (commandline -ct))" -d 'a causal profile of A; with --line: what it predicts, beside it'
@@ -174,6 +175,17 @@ complete -c coz -n '_shtab_coz_using bias' -l layout-seed -x -d 'repeat order an
 complete -c coz -n '_shtab_coz_using bias' -l no-names -d 'don'"'"'t find out what lies at slow places by single steps'
 complete -c coz -n '_shtab_coz_using bias' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw it: .png, .svg or .pdf'
 complete -c coz -n '_shtab_coz_using bias' -l json -d 'print JSON'
+complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a layout -d 'check whether functions can be moved at start-up, or run one layout'
+complete -c coz -n '_shtab_coz_using layout' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using layout; and test $_shtab_coz_npos -eq 0' -a check -d 'Say which share of the program'"'"'s code can be moved, and why the rest cannot. Then run it once as it is and under several seeds: status and output have to be the same.'
+complete -c coz -n '_shtab_coz_using layout check' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using layout check' -l seeds -x -d 'runs in random layouts (default: 10; 0: none)'
+complete -c coz -n '_shtab_coz_using layout check' -l layout-seed -x -d 'draw the seeds by this number'
+complete -c coz -n '_shtab_coz_using layout check' -l input -x -d 'its standard input'
+complete -c coz -n '_shtab_coz_using layout check' -l json -d 'print JSON'
+complete -c coz -n '_shtab_coz_using layout; and test $_shtab_coz_npos -eq 0' -a replay -d 'Run the program in the layout of a seed, in this terminal. Address space randomisation is switched off, so that addresses are the same each time.'
+complete -c coz -n '_shtab_coz_using layout replay' -s h -l help -d 'show this help message and exit'
+complete -c coz -n '_shtab_coz_using layout replay' -l seed -x -d 'as coz layout check told it; original: copies as the linker left the functions'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a report -d 'print lines ranked by impact'
 complete -c coz -n '_shtab_coz_using report' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using report' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'
@@ -242,7 +254,7 @@ complete -c coz -n '_shtab_coz_using lines' -l json -d 'print JSON'
 
 function _coz_behind_dashes
   set -l tokens (commandline -opc)
-  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines compare bias; and begin
+  test (count $tokens) -ge 3; and contains -- $tokens[2] run amp doctor lines compare layout bias; and begin
     contains -- --- $tokens[3..]; or contains -- -- $tokens[3..]
   end
 end

@@ -1,0 +1,87 @@
+"""Layouts of functions: libcoz-layout.so moves them when the program starts (docs/decisions/layouts.md)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cozcli.compare import messages
+from cozcli.compare.design import Layout
+from cozcli.compare.layouts import preload
+from cozcli.compare.self_test import program_of, self_test
+from cozcli.compare.trial import Side
+from cozcli.errors import CozError, Problem
+from cozcli.launch.layout_plan import LayoutPlan, plan_layout
+
+#: With a smaller share of its code movable, a program's layouts would differ too little; but some hundred
+#: bytes of the start-up files stay in any program.
+LEAST_MOVABLE, MOST_PINNED = 0.9, 1024
+_SELF_TESTS = 2
+
+
+class FunctionLayouts(NamedTuple):
+    """An arranger: functions in random order with random gaps, by the layout's seed."""
+
+    plan: LayoutPlan
+
+    def arrange(self, environment: dict[str, str], layout: Layout) -> None:
+        """Another seed for each run."""
+        preload(environment, self.plan.library)
+        environment.update(self.plan.variables(layout.seed))
+
+
+def function_layouts_of(side: Side) -> FunctionLayouts | None:
+    """What moves the functions of this side."""
+    return next((each for each in side.arrangers if isinstance(each, FunctionLayouts)), None)
+
+
+def with_functions_moved(
+    sides: Sequence[Side], mode: str, seed: int, stdin: str
+) -> tuple[list[Side], Problem | None]:
+    """Give all sides layouts of functions, as --layout says, or none of them.
+
+    Returns:
+        The sides, and with `auto` why functions stay where they are.
+
+    Raises:
+        CozError: `runtime`, and the functions of a side cannot be moved; `link`, and a side has no builds.
+    """
+    if mode == "link":
+        for side in sides:
+            if not side.builds:
+                raise CozError(messages.no_builds(side.name))
+    if mode in ("none", "link") or (mode == "auto" and any(side.builds for side in sides)):
+        return list(sides), None
+    generator = random.Random(seed)
+    found = []
+    for side in sides:
+        try:
+            layouts = _checked(side, generator, stdin)
+        except CozError as error:
+            if mode == "runtime":
+                raise
+            return list(sides), messages.functions_stay(side.name, error.problem)
+        found.append(side._replace(arrangers=(*side.arrangers, layouts)))
+    return found, None
+
+
+def _checked(side: Side, generator: random.Random, stdin: str) -> FunctionLayouts:
+    """Plan, and see in some runs that the program does the same.
+
+    Raises:
+        CozError: it cannot be moved, or does something else.
+    """
+    if side.builds:
+        raise CozError(messages.builds_are_layouts(side.name))
+    plan = plan_layout(program_of(side.command))
+    if plan.movable < LEAST_MOVABLE and plan.text_bytes - plan.movable_bytes > MOST_PINNED:
+        raise CozError(messages.little_movable(side.command[0], plan.movable))
+    seeds = [generator.getrandbits(63) for _ in range(_SELF_TESTS)]
+    test = self_test(plan, side.command, seeds, stdin)
+    if test.differences:
+        seed, what = test.differences[0]
+        raise CozError(messages.moving_changes(side.command[0], seed, what))
+    if test.unmoved:
+        raise CozError(messages.not_loaded(side.command[0]))
+    return FunctionLayouts(plan)

@@ -1,0 +1,211 @@
+"""`coz layout check` and `coz layout replay`: can functions be moved, and what happens in one layout?"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import random
+import shutil
+from typing import Any
+
+from cozcli.commands import options as shared
+from cozcli.commands import values
+from cozcli.compare import messages
+from cozcli.compare.self_test import SelfTest, program_of, self_test
+from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan, plan_layout, preloaded
+from cozcli.messages import count, printable
+
+#: Of `check`: the program did something else.
+STATUS_DIFFERS = 1
+_SEEDS = 10
+_SHOWN = 10
+_ADDR_NO_RANDOMIZE = 0x0040000
+_KEEP_PERSONALITY = 0xFFFFFFFF
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "layout",
+        help="check whether functions can be moved at start-up, or run one layout",
+        description="coz compare gives every run another layout: functions in random order, moved when the "
+        "program starts. These commands check that for a program, and repeat one layout.",
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    check = actions.add_parser(
+        "check",
+        help="say what can be moved, and run the program under several seeds",
+        usage="coz layout check [options] ./program [arguments]",
+        description="Say which share of the program's code can be moved, and why the rest cannot. Then run "
+        "it once as it is and under several seeds: status and output have to be the same.",
+        allow_abbrev=False,
+    )
+    check.add_argument(
+        "--seeds",
+        metavar="K",
+        type=_seeds,
+        default=_SEEDS,
+        help=f"runs in random layouts (default: {_SEEDS}; 0: none)",
+    )
+    check.add_argument("--layout-seed", metavar="N", type=values.seed, help="draw the seeds by this number")
+    check.add_argument("--input", metavar="FILE", default=os.devnull, help="its standard input")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    replay = actions.add_parser(
+        "replay",
+        help="run the program in one layout",
+        usage="coz layout replay --seed N ./program [arguments]",
+        description="Run the program in the layout of a seed, in this terminal. Address space randomisation "
+        "is switched off, so that addresses are the same each time.",
+        allow_abbrev=False,
+    )
+    replay.add_argument(
+        "--seed",
+        metavar="N",
+        required=True,
+        type=_seed,
+        help=f"as coz layout check told it; {ORIGINAL}: copies as the linker left the functions",
+    )
+    for each, execute in ((check, execute_check), (replay, execute_replay)):
+        each.add_argument(
+            "command_line", nargs=argparse.REMAINDER, metavar="PROGRAM", help="and its arguments"
+        )
+        each.set_defaults(execute=execute, parser=each)
+
+
+def execute_check(options: argparse.Namespace) -> int:
+    """Plan, test, print."""
+    command = _command(options)
+    plan = plan_layout(program_of(command))
+    generator = random.Random(options.layout_seed)
+    seeds = [generator.getrandbits(63) for _ in range(options.seeds)]
+    try:
+        test = self_test(plan, command, seeds, options.input) if seeds else None
+    except OSError as error:
+        raise CozError(
+            messages.cannot_start(command[0], error.strerror or str(error)), STATUS_NOT_EXECUTABLE
+        ) from error
+    shared.write(as_json(plan, test) if options.json else as_text(plan, test))
+    return 0 if test is None or test.passed else STATUS_DIFFERS
+
+
+def execute_replay(options: argparse.Namespace) -> int:
+    """Become the program."""
+    command = _command(options)
+    plan = plan_layout(program_of(command))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.personality.argtypes = [ctypes.c_ulong]
+    libc.personality(libc.personality(_KEEP_PERSONALITY) | _ADDR_NO_RANDOMIZE)
+    try:
+        os.execve(command[0], command, preloaded(plan, options.seed, os.environ))
+    except OSError as error:
+        problem = messages.cannot_start(command[0], error.strerror or str(error))
+        raise CozError(problem, STATUS_NOT_EXECUTABLE) from error
+
+
+def _command(options: argparse.Namespace) -> list[str]:
+    words = [*options.command_line, *options.program]
+    if not words:
+        options.parser.error("which program?")
+    program = shutil.which(words[0])
+    if program is None:
+        raise CozError(messages.not_found(words[0]), STATUS_NOT_FOUND)
+    return [program, *words[1:]]
+
+
+def as_json(plan: LayoutPlan, test: SelfTest | None) -> str:
+    """What the plan and the runs say; shares as fractions, times in seconds."""
+    data: dict[str, Any] = {
+        "binary": plan.binary,
+        "movable": plan.movable,
+        "text_bytes": plan.text_bytes,
+        "movable_bytes": plan.movable_bytes,
+        "functions": plan.functions,
+        "kept_entries": plan.kept_entries,
+        "pinned_count": plan.pinned_count,
+        "pinned": [each._asdict() for each in plan.pinned],
+        "self_test": None,
+    }
+    if test is not None:
+        data["self_test"] = {
+            "passed": test.passed,
+            "seeds": test.seeds,
+            "unmoved": test.unmoved,
+            "output_repeats": test.output_repeats,
+            "start": test.start,
+            "differences": [each._asdict() for each in test.differences],
+        }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def as_text(plan: LayoutPlan, test: SelfTest | None) -> str:
+    """The same for people."""
+    lines = [
+        f"{printable(plan.binary)}: {_percent(plan.movable)} of {plan.text_bytes:,} bytes of code can be "
+        f"moved, {count(plan.functions, 'function')}."
+    ]
+    if plan.kept_entries:
+        lines.append(
+            f"{count(plan.kept_entries, 'function')} of these {'runs' if plan.kept_entries == 1 else 'run'} "
+            "at the original place when called by a pointer: there is no room for a jump to the copy."
+        )
+    lines += _pinned(plan)
+    if test is not None:
+        lines += _tested(test)
+    return "\n".join(lines) + "\n"
+
+
+def _pinned(plan: LayoutPlan) -> list[str]:
+    if not plan.pinned_count:
+        return []
+    lines = [
+        "",
+        f"{count(plan.pinned_count, 'piece')} of code {'stays' if plan.pinned_count == 1 else 'stay'}:",
+    ]
+    lines += [
+        f"  {each.address:#x} {printable(each.function) or '(no name)'}: {each.bytes} bytes; it {each.reason}"
+        for each in plan.pinned[:_SHOWN]
+    ]
+    if plan.pinned_count > _SHOWN:
+        lines.append(f"  and {plan.pinned_count - _SHOWN} smaller ones (--json lists them)")
+    return lines
+
+
+def _tested(test: SelfTest) -> list[str]:
+    lines = [""]
+    runs = count(test.seeds, "run")
+    if test.passed:
+        same = "same status and output" if test.output_repeats else "same status"
+        lines.append(f"{runs} in random layouts: {same} as the plain run.")
+    elif test.unmoved:
+        lines.append(
+            f"{runs}, in {test.unmoved} of which the library was not loaded: nothing was moved there."
+        )
+    for each in test.differences[:_SHOWN]:
+        lines.append(f"seed {each.seed}: {printable(each.what)}")
+    if test.differences:
+        lines.append("coz layout replay --seed N runs one of them. Please report it.")
+    if not test.output_repeats:
+        lines.append("Plain runs print different things, so output was not compared.")
+    if test.start is not None:
+        lines.append(f"Moving the functions took {1000 * test.start:.2g} ms at each start.")
+    return lines
+
+
+def _percent(share: float) -> str:
+    """Never rounded up to all."""
+    return f"{int(share * 10_000) / 100:g} %"
+
+
+def _seeds(text: str) -> int:
+    number = shared.natural(text)
+    if number > 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than 10000")
+    return number
+
+
+def _seed(text: str) -> int | str:
+    return ORIGINAL if text == ORIGINAL else values.seed(text)

@@ -1,0 +1,144 @@
+"""Does a program do the same when its functions lie elsewhere? Runs under several seeds, beside plain ones.
+
+Only what differs from a plain run counts, and what two plain runs differ in does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cozcli.launch.layout_plan import STATUS_GAVE_UP, LayoutPlan, preloaded
+
+#: A moved program that takes longer than so many plain runs, and so many seconds, hangs.
+_TIMES, _SECONDS = 20.0, 60.0
+
+
+class Outcome(NamedTuple):
+    """How a run ended. status: as subprocess has it; None: it was killed because it did not end.
+    error: the last line on standard error.
+    """
+
+    status: int | None
+    output: str
+    error: str
+    seconds: float
+
+
+class Difference(NamedTuple):
+    """What a run under this seed did otherwise."""
+
+    seed: int
+    what: str
+
+
+class SelfTest(NamedTuple):
+    """seeds: how many were tried. output_repeats: do plain runs print the same? start: seconds for moving, at
+    the median; None if it was never told. unmoved: runs in which the library was not loaded.
+    """
+
+    seeds: int
+    output_repeats: bool
+    differences: Sequence[Difference]
+    unmoved: int
+    start: float | None
+
+    @property
+    def passed(self) -> bool:
+        """Were functions moved in all runs, and nothing else changed?"""
+        return not self.differences and self.unmoved == 0
+
+
+def self_test(
+    plan: LayoutPlan, command: Sequence[str], seeds: Sequence[int], stdin: str = os.devnull
+) -> SelfTest:
+    """Run the command plainly, and under each seed. A second plain run tells whether output repeats."""
+    plain = run(command, dict(os.environ), stdin)
+    limit = max(_SECONDS, _TIMES * plain.seconds)
+    again: Outcome | None = None
+    differences, starts, unmoved = [], [], 0
+    for seed in seeds:
+        with tempfile.NamedTemporaryFile("r", prefix="coz-layout-") as report:
+            moved = run(command, preloaded(plan, seed, os.environ, report.name), stdin, limit)
+            told = report.read().split()
+        if told:
+            starts.append(int(told[told.index("ns") - 1]) * 1e-9)
+        elif moved.status != STATUS_GAVE_UP:
+            unmoved += 1
+        if again is None and moved.output != plain.output:
+            again = run(command, dict(os.environ), stdin)
+        repeats = again is None or again.output == plain.output
+        if what := _difference(plain, moved, repeats, limit):
+            differences.append(Difference(seed, what))
+    return SelfTest(
+        len(seeds),
+        again is None or again.output == plain.output,
+        differences,
+        unmoved,
+        statistics.median(starts) if starts else None,
+    )
+
+
+def run(
+    command: Sequence[str], environment: dict[str, str], stdin: str, limit: float | None = None
+) -> Outcome:
+    """Run to the end, or for `limit` seconds.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with (
+        open(stdin, "rb") as source,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdin=source, stdout=output, stderr=errors, env=environment)
+        try:
+            status: int | None = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                process.wait()
+        seconds = time.monotonic() - begin
+        output.seek(0)
+        errors.seek(0)
+        lines = errors.read().decode(errors="replace").strip().splitlines()
+        digest = hashlib.file_digest(output, "sha256").hexdigest()
+        return Outcome(status, digest, lines[-1] if lines else "", seconds)
+
+
+def _difference(plain: Outcome, moved: Outcome, repeats: bool, limit: float) -> str:
+    """Empty for none."""
+    if moved.status is None:
+        return f"it had not ended after {limit:.0f} s; the plain run took {plain.seconds:.2g} s"
+    if moved.status != plain.status:
+        last = f", saying: {moved.error}" if moved.error and moved.error != plain.error else ""
+        return f"{_ending(moved.status)}{last}; the plain run {_ending(plain.status)}"
+    return "it printed something else" if repeats and moved.output != plain.output else ""
+
+
+def _ending(status: int | None) -> str:
+    if status is None or status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"
+
+
+def program_of(command: Sequence[str]) -> Path:
+    """The file that the command executes."""
+    return Path(os.path.realpath(command[0]))

@@ -1,0 +1,145 @@
+"""Layouts of functions in the command line: what is planned, tested, told. The library itself is tested by
+tests/system/test_layouts.py.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cozcli.compare import function_layouts, layout_command
+from cozcli.compare.design import Layout
+from cozcli.compare.function_layouts import FunctionLayouts, function_layouts_of, with_functions_moved
+from cozcli.compare.self_test import Difference, SelfTest, self_test
+from cozcli.compare.trial import Side, environment_of
+from cozcli.errors import CozError, Problem
+from cozcli.launch.layout_plan import LayoutPlan, Pinned
+
+PINNED = [
+    Pinned("blake3", 0x401000, 600, "holds bytes that are no instruction"),
+    Pinned("", 0x400100, 206, "…"),
+]
+PLAN = LayoutPlan(
+    "/bin/p", "/cache/p.cozlayout", Path("/lib/libcoz-layout.so"), 10_000, 9_199, 25, 2, 2, PINNED
+)
+GOOD = SelfTest(10, True, [], 0, 0.00152)
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """planned(PLAN, TEST): what the helper and the runs say."""
+
+    def use(plan, test):
+        def answer(_):
+            if isinstance(plan, Exception):
+                raise plan
+            return plan
+
+        monkeypatch.setattr(function_layouts, "plan_layout", answer)
+        monkeypatch.setattr(function_layouts, "self_test", lambda *_: test)
+
+    return use
+
+
+def sides(**changes):
+    return [Side(name, [f"/bin/{name}"], **changes) for name in "AB"]
+
+
+def test_both_sides_get_other_places_in_each_run(planned):
+    planned(PLAN, GOOD)
+    moved, stay = with_functions_moved(sides(), "auto", 1, "/dev/null")
+    assert stay is None
+    for side in moved:
+        assert function_layouts_of(side) == FunctionLayouts(PLAN)
+        found = environment_of(side, Layout(0, seed=77))
+        assert (found["COZ_LAYOUT_PLAN"], found["COZ_LAYOUT_SEED"]) == (PLAN.path, "77")
+        assert found["LD_PRELOAD"].endswith("libcoz-layout.so")
+        assert "COZ_LAYOUT_PLAN" not in environment_of(side, None)
+
+
+@pytest.mark.parametrize(
+    ("plan", "test", "reason"),
+    [
+        (
+            CozError(Problem("p is linked statically.", "link it dynamically.")),
+            GOOD,
+            "p is linked statically",
+        ),
+        (PLAN._replace(movable_bytes=8_949), GOOD, "only 89 % of the code"),
+        (
+            PLAN,
+            GOOD._replace(differences=[Difference(5, "was killed by SIGSEGV")]),
+            "(seed 5): was killed by",
+        ),
+        (PLAN, GOOD._replace(unmoved=1), "was not loaded into /bin/A"),
+    ],
+)
+def test_auto_says_why_functions_stay_and_runtime_insists(planned, plan, test, reason):
+    planned(plan, test)
+    found, stay = with_functions_moved(sides(), "auto", 1, "/dev/null")
+    assert found == sides()
+    assert stay is not None
+    assert reason in stay.text
+    assert "may come from the layout" in stay.hint
+    with pytest.raises(CozError, match=reason.replace("(", r"\(").replace(")", r"\)")):
+        with_functions_moved(sides(), "runtime", 1, "/dev/null")
+
+
+def test_builds_are_layouts_of_their_own(planned):
+    planned(CozError(Problem("not asked", "")), GOOD)
+    built = sides(builds=["a1", "a2"])
+    assert with_functions_moved(built, "auto", 1, "/dev/null") == (built, None)
+    assert with_functions_moved(built, "link", 1, "/dev/null") == (built, None)
+    assert with_functions_moved(sides(), "none", 1, "/dev/null") == (sides(), None)
+    with pytest.raises(CozError, match="linked in several orders"):
+        with_functions_moved(sides(), "link", 1, "/dev/null")
+    with pytest.raises(CozError, match="layouts already"):
+        with_functions_moved(built, "runtime", 1, "/dev/null")
+
+
+def test_check_in_words():
+    text = layout_command.as_text(PLAN, GOOD)
+    assert "91.99 % of 10,000 bytes of code can be moved, 25 functions." in text
+    assert "2 functions of these run at the original place" in text
+    assert "0x401000 blake3: 600 bytes; it holds bytes that are no instruction" in text
+    assert "0x400100 (no name)" in text
+    assert "10 runs in random layouts: same status and output as the plain run." in text
+    assert "took 1.5 ms at each start" in text
+    differs = GOOD._replace(differences=[Difference(5, "it printed something else")])
+    assert "seed 5: it printed something else" in layout_command.as_text(PLAN, differs)
+    assert "same status as" in layout_command.as_text(PLAN, GOOD._replace(output_repeats=False))
+    whole = PLAN._replace(pinned_count=0, pinned=[], kept_entries=0)
+    assert "stay" not in layout_command.as_text(whole, None)
+
+
+def test_check_in_json():
+    found = json.loads(layout_command.as_json(PLAN, GOOD))
+    assert found["movable"] == 0.9199
+    assert found["pinned"][0] == {
+        "function": "blake3",
+        "address": 0x401000,
+        "bytes": 600,
+        "reason": "holds bytes that are no instruction",
+    }
+    assert found["self_test"]["passed"]
+    assert json.loads(layout_command.as_json(PLAN, None))["self_test"] is None
+
+
+def test_the_self_test_sees_what_differs(tmp_path):
+    """A script stands in for a program: the shell has no plan, so nothing is moved."""
+    script = tmp_path / "program"
+    script.write_text('#!/bin/sh\necho "out $COZ_LAYOUT_SEED"\nexit ${COZ_LAYOUT_SEED:-0}\n')
+    script.chmod(0o755)
+    plan = PLAN._replace(library=tmp_path / "none.so")
+    found = self_test(plan, [str(script)], [0, 3])
+    assert [each.seed for each in found.differences] == [0, 3]
+    assert found.differences[0].what == "it printed something else"
+    assert found.differences[1].what.startswith("ended with status 3")
+    assert found.output_repeats
+    assert not found.passed
+    assert found.start is None
+    assert found.unmoved == 2
+    script.write_text("#!/bin/sh\necho $$\nkill -9 $$\n")
+    found = self_test(plan, [str(script)], [1])
+    assert not found.output_repeats
+    assert not found.differences

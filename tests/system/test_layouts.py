@@ -1,0 +1,199 @@
+"""Functions that are moved when a program starts: `coz layout`, and `coz compare --layout runtime`.
+
+tests/programs/moved.* print the same wherever their functions lie, and say which parts run elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from compiled import compiled
+from conftest import COZ, PROGRAMS
+
+COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
+#: Ways to build, of which each changes what depends on addresses.
+WAYS = {
+    "O0": ["-O0"],
+    "O1": ["-O1", "-no-pie"],
+    "O2": ["-O2"],
+    "O3": ["-O3", "-ffunction-sections", "-Wl,--gc-sections"],
+    "Os": ["-Os", "-no-pie", "-fno-plt"],
+    "cet": ["-O2", "-fcf-protection=full", "-falign-functions=64"],
+    "no-cet": ["-O2", "-fcf-protection=none", "-Wl,-z,now", "-rdynamic"],
+    "stripped": ["-O2", "-s"],
+    "small": ["-O2", "-no-pie", "-s", "-falign-functions=1"],
+}
+OUTSIDE = "outside: plain 1 pointer 1 main 1 switch 5 labels 5 thread 2 signal 1"
+
+
+def build(name, compilers, way):
+    """A program of tests/programs; skips where the compiler is not installed."""
+    compiler = compilers[name.endswith("pp")]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    source = PROGRAMS / name
+    return compiled([compiler, *way, "-pthread", "-w", str(source)], source, source.stem)
+
+
+def coz(*arguments, environment=None):
+    """Run `coz`; its completed process."""
+    command = [str(COZ), *map(str, arguments)]
+    environment = {**os.environ, **(environment or {})}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
+
+
+def check(*arguments):
+    """`coz layout check --json` of something."""
+    done = coz("layout", "check", "--json", *arguments)
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("compilers", COMPILERS, ids=lambda pair: pair[0])
+def test_programs_in_c_do_the_same_elsewhere(compilers, way):
+    program = build("moved.c", compilers, WAYS[way])
+    found = check("--seeds", 3, program)
+    assert found["self_test"]["passed"], found["self_test"]
+    assert found["self_test"]["output_repeats"]
+    # What crt1.o brings belongs to no function; these programs are small.
+    assert found["movable"] > 0.85
+    for seed in ("1", "original"):
+        done = coz("layout", "replay", "--seed", seed, program, "where")
+        assert done.returncode == 3
+        outside = next(line for line in done.stdout.splitlines() if line.startswith("outside"))
+        # Functions that are this small leave no room for a jump to the copy.
+        assert outside == OUTSIDE or way == "small"
+        assert " main 1 switch 5 " in outside
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("compilers", COMPILERS, ids=lambda pair: pair[0])
+def test_exceptions_find_their_handlers(compilers, way):
+    program = build("moved.cpp", compilers, WAYS[way])
+    found = check("--seeds", 3, program)
+    assert found["self_test"]["passed"], found["self_test"]
+    assert found["movable"] > 0.95
+
+
+def test_an_unwinder_of_its_own_is_told(tmp_path):
+    way = ["-O2", "-static-libgcc", "-static-libstdc++"]
+    program = build("moved.cpp", COMPILERS[0], way)
+    assert check("--seeds", 3, program)["self_test"]["passed"]
+    refused = coz("layout", "check", build("moved.cpp", COMPILERS[0], [*way, "-s"]))
+    assert refused.returncode == 2
+    assert "unwinder of its own" in refused.stderr
+    assert "shared libgcc_s, or do not strip it" in refused.stderr
+
+
+def test_packed_relocations_name_labels():
+    program = build("moved.c", COMPILERS[0], ["-O2", "-Wl,-z,pack-relative-relocs"])
+    assert OUTSIDE in coz("layout", "replay", "--seed", 4, program, "where").stdout
+
+
+def test_one_seed_is_one_layout_and_others_are_others(tmp_path):
+    source = tmp_path / "addresses.c"
+    source.write_text(
+        "#include <stdio.h>\n"
+        "__attribute__((noinline)) void* f(void) { return __builtin_return_address(0); }\n"
+        'int main(void) { printf("%p\\n", f()); return 0; }\n'
+    )
+    program = compiled(["gcc", "-O1", str(source)], source, "addresses")
+    printed = [coz("layout", "replay", "--seed", seed, program).stdout for seed in (7, 7, 8, 9)]
+    assert printed[0] == printed[1]
+    assert len(set(printed)) == 3
+
+
+def test_children_and_their_environment(tmp_path):
+    """Another program is left alone; the same one, executed again, is moved again."""
+    program = build("moved.c", COMPILERS[0], WAYS["O2"])
+    shell = shutil.which("sh")
+    done = coz("layout", "replay", "--seed", 2, shell, "-c", f"{program} where; cat /dev/null; echo $?")
+    assert "outside: plain 0 pointer 0" in done.stdout
+    assert done.stdout.endswith("0\n")
+    assert not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason", "remedy"),
+    [
+        (["-static"], "linked statically", "without -static"),
+        (["-fno-asynchronous-unwind-tables", "-nostartfiles", "-s"], "neither symbols", "strip it less"),
+        (["-DWRITABLE_CODE"], "may change itself", "without such a segment"),
+    ],
+)
+def test_refusals_of_builds(tmp_path, flags, reason, remedy):
+    source = tmp_path / "program.c"
+    start = "void _start(void) { __builtin_trap(); }" if "-nostartfiles" in flags else "int main(void) {}"
+    writable = (
+        '#ifdef WRITABLE_CODE\n__asm__(".section .wx,\\"awx\\",@progbits\\n.byte 0\\n.text");\n#endif\n'
+    )
+    source.write_text(f"{writable}{start}\n")
+    program = compiled(["gcc", "-O1", *flags, str(source)], source, "program")
+    done = coz("layout", "check", program)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert remedy in done.stderr
+    assert not done.stdout
+
+
+def test_refusals_of_files(tmp_path):
+    program = tmp_path / "copy"
+    shutil.copy(build("moved.c", COMPILERS[0], WAYS["O2"]), program)
+    program.chmod(0o4755)
+    assert "rights of its own" in coz("layout", "check", program).stderr
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert "is a script for /bin/sh" in coz("layout", "check", script).stderr
+    assert coz("layout", "check", tmp_path / "nothing").returncode == 127
+    done = coz("layout", "replay", "--seed", "x", "true")
+    assert done.returncode == 2
+    assert "--seed" in done.stderr
+
+
+def test_a_program_that_does_something_else_is_found(tmp_path):
+    source = tmp_path / "address.c"
+    source.write_text(
+        "#include <stdio.h>\nextern char __executable_start, etext;\n"
+        'int main(void) { char* at; __asm__ volatile ("lea 0f(%%rip), %0\\n0:" : "=r"(at));\n'
+        'puts(at >= &__executable_start && at < &etext ? "in" : "out"); return 0; }\n'
+    )
+    program = compiled(["gcc", "-O1", str(source)], source, "address")
+    done = coz("layout", "check", "--seeds", 2, "--layout-seed", 1, program)
+    assert done.returncode == 1
+    assert done.stdout.count("it printed something else") == 2
+    assert "coz layout replay --seed N" in done.stdout
+    compared = coz("compare", "--layout", "runtime", program, "---", program)
+    assert compared.returncode == 2
+    assert "does something else when its functions are moved" in compared.stderr
+
+
+def test_a_plan_of_another_build_is_not_used(tmp_path):
+    """A file that was replaced has the plan of its own bytes."""
+    program = tmp_path / "program"
+    for value in (1, 2):
+        source = tmp_path / f"{value}.c"
+        source.write_text(f'#include <stdio.h>\nint main(void) {{ puts("{value}"); return 0; }}\n')
+        subprocess.run(["gcc", "-O1", "-Wl,--build-id=0x1234", "-o", program, source], check=True)
+        assert coz("layout", "replay", "--seed", 1, program).stdout == f"{value}\n"
+
+
+def test_compare_moves_functions_and_says_so():
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("coz compare wants two processors")
+    program = build("moved.cpp", COMPILERS[0], WAYS["O2"])
+    done = coz("compare", "-n", "6", "--fixed-pairs", "6", "--json", program, "---", "vs", program)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["layout"] == "runtime"
+    assert min(found["movable"]) > 0.95
+    assert found["fixed_layout"][0]["pairs"] == 6
+    done = coz("compare", "-n", "6", program, "---", COZ, "--version")
+    assert done.returncode == 0, done.stderr
+    assert "functions of A and B stay where the linker put them; of B" in done.stderr
+    assert "each run with another environment size" in done.stdout
