@@ -94,7 +94,9 @@ class Collector:
         """
         trials = {turn.side: self._run(turn.side, turn.layout) for turn in next(self._blocks)}
         block = tuple(trials[side] for side in range(len(self._sides)))
-        if is_disturbed(block) and self._replaced < _MAX_REPLACED * self._plan.pairs:
+        # With --precision far fewer pairs than the most may be enough.
+        expected = min(self._plan.pairs, max(MIN_LOOK, 2 * len(self._found)))
+        if is_disturbed(block) and self._replaced < _MAX_REPLACED * expected:
             self._replaced += 1
         else:
             self._found.append(block)

@@ -186,7 +186,9 @@ def _layouts(report: Report) -> str:
     memory = memory_layouts_of(report.sides)
     others = [f"heap ({memory.heap})"] if memory and memory.heap else []
     others += ["stacks"] if memory and memory.stack else []
-    return f", each run with another {' and '.join(['environment size', *others])}{build}"
+    moved = ["environment size", *others]
+    first = f"{', '.join(moved[:-1])} and " if others else ""
+    return f", each run with another {first}{moved[-1]}{build}"
 
 
 def _t_test(report: Report) -> str:
