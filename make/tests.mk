@@ -79,7 +79,7 @@ PYTEST_FAST := $(wildcard tests/cozcli tests/lint tests/benchmarks tests/example
 PYTEST_ALL  := $(PYTEST_FAST) $(wildcard tests/viewer tests/fuzz tests/system tests/transparency)
 
 ##@ Test
-.PHONY: check test test-long unit-tests oracle transparency survival sanitize real-programs soak
+.PHONY: check test test-long unit-tests oracle oracle-crowds transparency survival sanitize real-programs soak
 check: all $(UNIT) $(DEV_STAMP)       ## run unit tests, tests of the command line and one of the whole (2 minutes)
 	$(UNIT)
 	$(call run_pytest,-n auto $(PYTEST_FAST))
@@ -104,6 +104,11 @@ unit-tests: $(UNIT)                   ## build and run the C++ unit tests only
 
 oracle: $(ORACLE)                     ## run the model: predicted beside true effects, for our rules and the classic ones
 	$(ORACLE)
+
+oracle-crowds: $(ORACLE) $(DEV_STAMP) ## compare reports with the truth of simulated programs with more threads than cores (20 minutes)
+	@rm -rf $(BUILD)/crowds && mkdir -p $(BUILD)/crowds
+	$(ORACLE) --crowds --profiles $(BUILD)/crowds $(CROWDS)
+	PYTHONPATH=. $(BIN)/python tests/oracle/profiles.py $(BUILD)/crowds
 
 transparency: native $(DEV_STAMP)     ## run programs that must not notice the profiler, many times, in all sampling modes
 	COZ_TRANSPARENCY_ROUNDS=$(TRANSPARENCY_ROUNDS) $(PYTEST_RUN) tests/transparency $(PYTEST)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/oracle/crowd_profiles.h"
 #include "tests/oracle/experiment.h"
 #include "tests/oracle/queue_table.h"
 
@@ -18,6 +19,7 @@ constexpr const char* kUsage =
     "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
     "              [--only PART_OF_NAME] [--brief]\n"
     "              [--queues [--profiles FOLDER]]\n"
+    "              [--crowds --profiles FOLDER [--draw N]]\n"
     "              [--wake-up US] [--overshoot US] [--pause-cpu US]\n"
     "\n"
     "Prints, in percentage points, what happens to the time for a visit of the progress point "
@@ -27,7 +29,11 @@ constexpr const char* kUsage =
     "\n"
     "--queues: instead, pipelines with queues, in windows as the experimenter measures them, for\n"
     "300 simulated seconds unless --seconds says otherwise. With --profiles, their profiles and\n"
-    "true effects, for tests/oracle/queue_profiles.py.\n"
+    "true effects, for tests/oracle/profiles.py.\n"
+    "\n"
+    "--crowds: profiles and true effects of programs with up to four times as many threads as\n"
+    "cores, from 120 simulated seconds each. --draw N: with costs drawn at random, other ones for\n"
+    "each N.\n"
     "\n"
     "--wake-up, --overshoot, --pause-cpu: what waking a thread takes, how late a sleep ends, and\n"
     "the processor time of a pause (30, 18 and 1 us).\n";
@@ -37,6 +43,8 @@ struct Options {
   std::vector<Rules> rules = {Rules::kOurs, Rules::kClassic};
   std::optional<double> seconds;
   bool queues = false;
+  bool crowds = false;
+  std::uint64_t draw = 0;
   std::string only;
   bool brief = false;
   std::string profiles;
@@ -70,6 +78,10 @@ Options parse(int argc, char** argv) {
       options.queues = true;
       continue;
     }
+    if (option == "--crowds") {
+      options.crowds = true;
+      continue;
+    }
     if (option == "--brief") {
       options.brief = true;
       continue;
@@ -90,6 +102,8 @@ Options parse(int argc, char** argv) {
       options.settings.machine.pause_cpu = microseconds(argv[i]);
     } else if (option == "--seed") {
       options.settings.seed = static_cast<std::uint64_t>(number(argv[i]));
+    } else if (option == "--draw") {
+      options.draw = static_cast<std::uint64_t>(number(argv[i]));
     } else if (option == "--profiles") {
       options.profiles = value;
     } else if (option == "--only") {
@@ -100,6 +114,7 @@ Options parse(int argc, char** argv) {
       fail_with_usage();
     }
   }
+  if (options.crowds && options.profiles.empty()) fail_with_usage();
   if (options.settings.period <= 0 || options.seconds.value_or(1) <= 0) fail_with_usage();
   return options;
 }
@@ -148,6 +163,12 @@ void run(const Options& options, Rules rules) {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
+  if (options.crowds) {
+    oracle::write_crowd_profiles(
+        {options.settings, options.profiles, options.only,
+         static_cast<coz::Nanoseconds>(options.seconds.value_or(120) * 1e9), options.draw});
+    return 0;
+  }
   if (options.queues) {
     const oracle::QueueTable table{
         options.settings, options.only,

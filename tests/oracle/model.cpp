@@ -111,6 +111,7 @@ Nanoseconds Thread::pause_until(Nanoseconds deadline) noexcept {
 World::World(const Settings& settings, const Treatment& treatment, int cores)
     : settings_(settings),
       treatment_(treatment),
+      cores_(cores),
       samples_(kMaxLines + 1),
       scheduler_(cores),
       profiler_(make_profiler()) {
@@ -151,6 +152,18 @@ coz::FlowReading World::read_flows() const {
     if (state != nullptr) reading.add(state->slot + 1, *state, thread->ran_);
   }
   return reading;
+}
+
+Nanoseconds World::processor_time() const noexcept {
+  Nanoseconds time = 0;
+  for (const auto& thread : threads_) time += scheduler_.ran(thread->fiber_);
+  return time;
+}
+
+Nanoseconds World::core_wait() const noexcept {
+  Nanoseconds time = 0;
+  for (const auto& thread : threads_) time += scheduler_.waited(thread->fiber_);
+  return time;
 }
 
 Nanoseconds World::clock_now() noexcept { return running->scheduler_.now(); }

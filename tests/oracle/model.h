@@ -130,6 +130,11 @@ class World {
   Nanoseconds now() const noexcept { return scheduler_.now(); }
   Nanoseconds period() const noexcept { return settings_.period; }
   Nanoseconds global_delay() const noexcept { return profiler_->global_delay(); }
+  // 0: one for each thread.
+  int cores() const noexcept { return cores_; }
+  // Of all threads since the start: processor time, and time that they waited for a core.
+  Nanoseconds processor_time() const noexcept;
+  Nanoseconds core_wait() const noexcept;
   coz::FlowReading read_flows() const;
   // Since the start: by line + 1.
   const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }
@@ -144,6 +149,7 @@ class World {
 
   Settings settings_;
   Treatment treatment_;
+  int cores_;
   coz::Point point_;
   coz::ThreadLives lives_;
   std::uintptr_t next_address_ = 0x10000;

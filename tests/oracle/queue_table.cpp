@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "common/json.h"
+#include "tests/oracle/truths.h"
 
 namespace oracle {
 namespace {
@@ -117,11 +117,7 @@ void write_queue_profiles(const QueueTable& table) {
     windows.write(table.profiles + "/" + name + ".coz");
     for (const auto& [key, effect] :
          held_effects(pipeline, table.settings, Treatment::Kind::kReal, kItemsHeld)) {
-      coz::JsonWriter json;
-      json.begin_object().field("profile", name);
-      json.field("location", Windows::kFile + (":" + std::to_string(key.first + 1)));
-      json.field("speedup", key.second / 100.0).field("effect", effect / 100).end_object();
-      truths << json.text() << '\n';
+      write_truth(truths, name, key.first, key.second, effect / 100);
     }
   });
 }

@@ -43,7 +43,7 @@ struct QueueTable {
   std::string profiles;
 };
 void print_queue_table(const QueueTable& table);
-// tests/oracle/queue_profiles.py compares them with what `coz report` says.
+// tests/oracle/profiles.py compares them with what `coz report` says.
 void write_queue_profiles(const QueueTable& table);
 
 }  // namespace oracle

@@ -2,8 +2,11 @@
 //
 // Everything happens at instants of the simulated clock, which stands still while a fiber runs its
 // C++ code. Only use_cpu, sleep_until and block let it advance. A fiber that uses processor time
-// holds a core; where there are more fibers than cores, they take turns. Events of the same instant
-// come in the order in which they were planned, so a run depends on nothing but its input.
+// holds a core; where there are more fibers than cores, they share them as Linux does it: the one
+// that has had least runs next, for a turn; one that wakes up takes the core of another that has
+// had more. A fiber that sleeps or blocks catches up on a part only of what others had meanwhile.
+// There is one queue for all cores. Events of the same instant come in the order in which they were
+// planned, so a run depends on nothing but its input.
 //
 // One Scheduler runs at a time, in one real thread. At the end of a run the fibers are abandoned
 // where they stand: what they keep on their stacks is not destroyed, so it must not own anything.
@@ -14,7 +17,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <queue>
@@ -53,12 +55,23 @@ class Scheduler {
   void block() noexcept;
   void wake(FiberId fiber, Nanoseconds latency) noexcept;
 
+  // The processor time of a fiber, and for how long it has waited for a core. From outside.
+  Nanoseconds ran(FiberId fiber) const noexcept;
+  Nanoseconds waited(FiberId fiber) const noexcept;
+
  private:
+  static constexpr Nanoseconds kNever = -1;
   struct Fiber {
     std::function<void()> body;
     std::unique_ptr<std::byte[]> stack;
     ucontext_t context;
     Nanoseconds turn_left = 0;
+    Nanoseconds had = 0;  // processor time, and what its sleep has made up for
+    Nanoseconds ran = 0;
+    Nanoseconds waited = 0;
+    Nanoseconds runs_since = kNever;   // in use_cpu, on a core
+    Nanoseconds waits_since = kNever;  // for a core
+    std::uint64_t next_event = 0;      // others are void
   };
   struct Event {
     Nanoseconds time;
@@ -74,7 +87,11 @@ class Scheduler {
   void plan(FiberId fiber, Nanoseconds time);
   void switch_to_next() noexcept;
   void take_core() noexcept;
+  void wait_for_core(FiberId fiber) noexcept;
   void give_core() noexcept;
+  bool preempt_another() noexcept;
+  void raise_least_had() noexcept;
+  void stop_running(Fiber& fiber) noexcept;
 
   std::vector<std::unique_ptr<Fiber>> fibers_;  // the first stands for the caller of run_until
   FiberId current_ = 0;
@@ -83,7 +100,8 @@ class Scheduler {
   Nanoseconds now_ = 0;
   bool cores_for_all_;
   int free_cores_;
-  std::deque<FiberId> ready_;  // waiting for a core
+  std::vector<FiberId> ready_;  // waiting for a core
+  Nanoseconds least_had_ = 0;   // of those that run or wait; never falls
 };
 
 }  // namespace oracle

@@ -61,3 +61,24 @@ TEST_CASE("scheduler: a fiber that sleeps or blocks lends its core") {
   scheduler.run_until(10 * kMillisecond);
   CHECK(times == std::vector<Nanoseconds>{2 * kMillisecond, 5 * kMillisecond, 7 * kMillisecond});
 }
+
+TEST_CASE("scheduler: a fiber that wakes up takes the core of one that has had more") {
+  Scheduler scheduler(1);
+  std::vector<Nanoseconds> times;
+  scheduler.spawn([&] {
+    scheduler.sleep_until(2 * kMillisecond);
+    times.push_back(scheduler.now());
+    scheduler.use_cpu(1 * kMillisecond);
+    times.push_back(scheduler.now());
+    stop(scheduler);
+  });
+  const auto other = scheduler.spawn([&] {
+    scheduler.use_cpu(10 * kMillisecond);
+    times.push_back(scheduler.now());
+    stop(scheduler);
+  });
+  scheduler.run_until(20 * kMillisecond);
+  CHECK(times == std::vector<Nanoseconds>{2 * kMillisecond, 3 * kMillisecond, 11 * kMillisecond});
+  CHECK(scheduler.ran(other) == 10 * kMillisecond);
+  CHECK(scheduler.waited(other) == 1 * kMillisecond);
+}

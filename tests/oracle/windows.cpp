@@ -77,6 +77,8 @@ void Windows::measure(Window& window) {
   const auto line = static_cast<std::size_t>(window.line) + 1;
   window.record.target_samples = world_.samples()[line];
   window.record.samples = all_samples();
+  window.record.processor_time = world_.processor_time();
+  window.record.core_wait = world_.core_wait();
   std::vector<coz::Visit> edges;
   world_.point().edge.request();
   open_flows();
@@ -112,6 +114,8 @@ void Windows::describe(Window& window, Nanoseconds opened, Nanoseconds delay) co
   record.target_samples_so_far = world_.samples()[static_cast<std::size_t>(window.line) + 1];
   record.target_samples = record.target_samples_so_far - record.target_samples;
   record.samples = all_samples() - record.samples;
+  record.processor_time = world_.processor_time() - *record.processor_time;
+  record.core_wait = world_.core_wait() - *record.core_wait;
   record.run_time = world_.now() - world_.global_delay();
   record.transient = window.transient;
 }
@@ -202,6 +206,7 @@ void Windows::write(const std::string& path) const {
   run.sampling = "oracle";
   run.period = world_.period();
   run.granularity = "line";
+  run.cores = world_.cores();
   writer.append(run);
   for (const Window& window : windows_) writer.append(window.record);
   coz::SamplesRecord samples;

@@ -1,9 +1,10 @@
-"""What `coz report` says of the model's profiles of queues, beside the true effects.
+"""What `coz report` says of the model's profiles, beside the true effects.
 
     build/tests/oracle --queues --profiles FOLDER [--only "10 ms, 64"]
-    PYTHONPATH=. build/venv/bin/python tests/oracle/queue_profiles.py FOLDER
+    build/tests/oracle --crowds --profiles FOLDER [--only "pool, 8 threads"] [--draw 1]
+    PYTHONPATH=. build/venv/bin/python tests/oracle/profiles.py FOLDER
 
-Prints, for each shape of pipeline and for all, the mean and the worst error in percentage points, how many
+Prints, for each program, each shape and all, the mean and the worst error in percentage points, how many
 95 % intervals hold the truth, within half a point for the truth's own error, and at how many speedups only
 bounds are known ("not settled", from no effect to the one measured). There the interval counts, but not the
 error.
@@ -12,6 +13,7 @@ error.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -74,18 +76,30 @@ def row(name: str, compared: Sequence[Compared]) -> str:
     return f"{name:30} {mean:6.2f} {max(errors):6.1f} {held:5}/{len(compared)} {bounds:7}"
 
 
+def enough_cores(name: str) -> str:
+    """What the name of a crowd says of its cores; empty for other programs."""
+    match = re.search(r"(\d+) threads, (\d+) cores", name)
+    if match is None:
+        return ""
+    return ", enough cores" if int(match[1]) <= int(match[2]) else ", too few cores"
+
+
 def main(folder: Path) -> None:
     """Print the table."""
     truths: defaultdict[str, dict[tuple[str, float], float]] = defaultdict(dict)
     for line in (folder / "truth.jsonl").read_text().splitlines():
         truth = json.loads(line)
         truths[truth["profile"]][truth["location"], truth["speedup"]] = truth["effect"]
-    print(f"{'shape, item, queue':30} {'mean':>6} {'worst':>6} {'hold':>8} {'bounds':>7}")
+    print(f"{'program':30} {'mean':>6} {'worst':>6} {'hold':>8} {'bounds':>7}")
     every = []
+    of_shape: defaultdict[str, list[Compared]] = defaultdict(list)
     for name, of_profile in truths.items():
         compared = compare(folder / f"{name}.coz", of_profile)
         every += compared
+        of_shape[name.partition(",")[0] + enough_cores(name)] += compared
         print(row(name, compared), flush=True)
+    for shape, of_all in sorted(of_shape.items()):
+        print(row(shape, of_all))
     print(row("all", every))
 
 
