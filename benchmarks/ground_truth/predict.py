@@ -71,7 +71,10 @@ def profile(
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         subprocess.run(
-            [str(coz), "run", *options, "-o", str(output), "---", str(binary), "--seconds", f"{seconds:g}"],
+            [
+                *(str(coz), "run", *options, "-o", str(output), "---"),
+                *(str(binary), *program.arguments, "--seconds", f"{seconds:g}"),
+            ],
             check=True,
             capture_output=True,
             text=True,

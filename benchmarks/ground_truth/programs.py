@@ -26,25 +26,30 @@ _RESULT = re.compile(r"visits (\d+) seconds ([0-9.]+)(?: latency_us ([0-9.]+))?$
 
 @dataclass(frozen=True)
 class Program:
-    """One program; its lines and its progress point are those marked in its source."""
+    """One program; its lines and its progress point are those marked in its source.
+
+    of: the name of its source, if that is another. arguments: come before all others.
+    """
 
     name: str
     latency: bool = False
+    of: str = ""
+    arguments: tuple[str, ...] = ()
 
     @property
     def source(self) -> Path:
         """Its source file."""
-        return SOURCES / f"{self.name}.cpp"
+        return SOURCES / f"{self.of or self.name}.cpp"
 
     @property
     def binary(self) -> Path:
         """Its executable, as `make` builds it."""
-        return BINARIES / self.name
+        return BINARIES / self.source.stem
 
     @property
     def classic_binary(self) -> Path:
         """Its executable for tools that need old debug information."""
-        return CLASSIC_BINARIES / self.name
+        return CLASSIC_BINARIES / self.source.stem
 
     @cached_property
     def lines(self) -> Mapping[str, int]:
@@ -63,6 +68,20 @@ class Program:
     def kind(self) -> str:
         """The kind of its progress point, as reports call it."""
         return "latency" if self.latency else "throughput"
+
+
+#: Shapes of programs with more threads than cores, and numbers of threads.
+CROWDS = ("pipeline", "pool", "lock", "barrier", "waiting")
+CROWD_THREADS = (3, 4, 8, 16)
+
+
+def crowds() -> list[Program]:
+    """Programs with more threads than cores."""
+    return [
+        Program(f"{shape}_of_{threads}", of=f"crowd_{shape}", arguments=("--threads", str(threads)))
+        for threads in CROWD_THREADS
+        for shape in CROWDS
+    ]
 
 
 PROGRAMS = (
@@ -89,6 +108,7 @@ PROGRAMS = (
     Program("two_phases"),
     Program("latency_queue", latency=True),
     Program("io_beside_compute"),
+    *crowds(),
 )
 
 
@@ -165,19 +185,20 @@ def _parse_count(text: str) -> tuple[int, float, float | None]:
 
 
 def run_slices(
-    binary: Path, seconds: float, slice_seconds: float, cases: Sequence[tuple[str, int]]
+    program: Program, seconds: float, slice_seconds: float, cases: Sequence[tuple[str, int]]
 ) -> Outcome:
     """Run a program without a profiler, with lines made faster for a slice of time each."""
-    command = [str(binary), "--seconds", f"{seconds:g}", "--slices", f"{slice_seconds:g}"]
+    command = [str(program.binary), *program.arguments, "--seconds", f"{seconds:g}"]
+    command += ["--slices", f"{slice_seconds:g}"]
     for line, percent in cases:
         command += ["--case", f"{line}={percent}"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60 + 10 * seconds)
     return parse_outcome(done.stdout)
 
 
-def run(binary: Path, seconds: float, speedups: Mapping[str, float] | None = None) -> Outcome:
+def run(program: Program, seconds: float, speedups: Mapping[str, float] | None = None) -> Outcome:
     """Run a program without a profiler, with lines made faster by so many per cent."""
-    command = [str(binary), "--seconds", f"{seconds:g}"]
+    command = [str(program.binary), *program.arguments, "--seconds", f"{seconds:g}"]
     for line, percent in (speedups or {}).items():
         command += ["--speedup", f"{line}={percent:g}"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60 + 10 * seconds)

@@ -91,7 +91,7 @@ def run_turn(program: Program, settings: Settings, turns: int) -> tuple[Slice, .
     """
     one = settings.seconds * (LATENCY_SLICES if program.latency else 1)
     seconds = seconds_of_a_turn(program, settings, turns)
-    return run_slices(program.binary, seconds, one, cases_of(program)).slices
+    return run_slices(program, seconds, one, cases_of(program)).slices
 
 
 def of_turns(program: Program, turns: Sequence[Sequence[Slice]]) -> ProgramTruth:

@@ -23,7 +23,9 @@ def program(request: pytest.FixtureRequest) -> Program:
 
 
 def test_every_source_is_listed() -> None:
-    assert {path.stem for path in programs.SOURCES.glob("*.cpp")} == {program.name for program in PROGRAMS}
+    assert {path.stem for path in programs.SOURCES.glob("*.cpp")} == {
+        program.source.stem for program in PROGRAMS
+    }
 
 
 def test_marks_stand_where_the_loop_begins() -> None:
@@ -38,7 +40,7 @@ def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
     lengths = {line: 3000 * int(number) for line, number in LENGTH.findall(program.source.read_text())}
     assert list(lengths) == list(program.lines)
     line = next(iter(lengths))
-    outcome = programs.run(program.binary, SECONDS, {line: 75})
+    outcome = programs.run(program, SECONDS, {line: 75})
     assert outcome.iterations == lengths | {line: lengths[line] // 4}
     assert outcome.visits > 0
     assert outcome.seconds > 0
@@ -47,7 +49,7 @@ def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
 
 def test_slices_alternate_and_come_back_to_the_whole_length(program: Program) -> None:
     cases = [(line, 75) for line in program.lines]
-    outcome = programs.run_slices(program.binary, 1.0, 0.04, cases)
+    outcome = programs.run_slices(program, 1.0, 0.04, cases)
     assert {one.case for one in outcome.slices[::2]} == {-1}
     assert all(one.case >= 0 for one in outcome.slices[1::2])
     assert all(one.visits > 0 for one in outcome.slices)
