@@ -29,6 +29,7 @@ class Machine:
         self._root = root
         self.environment = os.environ if environment is None else environment
         self.processors = len(os.sched_getaffinity(0))
+        self.all_processors = os.cpu_count() or self.processors
 
     def read(self, path: str) -> str:
         """A small file of the kernel's; empty if it cannot be read."""
@@ -123,8 +124,8 @@ def _sampling(machine: Machine, trap_error: str, signal_error: str) -> Finding:
 
 def _processors(machine: Machine) -> Finding:
     if machine.processors == 1:
-        return of_problem(WARNING, "processors", messages.one_processor())
-    return of_problem(OK, "processors", messages.processors(machine.processors))
+        return of_problem(WARNING, "processors", messages.one_processor(machine.all_processors))
+    return of_problem(OK, "processors", messages.processors(machine.processors, machine.all_processors))
 
 
 def _quota(machine: Machine) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
@@ -56,24 +57,33 @@ def _refused(reason: str) -> str:
     return f"perf events are refused ({reason}): a timer takes the samples instead, less exactly."
 
 
-def one_processor() -> Problem:
+def one_processor(of_machine: int) -> Problem:
     """Threads take turns."""
     return Problem(
-        "1 processor: threads take turns, so that effects err where more than one computes.",
+        f"{_processors(1, of_machine)}: threads take turns, so that effects are less exact where more than "
+        "one computes.",
         "a machine with more, or no limits (taskset, cpusets), if the program has several busy threads.",
     )
 
 
-def processors(number: int) -> Problem:
+def processors(number: int, of_machine: int) -> Problem:
     """Enough of them."""
-    return Problem(f"{number} processors: profile the program with no more than {number} busy threads")
+    return Problem(
+        f"{_processors(number, of_machine)}: effects are most exact with no more than {number} busy threads"
+    )
+
+
+def _processors(number: int, of_machine: int) -> str:
+    several = f"{number} processor{'s' if number > 1 else ''}"
+    return several if number == of_machine else f"{several}, of {of_machine}, by the affinity mask"
 
 
 def quota(allowed: float, number: int) -> Problem:
     """A control group stops threads."""
     return Problem(
-        f"a control group allows {allowed:.3g} of {number} processors: threads are stopped "
-        "when they have used that up, which experiments take for the program's own waiting.",
+        f"a control group allows {allowed:.3g} of {number} processors: threads are stopped when they have "
+        f"used that up. {max(math.ceil(allowed), 1)} of them count; with more busy threads, effects come "
+        "from shares of processor time.",
         "lift the limit for the profile (docker run without --cpus; CPUQuota= of a unit), or use "
         f"{max(int(allowed), 1)} busy thread(s) at most.",
     )

@@ -8,13 +8,15 @@ is faster by s, whatever its threads do:
 
 While all cores are busy the effect is s·A: the work that is saved, spread over all cores. A virtual speedup
 delays threads, not cores: a thread that pauses lends its core to another, so that what is measured can be
-far from s·A, on either side. With r the threads that run or wait for a core, for each core, and λ growing
-from 0 at r = 1 to 1 at FULL_DEMAND,
+far from s·A, on either side. So with f the part of the cores' time in which they are busy, with other
+programs too, but no more than the program's threads ran or waited for one, and λ growing from 0 at
+f = FILLED_LEAST to 1 at f = 1,
 
     effect(s)  =  (1 − λ)·measured + λ·s·A
 
-of targets whose measured effect is surely above 0. Others may have nothing to do with the progress point, and
-stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
+of targets that surely do their work for the visits: their measured effect is above 0, or there is as much
+work for each visit when visits are slower (coupling.py). Others may have nothing to do with the progress
+point, and stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
 """
 
 from __future__ import annotations
@@ -24,22 +26,27 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from cozcli.analysis.check.coupling import works_for_visits
 from cozcli.analysis.input.targets import BOUND_ERRORS
 from cozcli.analysis.result import THROUGHPUT, CurvePoint, LineResult, Mark
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
 
-#: Threads that run or wait for a core, for each core, from which on all cores are busy.
-FULL_DEMAND = 1.25
+#: From which f on s·A tells something: of simulated programs, what errs least (tests/oracle/crowds.h).
+FILLED_LEAST = 0.6
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """used: u. demand: r. shares: A and the number of samples that it is known from, by location."""
+    """used: u. filled: f. shares: A and the number of samples that it is known from, by location.
+
+    coupled: locations and points, where the one surely works for the other's visits.
+    """
 
     used: float
-    demand: float
+    filled: float
     shares: Mapping[str, tuple[float, float]]
+    coupled: frozenset[tuple[str, str]] = frozenset()
 
     def limited(
         self, location: str, matters: bool, speedup: float, effect: float, low: float, high: float
@@ -49,7 +56,7 @@ class Capacity:
         error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
         most = 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
         if_busy = speedup * share
-        busy = min(max((self.demand - 1) / (FULL_DEMAND - 1), 0.0), 1.0) if matters else 0.0
+        busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0) if matters else 0.0
         point = (1 - busy) * min(effect, most) + busy * if_busy
         return point, min(low, if_busy * (1 - error)), min(max(high, if_busy * (1 + error)), most)
 
@@ -72,11 +79,21 @@ def capacity_of(runs: Sequence[Run], shares: Mapping[str, tuple[float, float]]) 
     if could <= 0 or ran <= 0:
         return None
     of_ran = sum(record.effective_duration for _, record in known) / ran
+    used = min(sum(record.processor_time for _, record in baselines) / could, 1.0)
+    idle = sum(_idle(cores, record) for cores, record in baselines)
+    demand = sum(_demand(record) for _, record in baselines) / could
     return Capacity(
-        min(sum(record.processor_time for _, record in baselines) / could, 1.0),
-        sum(_demand(record) for _, record in baselines) / could,
+        used,
+        max(used, min(1 - idle / could, demand, 1.0)),
         {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()},
+        works_for_visits(runs),
     )
+
+
+def _idle(cores: int, record: ExperimentRecord) -> float:
+    """The time in which cores had nothing to do, of any program; with other cores in the machine, less."""
+    others = max(record.machine_busy - record.processor_time, 0) + max(record.machine_stolen, 0)
+    return max(cores * record.duration - record.processor_time - others, 0)
 
 
 def _demand(record: ExperimentRecord) -> int:
@@ -94,7 +111,8 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
     )
     if not is_bounded or capacity is None:
         return result
-    at = functools.partial(capacity.limited, result.location, result.slope_low > 0)
+    matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
+    at = functools.partial(capacity.limited, result.location, matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
     _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
     fit = result.fit

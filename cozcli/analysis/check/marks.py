@@ -101,7 +101,7 @@ def _add_cores(
     waiting = {target for target, windows in by_target.items() if waiting_share(windows, runs) > MAX_WAITING}
     share = waiting_share(everything, runs)
     if waiting or share > MAX_WAITING:
-        marks.warnings.append(messages.too_few_cores(share))
+        marks.warnings.append(messages.too_few_cores(share, runs[0].record.cores))
     for key in keys:
         if key[0] in waiting:
             marks.by_result[key].add(Mark.CORES)

@@ -21,11 +21,20 @@ if TYPE_CHECKING:
 MANY = 1e8
 
 
-def runs(*windows: tuple[float, int, int, int, int], cores: int = 2) -> Sequence[Run]:
+def runs(*windows: tuple[float, int, int, int, int], cores: int = 2, busy: int = -1) -> Sequence[Run]:
     """Windows: speedup, real and effective duration, processor time, waiting for cores."""
     records = [
         SimpleNamespace(
-            speedup=s, duration=real, effective_duration=own, processor_time=had, core_wait=waited
+            speedup=s,
+            duration=real,
+            effective_duration=own,
+            processor_time=had,
+            core_wait=waited,
+            machine_busy=busy,
+            machine_stolen=-1,
+            location="a.c:1",
+            target_samples=0,
+            points=(),
         )
         for s, real, own, had, waited in windows
     ]
@@ -35,9 +44,18 @@ def runs(*windows: tuple[float, int, int, int, int], cores: int = 2) -> Sequence
 def test_capacity_is_read_from_baselines_and_shares_from_all_windows() -> None:
     found = capacity_of(runs((0.0, 100, 100, 180, 180), (0.5, 100, 50, 100, 80)), {"a.c:1": (0.9, 400.0)})
     assert found is not None
-    assert (found.used, found.demand) == (0.9, 1.8)
+    assert (found.used, found.filled) == (0.9, 0.9)
+    assert not found.coupled
     # Of the time that threads ran or waited, 540 ns in 150 effective ones.
     assert found.shares == {"a.c:1": (pytest.approx(0.9 * 150 / 540), 400.0)}
+
+
+@pytest.mark.parametrize(("waited", "filled"), [(100, 0.95), (20, 0.8), (0, 0.7)])
+def test_other_programs_fill_cores_as_far_as_threads_waited_for_them(waited: int, filled: float) -> None:
+    found = capacity_of(runs((0.0, 100, 100, 140, waited), busy=190), {})
+    assert found is not None
+    assert found.used == 0.7
+    assert found.filled == pytest.approx(filled)
 
 
 @pytest.mark.parametrize(
@@ -53,36 +71,36 @@ def test_without_cores_times_or_baselines_nothing_is_known(given: Sequence[Run])
 
 
 @pytest.mark.parametrize(
-    ("used", "demand", "measured", "expected"),
+    ("used", "filled", "measured", "expected"),
     [
-        (1.0, 3.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.19)),  # it cannot be more than the work that is saved
-        (1.0, 3.0, (0.10, 0.08, 0.12), (0.19, 0.08, 0.19)),
-        (0.9, 3.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.271)),
-        (0.9, 1.125, (0.25, 0.23, 0.30), (0.22, 0.19, 0.271)),  # half way between the regimes
-        (0.6, 0.9, (0.35, 0.33, 0.37), (0.35, 0.19, 0.37)),  # cores suffice
+        (1.0, 1.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.19)),  # it cannot be more than the work that is saved
+        (1.0, 1.0, (0.10, 0.08, 0.12), (0.19, 0.08, 0.19)),
+        (0.9, 1.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.271)),
+        (0.8, 0.8, (0.25, 0.23, 0.30), (0.22, 0.19, 0.30)),  # half way between the regimes
+        (0.6, 0.6, (0.35, 0.33, 0.37), (0.35, 0.19, 0.37)),  # cores suffice
     ],
 )
 def test_effects_are_within_what_cores_allow(
-    used: float, demand: float, measured: tuple[float, float, float], expected: tuple[float, float, float]
+    used: float, filled: float, measured: tuple[float, float, float], expected: tuple[float, float, float]
 ) -> None:
-    capacity = Capacity(used, demand, {"a.c:1": (0.38, MANY)})
+    capacity = Capacity(used, filled, {"a.c:1": (0.38, MANY)})
     assert capacity.limited("a.c:1", True, 0.5, *measured) == pytest.approx(expected, abs=1e-3)
 
 
 def test_what_does_not_surely_matter_stays_as_measured() -> None:
-    capacity = Capacity(1.0, 3.0, {"a.c:1": (0.38, MANY)})
+    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.38, MANY)})
     found = capacity.limited("a.c:1", False, 0.5, 0.01, -0.02, 0.04)
     assert found == pytest.approx((0.01, -0.02, 0.19), abs=1e-3)
 
 
 def test_few_samples_leave_room() -> None:
-    capacity = Capacity(1.0, 3.0, {"a.c:1": (0.4, 100.0)})
+    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, 100.0)})
     found = capacity.limited("a.c:1", True, 0.5, 0.5, 0.48, 0.52)
     assert found == pytest.approx((0.20, 0.16, 0.24))
 
 
 def test_nan_stays_nan() -> None:
-    capacity = Capacity(1.0, 3.0, {"a.c:1": (0.4, MANY)})
+    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, MANY)})
     assert all(map(math.isnan, capacity.limited("a.c:1", False, 0.5, math.nan, math.nan, math.nan)))
 
 
@@ -96,7 +114,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> LineResult:
 
 
 def test_curve_fit_and_slope_are_bounded_alike(result: LineResult) -> None:
-    capacity = Capacity(1.0, 3.0, {result.location: (0.3, MANY)})
+    capacity = Capacity(1.0, 1.0, {result.location: (0.3, MANY)})
     found = within_capacity(result, capacity)
     assert found.slope == pytest.approx(0.3)
     assert found.slope_high <= 0.3001
@@ -109,6 +127,14 @@ def test_curve_fit_and_slope_are_bounded_alike(result: LineResult) -> None:
         assert high <= 0.3001 * speedup + 1e-9
 
 
+def test_a_line_without_a_sure_effect_moves_if_it_surely_works_for_the_visits(result: LineResult) -> None:
+    unsure = LineResult(**{**result.__dict__, "slope": 0.0, "slope_low": -0.1, "slope_high": 0.1})
+    shares = {result.location: (0.3, MANY)}
+    assert within_capacity(unsure, Capacity(1.0, 1.0, shares)).slope == 0
+    coupled = frozenset({(result.location, result.point)})
+    assert within_capacity(unsure, Capacity(1.0, 1.0, shares, coupled)).slope == pytest.approx(0.3)
+
+
 @pytest.mark.parametrize("change", ["marks", "kind", "location", "slope"])
 def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None:
     other = {
@@ -118,6 +144,6 @@ def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None
         "slope": {"slope": -0.2, "significant": True},
     }[change]
     changed = LineResult(**{**result.__dict__, **other})
-    capacity = Capacity(1.0, 3.0, {result.location: (0.3, MANY)})
+    capacity = Capacity(1.0, 1.0, {result.location: (0.3, MANY)})
     assert within_capacity(changed, capacity) == changed
     assert within_capacity(result, None) == result
