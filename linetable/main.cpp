@@ -40,7 +40,7 @@ enum ExitStatus {
 
 constexpr const char* kHelp =
     R"(usage: coz-linetable build [--cache-dir DIR] [--debug-dir DIR]... [--debuginfod] [--no-cache]
-                            [--functions] BINARY
+                            [--functions] [--scope [--source-scope PATTERN]...] BINARY
        coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
@@ -58,6 +58,7 @@ build        reads the debug information of BINARY and writes its line table int
   --no-cache              builds the table anew even if there is a good one
   --functions             adds functions that only symbols and unwind tables name, where there is
                           no debug information
+  --scope                 also answers what scope would
 scope        prints which source files and lines are in scope
   --table T               the table, as build printed it
   --source-scope PATTERN  files to include; % stands for any characters (default: all but system
@@ -80,6 +81,7 @@ struct Arguments {
   std::vector<std::string_view> patterns;
   WantedTargets wanted_targets;
   bool functions = false;
+  bool scope = false;
   std::vector<std::string> locations;
 };
 
@@ -105,7 +107,14 @@ int fail(int status, const char* error, const std::string& message) {
 int run_build(const Arguments& arguments) {
   constexpr int kStatus[] = {kOk, kNoDebugInfo, kNotElf, kCacheFailed};  // by BuildError
   const BuildResult result = build_table(arguments.build);
-  return finish(kStatus[static_cast<int>(result.error)], to_json(result));
+  std::string answer = to_json(result);
+  LineTable table;
+  if (arguments.scope && result.error == BuildError::kNone &&
+      LineTable::open(result.table.c_str(), table) == nullptr) {
+    answer.back() = ',';  // one more field
+    answer += "\"scope\":" + describe_scope(table, SourceScope(arguments.patterns), {}) + "}";
+  }
+  return finish(kStatus[static_cast<int>(result.error)], answer);
 }
 
 int run_locations(const Arguments& arguments) {
@@ -172,7 +181,7 @@ struct Command {
   int (*run)(const Arguments& arguments);
 };
 constexpr Command kCommands[] = {
-    {"build", "cdwnF", true, run_build},   {"scope", "tslf", false, run_scope},
+    {"build", "cdwnFSs", true, run_build}, {"scope", "tslf", false, run_scope},
     {"lines", "tsF", false, run_lines},    {"locations", "dp", true, run_locations},
     {"places", "dp", true, run_locations},  // its former name
     {"layout", "cn", true, run_layout},    {"breakpoints", "", false, run_breakpoints},
@@ -185,6 +194,7 @@ constexpr option kOptions[] = {
     {"debuginfod", no_argument, nullptr, 'w'},
     {"no-cache", no_argument, nullptr, 'n'},
     {"functions", no_argument, nullptr, 'F'},
+    {"scope", no_argument, nullptr, 'S'},
     {"table", required_argument, nullptr, 't'},
     {"source-scope", required_argument, nullptr, 's'},
     {"line", required_argument, nullptr, 'l'},
@@ -210,6 +220,8 @@ bool take_option(int letter, Arguments& out) {
       return true;
     case 'F':
       return out.functions = out.build.functions = true;
+    case 'S':
+      return out.scope = true;
     case 't':
       out.table = optarg;
       return true;

@@ -1,12 +1,14 @@
 #!/bin/sh
 # build/bin/coz: runs the coz of this checkout without installing it.
 # The profiled program inherits this environment, so nothing is added to it here.
-root=$(readlink -f -- "$0")
-root=${root%/*/*/*}
+root=$0
+[ -L "$root" ] && root=$(readlink -f -- "$root")
+case $root in */*) root=${root%/*}/../.. ;; *) root=../.. ;; esac
 python=${COZ_PYTHON:-$root/build/venv/bin/python}
 [ -n "$COZ_PYTHON" ] || [ -x "$python" ] || python=python3
 # `coz run` needs the standard library only, and starts sooner if Python looks for nothing else.
 case ${1-} in run) isolated="-I -S" ;; *) isolated=-P ;; esac
-exec "$python" $isolated -X "pycache_prefix=$root/build/pycache" \
-  -c 'import sys; sys.path.insert(0, sys.argv.pop(1)); from cozcli.cli import main; sys.exit(main())' \
+exec "$python" $isolated \
+  -c 'import gc; gc.disable(); import os, sys; root = os.path.realpath(sys.argv.pop(1)); sys.pycache_prefix = root + "/build/pycache"
+sys.path.insert(0, root); from cozcli.cli import start; start()' \
   "$root" "$@"

@@ -19,5 +19,7 @@ if sys.version_info < (3, 11):
     sys.exit("coz: error: Python 3.11 or newer is needed, and " + sys.executable + " is not.\n"
              "coz: hint: name another interpreter by the variable COZ_PYTHON.")
 sys.path[:] = [sys.argv.pop(1)] + [folder for folder in sys.path if folder]
-from cozcli.cli import main
-sys.exit(main())' "$prefix/share/coz" "$@"
+import gc
+gc.disable()
+from cozcli.cli import start
+start()' "$prefix/share/coz" "$@"

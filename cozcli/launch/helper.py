@@ -32,13 +32,14 @@ class Helper:
         self._stopped = False
         self._lock = threading.Lock()
 
-    def build(self, binary: str) -> tuple[int, dict[str, Any]]:
-        """Status and answer of `build`.
+    def build(self, binary: str, scope: Iterable[str] | None = None) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `build`. `scope`: patterns; then its field `scope` has that answer.
 
         Raises:
             CozError: the helper did not run, or its answer cannot be read.
         """
-        return self.ask([*self._build, binary])
+        options = [] if scope is None else ["--scope", *_scope_options(scope)]
+        return self.ask([*self._build, *options, binary])
 
     def scope(
         self, table: str, patterns: Iterable[str], wanted: Iterable[Wanted] = ()
@@ -48,9 +49,7 @@ class Helper:
         Raises:
             CozError: as with `build`.
         """
-        arguments = ["scope", "--table", table]
-        for pattern in patterns:
-            arguments += ["--source-scope", pattern]
+        arguments = ["scope", "--table", table, *_scope_options(patterns)]
         for want in wanted:
             arguments += [f"--{want.kind}", want.text]
         return self.ask(arguments)
@@ -98,6 +97,10 @@ class Helper:
         if not answer:
             answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
         return process.returncode, answer
+
+
+def _scope_options(patterns: Iterable[str]) -> list[str]:
+    return [word for pattern in patterns for word in ("--source-scope", pattern)]
 
 
 def failure(what: str, status: int, answer: dict[str, Any]) -> Problem:

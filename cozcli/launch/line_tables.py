@@ -21,10 +21,11 @@ MAIN = "MAIN"
 
 
 class LineTable(NamedTuple):
-    """One binary and the file with its table."""
+    """One binary and the file with its table; what is in scope there (an answer), if that was asked."""
 
     binary: str
     table: str
+    in_scope: dict[str, Any] | None = None
 
 
 class Scope(NamedTuple):
@@ -132,6 +133,8 @@ class LineTables:
         return [word for pattern in self.scope.source for word in ("--source-scope", pattern)]
 
     def _ask_scope(self, entry: LineTable, wanted: Sequence[Wanted]) -> dict[str, Any]:
+        if entry.in_scope is not None and not wanted:
+            return entry.in_scope
         status, answer = self.helper.scope(entry.table, self.scope.source, wanted)
         if status != 0:
             raise CozError(failure(entry.binary, status, answer))
@@ -174,7 +177,7 @@ def build_tables(
     refusals: list[tuple[str, NoLinesError]] = []
     for binary in binaries:
         try:
-            table, warnings = build_table(helper, binary, scope.functions)
+            table, warnings = build_table(helper, binary, scope.functions, scope.source)
         except NoLinesError as error:
             refusals.append((binary, error))
             continue
@@ -201,20 +204,24 @@ class NoLinesError(CozError):
         self.noticed = noticed
 
 
-def build_table(helper: Helper, binary: str, functions: bool) -> tuple[LineTable, list[Problem]]:
+def build_table(
+    helper: Helper, binary: str, functions: bool, source_scope: Sequence[str] | None = None
+) -> tuple[LineTable, list[Problem]]:
     """The table of a binary, and what the helper noticed. `functions`: also those known by symbols alone.
+
+    `source_scope`: patterns; then the table says what is in scope.
 
     Raises:
         NoLinesError: it has no debug information, or is no ELF file.
         CozError: the helper failed.
     """
-    status, answer = helper.build(binary)
+    status, answer = helper.build(binary, source_scope)
     if status in (NO_DEBUG_INFO, NOT_ELF):
         raise NoLinesError(binary, functions, answer.get("warnings", []))
     if status != 0 or not isinstance(answer.get("table"), str):
         raise CozError(failure(binary, status, answer))
     warnings = [messages.scope.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
-    return LineTable(answer.get("binary", binary), answer["table"]), warnings
+    return LineTable(answer.get("binary", binary), answer["table"], answer.get("scope")), warnings
 
 
 def binaries_in_scope(program: Path, libraries: Sequence[str], patterns: Sequence[str]) -> list[str]:

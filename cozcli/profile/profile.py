@@ -6,7 +6,6 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cozcli.errors import CozError, Problem
@@ -26,22 +25,29 @@ from cozcli.profile.records import (
 )
 
 
-@dataclass
+# No dataclasses here: `coz run` would wait for their import.
 class Run:
     """One run of a program. `samples` is the last record of cumulative counts, if there is one.
 
     `targets`: what companions' numbers mean.
     """
 
-    record: RunRecord
-    source: str
-    experiments: list[ExperimentRecord] = field(default_factory=list)
-    references: list[ReferenceRecord] = field(default_factory=list)
-    load: LoadRecord | None = None
-    samples: SamplesRecord | None = None
-    job: JobRecord | None = None
-    exit: ExitRecord | None = None
-    targets: dict[int, TargetRecord] = field(default_factory=dict)
+    def __init__(
+        self,
+        record: RunRecord,
+        source: str,
+        experiments: Iterable[ExperimentRecord] = (),
+        samples: SamplesRecord | None = None,
+    ) -> None:
+        self.record = record
+        self.source = source
+        self.experiments = list(experiments)
+        self.references: list[ReferenceRecord] = []
+        self.load: LoadRecord | None = None
+        self.samples = samples
+        self.job: JobRecord | None = None
+        self.exit: ExitRecord | None = None
+        self.targets: dict[int, TargetRecord] = {}
 
     @property
     def arrival_speedup(self) -> int:
@@ -63,14 +69,14 @@ class Run:
         return max(latest, self.samples.duration if self.samples else 0, self.effective_time)
 
 
-@dataclass
 class Profile:
     """Everything read, with what had to be left out: `rejected` names each impossible record."""
 
-    runs: list[Run] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
+    def __init__(self, runs: Sequence[Run] = (), sources: Sequence[str] = ()) -> None:
+        self.runs = list(runs)
+        self.sources = list(sources)
+        self.warnings: list[Problem] = []
+        self.rejected: list[str] = []
 
     @property
     def experiments(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from cozcli.profile.classic import ClassicAssembler, is_classic, parse_tab_line
 from cozcli.profile.fields import RecordError, decode_object
@@ -11,14 +10,14 @@ from cozcli.profile.parsing import parse_record
 from cozcli.profile.records import Record
 
 
-@dataclass
 class ReadProblems:
     """Line numbers (from 1) of what was left out of one file."""
 
-    garbage: list[int] = field(default_factory=list)
-    rejected: list[tuple[int, str]] = field(default_factory=list)
-    truncated: int = 0
-    recognized: int = 0
+    def __init__(self) -> None:
+        self.garbage: list[int] = []
+        self.rejected: list[tuple[int, str]] = []
+        self.truncated = 0
+        self.recognized = 0
 
 
 def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Record]:

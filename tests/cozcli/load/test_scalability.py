@@ -91,7 +91,7 @@ def test_levels_that_take_off_what_a_thread_computes_are_marked() -> None:
     (result,) = measure_scalability(runs_of(records))
     assert result.limit == pytest.approx(1 - 1.5 / 4)
     assert [point.is_limited for point in result.points] == [False, False, False, True]
-    analysis = analyse(Profile(tuple(runs_of(records)), rejected=0, warnings=()))
+    analysis = analyse(Profile(runs_of(records)))
     assert any("computing was taken off" in warning.text for warning in analysis.warnings)
     text = TextReport(None).render(analysis)
     assert "*75%" in text
