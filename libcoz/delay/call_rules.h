@@ -65,15 +65,22 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
 }
 
 // Releasing a mutex. `is_waited_for` says whether another thread may be waiting for it; it is asked
-// after everything is paid, since others come while this thread pauses. A thread that waits for a
-// condition takes its mutex in the end, and then it matters which of the two was released last.
+// after everything is paid, since others come while this thread pauses. Only then is the release
+// recorded: the record's cache line moves from core to core, which takes longer than many critical
+// sections. A thread that waits for a condition takes its mutex in the end, and then it matters
+// which of the two was released last. What need not precede the release follows it.
 template <typename IsWaitedFor, typename Call>
 auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_waited_for,
                    Call call) {
   delays.settle();
-  delays.record(mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
-  delays.begin_segment();
-  delays.count_release();
+  if (is_waited_for()) delays.record(mutex, ReleaseTime::kNoted);
+  struct Afterwards {
+    ThreadDelays& delays;
+    ~Afterwards() {
+      delays.begin_segment();
+      delays.count_release();
+    }
+  } const afterwards{delays};
   return call();
 }
 
@@ -98,7 +105,7 @@ template <typename IsWaitedFor, typename Call, typename WakeSourceOf, typename T
 auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
                         WakeSourceOf wake_source_of, TimedOut timed_out) {
   delays.settle();
-  delays.record(waits.mutex, is_waited_for() ? ReleaseTime::kNoted : ReleaseTime::kUnimportant);
+  if (is_waited_for()) delays.record(waits.mutex, ReleaseTime::kNoted);
   const bool accounted = delays.before_blocking(WaitsFor::kQueue);
   auto result = call(Nanoseconds{0});
   if (!accounted) return result;

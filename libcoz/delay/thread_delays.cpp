@@ -81,8 +81,10 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
 void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept {
   const Exclusive exclusive(state_);
   if (wake_source == WakeSource::kThread) {
-    const auto waker = find_other(object);
+    auto waker = find_other(object);
     end_queue_wait(object, waker, 0);
+    // A mutex is released without a record if the thread came to wait just then.
+    if (waker && waker->at != 0 && waker->at < state_.blocked_at.since) waker.reset();
     credit(state_.blocked_at, waker ? std::optional(waker->local) : std::nullopt);
   }
   end_wait(wake_source != WakeSource::kNone);
@@ -97,13 +99,10 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
   end_queue_wait(condition, signalled, condition - mutex);
   const bool is_known = signalled && signalled->at >= state_.blocked_at.since;
   const Release signal = is_known ? Release{signalled->local, signalled->at} : unknown;
-  const auto holder = environment_.wakers.find(mutex);
-  if (holder && holder->thread == state_.slot) {  // no other thread has held it since
-    credit(state_.blocked_at, signal.local);
-  } else {
-    const Release release = holder ? Release{holder->local, holder->at} : unknown;
-    credit(state_.blocked_at, served_at_last(signal, release));
-  }
+  // Without another thread's record, this one has not waited for the mutex.
+  const auto holder = find_other(mutex);
+  credit(state_.blocked_at,
+         holder ? served_at_last(signal, {holder->local, holder->at}) : signal.local);
   end_wait(true);
 }
 
