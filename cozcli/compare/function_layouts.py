@@ -78,7 +78,10 @@ def _checked(side: Side, generator: random.Random, stdin: str) -> FunctionLayout
     if plan.movable < LEAST_MOVABLE and plan.text_bytes - plan.movable_bytes > MOST_PINNED:
         raise CozError(messages.little_movable(side.command[0], plan.movable))
     seeds = [generator.getrandbits(63) for _ in range(_SELF_TESTS)]
-    test = self_test(plan, side.command, seeds, stdin)
+    try:
+        test = self_test(plan, side.command, seeds, stdin)
+    except OSError as error:
+        raise CozError(messages.cannot_start(side.command[0], error.strerror or str(error))) from error
     if test.differences:
         seed, what = test.differences[0]
         raise CozError(messages.moving_changes(side.command[0], seed, what))

@@ -85,6 +85,12 @@ def test_auto_says_why_functions_stay_and_runtime_insists(planned, plan, test, r
         with_functions_moved(sides(), "runtime", 1, "/dev/null")
 
 
+def test_a_program_that_cannot_be_started_is_told(monkeypatch):
+    monkeypatch.setattr(function_layouts, "plan_layout", lambda _: PLAN)
+    with pytest.raises(CozError, match="/nothing cannot be started"):
+        with_functions_moved([Side("A", ["/nothing"])], "runtime", 1, "/dev/null")
+
+
 def test_builds_are_layouts_of_their_own(planned):
     planned(CozError(Problem("not asked", "")), GOOD)
     built = sides(builds=["a1", "a2"])
