@@ -86,6 +86,13 @@ class Fields:
         """A list of finite numbers from 0 to `largest`; empty if absent."""
         return [Fields({key: item}).real(key, largest) for item in self._list(key)]
 
+    def record(self, key: str) -> Fields:
+        """An object."""
+        value = self._get(key, None)
+        if not isinstance(value, dict):
+            raise RecordError(f"{key!r} is not an object")
+        return Fields(value)
+
     def objects(self, key: str) -> list[Fields]:
         """A list of objects; empty if absent."""
         found = []

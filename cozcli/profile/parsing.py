@@ -143,6 +143,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         arrivals=_arrivals(fields),
         settling=_optional(fields, "settling"),
         flows=_flows(fields),
+        flow_before=_flow_before(fields),
         companions=tuple(map(_companion, fields.rows("companions", 3))),
     )
 
@@ -163,21 +164,29 @@ def _companion(row: list[object]) -> Companion:
 def _flows(fields: Fields) -> tuple[Flow, ...]:
     """Of both halves; empty where they are missing or cannot be true: the window is good without them."""
     try:
-        flows = tuple(
-            Flow(
-                half.positive("duration"),
-                half.natural("delay"),
-                half.counts("visits"),
-                tuple(map(_flow, half.objects("threads"))),
-            )
-            for half in fields.objects("flows")
-        )
+        flows = tuple(map(_flow, fields.objects("flows")))
     except RecordError:
         return ()
     return flows if len(flows) == 2 else ()
 
 
-def _flow(fields: Fields) -> ThreadFlow:
+def _flow_before(fields: Fields) -> Flow | None:
+    try:
+        return _flow(fields.record("flow_before")) if fields.has("flow_before") else None
+    except RecordError:
+        return None
+
+
+def _flow(fields: Fields) -> Flow:
+    return Flow(
+        fields.positive("duration"),
+        fields.natural("delay"),
+        fields.counts("visits"),
+        tuple(map(_thread_flow, fields.objects("threads"))),
+    )
+
+
+def _thread_flow(fields: Fields) -> ThreadFlow:
     waits = fields.numbers("waits", 3)
     return ThreadFlow(
         fields.natural("thread"),

@@ -190,12 +190,18 @@ class ExperimentRecord(NamedTuple):
     arrivals: Arrivals | None = None
     settling: int = -1
     flows: tuple[Flow, ...] = ()
+    flow_before: Flow | None = None
     companions: tuple[Companion, ...] = ()
 
     @property
     def is_transient(self) -> bool:
         """Did it open before queues had reached steady state?"""
         return "transient" in self.flags
+
+    @property
+    def is_cut(self) -> bool:
+        """Did it close before threads waited for each other again?"""
+        return "cut" in self.flags
 
 
 class ReferenceRecord(NamedTuple):

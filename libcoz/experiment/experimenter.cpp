@@ -118,7 +118,7 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   }
   companions_.open();
   meter_.open(look_at_points());
-  if (!measure(window_.get())) {
+  if (!measure(window_.get(), gave_up_settling_ ? 0 : settle_limit_)) {
     shared_.selection.clear();
     ++discarded_.shutdown;
     return false;
@@ -139,12 +139,12 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
 
 bool Experimenter::settle_queues(std::uint32_t target, int speedup) {
   const Nanoseconds begin = now();
-  const Nanoseconds limit = settling_.limit(target, speedup, begin - start_);
+  settle_limit_ = settling_.limit(target, speedup, begin - start_);
   gave_up_settling_ = false;
-  if (limit == 0) return true;
-  flows_.open();
+  if (settle_limit_ == 0) return true;
+  flows_.start_lap();
   bool is_steady = false;
-  while (!is_steady && now() - begin < limit) {
+  while (!is_steady && now() - begin < settle_limit_) {
     if (!stop_.sleep_for(window_.queue_settling())) return false;
     const auto lap = flows_.lap();
     if (!lap) return true;  // there are no queues
@@ -175,7 +175,7 @@ bool Experimenter::measure_reference() {
   const ArrivalCounts arrivals = load_.counts();
   const auto machine = reads_threads_ ? read_machine_time() : std::nullopt;
   meter_.open(look_at_points());
-  if (!measure(window_.get())) return false;
+  if (!measure(window_.get(), 0)) return false;
   ReferenceRecord record;
   record.block = block_;
   record.start = time - start_;
@@ -189,7 +189,7 @@ bool Experimenter::measure_reference() {
   return true;
 }
 
-bool Experimenter::measure(Nanoseconds length) {
+bool Experimenter::measure(Nanoseconds length, Nanoseconds closing_limit) {
   const Nanoseconds interval = poll_interval(length);
   const Nanoseconds open = now();
   flows_.open();
@@ -197,15 +197,30 @@ bool Experimenter::measure(Nanoseconds length) {
   if (!poll_until(open + length / 2, interval)) return false;
   flows_.mark();
   meter_.halve(look_at_points());
-  if (!poll_until(close_at, interval)) return false;
+  if (!wait_to_close(close_at, closing_limit, interval)) return false;
   flows_.mark();
   meter_.request_last_visits(look_at_points());
   // A point that was visited in this window should be visited again within another.
-  const Nanoseconds give_up = close_at + length;
+  const Nanoseconds give_up = now() + length;
   while (!meter_.has_last_visits() && now() < give_up) {
     if (!stop_.sleep_for(interval)) return false;
     meter_.poll(look_at_points());
   }
+  return true;
+}
+
+bool Experimenter::wait_to_close(Nanoseconds time, Nanoseconds limit, Nanoseconds interval) {
+  is_cut_ = false;
+  if (limit == 0) return poll_until(time, interval);
+  const Nanoseconds step = window_.queue_settling();
+  if (!poll_until(time - step, interval)) return false;
+  flows_.start_lap();
+  for (Nanoseconds next = time; next <= time + limit; next += step) {
+    if (!poll_until(next, interval)) return false;
+    const auto lap = flows_.lap();
+    if (!lap || settling_.is_steady(*lap)) return true;
+  }
+  is_cut_ = true;
   return true;
 }
 
@@ -265,6 +280,8 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
   record.flows = flows_.results();
+  record.flow_before = flows_.before();
+  record.cut = is_cut_;
   return record;
 }
 
@@ -291,6 +308,7 @@ void Experimenter::log_or_discard(const ExperimentRecord& record) {
     return;
   }
   log_.append(record);
+  if (record.delay < record.duration) flows_.written();  // else readers leave the record out
   ++experiments_;
 }
 

@@ -117,7 +117,10 @@ class Experimenter {
   void observe_queues(std::uint32_t target, ExperimentRecord& record);
   bool run_reference();
   bool measure_reference();
-  bool measure(Nanoseconds length);
+  // `closing_limit`: for how much longer the window may stay open until queues are in steady state
+  // once more; 0: it closes after its length.
+  bool measure(Nanoseconds length, Nanoseconds closing_limit);
+  bool wait_to_close(Nanoseconds time, Nanoseconds limit, Nanoseconds interval);
   bool poll_until(Nanoseconds deadline, Nanoseconds interval);
   Nanoseconds poll_interval(Nanoseconds length) const;
 
@@ -170,7 +173,9 @@ class Experimenter {
   WindowMeter meter_;
   FlowMeter flows_;
   QueueSettling settling_;
-  bool gave_up_settling_ = false;  // before the present window
+  Nanoseconds settle_limit_ = 0;   // of the present window
+  bool gave_up_settling_ = false;  // before it
+  bool is_cut_ = false;            // it closed without steady state
   LoadControl load_;
   static constexpr Nanoseconds kMaxTakingTime = kSecond;
   bool reads_threads_ = false;

@@ -6,18 +6,25 @@ namespace coz {
 
 void FlowMeter::open() {
   results_.clear();
+  before_.reset();
   last_ = has_queues() ? read() : FlowReading{};
+  if (!last_.threads.empty()) before_ = flow_between(written_, last_);
 }
 
 void FlowMeter::mark() {
-  if (auto result = lap()) results_.push_back(std::move(*result));
+  if (last_.threads.empty()) return;
+  FlowReading reading = read();
+  results_.push_back(flow_between(last_, reading));
+  last_ = std::move(reading);
 }
 
+void FlowMeter::start_lap() { lap_ = has_queues() ? read() : FlowReading{}; }
+
 std::optional<FlowResult> FlowMeter::lap() {
-  if (last_.threads.empty()) return std::nullopt;
+  if (lap_.threads.empty()) return std::nullopt;
   FlowReading reading = read();
-  FlowResult result = flow_between(last_, reading);
-  last_ = std::move(reading);
+  FlowResult result = flow_between(lap_, reading);
+  lap_ = std::move(reading);
   return result;
 }
 

@@ -27,9 +27,15 @@ class FlowMeter {
 
   void open();
   void mark();
-  // Nothing if there are no queues.
-  std::optional<FlowResult> lap();
   const std::vector<FlowResult>& results() const { return results_; }
+  // From the end of the window that was written last, or the start, to the opening of this one.
+  const std::optional<FlowResult>& before() const { return before_; }
+  // The window that mark() has ended was written.
+  void written() { written_ = last_; }
+
+  // Laps are independent of windows. lap() is nothing if there are no queues.
+  void start_lap();
+  std::optional<FlowResult> lap();
 
  private:
   // Reading a thread takes about 1 µs; stages beyond these are not looked at.
@@ -40,6 +46,9 @@ class FlowMeter {
 
   SharedState& shared_;
   FlowReading last_;
+  FlowReading written_;
+  FlowReading lap_;
+  std::optional<FlowResult> before_;
   std::vector<FlowResult> results_;
 };
 

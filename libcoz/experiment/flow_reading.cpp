@@ -62,14 +62,16 @@ FlowResult flow_between(const FlowReading& from, const FlowReading& to) {
   FlowResult result;
   result.duration = to.time - from.time;
   result.delay = to.delay - from.delay;
-  for (std::size_t i = 0; i < from.visits.size(); ++i) {
-    result.visits.push_back({to.visits[i].point, to.visits[i].count - from.visits[i].count});
+  for (std::size_t i = 0; i < to.visits.size(); ++i) {
+    const std::uint64_t before = i < from.visits.size() ? from.visits[i].count : 0;
+    result.visits.push_back({to.visits[i].point, to.visits[i].count - before});
   }
   for (const FlowReading::Thread& thread : to.threads) {
     const auto before = std::find_if(
         from.threads.begin(), from.threads.end(),
         [&](const FlowReading::Thread& other) { return other.number == thread.number; });
-    if (before != from.threads.end()) result.threads.push_back(flow_of(*before, thread, to));
+    result.threads.push_back(
+        flow_of(before == from.threads.end() ? FlowReading::Thread{} : *before, thread, to));
   }
   return result;
 }

@@ -32,7 +32,7 @@ struct FlowReading {
   void add(std::uint64_t number, const DelayState& state, Nanoseconds ran);
 };
 
-// Of threads that are in both.
+// Of threads that are in `to`; what is not in `from` had done nothing before.
 FlowResult flow_between(const FlowReading& from, const FlowReading& to);
 
 }  // namespace coz

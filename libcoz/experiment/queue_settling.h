@@ -30,9 +30,9 @@ namespace coz {
 
 class QueueSettling {
  public:
-  static constexpr double kMaxShare = 0.6;
+  static constexpr double kMaxShare = 0.4;
   static constexpr Nanoseconds kFirstLimit = 2 * kSecond;
-  static constexpr Nanoseconds kMaxLimit = 30 * kSecond;
+  static constexpr Nanoseconds kMaxLimit = 2 * kSecond;
 
   // A half of a window of `target`.
   void observe(std::uint32_t target, const FlowResult& half);

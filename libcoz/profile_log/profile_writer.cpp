@@ -115,31 +115,37 @@ void write_target(JsonWriter& json, const auto& record) {
   if (!record.function.empty()) json.field("function", record.function);
 }
 
-void write_flows(JsonWriter& json, const std::vector<FlowResult>& flows) {
-  json.key("flows").begin_array();
-  for (const FlowResult& half : flows) {
+void write_flow(JsonWriter& json, const FlowResult& result) {
+  json.begin_object();
+  json.field("duration", result.duration).field("delay", result.delay);
+  json.key("visits").begin_object();
+  for (const FlowResult::Visits& visits : result.visits) json.field(visits.point, visits.count);
+  json.end_object();
+  json.key("threads").begin_array();
+  for (const ThreadFlow& flow : result.threads) {
     json.begin_object();
-    json.field("duration", half.duration).field("delay", half.delay);
-    json.key("visits").begin_object();
-    for (const FlowResult::Visits& visits : half.visits) json.field(visits.point, visits.count);
-    json.end_object();
-    json.key("threads").begin_array();
-    for (const ThreadFlow& flow : half.threads) {
-      json.begin_object();
-      json.field("thread", flow.thread).field("ran", flow.ran);
-      json.field("releases", flow.releases);
-      json.key("waits").begin_array();
-      for (const ThreadFlow::Wait& wait : flow.waits) {
-        json.begin_array();
-        json.value(wait.object).value(wait.waker).value(wait.waited);
-        json.end_array();
-      }
+    json.field("thread", flow.thread).field("ran", flow.ran);
+    json.field("releases", flow.releases);
+    json.key("waits").begin_array();
+    for (const ThreadFlow::Wait& wait : flow.waits) {
+      json.begin_array();
+      json.value(wait.object).value(wait.waker).value(wait.waited);
       json.end_array();
-      json.end_object();
     }
     json.end_array();
     json.end_object();
   }
+  json.end_array();
+  json.end_object();
+}
+
+void write_flows(JsonWriter& json, const ExperimentRecord& record) {
+  if (record.flow_before) {
+    json.key("flow_before");
+    write_flow(json, *record.flow_before);
+  }
+  json.key("flows").begin_array();
+  for (const FlowResult& half : record.flows) write_flow(json, half);
   json.end_array();
 }
 
@@ -210,12 +216,13 @@ std::string to_json(const ExperimentRecord& record) {
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");
   if (record.transient) json.value("transient");
+  if (record.cut) json.value("cut");
   json.end_array();
   write_load(json, record.load);
   write_points(json, record.points, false);
   if (!record.flows.empty()) {
     json.field("settling", record.settling);
-    write_flows(json, record.flows);
+    write_flows(json, record);
   }
   json.end_object();
   return json.text();

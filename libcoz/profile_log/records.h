@@ -120,10 +120,12 @@ struct ExperimentRecord {
   std::optional<MachineTime> machine;  // within the window
   bool unsettled = false;
   bool transient = false;    // it opened before queues had reached steady state
+  bool cut = false;          // it closed before threads waited for each other again
   Nanoseconds settling = 0;  // real, from the change of the speedup to the opening
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
-  std::vector<FlowResult> flows;  // of its halves
+  std::vector<FlowResult> flows;          // of its halves
+  std::optional<FlowResult> flow_before;  // from the end of the last record's window
   // nullopt where windows have one target at a time.
   std::optional<std::vector<CompanionResult>> companions;
 };

@@ -18,7 +18,7 @@ using oracle::Rules;
 constexpr const char* kUsage =
     "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
     "              [--only PART_OF_NAME] [--brief]\n"
-    "              [--queues [--profiles FOLDER]]\n"
+    "              [--queues [--held-out] [--profiles FOLDER]]\n"
     "              [--crowds --profiles FOLDER [--draw N]]\n"
     "              [--wake-up US] [--overshoot US] [--pause-cpu US]\n"
     "\n"
@@ -29,7 +29,7 @@ constexpr const char* kUsage =
     "\n"
     "--queues: instead, pipelines with queues, in windows as the experimenter measures them, for\n"
     "300 simulated seconds unless --seconds says otherwise. With --profiles, their profiles and\n"
-    "true effects, for tests/oracle/profiles.py.\n"
+    "true effects, for tests/oracle/profiles.py. --held-out: other pipelines.\n"
     "\n"
     "--crowds: profiles and true effects of programs with up to four times as many threads as\n"
     "cores, from 120 simulated seconds each. --draw N: with costs drawn at random, other ones for\n"
@@ -43,6 +43,7 @@ struct Options {
   std::vector<Rules> rules = {Rules::kOurs, Rules::kClassic};
   std::optional<double> seconds;
   bool queues = false;
+  bool held_out = false;
   bool crowds = false;
   std::uint64_t draw = 0;
   std::string only;
@@ -76,6 +77,10 @@ Options parse(int argc, char** argv) {
     }
     if (option == "--queues") {
       options.queues = true;
+      continue;
+    }
+    if (option == "--held-out") {
+      options.held_out = true;
       continue;
     }
     if (option == "--crowds") {
@@ -171,8 +176,11 @@ int main(int argc, char** argv) {
   }
   if (options.queues) {
     const oracle::QueueTable table{
-        options.settings, options.only,
-        static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9), options.brief,
+        options.settings,
+        options.only,
+        static_cast<coz::Nanoseconds>(options.seconds.value_or(300) * 1e9),
+        options.brief,
+        options.held_out,
         options.profiles};
     options.profiles.empty() ? print_queue_table(table) : write_queue_profiles(table);
     return 0;

@@ -76,6 +76,19 @@ const std::vector<Pipeline>& pipeline_shapes() {
   return all;
 }
 
+const std::vector<Pipeline>& held_out_shapes() {
+  static const std::vector<Pipeline> all = {
+      {"2, 9 to 10", {{0.9}, {1}}},
+      {"2, 3 to 10, varied", {{0.3}, {1}}, 10 * kMillisecond, 8, 0.9},
+      {"2, 1 to 0.8, varied", {{1}, {0.8}}, 10 * kMillisecond, 8, 0.9},
+      {"3 stages, first slow", {{1}, {0.4}, {0.8}}},
+      {"4 stages, last slow", {{0.6}, {0.7}, {0.9}, {1}}},
+      {"pool of 4 at the end", {{0.5}, {0.8}, {4, 4}}},
+      {"two pools", {{1.4, 2}, {3, 3}, {0.6}}},
+  };
+  return all;
+}
+
 Workload workload(const Pipeline& pipeline) {
   std::vector<std::string> lines;
   for (std::size_t i = 1; i <= pipeline.stages.size(); ++i) {

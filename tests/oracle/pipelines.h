@@ -29,6 +29,8 @@ struct Pipeline {
 
 // Without items and capacities.
 const std::vector<Pipeline>& pipeline_shapes();
+// Others, on which nothing was tuned: ratios near and far from balance, items that vary more.
+const std::vector<Pipeline>& held_out_shapes();
 
 Workload workload(const Pipeline& pipeline);
 

@@ -39,6 +39,7 @@ struct QueueTable {
   std::string only;  // part of "shape, item ms, queue"
   Nanoseconds length = 300 * kSecond;
   bool brief = false;
+  bool held_out = false;  // other shapes, capacities and items
   // Instead of the table: a folder for profiles and, as truth.jsonl, the true effects.
   std::string profiles;
 };

@@ -43,24 +43,26 @@ void Windows::run_window(Line line, int speedup) {
   world_.select({Treatment::Kind::kVirtual, line, speedup / 100.0});
   const Nanoseconds selected = world_.now();
   world_.run_until(world_.now() + length_.queue_settling());
-  const bool gave_up = care_.waits && !settle_queues(line, speedup);
+  const Nanoseconds limit =
+      care_.waits ? settling_.limit(static_cast<std::uint32_t>(line), speedup, world_.now()) : 0;
+  const bool gave_up = limit > 0 && !settle_queues(line, speedup, limit);
   Window window{line, speedup, 0, 0, gave_up, {}};
   window.record.settling = world_.now() - selected;
-  measure(window);
-  if (window.visits > 0) windows_.push_back(std::move(window));
+  measure(window, gave_up ? 0 : limit);
+  if (window.visits == 0) return;
+  if (window.record.delay < window.record.duration) written_ = last_;  // else nobody can read it
+  windows_.push_back(std::move(window));
 }
 
 // Whether steady state came, or was not waited for.
-bool Windows::settle_queues(Line line, int speedup) {
+bool Windows::settle_queues(Line line, int speedup, Nanoseconds limit) {
   const auto target = static_cast<std::uint32_t>(line);
   const Nanoseconds begin = world_.now();
-  const Nanoseconds limit = settling_.limit(target, speedup, begin);
-  if (limit == 0) return true;
-  open_flows();
+  lap_ = read_flows();
   bool is_steady = false;
   while (!is_steady && world_.now() - begin < limit) {
     world_.run_until(world_.now() + length_.queue_settling());
-    const auto flow = lap();
+    const auto flow = flow_since(lap_);
     if (!flow) return true;
     is_steady = settling_.is_steady(*flow);
   }
@@ -70,7 +72,7 @@ bool Windows::settle_queues(Line line, int speedup) {
   return is_steady;
 }
 
-void Windows::measure(Window& window) {
+void Windows::measure(Window& window, Nanoseconds closing_limit) {
   const Nanoseconds opened = world_.now();
   const Nanoseconds delay = world_.global_delay();
   const Nanoseconds length = length_.get();
@@ -81,12 +83,13 @@ void Windows::measure(Window& window) {
   window.record.core_wait = world_.core_wait();
   std::vector<coz::Visit> edges;
   world_.point().edge.request();
-  open_flows();
+  last_ = read_flows();
+  if (!last_.threads.empty()) window.record.flow_before = coz::flow_between(written_, last_);
   world_.run_until(opened + length / 2);
-  const auto first = lap();
+  const auto first = flow_since(last_);
   take_edge(edges);
-  world_.run_until(opened + length);
-  const auto second = lap();
+  window.record.cut = !wait_to_close(opened + length, closing_limit);
+  const auto second = flow_since(last_);
   take_visits(window, opened, std::move(edges));
   const Nanoseconds lasted = world_.now() - opened;
   if (first && second) {
@@ -161,18 +164,32 @@ void Windows::take_visits(Window& window, Nanoseconds opened, std::vector<coz::V
   window.record.points = {result};
 }
 
-void Windows::open_flows() {
-  last_ = world_.read_flows();
-  const bool any = std::any_of(last_.threads.begin(), last_.threads.end(),
-                               [](const auto& thread) { return !thread.waits.empty(); });
-  if (!any) last_ = {};
+// Runs until `time`, and on until threads wait for each other, for so long at most.
+bool Windows::wait_to_close(Nanoseconds time, Nanoseconds limit) {
+  if (limit == 0) return world_.run_until(time), true;
+  const Nanoseconds step = length_.queue_settling();
+  world_.run_until(time - step);
+  lap_ = read_flows();
+  for (Nanoseconds next = time; next <= time + limit; next += step) {
+    world_.run_until(next);
+    const auto flow = flow_since(lap_);
+    if (!flow || settling_.is_steady(*flow)) return true;
+  }
+  return false;
 }
 
-std::optional<coz::FlowResult> Windows::lap() {
-  if (last_.threads.empty()) return std::nullopt;
+coz::FlowReading Windows::read_flows() const {
   coz::FlowReading reading = world_.read_flows();
-  coz::FlowResult flow = coz::flow_between(last_, reading);
-  last_ = std::move(reading);
+  const bool any = std::any_of(reading.threads.begin(), reading.threads.end(),
+                               [](const auto& thread) { return !thread.waits.empty(); });
+  return any ? reading : coz::FlowReading{};
+}
+
+std::optional<coz::FlowResult> Windows::flow_since(coz::FlowReading& last) const {
+  if (last.threads.empty()) return std::nullopt;
+  coz::FlowReading reading = world_.read_flows();
+  coz::FlowResult flow = coz::flow_between(last, reading);
+  last = std::move(reading);
   return flow;
 }
 

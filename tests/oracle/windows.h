@@ -62,12 +62,14 @@ class Windows {
 
   void run_window(Line line, int speedup);
   void describe(Window& window, Nanoseconds opened, Nanoseconds delay) const;
-  bool settle_queues(Line line, int speedup);
-  void measure(Window& window);
+  bool settle_queues(Line line, int speedup, Nanoseconds limit);
+  void measure(Window& window, Nanoseconds closing_limit);
+  bool wait_to_close(Nanoseconds time, Nanoseconds limit);
   bool take_edge(std::vector<coz::Visit>& edges);
   void take_visits(Window& window, Nanoseconds opened, std::vector<coz::Visit> edges);
-  void open_flows();
-  std::optional<coz::FlowResult> lap();
+  // Nothing if no thread has waited at a queue.
+  coz::FlowReading read_flows() const;
+  std::optional<coz::FlowResult> flow_since(coz::FlowReading& last) const;
   std::uint64_t all_samples() const noexcept;
   Sums sums(Line line, int speedup) const;
 
@@ -79,6 +81,8 @@ class Windows {
   coz::WindowLength length_;
   coz::QueueSettling settling_;
   coz::FlowReading last_;
+  coz::FlowReading written_;
+  coz::FlowReading lap_;
   Nanoseconds waited_ = 0;
   std::uint64_t block_ = 0;
   std::vector<Window> windows_;

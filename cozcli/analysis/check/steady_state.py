@@ -73,7 +73,7 @@ def _difference(windows: Sequence[Window], name: str) -> Coefficient | None:
     blocks: dict[int, list[tuple[float, float]]] = {}
     for window in windows:
         between = _between_halves(window.record, name)
-        if window.stratum != POOL and between is not None:
+        if window.stratum != POOL and between is not None and not window.record.is_transient:
             blocks.setdefault(window.stratum, []).append((window.record.speedup, between))
     x, y, block = [], [], []
     for number, members in blocks.items():

@@ -4,25 +4,24 @@ Behind a long queue, a stage that becomes faster lives on the queue's items unti
 is not one that lasts: once the queue is empty, it is the pace of the stage before. Windows are often shorter
 than that, and a queue of a thousand items can outlast the run.
 
-Each stage needs the same work for an item, whatever is sped up: processor time, and releases of locks. With
-w_i the work of stage i for each unit of what passes the progress point, in stage v, a steady state has
+Each stage needs the same processor time w_i for an item, whatever is sped up. Stage v passes the progress
+point. With
 
-    F_i  =  (work of stage i) / w_i  =  F_v,      for every stage.
+    F_i  =  (processor time of stage i) / w_i        items that pass stage i
+    C_i  =  F_i / (1 − share of time waited)         items that would, if it never waited
 
-While a queue drains, the stages before it have F_i < F_v. Nobody waits at that queue, so they work as fast as
-they can, as they will when it is empty, and F_i/F_v times the measured rate is the rate that lasts. While a
-queue fills, the stages behind it are the slower ones, and the same holds.
+a steady state has F_i = F_v for every stage, and a pace of min C_i, but for what short queues cost. So
+windows at one target and speedup count by that stage's C_i, if it lags behind v, unless it lags as much where
+waits tie it to v: work that moved to another stage makes a stage lag for good. If none lags, and many windows
+were not in steady state, all count as they are: to leave some out by what queues did would be to choose.
 
-The windows of a target at one speedup are corrected by the least F_i/F_v, transient ones apart from those
-that seemed to open in steady state. It is that of stages that
+w_i comes from the whole run: between two moments at which stage i waited for a stage with known w, or that
+one for stage i, both have passed as many items. The moments must be far apart; the start of the program, when
+queues are empty, is one of them.
 
-* are tied to v, or to a stage whose w is known, by chains of waits in other halves of windows: they tell w_i,
-  the same for baselines and speedups;
-* do not wait, and lag: F_i < F_v beyond chance, over all windows, by more where steady state was seen;
-* lag more where no chain of waits ties them to v, or recover in the second halves of windows. Work that moved
-  to another stage of the same queue does so for good, and leaves the ties.
-
-Where no wait ties a stage to v in any window, nothing is known of it, and nothing is corrected.
+Where a stage has waited in the run, but never again after its start, nobody knows how its queue will end:
+such windows are transient. Where no wait ever tied a stage to v, nothing is known of it, and nothing is
+corrected.
 """
 
 from __future__ import annotations
@@ -34,29 +33,33 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cozcli.analysis.correct.protocol import Context
-from cozcli.analysis.input.flows import Half, halves_by_run
+from cozcli.analysis.input.flows import Half, RunFlows, Stretch, flows_by_run
 from cozcli.analysis.input.series import Series
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Floats
 
-#: A stage that waits for more than this share of its time does not work as fast as it can.
-MAX_WAIT = 0.1
+#: A stage that waits for more than this share of its time may not be the one that sets the pace.
+MAX_WAIT = 0.2
 #: Stages that need less than this share of the program's processor time are not looked at.
 MIN_WORK = 0.01
-#: w_i may differ so much between baselines and speedups: the logarithm.
-MAX_CHANGE = 0.15
 #: Fewer halves than this prove no lag.
 MIN_HALVES = 3
-#: A stage lags if F_i is below F_v by this share at least, and by so many standard errors.
-MIN_LAG, LAG_ERRORS = 0.02, 2.5
-#: The least lag in windows that seemed to open in steady state.
-MIN_STEADY_LAG = 0.05
-#: w_i is known from at least so many halves.
-MIN_TIED = 4
+#: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
+MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
+#: Less processor time than for so many items in a window says nothing of chance in its visits.
+MIN_ITEMS = 2
+#: The share of halves in which waits tie a stage to v that is enough to trust the pace.
+MIN_TIED = 0.5
+#: The share of windows at one target and speedup that may be transient or cut.
+MAX_UNSETTLED = 0.2
+#: w_i is known from waits at one queue that are so far apart, as a share of the run.
+MIN_SPAN = 0.2
+#: With so many windows in steady state at a speedup, those that were not are left out.
+MIN_STEADY = 4
 
 #: Target and position of a window.
 WindowKey = tuple[str, int]
-Measure = Callable[[Half], float]
+Measure = Callable[[Stretch], float]
 
 
 class QueueFlow:
@@ -64,11 +67,11 @@ class QueueFlow:
 
     def adjust(self, all_series: Sequence[Series], context: Context) -> list[Series]:
         """The series with the visits that their windows would have had in a steady state."""
-        runs = list(halves_by_run(context.by_target).values())
+        runs = flows_by_run(context.runs, context.by_target)
         points = {series.point for series in all_series if series.kind == THROUGHPUT}
         rates = {point: lasting_rates(runs, point) for point in points}
         return [
-            _apply(series, rates[series.point]) if series.kind == THROUGHPUT else series
+            _without_transient(_apply(series, rates[series.point]) if series.kind == THROUGHPUT else series)
             for series in all_series
         ]
 
@@ -76,6 +79,7 @@ class QueueFlow:
 def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
     lasting = np.array([rates.get((series.location, i), -1.0) for i in range(len(series.speedup))])
     corrected = lasting >= 0
+    series = replace(series, transient=series.transient | np.isnan(lasting))
     if not corrected.any():
         return series
     # Over whole windows: between two visits, windows in which a queue became empty would count by their pace.
@@ -84,230 +88,223 @@ def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
     return replace(series, numerator=elapsed, denominator=visits, lasting=corrected)
 
 
-def lasting_rates(runs: Iterable[Sequence[Half]], point: str) -> dict[WindowKey, float]:
-    """Visits in an effective ns that last, of all windows in which a queue lends or takes some."""
+def _without_transient(series: Series) -> Series:
+    """Windows that opened in a transient are left out where enough others can stand for them."""
+    excluded = np.zeros(len(series.speedup), dtype=bool)
+    unknown = series.transient & ~series.lasting
+    for speedup in np.unique(series.speedup[unknown]):
+        at = series.speedup == speedup
+        if np.count_nonzero(at & ~unknown) >= MIN_STEADY:
+            excluded |= at & unknown
+    return series.without(excluded) if excluded.any() else series
+
+
+def lasting_rates(runs: Iterable[RunFlows], point: str) -> dict[WindowKey, float]:
+    """Visits in an effective ns that last, of all windows in which a queue lends or takes some.
+
+    Not a number where nobody knows.
+    """
     found: dict[WindowKey, float] = {}
-    for halves in runs:
-        found.update(_of_run([half for half in halves if point in half.flow.visits], point))
+    for run in runs:
+        found.update(_of_run(run, point))
     return found
 
 
 @dataclass(frozen=True)
 class StageFlow:
-    """How the items that pass a stage are counted: in each half, `own` for every unit of `passing`.
-
-    own: by half, what the stage did. passing: what passed the point, as visits or as work of stage v.
-    work: w_i, Σown/Σpassing in halves in which the stage is tied to v.
-    """
+    """How the items that pass a stage are counted: by what it does, of which an item needs `work`."""
 
     own: Measure
-    passing: Measure
     work: float
 
-    def ratio(self, halves: Iterable[Half]) -> float:
-        """F_i/F_v of some halves together; 0 if unknown."""
-        own, passing = self.sums(halves)
-        return own.sum() / passing.sum() if passing.sum() > 0 else 0.0
+    def items(self, stretch: Stretch) -> float:
+        """F_i."""
+        return self.own(stretch) / self.work
 
-    def sums(self, halves: Iterable[Half]) -> tuple[Floats, Floats]:
-        """F_i and F_v of each half, (H,)."""
-        pairs = [(self.own(half) / self.work, self.passing(half)) for half in halves]
-        return np.array([own for own, _ in pairs]), np.array([passing for _, passing in pairs])
+    def sum(self, stretches: Iterable[Stretch]) -> float:
+        """F_i of several together."""
+        return sum(self.items(stretch) for stretch in stretches)
 
 
-def _of_run(halves: Sequence[Half], point: str) -> dict[WindowKey, float]:
-    stages = _stages_at_work(halves)
-    passing = _passing_stage(halves, stages, point)
+def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
+    stretches = [stretch for stretch in run.stretches if point in stretch.flow.visits]
+    halves = [half for half in run.halves if point in half.flow.visits]
+    stages = _stages_at_work(stretches)
+    passing = _passing_stage(stretches, stages, point)
     if passing is None:
         return {}
-    flows = _flows_of_stages(halves, stages, passing, point)
-    by_speedup: defaultdict[tuple[str, float, bool], list[Half]] = defaultdict(list)
+    flows = _flows_of_stages(stretches, stages, passing, point)
+    if passing not in flows:
+        return {}
+    by_speedup: defaultdict[tuple[str, float], list[Half]] = defaultdict(list)
     for half in halves:
-        record = half.window.record
-        is_steady = record.settling >= 0 and not record.is_transient
-        by_speedup[half.target, record.speedup, is_steady].append(half)
+        by_speedup[half.target, half.window.record.speedup].append(half)
+    apart = _stages_apart(stretches, stages, flows)
     found: dict[WindowKey, float] = {}
-    for (_, _, is_steady), members in by_speedup.items():
-        least = MIN_STEADY_LAG if is_steady else MIN_LAG
-        if slowest := _slowest_that_lags(members, flows, passing, least):
-            found.update(_rates_of(members, flows[slowest], point))
+    for members in by_speedup.values():
+        if any(_is_untied(members, stage, passing) for stage in apart):
+            found.update({(half.target, half.position): float("nan") for half in members})
+            continue
+        slowest = _slowest(members, flows)
+        if slowest is None:
+            continue
+        is_unsettled = _is_unsettled(members)
+        lag = _lag(members, flows[slowest], flows[passing])
+        lags = lag > (MIN_LAG if is_unsettled else MIN_STEADY_LAG) and _passes(
+            members, flows, slowest, passing, lag
+        )
+        if lags or is_unsettled:
+            found.update(_rates_of(members, flows, slowest if lags else None, passing, point))
     return found
 
 
-def _stages_at_work(halves: Sequence[Half]) -> list[int]:
+def _is_unsettled(halves: Sequence[Half]) -> bool:
+    records = [half.window.record for half in halves]
+    unsettled = [record.is_transient or record.is_cut or record.settling < 0 for record in records]
+    return bool(np.mean(unsettled) > MAX_UNSETTLED)
+
+
+def _stages_at_work(stretches: Sequence[Stretch]) -> list[int]:
     total: defaultdict[int, float] = defaultdict(float)
-    for half in halves:
-        for stage, ran in half.ran.items():
+    for stretch in stretches:
+        for stage, ran in stretch.ran.items():
             total[stage] += ran
     return [stage for stage, ran in sorted(total.items()) if ran > MIN_WORK * sum(total.values())]
 
 
-def _passing_stage(halves: Sequence[Half], stages: Sequence[int], point: str) -> int | None:
+def _passing_stage(stretches: Sequence[Stretch], stages: Sequence[int], point: str) -> int | None:
     """v: the stage whose processor time follows the visits best; None if there is only one stage."""
-    if len(stages) < 2 or not halves:
+    if len(stages) < 2 or not stretches:
         return None
-    visits = np.array([half.visits(point) for half in halves])
+    visits = np.array([stretch.visits(point) for stretch in stretches])
     return min(
-        stages, key=lambda stage: _scatter(np.array([half.ran.get(stage, 0.0) for half in halves]), visits)
+        stages,
+        key=lambda stage: _scatter(np.array([stretch.ran.get(stage, 0.0) for stretch in stretches]), visits),
     )
 
 
 def _scatter(values: Floats, visits: Floats) -> float:
     """How far values are from being proportional to visits; without unit."""
-    if values.sum() <= 0:
+    if values.sum() <= 0 or visits.sum() <= 0:
         return float("inf")
     residuals = values / values.sum() - visits / visits.sum()
     return float(residuals @ residuals)
 
 
 def _flows_of_stages(
-    halves: Sequence[Half], stages: Sequence[int], passing: int, point: str
+    stretches: Sequence[Stretch], stages: Sequence[int], passing: int, point: str
 ) -> dict[int, StageFlow]:
-    """The flows of the stages that are tied to v in some halves, or to a stage whose flow is known."""
-    found: dict[int, StageFlow] = {}
+    """The flows of stage v, and of those with a queue between them and a stage whose flow is known."""
+    visits = sum(stretch.visits(point) for stretch in stretches)
+    ran = sum(stretch.ran.get(passing, 0.0) for stretch in stretches)
+    if not visits or not ran:
+        return {}
+    found = {passing: StageFlow(_ran(passing), ran / visits)}
     reached = [passing]
     for known in reached:
-        ties = [(half, half.tied_to(known)) for half in halves]
         for stage in stages:
-            if stage in reached:
+            if stage in found:
                 continue
-            tied = _tied_throughout([half for half, others in ties if stage in others])
-            ways = _ways_to_v(stage, passing, point) if known == passing else _ways_by(stage, found[known])
-            if len(tied) >= MIN_TIED and (flow := _best_flow(tied, ways)):
+            if flow := _flow_by(stretches, stage, known, found[known]):
                 found[stage] = flow
                 reached.append(stage)
     return found
 
 
-def _tied_throughout(halves: Sequence[Half]) -> list[Half]:
-    """Second halves of windows whose first half was tied: a queue may have become empty within the first."""
-    firsts = {(half.target, half.position) for half in halves if half.first}
-    return [half for half in halves if not half.first and (half.target, half.position) in firsts]
-
-
-@dataclass(frozen=True)
-class Counting:
-    """A way to count a stage's items: `own` beside `passing` (StageFlow). tied: what passes v in tied
-    halves."""
-
-    own: Measure
-    passing: Measure
-    tied: Measure
-
-
-def _ways_to_v(stage: int, passing: int, point: str) -> list[Counting]:
-    """Processor time is compared with that of stage v, so that what slows the machine cancels."""
-    time_of_v, visits = _ran(passing), _visits(point)
-    return [
-        Counting(_ran(stage), time_of_v, time_of_v),
-        Counting(_releases(stage), visits, visits),
-    ]
-
-
-def _ways_by(stage: int, known: StageFlow) -> list[Counting]:
-    """Where the stage is tied to another one, it has that one's flow."""
-
-    def tied(half: Half) -> float:
-        return known.own(half) / known.work
-
-    return [Counting(own, known.passing, tied) for own in (_ran(stage), _releases(stage))]
+def _flow_by(stretches: Sequence[Stretch], stage: int, known: int, flow: StageFlow) -> StageFlow | None:
+    """Between two moments at which one waits for the other, both pass as many items."""
+    spans = []
+    for pair in ((stage, known), (known, stage)):
+        at = [i for i, stretch in enumerate(stretches) if stretch.waits.get(pair, 0.0) > 0]
+        if at:
+            spans.append(stretches[at[0] + 1 : at[-1] + 1])
+    length = sum(stretch.flow.duration for stretch in stretches)
+    if not spans or max(sum(s.flow.duration for s in span) for span in spans) < MIN_SPAN * length:
+        return None
+    items = sum(flow.sum(span) for span in spans)
+    if items <= 0:
+        return None
+    ran = sum(stretch.ran.get(stage, 0.0) for span in spans for stretch in span)
+    return StageFlow(_ran(stage), ran / items) if ran > 0 else None
 
 
 def _ran(stage: int) -> Measure:
-    return lambda half: half.ran.get(stage, 0.0)
+    return lambda stretch: stretch.ran.get(stage, 0.0)
 
 
-def _releases(stage: int) -> Measure:
-    return lambda half: half.releases.get(stage, 0.0)
+def _capacity(halves: Sequence[Half], flow: StageFlow, stage: int) -> float:
+    """Items that the stage could pass if it never waited."""
+    busy = 1 - float(np.mean([half.waited(stage) for half in halves]))
+    return flow.sum(halves) / busy if busy > 0 else float("inf")
 
 
-def _visits(point: str) -> Measure:
-    return lambda half: half.visits(point)
+def _stages_apart(
+    stretches: Sequence[Stretch], stages: Sequence[int], flows: Mapping[int, StageFlow]
+) -> list[int]:
+    """Stages that waited for one of the others at some time, too seldom to know their flow."""
+    pairs = {pair for stretch in stretches for pair in stretch.waits}
+    return [
+        stage
+        for stage in stages
+        if stage not in flows and any((stage, other) in pairs or (other, stage) in pairs for other in flows)
+    ]
 
 
-def _best_flow(tied: Sequence[Half], ways: Iterable[Counting]) -> StageFlow | None:
-    """Items counted by what follows best in tied halves; None: nothing does."""
-    best: StageFlow | None = None
-    least = float("inf")
-    for each in ways:
-        work = StageFlow(each.own, each.tied, 1.0).ratio(tied)
-        if work <= 0:
-            continue
-        flow = StageFlow(each.own, each.tied, work)
-        baselines = flow.ratio([half for half in tied if half.window.record.speedup == 0])
-        speedups = flow.ratio([half for half in tied if half.window.record.speedup > 0])
-        if baselines and speedups and abs(np.log(baselines / speedups)) > MAX_CHANGE:
-            continue
-        if (scatter := _scatter(*flow.sums(tied))) < least:
-            best, least = StageFlow(each.own, each.passing, work), scatter
-    return best
+def _is_untied(halves: Sequence[Half], stage: int, passing: int) -> bool:
+    return float(np.mean([stage in half.tied_to(passing) for half in halves])) < MIN_TIED
 
 
-def _slowest_that_lags(
-    halves: Sequence[Half], flows: Mapping[int, StageFlow], passing: int, min_lag: float
-) -> int | None:
-    """The stage with the least flow of those that lag, at one target and speedup; None if none does.
-
-    What makes it lag must pass: it lags more where no chain of waits ties it to v, or less in second halves.
-    """
-    lagging = []
-    for stage, flow in flows.items():
-        if np.mean([half.waited(stage) for half in halves]) > MAX_WAIT:
-            continue
-        if _lags(halves, flow, min_lag) and (
-            _lags_untied(halves, flow, stage, passing) or _recovers(halves, flow)
-        ):
-            lagging.append((flow.ratio(halves), stage))
-    return min(lagging)[1] if lagging else None
-
-
-def _lags(halves: Sequence[Half], flow: StageFlow, min_lag: float) -> bool:
-    """Is F_i below F_v, beyond chance?"""
+def _slowest(halves: Sequence[Half], flows: Mapping[int, StageFlow]) -> int | None:
+    """The stage that can pass the fewest items, at one target and speedup."""
     if len(halves) < MIN_HALVES:
-        return False
-    own, passing = flow.sums(halves)
-    if passing.sum() <= 0:
-        return False
-    lag = 1 - own.sum() / passing.sum()
-    return bool(lag > min_lag and lag > LAG_ERRORS * _error_of_ratio(own, passing))
+        return None
+    candidates = [
+        (_capacity(halves, flow, stage), stage)
+        for stage, flow in flows.items()
+        if np.mean([half.waited(stage) for half in halves]) <= MAX_WAIT
+    ]
+    return min(candidates)[1] if candidates else None
 
 
-def _lags_untied(halves: Sequence[Half], flow: StageFlow, stage: int, passing: int) -> bool:
-    tied = [half for half in halves if stage in half.tied_to(passing)]
-    untied = [half for half in halves if stage not in half.tied_to(passing)]
-    if len(untied) < MIN_HALVES or flow.ratio(untied) > 1 - MIN_LAG:
-        return False
-    return not tied or flow.ratio(untied) < flow.ratio(tied)
+def _lag(halves: Sequence[Half], flow: StageFlow, passing: StageFlow) -> float:
+    """By how much of F_v a stage falls behind."""
+    passed = passing.sum(halves)
+    return 1 - flow.sum(halves) / passed if passed > 0 else 0.0
 
 
-def _recovers(halves: Sequence[Half], flow: StageFlow) -> bool:
-    """Is F_i/F_v greater in second halves of windows, beyond chance?"""
-    parts = [[half for half in halves if half.first is first] for first in (True, False)]
-    if min(map(len, parts)) < MIN_HALVES:
-        return False
-    first, second = (flow.sums(part) for part in parts)
-    error = np.hypot(_error_of_ratio(*first), _error_of_ratio(*second))
-    return bool(second[0].sum() / second[1].sum() - first[0].sum() / first[1].sum() > LAG_ERRORS * error)
+def _passes(
+    halves: Sequence[Half], flows: Mapping[int, StageFlow], stage: int, passing: int, lag: float
+) -> bool:
+    """Is the lag one of queues? Then there is less of it where waits have tied the stage to v for a while.
 
-
-def _error_of_ratio(numerator: Floats, denominator: Floats) -> float:
-    """Standard error of Σnumerator / Σdenominator, by the scatter of the residuals."""
-    residuals = numerator - numerator.sum() / denominator.sum() * denominator
-    scatter = residuals @ residuals * len(numerator) / (len(numerator) - 1)
-    return float(np.sqrt(scatter) / denominator.sum())
-
-
-def _rates_of(halves: Sequence[Half], flow: StageFlow, point: str) -> dict[WindowKey, float]:
-    """F_i/F_v of each window times its rate.
-
-    A queue may become empty within a window: F_i lasts all the same.
+    Work that moved to another stage makes a stage lag for good.
     """
+    tied = _tied_throughout(halves, stage, passing)
+    return len(tied) < MIN_HALVES or _lag(tied, flows[stage], flows[passing]) < lag / 2
+
+
+def _tied_throughout(halves: Sequence[Half], stage: int, passing: int) -> list[Half]:
+    """Second halves of windows both halves of which are tied."""
+    tied = [half for half in halves if stage in half.tied_to(passing)]
+    firsts = {(half.target, half.position) for half in tied if half.first}
+    return [half for half in tied if not half.first and (half.target, half.position) in firsts]
+
+
+def _rates_of(
+    halves: Sequence[Half], flows: Mapping[int, StageFlow], slowest: int | None, passing: int, point: str
+) -> dict[WindowKey, float]:
+    """Rates by C_i of the slowest stage, with v's chance in work for each visit; None: as measured."""
     windows: defaultdict[WindowKey, list[Half]] = defaultdict(list)
     for half in halves:
         windows[half.target, half.position].append(half)
-    return {
-        key: flow.ratio(of_window)
-        * sum(half.visits(point) for half in of_window)
-        / sum(half.effective for half in of_window)
-        for key, of_window in windows.items()
-    }
+    found = {}
+    for key, members in windows.items():
+        effective = sum(half.effective for half in members)
+        visits = sum(half.visits(point) for half in members)
+        if slowest is None:
+            found[key] = visits / effective
+            continue
+        passed = flows[passing].sum(members)
+        chance = visits / passed if passed > MIN_ITEMS else 1.0
+        found[key] = _capacity(members, flows[slowest], slowest) * chance / effective
+    return found

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cozcli.analysis.input.windows import Window
+from cozcli.profile.profile import Run
 from cozcli.profile.records import Flow
 
 #: An object matters to a thread if it is behind this share of its waits, or of those that it ended.
@@ -24,19 +25,14 @@ UNKNOWN = 0
 
 
 @dataclass(frozen=True)
-class Half:
-    """A half of a window.
+class Stretch:
+    """What stages did in some time: a half of a window, or what lies between two windows.
 
-    flow: its record. target, position: which window, as `Context.by_target` has it. first: which half.
     ran, releases, threads: processor time, releases of locks and semaphores, and threads, by stage.
     waits: ns by (stage that waited, stage that it waited for). Where nobody knows who ended a wait, it counts
     for the one for whom the stage waits longest; `UNKNOWN`: there is none. Stages are numbered from 1 on.
     """
 
-    target: str
-    position: int
-    first: bool
-    window: Window
     flow: Flow
     ran: Mapping[int, float]
     releases: Mapping[int, float]
@@ -49,7 +45,7 @@ class Half:
         return self.flow.duration - self.flow.delay
 
     def waited(self, stage: int) -> float:
-        """How much of the half the stage's threads waited, on average."""
+        """How much of the time the stage's threads waited, on average."""
         total = sum(waited for (waiter, _), waited in self.waits.items() if waiter == stage)
         return total / (self.flow.duration * max(self.threads.get(stage, 0), 1))
 
@@ -71,24 +67,64 @@ class Half:
         return self.flow.visits.get(point, 0)
 
 
-def halves_by_run(by_target: Mapping[str, Sequence[Window]]) -> dict[int, list[Half]]:
-    """The halves of all windows that saw queues, by the number of their run."""
-    flows: defaultdict[int, list[tuple[str, int, bool, Window, Flow]]] = defaultdict(list)
-    for target, windows in by_target.items():
-        for position, window in enumerate(windows):
-            if window.is_of_other_target:
-                continue
-            for number, flow in enumerate(window.record.flows):
-                if flow.delay < flow.duration and flow.threads:
-                    flows[window.run].append((target, position, number == 0, window, flow))
-    return {run: _halves(found) for run, found in flows.items()}
+@dataclass(frozen=True)
+class Half(Stretch):
+    """A half of a window.
+
+    target, position: which window, as `Context.by_target` has it. first: which half.
+    """
+
+    target: str
+    position: int
+    first: bool
+    window: Window
 
 
-def _halves(found: Sequence[tuple[str, int, bool, Window, Flow]]) -> list[Half]:
-    flows = [flow for *_, flow in found]
-    stages = find_stages(flows)
-    usual = _usual_wakers(flows, stages)
-    return [_half(*each, stages, usual) for each in found]
+@dataclass(frozen=True)
+class RunFlows:
+    """What the stages of one run did. halves: of usable windows. stretches: all that is known, in order."""
+
+    halves: Sequence[Half]
+    stretches: Sequence[Stretch]
+
+
+def flows_by_run(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]) -> list[RunFlows]:
+    """What the stages did, of all runs that saw queues."""
+    found = []
+    for number, run in enumerate(runs):
+        flows = _flows_in_order(run)
+        if not flows:
+            continue
+        stages = find_stages(flows)
+        usual = _usual_wakers(flows, stages)
+        halves = [
+            Half(
+                **vars(_stretch(flow, stages, usual)),
+                target=target,
+                position=position,
+                first=half == 0,
+                window=window,
+            )
+            for target, windows in by_target.items()
+            for position, window in enumerate(windows)
+            if window.run == number and not window.is_of_other_target
+            for half, flow in enumerate(window.record.flows)
+            if flow.threads and flow.delay < flow.duration
+        ]
+        found.append(RunFlows(halves, [_stretch(flow, stages, usual) for flow in flows]))
+    return found
+
+
+def _flows_in_order(run: Run) -> list[Flow]:
+    """All of the run's; none where what lies between windows is not known: sums would mean nothing."""
+    flows: list[Flow] = []
+    for record in sorted(run.experiments, key=lambda record: record.start):
+        if not record.flows:
+            continue
+        if record.flow_before is None:
+            return []
+        flows += [record.flow_before, *record.flows]
+    return flows
 
 
 def _usual_wakers(flows: Sequence[Flow], stages: Mapping[int, int]) -> dict[int, int]:
@@ -103,15 +139,7 @@ def _usual_wakers(flows: Sequence[Flow], stages: Mapping[int, int]) -> dict[int,
     return {stage: max(wakers, key=lambda waker: wakers[waker]) for stage, wakers in waited.items()}
 
 
-def _half(
-    target: str,
-    position: int,
-    first: bool,
-    window: Window,
-    flow: Flow,
-    stages: Mapping[int, int],
-    usual: Mapping[int, int],
-) -> Half:
+def _stretch(flow: Flow, stages: Mapping[int, int], usual: Mapping[int, int]) -> Stretch:
     ran: defaultdict[int, float] = defaultdict(float)
     releases: defaultdict[int, float] = defaultdict(float)
     threads: defaultdict[int, int] = defaultdict(int)
@@ -125,7 +153,7 @@ def _half(
             waker = stages.get(wait.waker, usual.get(stage, UNKNOWN))
             if waker != stage:
                 waits[stage, waker] += wait.waited
-    return Half(target, position, first, window, flow, ran, releases, threads, waits)
+    return Stretch(flow, ran, releases, threads, waits)
 
 
 def find_stages(flows: Sequence[Flow]) -> dict[int, int]:

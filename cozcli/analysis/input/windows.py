@@ -12,8 +12,6 @@ from cozcli.profile.records import ExperimentRecord
 
 #: Stratum of windows that were not measured in blocks: classic profiles, end-to-end windows.
 POOL = -1
-#: With so many windows in steady state at a speedup, those that were not are left out.
-MIN_STEADY = 4
 #: While a queue drains at a speedup of 100 %, hardly anything but the line runs. Where most windows are
 #: transient, those with less effective time than this share of their length have no period.
 MIN_EFFECTIVE = 0.1
@@ -75,8 +73,7 @@ class Windows:
 def usable_windows(runs: Sequence[Run]) -> Windows:
     """Sort windows by location.
 
-    Clipped ones are left out: the speedup that they record was not applied. So are transient ones, if others
-    can stand for them.
+    Clipped ones are left out: the speedup that they record was not applied.
     """
     windows = Windows(defaultdict(list))
     steady, transient = (_count(runs, is_transient) for is_transient in (False, True))
@@ -93,8 +90,6 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
                 windows.clipped += 1
                 continue
             key = record.location, record.speedup
-            if record.is_transient and steady[key] >= MIN_STEADY:
-                continue
             if transient[key] > steady[key] and record.effective_duration < MIN_EFFECTIVE * record.duration:
                 continue
             windows.unsettled += "unsettled" in record.flags

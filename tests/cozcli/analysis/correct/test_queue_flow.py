@@ -14,7 +14,7 @@ import pytest
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.correct.queue_flow import QueueFlow, lasting_rates
-from cozcli.analysis.input.flows import UNKNOWN, Half, find_stages, halves_by_run
+from cozcli.analysis.input.flows import UNKNOWN, Half, RunFlows, find_stages, flows_by_run
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Mark
 from cozcli.profile.profile import Profile, collect_runs
@@ -91,33 +91,38 @@ class Pipeline:
             self.blocked[2] = False
 
 
-def settle(program: Pipeline, speedup: float, limit: float, rng: np.random.Generator) -> bool:
-    """Run on until a stage waits, as the runtime does; False if none has within `limit` ms."""
+def settle(
+    program: Pipeline, speedup: float, limit: float, rng: np.random.Generator
+) -> tuple[bool, list[dict[str, Any]]]:
+    """Run on until a stage waits, as the runtime does; False if none has within `limit` ms. And the flows."""
+    laps = []
     for _ in range(int(limit / SETTLING)):
-        if any(event == "waits" for event, _ in program.run(SETTLING, speedup, rng)):
-            return True
-    return False
+        laps.append(part_of(program, SETTLING, speedup, rng)["flow"])
+        if any(thread["waits"] for thread in laps[-1]["threads"]):
+            return True, laps
+    return False, laps
 
 
 def records_of(program: Pipeline, blocks: int = 24, limit: float | None = None) -> list[dict[str, Any]]:
     """A profile of the program. limit: ms for which the runtime waits for steady state; None: it does not."""
     rng = np.random.default_rng(program.seed)
     records: list[dict[str, Any]] = [{"type": "run", "format": "coz-profile", "version": 1, "period": 10**6}]
-    for _ in program.run(5 * program.capacity * program.consume, 0.0, rng):
-        pass
+    before = [part_of(program, 5 * program.capacity * program.consume, 0.0, rng)["flow"]]
     start = 0.0
     for block in range(blocks):
         for speedup in map(float, rng.permutation(SPEEDUPS)):
-            for _ in program.run(SETTLING, speedup, rng):
-                pass
-            is_steady = limit is not None and settle(program, speedup, limit, rng)
+            before.append(part_of(program, SETTLING, speedup, rng)["flow"])
+            is_steady, laps = settle(program, speedup, limit or 0.0, rng)
+            before += laps
             told = {} if limit is None else {"settling": 1, "flags": [] if is_steady else ["transient"]}
-            halves = [half_of(program, speedup, rng) for _ in range(2)]
+            halves = [part_of(program, WINDOW / 2, speedup, rng) for _ in range(2)]
             visits = [half["visits"] for half in halves]
             elapsed = [half["effective"] for half in halves]
+            flows = [half["flow"] for half in halves]
             if min(visits) == 0:
+                before += flows
                 continue
-            duration = sum(half["flow"]["duration"] for half in halves)
+            duration = sum(flow["duration"] for flow in flows)
             point = {"name": "item", "kind": "throughput", "visits": sum(visits), "elapsed": sum(elapsed)}
             point |= {"half_visits": visits[0], "half_elapsed": elapsed[0]}
             records.append(
@@ -125,16 +130,41 @@ def records_of(program: Pipeline, blocks: int = 24, limit: float | None = None) 
                     "type": "experiment", "block": block, "location": "/a.c:2", "speedup": speedup,
                     "start": int(start * 1e6), "duration": duration, "effective_duration": sum(elapsed),
                     "delay": duration - sum(elapsed), "hits": 0, "samples": 100, "flags": [],
-                    "points": [point], "flows": [half["flow"] for half in halves],
+                    "points": [point], "flows": flows, "flow_before": together(before),
                 } | told
             )  # fmt: skip
+            before = []
             start += duration / 1e6
     return records
 
 
-def half_of(program: Pipeline, speedup: float, rng: np.random.Generator) -> dict[str, Any]:
+def together(flows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One flow for several that follow each other."""
+    threads = []
+    for same in zip(*(flow["threads"] for flow in flows), strict=True):
+        waits: defaultdict[tuple[int, int], int] = defaultdict(int)
+        for thread in same:
+            for waited_at, waker, waited in thread["waits"]:
+                waits[waited_at, waker] += waited
+        threads.append(
+            {
+                "thread": same[0]["thread"],
+                "ran": sum(thread["ran"] for thread in same),
+                "releases": sum(thread["releases"] for thread in same),
+                "waits": [[*pair, waited] for pair, waited in waits.items()],
+            }
+        )
+    return {
+        "duration": sum(flow["duration"] for flow in flows),
+        "delay": sum(flow["delay"] for flow in flows),
+        "visits": {"item": sum(flow["visits"]["item"] for flow in flows)},
+        "threads": threads,
+    }
+
+
+def part_of(program: Pipeline, time: float, speedup: float, rng: np.random.Generator) -> dict[str, Any]:
     seen: defaultdict[tuple[str, int], int] = defaultdict(int)
-    for event in program.run(WINDOW / 2, speedup, rng):
+    for event in program.run(time, speedup, rng):
         seen[event] += 1
     effective = seen["passes", 0] * STEP
     ms = 1_000_000
@@ -158,6 +188,11 @@ def half_of(program: Pipeline, speedup: float, rng: np.random.Generator) -> dict
 def profile_of(records: list[dict[str, Any]]) -> Profile:
     lines = [(json.dumps(record) + "\n").encode() for record in records]
     return Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])
+
+
+def flows_of(records: list[dict[str, Any]]) -> list[RunFlows]:
+    runs = profile_of(records).runs
+    return flows_by_run(runs, usable_windows(runs).by_target)
 
 
 def effects_of(profile: Profile, *, corrected: bool) -> dict[float, float]:
@@ -199,9 +234,33 @@ def test_an_effect_that_never_settled_has_bounds_and_a_mark() -> None:
         assert point.low <= 0 < program.lasting_effect(point.speedup) < point.high, point
 
 
-def test_windows_in_steady_state_are_not_corrected() -> None:
+def test_windows_in_steady_state_stay_as_they_are() -> None:
     profile = profile_of(records_of(Pipeline(10.0, 6.0, 64), limit=2000.0))
+    plain = effects_of(profile, corrected=False)
+    assert effects_of(profile, corrected=True) == pytest.approx(plain, abs=0.02)
+
+
+def test_a_profile_that_does_not_say_what_lies_between_windows_is_not_corrected() -> None:
+    records = records_of(Pipeline(6.0, 10.0, 8))
+    for record in records[1:]:
+        del record["flow_before"]
+    profile = profile_of(records)
     assert effects_of(profile, corrected=True) == effects_of(profile, corrected=False)
+
+
+def test_a_queue_of_which_only_the_start_is_known_leaves_bounds() -> None:
+    """The consumer waited for the first item, and nobody has since."""
+    program = Pipeline(6.0, 10.0, 64)
+    records = records_of(program)
+    for record in records[1:]:
+        for flow in (record["flow_before"], *record["flows"]):
+            for each in flow["threads"]:
+                each["waits"] = []
+    records[1]["flow_before"]["threads"][1]["waits"] = [[NOT_EMPTY, 1, 6_000_000]]
+    result = analyse(profile_of(records)).results[0]
+    assert Mark.NOT_STEADY in result.marks
+    for point in result.curve[1:]:
+        assert point.low <= 0 < program.lasting_effect(point.speedup) < point.high + 0.02, point
 
 
 def test_windows_that_only_seemed_to_open_in_steady_state_are_corrected() -> None:
@@ -219,20 +278,21 @@ def half_of_three_stages(position: int, first: bool) -> Half:
     So the first is tied to the second in odd windows only, and the second to the last in even ones.
     """
     if position % 2 == 0:
-        items, ran = {1: 143.0, 2: 100.0, 3: 100.0}, {1: 1000.0, 2: 1000.0, 3: 500.0}
+        items, ran = {1: 132.0, 2: 132.0, 3: 100.0}, {1: 924.0, 2: 1320.0, 3: 500.0}
         waits, delay = {(3, 2): 500.0}, 0
     else:
         items, ran = {1: 84.0, 2: 84.0, 3: 116.0}, {1: 588.0, 2: 840.0, 3: 580.0}
         waits, delay = {(2, 1): 160.0}, 420
-    record = SimpleNamespace(speedup=0.5 if delay else 0.0, is_transient=False, settling=1)
+    record = SimpleNamespace(speedup=0.5 if delay else 0.0, is_transient=False, is_cut=False, settling=1)
     flow = Flow(duration=1000, delay=delay, visits={"item": int(items[3])}, threads=())
     window = cast("Window", SimpleNamespace(record=record))
-    return Half("middle", position, first, window, flow, ran, items, {1: 1, 2: 1, 3: 1}, waits)
+    stages = {1: 1, 2: 1, 3: 1}
+    return Half(flow, ran, items, stages, waits, "middle", position, first, window)
 
 
 def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
     halves = [half_of_three_stages(position, first) for position in range(40) for first in (True, False)]
-    rates = lasting_rates([halves], "item")
+    rates = lasting_rates([RunFlows(halves, halves)], "item")
     assert {position for _, position in rates} == set(range(1, 40, 2))
     assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
 
@@ -242,7 +302,7 @@ def test_a_wait_that_nobody_is_known_to_have_ended_counts_for_the_usual_waker() 
     for record in records[1::2]:
         for thread in record["flows"][0]["threads"]:
             thread["waits"] = [[0, 0, waited] for _, _, waited in thread["waits"]]
-    (halves,) = halves_by_run(usable_windows(profile_of(records).runs).by_target).values()
+    halves = flows_of(records)[0].halves
     assert any(wait.waker == 0 for half in halves for thread in half.flow.threads for wait in thread.waits)
     assert all(waker != UNKNOWN for half in halves for _, waker in half.waits)
 
@@ -270,15 +330,14 @@ def test_where_nobody_ever_waits_nothing_is_known() -> None:
 
 def test_work_that_moves_to_another_stage_is_no_queue_that_drains() -> None:
     """The consumer always waits for the producer, which does less for each visit under speedups."""
-    records = records_of(Pipeline(10.0, 6.0, 8))
+    records = records_of(Pipeline(10.0, 6.0, 8), limit=2000.0)
     for record in records[1:]:
-        for flow in record["flows"]:
+        for flow in (record["flow_before"], *record["flows"]):
             producer = flow["threads"][0]
             part = 1 - record["speedup"] / 2
             producer["ran"] = int(producer["ran"] * part)
             producer["releases"] = int(producer["releases"] * part)
-    by_target = usable_windows(profile_of(records).runs).by_target
-    assert lasting_rates(halves_by_run(by_target).values(), "item") == {}
+    assert lasting_rates(flows_of(records), "item") == {}
 
 
 def test_profiles_without_flows_stay_as_they_are() -> None:
