@@ -110,7 +110,7 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   select(target, window);
   const Nanoseconds selected = now();
   if (!stop_.sleep_for(window_.queue_settling())) return false;
-  if (!settle_queues(target, speedup)) return false;
+  if (!settle_queues(target)) return false;
   Opening opening = open_window(target);
   if (reads_threads_) {
     opening.waits = read_core_waits(shared_.threads);
@@ -137,9 +137,9 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   return true;
 }
 
-bool Experimenter::settle_queues(std::uint32_t target, int speedup) {
+bool Experimenter::settle_queues(std::uint32_t target) {
   const Nanoseconds begin = now();
-  settle_limit_ = settling_.limit(target, speedup, begin - start_);
+  settle_limit_ = settling_.limit(target, begin - start_);
   gave_up_settling_ = false;
   if (settle_limit_ == 0) return true;
   flows_.start_lap();
@@ -151,7 +151,7 @@ bool Experimenter::settle_queues(std::uint32_t target, int speedup) {
     is_steady = settling_.is_steady(*lap);
     checkpoint_if_due();
   }
-  settling_.waited(target, speedup, now() - begin, is_steady);
+  settling_.waited(now() - begin);
   gave_up_settling_ = !is_steady;
   return true;
 }

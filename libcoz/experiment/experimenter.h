@@ -113,7 +113,7 @@ class Experimenter {
   // False when stopped.
   bool run_window(std::uint32_t target, BlockWindow window);
   // Waits for steady state where it is known to take long. False when stopped.
-  bool settle_queues(std::uint32_t target, int speedup);
+  bool settle_queues(std::uint32_t target);
   void observe_queues(std::uint32_t target, ExperimentRecord& record);
   bool run_reference();
   bool measure_reference();

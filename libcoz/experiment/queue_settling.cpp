@@ -143,20 +143,11 @@ bool QueueSettling::is_slow(std::uint32_t target) const {
   return static_cast<double>(unsteady) > kMinUnsteady * static_cast<double>(own.size());
 }
 
-Nanoseconds QueueSettling::limit(std::uint32_t target, int speedup, Nanoseconds elapsed) const {
+Nanoseconds QueueSettling::limit(std::uint32_t target, Nanoseconds elapsed) const {
   if (!is_slow(target)) return 0;
-  const auto found = limits_.find({target, speedup});
-  const Nanoseconds wanted = found == limits_.end() ? kFirstLimit : found->second;
   const auto left = static_cast<Nanoseconds>(kMaxShare * static_cast<double>(elapsed)) - waited_;
   // To wait for less would be in vain.
-  return left < wanted ? 0 : wanted;
-}
-
-void QueueSettling::waited(std::uint32_t target, int speedup, Nanoseconds time, bool steady) {
-  waited_ += time;
-  Nanoseconds& limit = limits_.try_emplace({target, speedup}, kFirstLimit).first->second;
-  // What came in time is expected again, with something to spare; what did not gets longer.
-  limit = std::min(steady ? std::max(kFirstLimit, 3 * time) : std::max(limit, 2 * time), kMaxLimit);
+  return left < kLimit ? 0 : kLimit;
 }
 
 }  // namespace coz

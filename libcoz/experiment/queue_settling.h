@@ -8,9 +8,9 @@
 // Threads that waited for each other within some time form a *group*; threads that hardly ever run
 // are left out. A thread that serves several queues in turn waits at one of them, and keeps pace
 // with all: it is tied to all those for which it waits at that object, or in that role. Steady
-// state is told by the number of groups, which is what is usual for the program. The time that a
-// queue takes is learned by target and speedup; waiting in all takes at most kMaxShare of the time.
-// Where that has been used up, the queue is measured as it is, and the window is marked.
+// state is told by the number of groups, which is what is usual for the program. Waiting in all
+// takes at most kMaxShare of the time. Where that has been used up, or kLimit, the queue is
+// measured as it is, and the window is marked.
 //
 // Plain logic; one thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H
@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "common/clock.h"
@@ -31,8 +30,8 @@ namespace coz {
 class QueueSettling {
  public:
   static constexpr double kMaxShare = 0.4;
-  static constexpr Nanoseconds kFirstLimit = 2 * kSecond;
-  static constexpr Nanoseconds kMaxLimit = 2 * kSecond;
+  // Queues that take longer are measured as they are: stages tell the pace that lasts.
+  static constexpr Nanoseconds kLimit = 2 * kSecond;
 
   // A half of a window of `target`.
   void observe(std::uint32_t target, const FlowResult& half);
@@ -42,9 +41,9 @@ class QueueSettling {
   bool is_slow(std::uint32_t target) const;
 
   // The longest time to wait now; 0: the window opens as things are. `elapsed`: since the start.
-  Nanoseconds limit(std::uint32_t target, int speedup, Nanoseconds elapsed) const;
-  // So long was waited; `steady`: whether steady state came.
-  void waited(std::uint32_t target, int speedup, Nanoseconds time, bool steady);
+  Nanoseconds limit(std::uint32_t target, Nanoseconds elapsed) const;
+  // So long was waited.
+  void waited(Nanoseconds time) { waited_ += time; }
 
  private:
   static constexpr std::size_t kMaxThreads = 1024;
@@ -72,7 +71,6 @@ class QueueSettling {
   std::map<std::uint64_t, Places> places_;  // of each waiter
   std::deque<std::size_t> groups_;
   std::map<std::uint32_t, std::deque<std::size_t>> by_target_;
-  std::map<std::pair<std::uint32_t, int>, Nanoseconds> limits_;
   Nanoseconds waited_ = 0;
 };
 

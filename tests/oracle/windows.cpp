@@ -44,8 +44,8 @@ void Windows::run_window(Line line, int speedup) {
   const Nanoseconds selected = world_.now();
   world_.run_until(world_.now() + length_.queue_settling());
   const Nanoseconds limit =
-      care_.waits ? settling_.limit(static_cast<std::uint32_t>(line), speedup, world_.now()) : 0;
-  const bool gave_up = limit > 0 && !settle_queues(line, speedup, limit);
+      care_.waits ? settling_.limit(static_cast<std::uint32_t>(line), world_.now()) : 0;
+  const bool gave_up = limit > 0 && !settle_queues(limit);
   Window window{line, speedup, 0, 0, gave_up, {}};
   window.record.settling = world_.now() - selected;
   measure(window, gave_up ? 0 : limit);
@@ -55,8 +55,7 @@ void Windows::run_window(Line line, int speedup) {
 }
 
 // Whether steady state came, or was not waited for.
-bool Windows::settle_queues(Line line, int speedup, Nanoseconds limit) {
-  const auto target = static_cast<std::uint32_t>(line);
+bool Windows::settle_queues(Nanoseconds limit) {
   const Nanoseconds begin = world_.now();
   lap_ = read_flows();
   bool is_steady = false;
@@ -67,7 +66,7 @@ bool Windows::settle_queues(Line line, int speedup, Nanoseconds limit) {
     is_steady = settling_.is_steady(*flow);
   }
   const Nanoseconds took = world_.now() - begin;
-  settling_.waited(target, speedup, took, is_steady);
+  settling_.waited(took);
   waited_ += took;
   return is_steady;
 }

@@ -62,7 +62,7 @@ class Windows {
 
   void run_window(Line line, int speedup);
   void describe(Window& window, Nanoseconds opened, Nanoseconds delay) const;
-  bool settle_queues(Line line, int speedup, Nanoseconds limit);
+  bool settle_queues(Nanoseconds limit);
   void measure(Window& window, Nanoseconds closing_limit);
   bool wait_to_close(Nanoseconds time, Nanoseconds limit);
   bool take_edge(std::vector<coz::Visit>& edges);

@@ -142,7 +142,7 @@ TEST_CASE("programs whose stages never wait are always in steady state") {
   observe(settling, kTarget, kDrains, 40);
   CHECK(settling.is_steady(kDrains));
   CHECK_FALSE(settling.is_slow(kTarget));
-  CHECK(settling.limit(kTarget, 50, 100 * kSecond) == 0);
+  CHECK(settling.limit(kTarget, 100 * kSecond) == 0);
 }
 
 TEST_CASE("only targets whose windows were often transient wait for steady state") {
@@ -152,23 +152,8 @@ TEST_CASE("only targets whose windows were often transient wait for steady state
   observe(settling, kTarget, kDrains, 6);
   CHECK(settling.is_slow(kTarget));
   CHECK_FALSE(settling.is_slow(kOther));
-  CHECK(settling.limit(kOther, 50, 100 * kSecond) == 0);
-  CHECK(settling.limit(kTarget, 50, 100 * kSecond) == QueueSettling::kFirstLimit);
-}
-
-TEST_CASE("the limit follows how long a queue takes, at each speedup") {
-  QueueSettling settling;
-  observe(settling, kTarget, kFull, 10);
-  observe(settling, kTarget, kDrains, 6);
-  settling.waited(kTarget, 50, 2 * kSecond, false);
-  CHECK(settling.limit(kTarget, 50, 1000 * kSecond) == 4 * kSecond);
-  settling.waited(kTarget, 50, 3 * kSecond, true);
-  CHECK(settling.limit(kTarget, 50, 1000 * kSecond) == 9 * kSecond);
-  CHECK(settling.limit(kTarget, 75, 1000 * kSecond) == QueueSettling::kFirstLimit);
-  for (int i = 0; i < 9; ++i) {
-    settling.waited(kTarget, 50, settling.limit(kTarget, 50, 10000 * kSecond), false);
-  }
-  CHECK(settling.limit(kTarget, 50, 10000 * kSecond) == QueueSettling::kMaxLimit);
+  CHECK(settling.limit(kOther, 100 * kSecond) == 0);
+  CHECK(settling.limit(kTarget, 100 * kSecond) == QueueSettling::kLimit);
 }
 
 TEST_CASE("waiting takes at most a part of the time") {
@@ -178,8 +163,8 @@ TEST_CASE("waiting takes at most a part of the time") {
   Nanoseconds elapsed = 3 * kSecond;
   Nanoseconds waited = 0;
   for (int i = 0; i < 200; ++i) {
-    const Nanoseconds limit = settling.limit(kTarget, 50, elapsed);
-    settling.waited(kTarget, 50, limit, false);
+    const Nanoseconds limit = settling.limit(kTarget, elapsed);
+    settling.waited(limit);
     waited += limit;
     elapsed += limit + 150 * kMillisecond;
     REQUIRE(static_cast<double>(waited) <= QueueSettling::kMaxShare * static_cast<double>(elapsed));

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.correct.queue_flow import QueueFlow, lasting_rates
+from cozcli.analysis.correct.queue_flow import MIN_STEADY, QueueFlow, lasting_rates
 from cozcli.analysis.input.flows import UNKNOWN, Half, RunFlows, find_stages, flows_by_run
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Mark
@@ -261,6 +261,18 @@ def test_a_queue_of_which_only_the_start_is_known_leaves_bounds() -> None:
     assert Mark.NOT_STEADY in result.marks
     for point in result.curve[1:]:
         assert point.low <= 0 < program.lasting_effect(point.speedup) < point.high + 0.02, point
+
+
+@pytest.mark.parametrize("steady", [MIN_STEADY - 1, MIN_STEADY])
+def test_transient_windows_are_left_out_where_others_stand_for_them(steady: int) -> None:
+    records = [record for record in records_of(Pipeline(6.0, 10.0, 8)) if record.get("speedup") != 1.0]
+    fast = [record for record in records[1:] if record["speedup"] == 0.75]
+    for record in records[1:]:
+        del record["flows"], record["flow_before"]
+    for record in fast[steady:]:
+        record["flags"] = ["transient"]
+    curve = analyse(profile_of(records)).results[0].curve
+    assert curve[-1].experiments == (steady if steady == MIN_STEADY else len(fast))
 
 
 def test_windows_that_only_seemed_to_open_in_steady_state_are_corrected() -> None:

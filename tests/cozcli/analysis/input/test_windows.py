@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cozcli.analysis.input.windows import MIN_STEADY, usable_windows
+from cozcli.analysis.input.windows import usable_windows
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord, RunRecord
 
@@ -16,15 +16,6 @@ def used(records: list[ExperimentRecord]) -> list[ExperimentRecord]:
 
 def window(speedup: float, *flags: str) -> ExperimentRecord:
     return ExperimentRecord("a.c:1", speedup, 150_000_000, flags=flags)
-
-
-@pytest.mark.parametrize("steady", [MIN_STEADY - 1, MIN_STEADY])
-def test_transient_windows_are_left_out_where_others_stand_for_them(steady: int) -> None:
-    settled = [window(0.5)] * steady
-    transient = [window(0.5, "transient")] * 3
-    alone = [window(0.75, "transient")]
-    kept = used([*settled, *transient, *alone])
-    assert kept == [*settled, *(transient if steady < MIN_STEADY else []), *alone]
 
 
 @pytest.mark.parametrize("transient", [1, 3])
