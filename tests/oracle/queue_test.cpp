@@ -1,7 +1,7 @@
 // How far windows on programs with queues are from the truth, with queue settling and without.
 //
 // Queues that take longer to settle than the experimenter waits are left to the analysis
-// (queue_profiles.py).
+// (profiles.py).
 //
 // Addresses of code decide which segments share a bucket, so figures change with each build. Bounds
 // leave room for that. `build/tests/oracle
