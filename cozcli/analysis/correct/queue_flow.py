@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -89,14 +90,23 @@ def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
 
 
 def _without_transient(series: Series) -> Series:
-    """Windows that opened in a transient are left out where enough others can stand for them."""
+    """Windows that opened in a transient count nothing where enough others can stand for them.
+
+    They stay in their places, for series go with the windows of their target.
+    """
     excluded = np.zeros(len(series.speedup), dtype=bool)
     unknown = series.transient & ~series.lasting
     for speedup in np.unique(series.speedup[unknown]):
         at = series.speedup == speedup
         if np.count_nonzero(at & ~unknown) >= MIN_STEADY:
             excluded |= at & unknown
-    return series.without(excluded) if excluded.any() else series
+    if not excluded.any():
+        return series
+    kept: dict[str, Any] = {
+        name: np.where(excluded, 0.0, getattr(series, name))
+        for name in ("numerator", "denominator", "time", "weight")
+    }
+    return replace(series, transient=series.transient & ~excluded, **kept)
 
 
 def lasting_rates(runs: Iterable[RunFlows], point: str) -> dict[WindowKey, float]:
