@@ -4,18 +4,18 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 #include "tests/oracle/truths.h"
 
 namespace oracle {
 namespace {
 
-const std::vector<int> kCapacities = {1, 8, 64, 1000};
-const std::vector<Nanoseconds> kItems = {100 * kMicrosecond, 1 * kMillisecond, 10 * kMillisecond,
-                                         50 * kMillisecond};
-const std::vector<int> kHeldOutCapacities = {3, 17, 130, 400};
-const std::vector<Nanoseconds> kHeldOutItems = {3 * kMillisecond, 7 * kMillisecond,
-                                                20 * kMillisecond};
+constexpr int kCapacities[] = {1, 8, 64, 1000};
+constexpr Nanoseconds kItems[] = {100 * kMicrosecond, 1 * kMillisecond, 10 * kMillisecond,
+                                  50 * kMillisecond};
+constexpr int kHeldOutCapacities[] = {3, 17, 130, 400};
+constexpr Nanoseconds kHeldOutItems[] = {3 * kMillisecond, 7 * kMillisecond, 20 * kMillisecond};
 constexpr int kItemsHeld = 20000;
 
 struct Way {
@@ -99,9 +99,13 @@ namespace {
 // All shapes, capacities and items whose title has the part.
 template <typename Visit>
 void for_each_pipeline(const QueueTable& table, Visit visit) {
-  for (const int capacity : table.held_out ? kHeldOutCapacities : kCapacities) {
+  const std::span<const int> capacities =
+      table.held_out ? std::span<const int>(kHeldOutCapacities) : kCapacities;
+  const std::span<const Nanoseconds> items =
+      table.held_out ? std::span<const Nanoseconds>(kHeldOutItems) : kItems;
+  for (const int capacity : capacities) {
     for (Pipeline pipeline : table.held_out ? held_out_shapes() : pipeline_shapes()) {
-      for (const Nanoseconds item : table.held_out ? kHeldOutItems : kItems) {
+      for (const Nanoseconds item : items) {
         pipeline.capacity = capacity;
         pipeline.item = item;
         if (title(pipeline).find(table.only) != std::string::npos) visit(pipeline);
