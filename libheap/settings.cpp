@@ -1,16 +1,9 @@
 #include "libheap/settings.h"
 
-#include <charconv>
+#include "common/text.h"
 
 namespace coz::heap {
 namespace {
-
-template <typename Number>
-bool parse_number(std::string_view text, Number& number) noexcept {
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  return parsed.ec == std::errc{} && parsed.ptr == end;
-}
 
 bool parse_mode(std::string_view text, Settings& settings) noexcept {
   constexpr std::string_view kCounted = "shuffle:";
@@ -20,9 +13,11 @@ bool parse_mode(std::string_view text, Settings& settings) noexcept {
     settings.shuffle = kShuffle;
     return true;
   }
-  return text.starts_with(kCounted) &&
-         parse_number(text.substr(kCounted.size()), settings.shuffle) && settings.shuffle >= 2 &&
-         settings.shuffle <= kMaxShuffle;
+  if (!text.starts_with(kCounted)) return false;
+  const auto number = parse_number<std::uint32_t>(text.substr(kCounted.size()));
+  if (!number || *number < 2 || *number > kMaxShuffle) return false;
+  settings.shuffle = *number;
+  return true;
 }
 
 }  // namespace
@@ -37,7 +32,9 @@ bool parse_heap(std::string_view text, Settings& settings) noexcept {
 }
 
 bool parse_seed(std::string_view text, std::uint64_t& seed) noexcept {
-  return parse_number(text, seed);
+  const auto number = parse_number<std::uint64_t>(text);
+  if (number) seed = *number;
+  return number.has_value();
 }
 
 }  // namespace coz::heap

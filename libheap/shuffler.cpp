@@ -59,7 +59,7 @@ void Shuffler::clear(std::uint32_t number, const Allocator& base) noexcept {
   for (void**& array : arrays_) {
     if (array == nullptr) continue;
     for (std::uint32_t i = 0; i < number; ++i) base.free(array[i]);
-    base.free(std::exchange(array, nullptr));
+    base.free(static_cast<void*>(std::exchange(array, nullptr)));
   }
 }
 
@@ -71,7 +71,7 @@ void** Shuffler::fill(std::size_t size, std::uint32_t number, const Allocator& b
     array[i] = base.malloc(size * kGrain);
     if (array[i] != nullptr) continue;
     while (i > 0) base.free(array[--i]);
-    base.free(array);
+    base.free(static_cast<void*>(array));
     return nullptr;
   }
   for (std::uint32_t i = number - 1; i > 0; --i) std::swap(array[i], array[random.below(i + 1)]);
