@@ -9,11 +9,14 @@ import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from compiled import compiled
-from conftest import COZ, PROGRAMS
 
+ROOT = Path(__file__).resolve().parents[2]
+COZ = ROOT / "build/bin/coz"
+PROGRAMS = ROOT / "tests/programs"
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 #: Ways to build, of which each changes what depends on addresses.
 WAYS = {
