@@ -12,6 +12,7 @@ from cozcli.analysis.check.capacity import capacity_of, within_capacity
 from cozcli.analysis.check.contention import p_no_contention
 from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
+from cozcli.analysis.check.stage_limits import stage_limits
 from cozcli.analysis.check.steady_state import bounded
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
@@ -156,7 +157,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
     pairs = tuple(pair for point in points for pair in _pairs(point))
-    capacity = capacity_of(runs, known.shares)
+    capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
     results = [within_capacity(result, capacity) for result in decide_significance(candidates)]
     return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs)
 

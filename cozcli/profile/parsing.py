@@ -193,6 +193,7 @@ def _thread_flow(fields: Fields) -> ThreadFlow:
         fields.natural("ran"),
         fields.natural("releases", 0),
         tuple(QueueWait(*wait) for wait in waits),
+        _optional(fields, "hits"),
     )
 
 
@@ -228,7 +229,7 @@ def _probe_time(fields: Fields) -> float:
 
 
 def _optional(fields: Fields, key: str) -> int:
-    """A time that the window is good without: -1 where it is missing or cannot be true."""
+    """A number that the window is good without: -1 where it is missing or cannot be true."""
     try:
         return fields.natural(key) if fields.has(key) else -1
     except RecordError:

@@ -140,13 +140,14 @@ class QueueWait(NamedTuple):
 class ThreadFlow(NamedTuple):
     """What one thread did in a half of a window: processor time, pauses aside, releases, waits at queues.
 
-    `releases`: of locks, and units of semaphores given.
+    `releases`: of locks, and units of semaphores given. `target_samples`: JSON's `hits`; -1 where unknown.
     """
 
     thread: int
     ran: int
     releases: int = 0
     waits: tuple[QueueWait, ...] = ()
+    target_samples: int = -1
 
 
 class Flow(NamedTuple):

@@ -4,7 +4,7 @@
 // The thread owns it. Its signal handler and its wrappers exclude each other by `busy`: while it is
 // set, the handler only defers charges, and the wrapper applies them before it goes on
 // (thread_delays.h). Other threads read `clock.local()`, `busy`, `blocked`, `queue_waits`,
-// `releases` and `pause_cost` only.
+// `releases`, `target_samples` and `pause_cost` only.
 #ifndef LIBCOZ_DELAY_DELAY_STATE_H
 #define LIBCOZ_DELAY_DELAY_STATE_H
 
@@ -32,6 +32,8 @@ struct DelayState {
   QueueWaits queue_waits;
   // Locks released and units of semaphores given: as many for each item of a queue.
   std::atomic<std::uint64_t> releases{0};
+  // Samples in the main target, as often as it was selected.
+  std::atomic<std::uint64_t> target_samples{0};
   // Processor time of the pauses of a thread that has waited at queues, ns.
   std::atomic<Nanoseconds> pause_cost{0};
 
@@ -52,6 +54,7 @@ struct DelayState {
     deferred.store(0, std::memory_order_relaxed);
     queue_waits.reset();
     releases.store(0, std::memory_order_relaxed);
+    target_samples.store(0, std::memory_order_relaxed);
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;

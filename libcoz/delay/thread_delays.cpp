@@ -23,6 +23,10 @@ void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
 void ThreadDelays::sampled(std::uint32_t target) noexcept {
   const Selection selection = environment_.selection.get();
   const auto delay = environment_.selection.delay_of(target, selection);
+  if (delay && target == selection.target) {
+    state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + 1,
+                                std::memory_order_relaxed);
+  }
   if (state_.busy.load(std::memory_order_relaxed) ||
       state_.blocked.load(std::memory_order_relaxed)) {
     if (delay) state_.deferred.fetch_add(*delay, std::memory_order_relaxed);

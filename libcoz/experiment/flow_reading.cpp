@@ -25,6 +25,7 @@ ThreadFlow flow_of(const FlowReading::Thread& from, const FlowReading::Thread& t
   flow.thread = to.number;
   flow.ran = std::max<Nanoseconds>(0, to.ran - from.ran);
   flow.releases = to.releases - from.releases;
+  flow.target_samples = to.target_samples - from.target_samples;
   const Nanoseconds ended = sum_of(to.waits) - sum_of(from.waits);
   const Nanoseconds waited = ended + to.ongoing - from.ongoing;
   const Nanoseconds ended_within = std::max<Nanoseconds>(0, std::min(waited, ended));
@@ -54,6 +55,7 @@ void FlowReading::add(std::uint64_t number, const DelayState& state, Nanoseconds
   thread.slot = state.slot;
   thread.ran = ran - state.pause_cost.load(std::memory_order_relaxed);
   thread.releases = state.releases.load(std::memory_order_relaxed);
+  thread.target_samples = state.target_samples.load(std::memory_order_relaxed);
   thread.ongoing = since == 0 ? 0 : std::max<Nanoseconds>(0, time - since);
   state.queue_waits.for_each([&](const QueueWaits::Wait& wait) { thread.waits.push_back(wait); });
 }

@@ -19,6 +19,7 @@ struct FlowReading {
     std::uint32_t slot;
     Nanoseconds ran;  // pauses aside
     std::uint64_t releases;
+    std::uint64_t target_samples;
     Nanoseconds ongoing;  // of the wait in which it is
     std::vector<QueueWaits::Wait> waits;
   };

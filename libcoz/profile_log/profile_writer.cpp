@@ -125,7 +125,7 @@ void write_flow(JsonWriter& json, const FlowResult& result) {
   for (const ThreadFlow& flow : result.threads) {
     json.begin_object();
     json.field("thread", flow.thread).field("ran", flow.ran);
-    json.field("releases", flow.releases);
+    json.field("releases", flow.releases).field("hits", flow.target_samples);
     json.key("waits").begin_array();
     for (const ThreadFlow::Wait& wait : flow.waits) {
       json.begin_array();

@@ -60,8 +60,8 @@ struct PointResult {
 };
 
 // What a thread did in a part of a window: how long it ran, pauses aside, how many locks it
-// released and units of semaphores it gave, and how long it waited at queues, by the object that it
-// waited for and the thread that ended the wait.
+// released and units of semaphores it gave, its samples in the main target, and how long it waited
+// at queues, by the object that it waited for and the thread that ended the wait.
 struct ThreadFlow {
   struct Wait {
     std::uint64_t object = 0;  // 0: unknown
@@ -73,6 +73,7 @@ struct ThreadFlow {
   Nanoseconds ran = 0;
   std::uint64_t releases = 0;
   std::vector<Wait> waits;
+  std::uint64_t target_samples = 0;
 };
 
 // A half of a window, with the visits to each throughput point.

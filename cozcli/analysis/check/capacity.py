@@ -17,6 +17,7 @@ f = FILLED_LEAST to 1 at f = 1,
 of targets that surely do their work for the visits: their measured effect is above 0, or there is as much
 work for each visit when visits are slower (coupling.py). Others may have nothing to do with the progress
 point, and stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
+Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from cozcli.analysis.check.coupling import works_for_visits
 from cozcli.analysis.input.targets import BOUND_ERRORS
@@ -34,38 +36,49 @@ from cozcli.profile.records import ExperimentRecord
 
 #: From which f on s·A tells something: of simulated programs, what errs least (tests/oracle/crowds.h).
 FILLED_LEAST = 0.6
+#: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
+LIMIT_ERROR = 0.02
 
 
 @dataclass(frozen=True)
 class Capacity:
     """used: u. filled: f. shares: A and the number of samples that it is known from, by location.
 
-    coupled: locations and points, where the one surely works for the other's visits.
+    coupled: locations and points, where the one surely works for the other's visits. limits: what other stages
+    allow, by location and point.
     """
 
     used: float
     filled: float
     shares: Mapping[str, tuple[float, float]]
     coupled: frozenset[tuple[str, str]] = frozenset()
+    limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def limited(
-        self, location: str, matters: bool, speedup: float, effect: float, low: float, high: float
+        self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
-        """An effect with its interval, at a speedup, within what cores allow. NaN stays NaN."""
-        share, samples = self.shares[location]
+        """An effect of a location on a point, with its interval, within what cores allow. NaN stays NaN."""
+        share, samples = self.shares[target[0]]
         error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
         most = 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
         if_busy = speedup * share
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0) if matters else 0.0
-        point = (1 - busy) * min(effect, most) + busy * if_busy
-        return point, min(low, if_busy * (1 - error)), min(max(high, if_busy * (1 + error)), most)
+        limit = self.limits.get(target, 1.0)
+        point = min((1 - busy) * min(effect, most) + busy * if_busy, limit)
+        high = min(max(high, if_busy * (1 + error)), most, limit + LIMIT_ERROR)
+        return point, min(low, if_busy * (1 - error), point), high
 
 
-def capacity_of(runs: Sequence[Run], shares: Mapping[str, tuple[float, float]]) -> Capacity | None:
+def capacity_of(
+    runs: Sequence[Run],
+    shares: Mapping[str, tuple[float, float]],
+    limits: Mapping[tuple[str, str], float] = MappingProxyType({}),
+) -> Capacity | None:
     """What baselines and samples say; None if the profile has no processor times.
 
     Args:
         shares: of effective time and waiting for cores, and samples, by location (shares_of_time).
+        limits: the effects that other stages allow (stage_limits).
     """
     known = [
         (run.record.cores, record)
@@ -87,6 +100,7 @@ def capacity_of(runs: Sequence[Run], shares: Mapping[str, tuple[float, float]]) 
         max(used, min(1 - idle / could, demand, 1.0)),
         {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()},
         works_for_visits(runs),
+        limits,
     )
 
 
@@ -112,7 +126,7 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
     if not is_bounded or capacity is None:
         return result
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
-    at = functools.partial(capacity.limited, result.location, matters)
+    at = functools.partial(capacity.limited, (result.location, result.point), matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
     _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
     fit = result.fit

@@ -120,6 +120,16 @@ def lasting_rates(runs: Iterable[RunFlows], point: str) -> dict[WindowKey, float
     return found
 
 
+def work_for_visits(stretches: Sequence[Stretch], point: str) -> dict[int, float]:
+    """w_i in ns for each visit, of the stages of which it is known."""
+    stages = _stages_at_work(stretches)
+    passing = _passing_stage(stretches, stages, point)
+    if passing is None:
+        return {}
+    flows = _flows_of_stages(stretches, stages, passing, point)
+    return {stage: flow.work for stage, flow in flows.items()}
+
+
 @dataclass(frozen=True)
 class StageFlow:
     """How the items that pass a stage are counted: by what it does, of which an item needs `work`."""

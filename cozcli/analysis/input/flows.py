@@ -29,6 +29,7 @@ class Stretch:
     """What stages did in some time: a half of a window, or what lies between two windows.
 
     ran, releases, threads: processor time, releases of locks and semaphores, and threads, by stage.
+    target_samples: samples in the window's target, by stage; -1 for each thread where that is unknown.
     waits: ns by (stage that waited, stage that it waited for). Where nobody knows who ended a wait, it counts
     for the one for whom the stage waits longest; `UNKNOWN`: there is none. Stages are numbered from 1 on.
     """
@@ -37,6 +38,7 @@ class Stretch:
     ran: Mapping[int, float]
     releases: Mapping[int, float]
     threads: Mapping[int, int]
+    target_samples: Mapping[int, float]
     waits: Mapping[tuple[int, int], float]
 
     @property
@@ -143,9 +145,11 @@ def _stretch(flow: Flow, stages: Mapping[int, int], usual: Mapping[int, int]) ->
     ran: defaultdict[int, float] = defaultdict(float)
     releases: defaultdict[int, float] = defaultdict(float)
     threads: defaultdict[int, int] = defaultdict(int)
+    samples: defaultdict[int, float] = defaultdict(float)
     waits: defaultdict[tuple[int, int], float] = defaultdict(float)
     for thread in flow.threads:
         stage = stages[thread.thread]
+        samples[stage] += thread.target_samples
         ran[stage] += thread.ran
         releases[stage] += thread.releases
         threads[stage] += 1
@@ -153,7 +157,7 @@ def _stretch(flow: Flow, stages: Mapping[int, int], usual: Mapping[int, int]) ->
             waker = stages.get(wait.waker, usual.get(stage, UNKNOWN))
             if waker != stage:
                 waits[stage, waker] += wait.waited
-    return Stretch(flow, ran, releases, threads, waits)
+    return Stretch(flow, ran, releases, threads, samples, waits)
 
 
 def find_stages(flows: Sequence[Flow]) -> dict[int, int]:

@@ -18,6 +18,16 @@ TEST_CASE("a sample in the line charges its thread and delays the others at thei
   CHECK(slept == kDelay);
 }
 
+TEST_CASE("a thread counts its samples in the main target") {
+  World world;
+  Thread a(world, 1);
+  a.delays.sampled(kLine);
+  a.delays.sampled(coz::kNoTarget);
+  a.state.blocked = GENERATE(true, false);
+  a.delays.sampled(kLine);
+  CHECK(a.state.target_samples == 2);
+}
+
 TEST_CASE("a sample in the line pays what the thread owes beside its charge") {
   World world;
   Thread a(world, 1);

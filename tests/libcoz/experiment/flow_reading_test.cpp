@@ -9,12 +9,12 @@ using coz::FlowResult;
 
 TEST_CASE("a thread or a point that a reading does not have had done nothing before") {
   FlowReading from;
-  from.threads = {{1, 0, 500, 5, 0, {}}};
+  from.threads = {{1, 0, 500, 5, 2, 0, {}}};
   from.visits = {{"old", 3}};
   FlowReading to;
   to.time = 1000;
   to.delay = 100;
-  to.threads = {{1, 0, 900, 9, 0, {}}, {2, 1, 300, 4, 0, {{0x10, 0, 70, 0x8}}}};
+  to.threads = {{1, 0, 900, 9, 5, 0, {}}, {2, 1, 300, 4, 0, 0, {{0x10, 0, 70, 0x8}}}};
   to.visits = {{"old", 10}, {"new", 4}};
   const FlowResult flow = flow_between(from, to);
   CHECK(flow.duration == 1000);
@@ -25,6 +25,7 @@ TEST_CASE("a thread or a point that a reading does not have had done nothing bef
   REQUIRE(flow.threads.size() == 2);
   CHECK(flow.threads[0].ran == 400);
   CHECK(flow.threads[0].releases == 4);
+  CHECK(flow.threads[0].target_samples == 3);
   CHECK(flow.threads[1].ran == 300);
   REQUIRE(flow.threads[1].waits.size() == 1);
   CHECK(flow.threads[1].waits[0].waker == 1);

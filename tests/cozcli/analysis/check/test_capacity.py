@@ -84,24 +84,33 @@ def test_effects_are_within_what_cores_allow(
     used: float, filled: float, measured: tuple[float, float, float], expected: tuple[float, float, float]
 ) -> None:
     capacity = Capacity(used, filled, {"a.c:1": (0.38, MANY)})
-    assert capacity.limited("a.c:1", True, 0.5, *measured) == pytest.approx(expected, abs=1e-3)
+    assert capacity.limited(("a.c:1", "item"), True, 0.5, *measured) == pytest.approx(expected, abs=1e-3)
 
 
 def test_what_does_not_surely_matter_stays_as_measured() -> None:
     capacity = Capacity(1.0, 1.0, {"a.c:1": (0.38, MANY)})
-    found = capacity.limited("a.c:1", False, 0.5, 0.01, -0.02, 0.04)
+    found = capacity.limited(("a.c:1", "item"), False, 0.5, 0.01, -0.02, 0.04)
     assert found == pytest.approx((0.01, -0.02, 0.19), abs=1e-3)
+
+
+def test_no_effect_is_greater_than_other_stages_allow() -> None:
+    capacity = Capacity(1.0, 0.9, {"a.c:1": (0.4, MANY)}, limits={("a.c:1", "item"): 0.03})
+    assert capacity.limited(("a.c:1", "item"), True, 0.5, 0.10, 0.06, 0.14) == pytest.approx(
+        (0.03, 0.03, 0.05)
+    )
+    other_point = capacity.limited(("a.c:1", "other"), True, 0.5, 0.10, 0.06, 0.14)
+    assert other_point[0] > 0.1
 
 
 def test_few_samples_leave_room() -> None:
     capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, 100.0)})
-    found = capacity.limited("a.c:1", True, 0.5, 0.5, 0.48, 0.52)
+    found = capacity.limited(("a.c:1", "item"), True, 0.5, 0.5, 0.48, 0.52)
     assert found == pytest.approx((0.20, 0.16, 0.24))
 
 
 def test_nan_stays_nan() -> None:
-    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, MANY)})
-    assert all(map(math.isnan, capacity.limited("a.c:1", False, 0.5, math.nan, math.nan, math.nan)))
+    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, MANY)}, limits={("a.c:1", "item"): 0.3})
+    assert all(map(math.isnan, capacity.limited(("a.c:1", "item"), False, 0.5, math.nan, math.nan, math.nan)))
 
 
 @pytest.fixture(scope="module")

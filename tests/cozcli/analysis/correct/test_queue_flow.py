@@ -302,7 +302,7 @@ def half_of_three_stages(position: int, first: bool) -> Half:
     flow = Flow(duration=1000, delay=delay, visits={"item": int(items[3])}, threads=())
     window = cast("Window", SimpleNamespace(record=record))
     stages = {1: 1, 2: 1, 3: 1}
-    return Half(flow, ran, items, stages, waits, "middle", position, first, window)
+    return Half(flow, ran, items, stages, {}, waits, "middle", position, first, window)
 
 
 def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
