@@ -33,8 +33,10 @@ Nanoseconds others_processor_time() noexcept;
 // falls from about 70 to 20 µs.
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
-// For threads of our own: no slack from here on.
-void tighten_timer_slack() noexcept;
+// For threads of our own: their sleeps end on time from here on. They have no slack, and run in the
+// shortest turns: otherwise, one that wakes on the core of another thread may wait until that one's
+// turn is over (about 3 ms, Linux 6.12 or later; earlier kernels know no turns of a thread's own).
+void wake_on_time() noexcept;
 
 }  // namespace coz
 

@@ -150,7 +150,7 @@ void Runtime::start_sampling() {
 
 void* Runtime::run_experiments(void* self) {
   const OwnThread own("coz");
-  tighten_timer_slack();
+  wake_on_time();
   auto& runtime = *static_cast<Runtime*>(self);
   runtime.experimenter_.take_descriptors();
   runtime.experimenter_.run();

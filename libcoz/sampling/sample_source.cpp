@@ -318,23 +318,26 @@ bool SampleSource::start_timer() {
 
 void* SampleSource::run_timer(void* self) {
   const OwnThread own("coz-timer");
-  tighten_timer_slack();
+  wake_on_time();
   auto& source = *static_cast<SampleSource*>(self);
   // Ticks differ in their place in the period, lest they keep step with the program.
   const Nanoseconds period = source.period_;
   Nanoseconds next = now() + period;
+  Nanoseconds last = now();
   while (source.stop_timer_.sleep_until(next + source.lives_.draw_phase(period / 4))) {
     // More ticks find threads that are owed samples more often.
-    const bool is_behind = source.tick() || source.leftover_.get() > 2 * period;
-    next = std::max(next + (is_behind ? period * 3 / 4 : period), now() - period / 4);
+    const Nanoseconds time = now();
+    const bool is_behind = source.tick(time - last) || source.leftover_.get() > 2 * period;
+    last = time;
+    next = std::max(next + (is_behind ? period / 2 : period), now() - period / 4);
   }
   return nullptr;
 }
 
 // Signals each thread that has used another period of processor time. A thread that sleeps uses
 // none and is left alone: a timer that fired regardless would interrupt its system call. True if
-// one is owed a further sample.
-bool SampleSource::tick() {
+// one is owed a further sample. `interval`: since the tick before.
+bool SampleSource::tick(Nanoseconds interval) {
   if (pauses_.is_paused()) {
     leftover_.limit(0);  // as other threads are not sampled for what they use meanwhile
     return false;
@@ -350,9 +353,15 @@ bool SampleSource::tick() {
   threads_.for_each([&](ThreadState& thread) {
     const int tid = thread.tid.load(std::memory_order_acquire);
     const Nanoseconds used = thread_cpu_time(tid);
-    if (used < 0 || thread.delay.blocked.load(std::memory_order_relaxed)) return;
-    if (!thread.ticks.is_due(used, period_, leftover_)) return;
-    raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
+    if (used < 0) return;
+    // A thread that has run nearly all the time has given its core to this one.
+    const auto is_running = [=](Nanoseconds since_tick) {
+      return since_tick > interval / 4 * 3 || thread_cpu_time(tid) > used;
+    };
+    if (!thread.delay.blocked.load(std::memory_order_relaxed) &&
+        thread.ticks.is_due(used, period_, leftover_, is_running)) {
+      raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
+    }
     is_behind = is_behind || thread.ticks.is_behind(used, period_);
   });
   return is_behind;

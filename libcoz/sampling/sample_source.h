@@ -94,7 +94,7 @@ class SampleSource {
   bool takes_own(ThreadState& thread) noexcept;
   bool takes_over(ThreadState& thread) noexcept;
   bool start_timer();
-  bool tick();
+  bool tick(Nanoseconds interval);
   static void* run_timer(void* self);
 
   ThreadRegistry& threads_;

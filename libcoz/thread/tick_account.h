@@ -58,23 +58,31 @@ class TickAccount {
     accounted_.store(used, std::memory_order_release);
   }
 
-  // A tick finds the thread, which is not blocked: whether it is to be sampled.
-  bool is_due(Nanoseconds used, Nanoseconds period, LeftoverTime& leftover) noexcept {
+  // A tick finds the thread, which is not blocked: whether it is to be sampled. `is_running` says
+  // whether it runs, given what it has used since the tick before: a sample of a thread that waits
+  // in the kernel would show where it waits, not where its time went.
+  template <typename IsRunning>
+  bool is_due(Nanoseconds used, Nanoseconds period, LeftoverTime& leftover,
+              IsRunning is_running) noexcept {
     const Nanoseconds accounted = accounted_.load(std::memory_order_acquire);
-    if (accounted == kNotBegun || used == last_seen_.load(std::memory_order_relaxed)) return false;
+    const Nanoseconds since_tick = used - last_seen_.load(std::memory_order_relaxed);
+    if (accounted == kNotBegun || since_tick == 0) return false;
     last_seen_.store(used, std::memory_order_relaxed);
     const Nanoseconds own = used - accounted;
+    const Nanoseconds lacks = period - own;
     const bool is_young = used < young_until_.load(std::memory_order_relaxed);
-    if (own < period && !(is_young && leftover.take(period - own))) return false;
+    if (lacks > 0 && !(is_young && leftover.get() >= lacks)) return false;
+    if (!is_running(since_tick)) return false;
+    if (lacks > 0 && !leftover.take(lacks)) return false;
     const bool has_rest = own >= period && own <= kMaxMissed * period;
     accounted_.store(has_rest ? accounted + period : used, std::memory_order_relaxed);
     sent_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
 
-  // For the timer's thread: a further sample is due already.
+  // A further sample is due already.
   bool is_behind(Nanoseconds used, Nanoseconds period) const noexcept {
-    return used - accounted_.load(std::memory_order_relaxed) >= period;
+    return has_begun() && used - accounted_.load(std::memory_order_relaxed) >= period;
   }
 
   bool has_begun() const noexcept {

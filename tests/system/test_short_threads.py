@@ -40,9 +40,7 @@ def shares_of_threads(coz, program, *arguments: object, sampling: str) -> tuple[
 
 
 @pytest.mark.measured
-@pytest.mark.parametrize(
-    "sampling", ["perf-trap", "perf-signal", pytest.param("timer", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal", "timer"])
 @pytest.mark.parametrize("microseconds", LENGTHS)
 def test_a_thread_at_a_time(coz, build, sampling, microseconds):
     program = build("short_threads.cpp")
