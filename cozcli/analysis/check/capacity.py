@@ -44,8 +44,8 @@ LIMIT_ERROR = 0.02
 class Capacity:
     """used: u. filled: f. shares: A and the number of samples that it is known from, by location.
 
-    coupled: locations and points, where the one surely works for the other's visits. limits: what other stages
-    allow, by location and point.
+    coupled: locations and points, where the one surely works for the other's visits. limits: what other
+    stages allow, by location and point.
     """
 
     used: float
