@@ -73,9 +73,29 @@ def sentence(result: LineResult, location: str, point: str) -> str:
     name = short_function(result.function)
     where = f"{location} ({name})" if name and not location.endswith(name) else location
     return (
-        f"Making {where} {found.speedup:.0%} faster would make {point} {words(found, result.kind)}"
+        f"Making {where} {found.speedup:.0%} faster would make {point} {_effect_in_words(found, result)}"
         f"{_continuation(result, shape)}"
     ).replace("% faster would", " % faster would")
+
+
+def is_bounded_only(result: LineResult, effect: Effect) -> bool:
+    """Do only its bounds say what is known of the effect?"""
+    return effect.is_lopsided and any(mark in result.marks for mark in (Mark.CORES, Mark.NOT_STEADY))
+
+
+def _effect_in_words(effect: Effect, result: LineResult) -> str:
+    return bounds(effect, result.kind) if is_bounded_only(result, effect) else words(effect, result.kind)
+
+
+def bounds(effect: Effect, kind: str) -> str:
+    """`between 12 and 50 % faster`, or `between 4 % slower and 12 % faster`; of latencies `shorter`."""
+    better, worse = ("faster", "slower") if kind == "throughput" else ("shorter", "longer")
+    low, high = (f"{100 * abs(each):,.0f}" for each in (effect.low, effect.high))
+    if effect.low >= 0:
+        return f"between {low} and {high} % {better}"
+    if effect.high <= 0:
+        return f"between {high} and {low} % {worse}"
+    return f"between {low} % {worse} and {high} % {better}"
 
 
 def words(effect: Effect, kind: str) -> str:

@@ -32,7 +32,7 @@ from cozcli.reports.extension import ReportExtension, extensions_of
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.source import Excerpt, excerpts
-from cozcli.reports.summary import describe_rest, summarize
+from cozcli.reports.summary import describe_rest, is_bounded_only, summarize
 
 #: Wide enough that nothing is ever folded; tables do not grow to fill it.
 UNLIMITED = 100_000
@@ -176,17 +176,20 @@ def _row(
 
 def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
     found = effect_at(result, speedup)
-    return Text("-", style="dim") if found is None else _plus_minus(found, interval, result.is_proven)
+    if found is None:
+        return Text("-", style="dim")
+    return _with_interval(found, interval, result.is_proven, is_bounded_only(result, found))
 
 
-def _plus_minus(found: Effect, interval: bool, is_proven: bool) -> Text:
+def _with_interval(found: Effect, interval: bool, is_proven: bool, is_bounded: bool) -> Text:
     half = 100 * found.half
     shown = f"{half:.1f}" if half < 100 else f"{half:.0f}" if half < UNKNOWN else f">{UNKNOWN}"
+    shown = f"[{100 * found.low:+.0f}, {100 * found.high:+.0f}]" if is_bounded and half < 100 else f"±{shown}"
     style = "" if interval else "dim"
     if is_proven and (found.low > 0 or found.high < 0):
         style = "green" if found.low > 0 else "red"
     prefix = "" if found.measured else "~"
-    return Text(f"{prefix}{percent(found.effect)}" + (f" ±{shown}" if interval else ""), style=style)
+    return Text(f"{prefix}{percent(found.effect)}" + (f" {shown}" if interval else ""), style=style)
 
 
 def _slope(result: LineResult, interval: bool) -> Text:
@@ -279,6 +282,12 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         effects += "includes 0" + (
             "." if all(result.is_proven for result in analysis.results) else ", or other lines suggest them."
         )
+    if intervals and any(
+        (found := effect_at(r, speedup)) and is_bounded_only(r, found)
+        for r in analysis.results
+        for speedup in SHOWN
+    ):
+        effects += " [Brackets] have a 95 % interval far to one side of the effect: rely on its bounds only."
     lines = [effects, ORDER]
     if any(result.significant for result in analysis.results):
         lines.append(

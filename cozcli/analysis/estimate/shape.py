@@ -68,6 +68,10 @@ def outline(result: LineResult) -> Outline:
     return Outline(top, Shape.OPEN, top)
 
 
+#: An effect so far from the middle of its interval, as a share of half of the interval, is lopsided.
+MAX_OFF_MIDDLE = 1 / 3
+
+
 @dataclass(frozen=True)
 class Effect:
     """An effect at a speedup, with its 95 % interval. `measured`: else it is the fitted curve's."""
@@ -82,6 +86,11 @@ class Effect:
     def half(self) -> float:
         """Half of the interval's width."""
         return (self.high - self.low) / 2
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Is the effect far from the middle of its interval? Then only its bounds say what is known."""
+        return abs(self.effect - (self.low + self.high) / 2) > MAX_OFF_MIDDLE * self.half
 
 
 def fitted_at(result: LineResult, speedup: float) -> Effect | None:

@@ -98,3 +98,32 @@ def test_what_may_be_chance_is_called_so_whatever_its_marks() -> None:
         assert NOTHING_CERTAIN in TextReport().render(analysis)
         combined = replace(analysis, results=(replace(analysis.results[0], is_combined=True),))
         assert NOTHING_CERTAIN_COMBINED in TextReport().render(combined)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words", "cell"),
+    [
+        (0.12, 0.5, "between 12 and 50 % faster (but: too few cores)", "+45.0 [+12, +50]"),
+        (-0.04, 0.5, "between 4 % slower and 50 % faster", "+45.0 [-4, +50]"),
+        (0.4, 0.5, "45 % ± 5 faster", "+45.0 ±5.0"),
+    ],
+)
+def test_where_only_bounds_are_known_they_are_said(low: float, high: float, words: str, cell: str) -> None:
+    result = replace(
+        result_of(0.9, Mark.CORES),
+        curve=(CurvePoint(0.0, 0.0, 0.0, 0.0, 9), CurvePoint(0.5, 0.45, low, high, 9)),
+        fit=Fit(1, (0.0,), (0.0,), (0.0,), (0.0,)),
+    )
+    assert words in sentence(result, "a.c:1", "request")
+    shown = TextReport().render(replace(ANALYSIS, results=(result,)))
+    assert cell in shown
+    assert ("rely on its bounds only" in shown) == ("[" in cell)
+
+
+def test_losses_between_bounds_are_told_as_losses() -> None:
+    result = replace(
+        result_of(-0.9, Mark.CORES),
+        curve=(CurvePoint(0.0, 0.0, 0.0, 0.0, 9), CurvePoint(0.5, -0.2, -0.5, -0.12, 9)),
+        fit=Fit(1, (0.0,), (0.0,), (0.0,), (0.0,)),
+    )
+    assert "between 12 and 50 % slower" in sentence(result, "a.c:1", "request")
