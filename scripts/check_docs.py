@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 MAX_WIDTH = 120
 MAX_DECISION_LINES = 80
 MAX_README_LINES = 150
-MAX_WORDS = 42_350
+MAX_WORDS = 42_470
 DECISIONS = pathlib.PurePath("docs/decisions")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NO_PROSE = ("    ", "|", "![")

@@ -47,6 +47,8 @@ GLOBALS = {
     "libcoz/lifecycle/runtime.h": "the runtime",
     "libcoz/lifecycle/forked_start.cpp": "what waits for a child to be profiled",
     "libcoz/lifecycle/forked_start.h": "what waits for a child to be profiled",
+    "libcoz/lifecycle/point_totals.cpp": "what counts, and where each thread does",
+    "libcoz/lifecycle/point_totals.h": "the points whose visits are counted",
     "libcoz/lifecycle/last_thread.cpp": "the main thread's signal mask, for the thread that calls exit",
     "libcoz/signals/program_signals.cpp": "the program's use of our signals",
     "libcoz/signals/sample_handler.cpp": "what the sample handler calls",

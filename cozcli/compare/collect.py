@@ -13,6 +13,7 @@ from typing import NamedTuple
 from cozcli.compare import messages
 from cozcli.compare.design import Layout, blocks
 from cozcli.compare.estimate import half_width
+from cozcli.compare.instrument import Instrument
 from cozcli.compare.metrics import Metric
 from cozcli.compare.trial import Side, Trial, run
 from cozcli.errors import CozError
@@ -28,6 +29,7 @@ _MAX_REPLACED = 0.5
 class Plan(NamedTuple):
     """How to measure. pairs: how many, at most; precision: half of the interval, as a fraction, that is
     enough; metric: the one that precision is about. warm_ups: runs of each side before anything counts.
+    instruments: for metrics that need them.
     """
 
     pairs: int
@@ -38,6 +40,7 @@ class Plan(NamedTuple):
     warm_ups: int
     stdin: str
     check_output: bool
+    instruments: Sequence[Instrument] = ()
 
 
 #: What one run of each side took, in the order of the sides.
@@ -117,7 +120,8 @@ class Collector:
         return all(width <= self._plan.precision for width in widths)
 
     def _run(self, side: int, layout: Layout | None) -> Trial:
-        trial = run(self._sides[side], layout, self._plan.stdin, self._plan.check_output)
+        plan = self._plan
+        trial = run(self._sides[side], layout, plan.stdin, plan.check_output, plan.instruments)
         if self._outputs:
             self._outputs.see(side, trial.output)
         return trial

@@ -18,7 +18,7 @@ from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
 from cozcli.compare.options import add_options
-from cozcli.compare.result import MIN_PAIRS, Estimate
+from cozcli.compare.result import MIN_PAIRS
 from cozcli.compare.sides import sides_of
 from cozcli.compare.trial import Side
 from cozcli.errors import CozError, Problem
@@ -26,7 +26,7 @@ from cozcli.status_row import StatusRow
 
 if TYPE_CHECKING:
     from cozcli.compare.collect import Collected, Plan
-    from cozcli.compare.report import Report
+    from cozcli.compare.report import Comparison, Report
 
 #: In seconds of processor time: below, the start of the process is a large part.
 _SHORT = 0.01
@@ -96,7 +96,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.plot:
         draw(json.loads(reports.render_json(report)), options.plot)
     shared.print_warnings([*([stay] if stay else []), *_doubts(report)])
-    return _gates(options, report.comparisons[0].estimate)
+    return _gates(options, report.comparisons[0])
 
 
 def measured(sides: Sequence[Side], plan: Plan) -> Collected:
@@ -153,8 +153,9 @@ def _fixed(sides: Sequence[Side], plan: Plan, pairs: int) -> Collected | None:
     return found if len(found.blocks) >= MIN_PAIRS else None
 
 
-def _gates(options: argparse.Namespace, estimate: Estimate) -> int:
-    failed = [each.text for each in options.gate if each.fails(estimate)]
+def _gates(options: argparse.Namespace, comparison: Comparison) -> int:
+    more_is_better = comparison.metric.more_is_better
+    failed = [each.text for each in options.gate if each.fails(comparison.estimate, more_is_better)]
     for text in failed:
         print(f"coz: gate: {text}", file=sys.stderr)
     return STATUS_GATE if failed else 0

@@ -30,9 +30,13 @@ _MAX_EXACT = 60
 DETECTABLE = 1.960 + 0.842
 
 
-def estimate(pairs: Sequence[tuple[float, float]], margin: float) -> Estimate:
+#: Where more is better.
+_MIRRORED: dict[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
+
+
+def estimate(pairs: Sequence[tuple[float, float]], margin: float, more_is_better: bool = False) -> Estimate:
     """The comparison of B with A by `pairs` of (a, b), values above 0. `margin`: differences below, as a
-    fraction, do not matter.
+    fraction, do not matter. more_is_better: of rates; the ratio stays B over A.
 
     Raises:
         ValueError: fewer than MIN_PAIRS pairs.
@@ -42,14 +46,16 @@ def estimate(pairs: Sequence[tuple[float, float]], margin: float) -> Estimate:
     d = np.log([b / a for a, b in pairs])
     walsh = _walsh_averages(d)
     low, high = _interval(walsh, len(d), CONFIDENCE)
+    verdict = verdict_of((low, high), _interval(walsh, len(d), EQUIVALENCE_CONFIDENCE), margin)
+    better = d > 0 if more_is_better else d < 0
     return Estimate(
         ratio=math.exp(float(np.median(walsh))),
         low=math.exp(low),
         high=math.exp(high),
-        verdict=verdict_of((low, high), _interval(walsh, len(d), EQUIVALENCE_CONFIDENCE), margin),
+        verdict=_MIRRORED.get(verdict, verdict) if more_is_better else verdict,
         pairs=len(d),
         p=signed_rank_p(d),
-        probability_faster=float(np.mean(d < 0) + np.mean(d == 0) / 2),
+        probability_faster=float(np.mean(better) + np.mean(d == 0) / 2),
         minimum_detectable=math.expm1((high - low) / 2 / 1.960 * DETECTABLE),
     )
 

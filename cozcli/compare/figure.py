@@ -65,7 +65,9 @@ def _ratios(axes: Axes, comparisons: Sequence[dict[str, Any]], theme: Theme) -> 
         _interval(axes, place, each, theme, vertical=True)
     axes.set_xticks(range(len(comparisons)), [each["metric"] for each in comparisons])
     axes.set_xlim(-0.7, len(comparisons) - 0.3)
-    axes.set_ylabel("B against A (less is better)")
+    rates = [each.get("more_is_better", False) for each in comparisons]
+    better = " (more is better)" if all(rates) else "" if any(rates) else " (less is better)"
+    axes.set_ylabel(f"B against A{better}")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.margins(y=0.2)
     axes.set_title("Ratio, 95 % interval", fontsize=9)
@@ -135,6 +137,7 @@ def _quantiles(axes: Axes, sides: dict[str, np.ndarray], theme: Theme) -> None:
 def draw_suite(document: dict[str, Any], theme: Theme) -> Figure:
     """A panel for each treatment; a row for each program, and one for all."""
     first = document["comparisons"][0]["metric"]
+    more_is_better = document["comparisons"][0].get("more_is_better", False)
     panels = {
         name: [
             each for each in document["comparisons"] if (each["treatment"], each["metric"]) == (name, first)
@@ -155,7 +158,8 @@ def draw_suite(document: dict[str, Any], theme: Theme) -> Figure:
         if name in means:
             mean = means[name]
             shown = mean["p"] < 0.05
-            verdict = "inconclusive" if not shown else "faster" if mean["ratio"] < 1 else "slower"
+            is_better = (mean["ratio"] < 1) != more_is_better
+            verdict = "inconclusive" if not shown else "faster" if is_better else "slower"
             _interval(axes, len(programs), {**mean, "verdict": verdict}, theme, False, "D")
         axes.set_title(printable(name), fontsize=9)
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))

@@ -21,10 +21,11 @@ class Gate(NamedTuple):
     verdict: Verdict
     beyond: float
 
-    def fails(self, estimate: Estimate) -> bool:
-        """Does the comparison meet the condition?"""
+    def fails(self, estimate: Estimate, more_is_better: bool = False) -> bool:
+        """Does the comparison meet the condition? more_is_better: it is one of rates."""
         if self.beyond > 0:
-            change = estimate.low - 1 if self.verdict == "slower" else 1 - estimate.high
+            is_about_more = (self.verdict == "slower") != more_is_better
+            change = estimate.low - 1 if is_about_more else 1 - estimate.high
             return change > self.beyond
         return (estimate.verdict == self.verdict) != self.negated
 

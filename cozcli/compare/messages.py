@@ -102,6 +102,34 @@ def outputs_differ(names: Sequence[str]) -> Problem:
     return Problem(text, hint)
 
 
+def points_not_counted(name: str) -> Problem:
+    """libcoz.so was not loaded, or the file was not written."""
+    return Problem(
+        f"visits of progress points cannot be counted in {name}: libcoz.so was not loaded into it, or it was "
+        "killed before its end.",
+        "only programs that are linked dynamically and have no other user's rights (set-uid) count visits; "
+        "leave --metric progress: and latency: out for others.",
+    )
+
+
+def no_such_point(name: str, kind: str, pattern: str, known: Sequence[str]) -> Problem:
+    """Nothing of the kind was visited in a run."""
+    what = "progress point" if kind == "progress" else "begin and end points"
+    return Problem(
+        f"{name} visited no {what} {printable(pattern)}"
+        + (f"; it visited {listed(list(map(printable, known)))}." if known else ", and no other."),
+        "name one that it visits, with % for any text; macros of coz.h in the source make such points.",
+    )
+
+
+def no_latency(name: str, pattern: str, reason: str) -> Problem:
+    """Begin and end points from which no latency follows."""
+    return Problem(
+        f"the latency of {printable(pattern)} in {name} is unknown: {reason}.",
+        "mend the points (COZ_BEGIN, COZ_END of coz.h), or compare its rate: --metric progress:NAME.",
+    )
+
+
 def one_processor() -> Problem:
     """Nothing but one processor for the program and us."""
     return Problem(

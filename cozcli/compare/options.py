@@ -14,8 +14,18 @@ from cozcli.compare.result import MIN_PAIRS
 
 DEFAULT_PAIRS = 30
 FIXED_PAIRS = 12
-_METRICS = ("cpu", "wall", "memory")
+_POINT_METRIC = re.compile(r"(?:progress|latency):.+", re.DOTALL)
 _HEAP_MODE = re.compile(r"shuffle(?::([0-9]{1,4}))?|offset|zero")
+
+
+class _Metrics(tuple[str, ...]):
+    """Those that have a name of their own, and with `in` those of progress points, too."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and bool(_POINT_METRIC.fullmatch(name)))
+
+
+_METRICS = _Metrics(("cpu", "wall", "memory"))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +58,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--metric",
         action="append",
         choices=_METRICS,
-        help="cpu: processor time; wall; memory: peak resident; repeatable, the first decides (default: cpu)",
+        metavar="METRIC",
+        help="cpu: processor time; wall; memory: peak resident; progress:NAME: visits of a progress point a "
+        "second; latency:NAME: mean time from its begin to its end; repeatable, the first decides (default: "
+        "cpu)",
     )
     parser.add_argument(
         "--t-test", action="store_true", help="also print Student's t-test, and tests of what it assumes"

@@ -72,7 +72,7 @@ def compare(
     for metric in metrics:
         pairs = collected.pairs(metric, side)
         a, b = (statistics.median(values) for values in zip(*pairs, strict=True))
-        found.append(Comparison(metric, a, b, estimate(pairs, margin)))
+        found.append(Comparison(metric, a, b, estimate(pairs, margin, metric.more_is_better)))
     return found
 
 
@@ -85,6 +85,7 @@ def render(report: Report, form: str | None) -> str:
 def render_json(report: Report) -> str:
     """All figures as fractions and seconds or bytes, with every run's."""
     sides = report.sides[:2]
+    metrics = [each.metric for each in report.comparisons]
     data = {
         "format": FORMAT,
         "version": VERSION,
@@ -106,7 +107,7 @@ def render_json(report: Report) -> str:
         ],
         "fixed_layout": [_json(each) for each in report.fixed],
         "controls": [_json(each) for each in report.controls],
-        "blocks": [[trial_json(trial) for trial in block] for block in report.collected.blocks],
+        "blocks": [[trial_json(trial, metrics) for trial in block] for block in report.collected.blocks],
     }
     return json.dumps(data, indent=1) + "\n"
 
@@ -156,24 +157,39 @@ def sentence(report: Report) -> str:
 
 def _sentence(comparison: Comparison, report: Report) -> str:
     found = comparison.estimate
-    change, low, high = (100 * (value - 1) for value in (found.ratio, found.low, found.high))
-    if change < 0:
-        change, low, high = -change, -high, -low
-    less = "less" if found.ratio < 1 else "more"
-    takes = f"{_figure(change)} % {less} {comparison.metric.noun} [{_figure(low)}, {_figure(high)}]"
+    change = _change(comparison)
+    of_it = f"it {change}" if comparison.metric.is_taken else f"its {change}"
+    of_b = f"B {change}" if comparison.metric.is_taken else f"B's {change}"
     runs = f"{found.pairs} pairs{_layouts(report)}"
     match found.verdict:
         case "equivalent":
-            return f"B is equivalent to A within {100 * report.margin:g} %: it takes {takes} ({runs})."
+            return f"B is equivalent to A within {100 * report.margin:g} %: {of_it} ({runs})."
         case "inconclusive":
             return (
-                f"Inconclusive: B takes {takes} ({runs}). So many pairs detect a difference of "
+                f"Inconclusive: {of_b} ({runs}). So many pairs detect a difference of "
                 f"{_percent(found.minimum_detectable)} in most cases; more (-n) detect a smaller one."
             )
         case verdict:
-            if comparison.metric.name == "memory":
-                return f"B takes {takes} ({runs})."
-            return f"B is {verdict}: it takes {takes} ({runs})."
+            if not comparison.metric.is_speed:
+                return f"{of_b} ({runs})."
+            return f"B is {verdict}: {of_it} ({runs})."
+
+
+def _change(comparison: Comparison) -> str:
+    """`takes 5.0 % less processor time [4.0, 6.0]`, `mean latency of x is 5.0 % lower [4.0, 6.0]`."""
+    metric, is_less = comparison.metric, comparison.estimate.ratio < 1
+    by, interval = _by(comparison.estimate)
+    if metric.is_taken:
+        return f"takes {by} {'less' if is_less else 'more'} {metric.noun} {interval}"
+    return f"{metric.noun} is {by} {'lower' if is_less else 'higher'} {interval}"
+
+
+def _by(found: Estimate) -> tuple[str, str]:
+    """How far the ratio is from 1, and its interval."""
+    change, low, high = (100 * (value - 1) for value in (found.ratio, found.low, found.high))
+    if change < 0:
+        change, low, high = -change, -high, -low
+    return f"{_figure(change)} %", f"[{_figure(low)}, {_figure(high)}]"
 
 
 def _layouts(report: Report) -> str:
@@ -202,13 +218,11 @@ def _fixed(report: Report) -> str:
     if not report.fixed:
         return ""
     found = report.fixed[0].estimate
-    change, low, high = (100 * (value - 1) for value in (found.ratio, found.low, found.high))
-    if change < 0:
-        change, low, high = -change, -high, -low
+    by, interval = _by(found)
     less = "less" if found.ratio < 1 else "more"
     return (
-        f"\nThe one layout that the linker chose would have said: {_figure(change)} % {less} "
-        f"[{_figure(low)}, {_figure(high)}], p = {_p(found.p)} ({found.pairs} pairs)."
+        f"\nThe one layout that the linker chose would have said: {by} {less} {interval}, "
+        f"p = {_p(found.p)} ({found.pairs} pairs)."
     )
 
 
@@ -229,8 +243,12 @@ def _prediction(report: Report) -> str:
         f"{100 * e.speedup:.0f} % faster saves {percent(e.effect, e.low, e.high)}" for e in prediction.effects
     )
     found = report.comparisons[0].estimate
-    saved = percent(1 - found.ratio, 1 - found.high, 1 - found.low)
-    return f"\nPredicted for {printable(prediction.location)}: {effects}. Measured: B saves {saved}."
+    saved = (1 - found.ratio, 1 - found.high, 1 - found.low)
+    if report.comparisons[0].metric.more_is_better:
+        # The time for each visit.
+        saved = (1 - 1 / found.ratio, 1 - 1 / found.low, 1 - 1 / found.high)
+    measured = f"Measured: B saves {percent(*saved)}."
+    return f"\nPredicted for {printable(prediction.location)}: {effects}. {measured}"
 
 
 def _prediction_json(prediction: Prediction | None) -> dict[str, Any] | None:
@@ -277,9 +295,10 @@ def _memory_json(report: Report) -> dict[str, str]:
     }
 
 
-def trial_json(trial: Trial) -> dict[str, Any]:
-    """What a run took, and its layout."""
+def trial_json(trial: Trial, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """What a run took, by these metrics, too, and its layout."""
     found: dict[str, Any] = {name: getattr(trial, name) for name in ("cpu", "wall", "memory", "lost")}
+    found |= {metric.name: metric.value(trial) for metric in metrics}
     if trial.layout is not None:
         found["layout"] = {
             **trial.layout._asdict(),
@@ -292,6 +311,7 @@ def trial_json(trial: Trial) -> dict[str, Any]:
 def _json(comparison: Comparison) -> dict[str, Any]:
     return {
         "metric": comparison.metric.name,
+        "more_is_better": comparison.metric.more_is_better,
         **comparison.estimate._asdict(),
         "a": comparison.a,
         "b": comparison.b,

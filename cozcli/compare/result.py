@@ -11,9 +11,9 @@ MIN_PAIRS = 6
 
 
 class Estimate(NamedTuple):
-    """B over A: below 1, B takes less.
+    """B over A: below 1, B takes less, or its rate is lower.
 
-    p: of Wilcoxon's signed-rank test. probability_faster: share of pairs in which B took less, ties by half.
+    p: of Wilcoxon's signed-rank test. probability_faster: share of pairs in which B was better, ties by half.
     minimum_detectable: the smallest change, as a fraction, that so many pairs as noisy as these would have
     told from none in 80 % of cases.
     """

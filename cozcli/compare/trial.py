@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.design import Layout
+from cozcli.compare.instrument import Instrument
 from cozcli.compare.layouts import Arranger
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
 
@@ -56,6 +57,7 @@ class Trial(NamedTuple):
 
     lost: share of the wall time in which the program's first thread waited for a processor, or a hypervisor
     gave one to another guest. output: digest of standard output; empty if it was not kept. layout: the run's.
+    figures: what instruments read, by the names of metrics.
     """
 
     cpu: float
@@ -64,13 +66,20 @@ class Trial(NamedTuple):
     lost: float
     output: str = ""
     layout: Layout | None = None
+    figures: Mapping[str, float] = {}
 
 
-def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output: bool = False) -> Trial:
+def run(
+    side: Side,
+    layout: Layout | None,
+    stdin: str = os.devnull,
+    keep_output: bool = False,
+    instruments: Sequence[Instrument] = (),
+) -> Trial:
     """Run a side to its end.
 
     Raises:
-        CozError: it cannot be started, failed, or was killed.
+        CozError: it cannot be started, failed, or was killed; or an instrument could read nothing.
     """
     with contextlib.ExitStack() as files:
         null = files.enter_context(open(os.devnull, "wb"))
@@ -83,6 +92,8 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
             (os.POSIX_SPAWN_DUP2, errors.fileno(), 2),
         ]
         program = side.program(layout)
+        environment = environment_of(side, layout)
+        readings = [files.enter_context(each.attached(environment)) for each in instruments]
         stolen, start = _stolen_time(), time.monotonic()
         # Ctrl-C waits until there is somebody who ends the program.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -90,7 +101,7 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
             process = os.posix_spawn(
                 program,
                 [program, *side.command[1:]],
-                environment_of(side, layout),
+                environment,
                 file_actions=actions,
                 setsigdef=_DEFAULT_SIGNALS,
                 setsigmask=mask,
@@ -112,7 +123,9 @@ def run(side: Side, layout: Layout | None, stdin: str = os.devnull, keep_output:
             sink.seek(0)
             output = hashlib.file_digest(sink, "sha256").hexdigest()
         lost = (waited + max(0.0, _stolen_time() - stolen)) / wall
-        return Trial(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, lost, output, layout)
+        figures = {name: value for read in readings for name, value in read(side.name).items()}
+        memory = usage.ru_maxrss * 1024
+        return Trial(usage.ru_utime + usage.ru_stime, wall, memory, lost, output, layout, figures)
 
 
 def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:

@@ -6,6 +6,7 @@
 #include "interpose/export.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
+#include "lifecycle/point_totals.h"
 #include "lifecycle/runtime.h"
 #include "thread/session.h"
 #include "thread/visit.h"
@@ -22,6 +23,7 @@ struct PointHandle {
 };
 
 void visit_point(PointHandle* handle) noexcept { visit(*handle->point); }
+void count_point(PointHandle* handle) noexcept { PointTotals::visit(*handle->point); }
 
 // What a region macro holds. The header calls the first two.
 struct RegionHandle {
@@ -39,9 +41,10 @@ void end_region(RegionHandle* handle) noexcept {
 }
 
 Point* point_of(int kind, const char* name) noexcept {
-  SharedState* shared = ForkedStart::registries();
-  if (shared == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
-  return shared->points.find_or_add(static_cast<PointKind>(kind), name);
+  PointRegistry* points = PointTotals::points();
+  if (SharedState* shared = ForkedStart::registries()) points = &shared->points;
+  if (points == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
+  return points->find_or_add(static_cast<PointKind>(kind), name);
 }
 
 }  // namespace
@@ -53,7 +56,9 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   if (point == nullptr) return nullptr;
   point->times_visits.store(true, std::memory_order_relaxed);
   // One for each macro in the program, and needed as long as it runs.
-  return new (std::nothrow) coz::PointHandle{coz::visit_point, point};
+  const bool only_counts = coz::PointTotals::points() != nullptr;
+  return new (std::nothrow)
+      coz::PointHandle{only_counts ? coz::count_point : coz::visit_point, point};
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
@@ -87,6 +92,7 @@ COZ_EXPORT void _coz_post_block(int skip_delays) {
 
 COZ_EXPORT void _exit(int status) {
   coz::Runtime::finish();
+  coz::PointTotals::finish();
   COZ_REAL(_exit)(status);
   __builtin_unreachable();
 }

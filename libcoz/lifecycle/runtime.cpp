@@ -12,6 +12,7 @@
 #include "kernel/own_thread.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
+#include "lifecycle/point_totals.h"
 #include "lifecycle/run_record.h"
 #include "sampling/call_chain.h"
 #include "signals/program_signals.h"
@@ -58,7 +59,7 @@ SharedState* Runtime::make_shared_state() {
 
 void Runtime::start() {
   real::prepare();
-  if (ForkedStart::is_wanted()) return;
+  if (PointTotals::is_wanted() || ForkedStart::is_wanted()) return;
   auto config = Config::from_environment();
   if (!config) return;
   if (SharedState* shared = make_shared_state()) start_with(std::move(*config), *shared);

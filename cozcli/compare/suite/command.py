@@ -100,7 +100,7 @@ def _gates(options: argparse.Namespace, report: SuiteReport) -> int:
         f"{each.text}: {cell.program} with {cell.treatment}"
         for each in options.gate
         for cell in report.found.cells
-        if cell.metric == report.metrics[0] and each.fails(cell.estimate)
+        if cell.metric == report.metrics[0] and each.fails(cell.estimate, cell.metric.more_is_better)
     ]
     for text in failed:
         print(f"coz: gate: {text}", file=sys.stderr)

@@ -19,8 +19,8 @@ from cozcli.reports.cells import to_csv, to_markdown
 FORMAT, VERSION = "coz-comparison-suite", 1
 _WIDE = 500
 _MARKS = {"faster": "▼", "slower": "▲", "equivalent": "=", "inconclusive": ""}
-LEGEND = (
-    "Treatment / baseline [95 %], less is better. ▼ faster, ▲ slower (5 % over the suite, Holm), "
+_LEGEND = (
+    "Treatment / baseline [95 %], {}. ▼ faster, ▲ slower (5 % over the suite, Holm), "
     "= equivalent; no mark: inconclusive."
 )
 
@@ -72,7 +72,7 @@ def render_json(report: SuiteReport) -> str:
             name: {
                 "replaced": found.replaced,
                 "disturbed": found.disturbed,
-                "blocks": [[trial_json(trial) for trial in block] for block in found.blocks],
+                "blocks": [[trial_json(trial, report.metrics) for trial in block] for block in found.blocks],
             }
             for name, found in report.results.items()
         },
@@ -90,7 +90,7 @@ def render_markdown(report: SuiteReport) -> str:
     """The table and what all programs say together."""
     headings, rows = _table(report, report.metrics[0])
     table = to_markdown(headings, rows, [False, *[True] * (len(headings) - 1)])
-    return f"{table}\n{LEGEND}\n\n{_sentences(report)}\n"
+    return f"{table}\n{_legend(report)}\n\n{_sentences(report)}\n"
 
 
 def render_text(report: SuiteReport) -> str:
@@ -110,7 +110,12 @@ def render_text(report: SuiteReport) -> str:
         console.print(table)
         console.print()
     lines = "\n".join(line.rstrip() for line in text.getvalue().splitlines())
-    return f"{lines.rstrip()}\n\n{LEGEND}\n{_sentences(report)}\n"
+    return f"{lines.rstrip()}\n\n{_legend(report)}\n{_sentences(report)}\n"
+
+
+def _legend(report: SuiteReport) -> str:
+    rates = any(metric.more_is_better for metric in report.metrics)
+    return _LEGEND.format("less is better, of rates more" if rates else "less is better")
 
 
 def _table(report: SuiteReport, metric: Metric) -> tuple[list[str], list[list[str]]]:
@@ -155,7 +160,8 @@ def _sentences(report: SuiteReport) -> str:
         if not math.isfinite(each.p):
             continue
         change = 100 * (each.ratio - 1)
-        less = "less" if change < 0 else "more"
+        words = ("less", "more") if report.metrics[0].is_taken else ("lower", "higher")
+        less = words[change >= 0]
         shown = "" if each.p < SIGNIFICANT else ", which is not significant"
         noun = report.metrics[0].noun
         texts.append(
@@ -174,6 +180,7 @@ def _json(cell: CellResult) -> dict[str, Any]:
         "program": cell.program,
         "treatment": cell.treatment,
         "metric": cell.metric.name,
+        "more_is_better": cell.metric.more_is_better,
         **cell.estimate._asdict(),
         "p_holm": cell.p_holm,
     }

@@ -66,9 +66,12 @@ def evaluate(
     """
     known = {name: found for name, found in results.items() if len(found.blocks) >= MIN_PAIRS}
 
+    def estimated(found: Collected, metric: Metric, side: int) -> Estimate:
+        return estimate(found.pairs(metric, side), margin, metric.more_is_better)
+
     def cells_of(sides: Sequence[tuple[int, str]]) -> list[CellResult]:
         return [
-            CellResult(program, name, metric, estimate(found.pairs(metric, side), margin), 1.0)
+            CellResult(program, name, metric, estimated(found, metric, side), 1.0)
             for metric in metrics
             for program, found in known.items()
             for side, name in sides
