@@ -38,7 +38,7 @@ import numpy as np
 from cozcli.analysis.input.slowness import NO_RESPONSE
 from cozcli.analysis.input.windows import POOL, Window
 from cozcli.analysis.result import Mark, Phase
-from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_groups, fit_through_origin
+from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_groups
 from cozcli.profile.records import ExperimentRecord, ThroughputPoint
 
 #: Windows with less delay than this say nothing.
@@ -153,8 +153,9 @@ def _slopes(rows: Rows) -> dict[str, Coefficient]:
 def _keeps_pace(rows: Rows) -> bool:
     every = [row for line in rows.values() for row in line]
     x, y, weights = (np.array([row[i] for row in every]) for i in range(3))
-    slope = fit_through_origin(x, y, weights, np.array([row[3] for row in every], dtype=np.int64))
-    return slope is not None and slope.is_within(MAX_SLOPE)
+    block = np.array([row[3] for row in every], dtype=np.int64)
+    found = fit_groups(x, y, weights, block, np.zeros(len(x), dtype=np.int64)) if every else None
+    return found is not None and found[0].is_within(MAX_SLOPE)
 
 
 def _undelayed(record: ExperimentRecord) -> float:

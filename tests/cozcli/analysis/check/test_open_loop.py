@@ -133,3 +133,9 @@ def test_queues_that_have_not_settled_show_nothing() -> None:
     assert marks_of(lines, 1.7) == [Mark.LOAD] * 20
     assert marks_of(lines, 1.7, unsteady=(0,)) == [None] * 20
     assert marks_of(lines, 1.7, unsteady=(0, 1, 2)) == [None] * 20
+
+
+def test_five_blocks_tell_where_the_pace_hardly_varies() -> None:
+    """A run of 15 s has hardly more; lines of different lengths share their information unevenly."""
+    lines = [hidden(0.35), hidden(0.15)]
+    assert marks_of(lines, busy=0.4, blocks=5, noise=0.003).count(Mark.MAYBE_LOAD) >= 19
