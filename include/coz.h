@@ -4,6 +4,8 @@
  *   COZ_PROGRESS_NAMED("name"); the same, under a name of its own
  *   COZ_BEGIN("name");          an operation begins here ...
  *   COZ_END("name");            ... and ends here, perhaps in another thread (latency)
+ *   COZ_BEGIN_ID("name", id);   the same, told apart by `id`, so that Coz knows how long each
+ * takes: COZ_END_ID("name", id);     an integer or address that no other open operation has
  *   COZ_ARRIVAL;                a request arrives here (load)
  *   COZ_ARRIVAL_NAMED("name");
  *   COZ_REGION_BEGIN("name");   from here to COZ_REGION_END in the same thread is sped up as one
@@ -52,6 +54,11 @@ typedef struct coz_point {
   void (*visit)(struct coz_point* point);
 } coz_point_t;
 
+/* The begin or end of operations with identities, as the profiler hands it out. */
+typedef struct coz_operation {
+  void (*visit)(struct coz_operation* operation, unsigned long long id);
+} coz_operation_t;
+
 /* A region as the profiler hands it out. */
 typedef struct coz_region {
   void (*begin)(struct coz_region* region);
@@ -91,6 +98,17 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_point_(size_t* sit
   return point;
 }
 
+__attribute__((cold, noinline, unused)) static size_t coz_new_operation_(size_t* site, int kind,
+                                                                         const char* name) {
+  const size_t get_operation = coz_look_up_("_coz_get_operation");
+  size_t operation = COZ_SITE_INERT_;
+  if (get_operation != COZ_SITE_INERT_) {
+    operation = (size_t)((coz_operation_t * (*)(int, const char*)) get_operation)(kind, name);
+  }
+  __atomic_store_n(site, operation, __ATOMIC_RELEASE);
+  return operation;
+}
+
 __attribute__((cold, noinline, unused)) static size_t coz_new_region_(size_t* site,
                                                                       const char* name) {
   const size_t get_region = coz_look_up_("_coz_get_region");
@@ -118,6 +136,16 @@ __attribute__((unused)) static inline void coz_visit_(size_t* site, size_t addre
   }
 }
 
+__attribute__((unused)) static inline void coz_visit_operation_(size_t* site, size_t address,
+                                                                int kind, const char* name,
+                                                                unsigned long long id) {
+  if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_operation_(site, kind, name);
+  if (address != COZ_SITE_INERT_) {
+    coz_operation_t* const operation = (coz_operation_t*)address;
+    operation->visit(operation, id);
+  }
+}
+
 COZ_EXTERN_C_END_
 
 #define COZ_VISIT_(kind, name)                                                 \
@@ -127,6 +155,15 @@ COZ_EXTERN_C_END_
     if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                \
       coz_visit_(&coz_site_, coz_address_, kind, name);                        \
     }                                                                          \
+  } while (0)
+
+#define COZ_VISIT_OPERATION_(kind, name, id)                                    \
+  do {                                                                          \
+    static size_t coz_site_ = COZ_SITE_NEW_;                                    \
+    const size_t coz_address_ = __atomic_load_n(&coz_site_, __ATOMIC_ACQUIRE);  \
+    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                 \
+      coz_visit_operation_(&coz_site_, coz_address_, kind, name, (size_t)(id)); \
+    }                                                                           \
   } while (0)
 
 #define COZ_CALL_(symbol, type, arguments)                              \
@@ -146,6 +183,8 @@ COZ_EXTERN_C_END_
 #define COZ_PROGRESS_NAMED(name) COZ_VISIT_(COZ_KIND_THROUGHPUT_, name)
 #define COZ_BEGIN(name) COZ_VISIT_(COZ_KIND_BEGIN_, name)
 #define COZ_END(name) COZ_VISIT_(COZ_KIND_END_, name)
+#define COZ_BEGIN_ID(name, id) COZ_VISIT_OPERATION_(COZ_KIND_BEGIN_, name, id)
+#define COZ_END_ID(name, id) COZ_VISIT_OPERATION_(COZ_KIND_END_, name, id)
 #define COZ_ARRIVAL COZ_VISIT_(COZ_KIND_ARRIVAL_, COZ_HERE_)
 #define COZ_ARRIVAL_NAMED(name) COZ_VISIT_(COZ_KIND_ARRIVAL_, name)
 

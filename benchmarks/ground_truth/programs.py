@@ -20,7 +20,7 @@ CLASSIC_BINARIES = BUILD / "programs-dwarf3"
 SPEEDUPS = (25, 50, 75)
 
 _MARK = re.compile(r"// LINE (\w+)$")
-_POINT = re.compile(r'COZ_(?:PROGRESS_NAMED|BEGIN)\("([^"]+)"\)')
+_POINT = re.compile(r'COZ_(?:PROGRESS_NAMED|BEGIN|BEGIN_ID)\("([^"]+)"\)')
 _RESULT = re.compile(r"visits (\d+) seconds ([0-9.]+)(?: latency_us ([0-9.]+))?$")
 
 
@@ -107,6 +107,7 @@ PROGRAMS = (
     Program("spin_wait"),
     Program("two_phases"),
     Program("latency_queue", latency=True),
+    Program("latency_tail", latency=True),
     Program("io_beside_compute"),
     *crowds(),
 )

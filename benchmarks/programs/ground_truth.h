@@ -35,6 +35,8 @@
 #define COZ_PROGRESS_NAMED(name) CLASSIC_COUNT(CLASSIC_THROUGHPUT, name)
 #define COZ_BEGIN(name) CLASSIC_COUNT(CLASSIC_BEGIN, name)
 #define COZ_END(name) CLASSIC_COUNT(CLASSIC_END, name)
+#define COZ_BEGIN_ID(name, id) CLASSIC_COUNT(CLASSIC_BEGIN, name)
+#define COZ_END_ID(name, id) CLASSIC_COUNT(CLASSIC_END, name)
 #else
 #include <coz.h>
 #endif
@@ -125,6 +127,8 @@ inline std::atomic<long> visits{0};
 inline std::atomic<double> first_visit{0};
 inline std::atomic<double> latency_sum{0};
 inline std::atomic<bool> finished{false};
+// What a program prints besides, before `visits`.
+inline void (*print_more)() = nullptr;
 
 [[noreturn]] inline void fail(const char* what, const char* argument) {
   std::fprintf(stderr, "%s: %s\n", what, argument);
@@ -290,6 +294,7 @@ inline void finish() {
     std::printf("line %s %ld\n", line->name, line->iterations.load());
   }
   if (slices) slices->print();
+  if (print_more != nullptr) print_more();
   print_count({first_visit, 0, 0}, end);
   std::printf("\n");
   std::fflush(stdout);

@@ -14,6 +14,7 @@ from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
 from cozcli.analysis.check.stage_limits import stage_limits
 from cozcli.analysis.check.steady_state import bounded
+from cozcli.analysis.check.tails import warn_of_lost_operations, with_quantiles
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
@@ -140,7 +141,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
         windows = with_partners_apart(windows, runs)
     # Combined windows tell of targets that have no baseline of their own, too.
     all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
-    warnings += warn_of_windows(windows, runs)
+    warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs)
     context = Context(runs, windows.by_target, period_ratios)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
@@ -159,6 +160,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     pairs = tuple(pair for point in points for pair in _pairs(point))
     capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
     results = [within_capacity(result, capacity) for result in decide_significance(candidates)]
+    results = with_quantiles(results, windows.by_target, corrected)
     return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs)
 
 

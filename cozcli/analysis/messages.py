@@ -99,6 +99,16 @@ def windows_of_delay_only(number: int) -> Problem:
     )
 
 
+def lost_operations(point: str, lost: int, begun: int) -> Problem:
+    """Operations with identities of which no duration is known."""
+    return Problem(
+        f"{lost:,} of {count(begun, 'operation')} of {printable(point)!r} could not be followed: quantiles "
+        "of the latency are those of the others.",
+        "give each open operation an identity of its own, and every COZ_BEGIN_ID its COZ_END_ID; of more "
+        "than some 2,000 open at a time not all can be followed.",
+    )
+
+
 def nothing_estimated(experiments: int) -> Problem:
     """Experiments, but not one line with a baseline and a speedup."""
     return Problem(

@@ -61,6 +61,24 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
+class Quantile:
+    """The effect on the quantile `q` of the latency of operations with identities.
+
+    `baseline`: the quantile without a speedup, ns. `slope`: of a line through the origin, with its 95 %
+    interval. `p_no_slope`: p-value of a slope of 0.
+    """
+
+    q: float
+    baseline: float
+    slope: float
+    slope_low: float
+    slope_high: float
+    p_no_slope: float
+    curve: tuple[CurvePoint, ...]
+    significant: bool = False
+
+
+@dataclass(frozen=True)
 class Fit:
     """A smooth curve through the points and the origin, with its 95 % band, on a grid of speedups."""
 
@@ -145,6 +163,8 @@ class LineResult:
     `share`: of effective time in which the target runs, all threads added up; None if that is not known.
     `samples`: from how many samples it is known.
 
+    `quantiles`: of the latency, where operations have identities; by ascending q.
+
     `p_own`: p-value of no effect by the target's own windows; None where nothing else was used. An interval
     may leave out 0 by what other targets show, and by the share; that is no evidence for this target.
     """
@@ -173,6 +193,7 @@ class LineResult:
     share: float | None = None
     samples: float = 0.0
     p_own: float | None = None
+    quantiles: tuple[Quantile, ...] = ()
 
     @property
     def is_proven(self) -> bool:

@@ -38,6 +38,8 @@ from cozcli.profile.records import (
 #: Nanoseconds; the runtime's probe of the machine's speed takes less than one microsecond.
 MAX_PROBE_TIME = 1e9
 FORMAT = "coz-profile"
+#: Of a latency point: one below 1024 ns, and 64 in each of 28 octaves above.
+DURATION_BUCKETS = 1 + 28 * 64
 
 
 def parse_record(values: Mapping[str, object]) -> Record | None:
@@ -259,9 +261,22 @@ def _point(fields: Fields) -> Point | None:
                 fields.natural("departures", 0),
                 fields.positive("elapsed"),
                 fields.real("in_progress", 1e12),
+                _durations(fields),
             )
         case _:
             return None
+
+
+def _durations(fields: Fields) -> tuple[tuple[int, int], ...]:
+    """Empty where one of them cannot be true: the window is good without. There may be hundreds in each."""
+    try:
+        rows = fields.rows("durations", 2)
+    except RecordError:
+        return ()
+    numbers = {type(value) for row in rows for value in row} <= {int}
+    if not numbers or any(not (0 <= bucket < DURATION_BUCKETS and 0 < n < 2**32) for bucket, n in rows):  # type: ignore[operator]
+        return ()
+    return tuple((bucket, n) for bucket, n in rows)  # type: ignore[misc]
 
 
 def _throughput(name: str, fields: Fields) -> ThroughputPoint:
@@ -299,6 +314,7 @@ def _samples(fields: Fields) -> SamplesRecord:
                 point.text("kind"),
                 point.natural("arrivals" if point.has("arrivals") else "visits"),
                 point.natural("departures", 0),
+                point.natural("lost", 0),
             )
             for point in fields.objects("points")
         ),

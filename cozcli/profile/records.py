@@ -27,13 +27,17 @@ class ThroughputPoint(NamedTuple):
 
 
 class LatencyPoint(NamedTuple):
-    """Over `elapsed`, `in_progress` operations were open on average."""
+    """Over `elapsed`, `in_progress` operations were open on average.
+
+    `durations`: of operations with identities that ended, (bucket, how many).
+    """
 
     name: str
     arrivals: int
     departures: int
     elapsed: int
     in_progress: float
+    durations: tuple[tuple[int, int], ...] = ()
 
 
 class ArrivalPoint(NamedTuple):
@@ -245,12 +249,16 @@ class CallerCount(NamedTuple):
 
 
 class PointCount(NamedTuple):
-    """Visits (for latency points: arrivals; their `departures` beside them) since the start of the run."""
+    """Visits (for latency points: arrivals; their `departures` beside them) since the start of the run.
+
+    `lost`: operations with identities that could not be followed.
+    """
 
     name: str
     kind: str
     visits: int
     departures: int = 0
+    lost: int = 0
 
 
 class SamplesRecord(NamedTuple):

@@ -36,6 +36,7 @@ from cozcli.reports.base import (
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
 from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
+from cozcli.reports.tails import name_of
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ MAX_EXTENSION = 1.25
 TEXT_LINE = 11.5
 #: Of a curve without points.
 DOTTED = (0, (1.0, 1.3))
+#: Of the curves of quantiles, the lowest first.
+QUANTILE_DASHES = ((1.0, 1.5), (3.0, 1.5), (7.0, 2.0))
 
 Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
 
@@ -166,6 +169,7 @@ def extent(results: Sequence[LineResult]) -> Limits:
     ends = [-0.05, 0.15]
     for result in results:
         ends += [point.effect for point in result.curve]
+        ends += [point.effect for quantile in result.quantiles for point in quantile.curve]
         intervals = [(point.low, point.high) for point in result.curve]
         intervals += zip(result.fit.low, result.fit.high, strict=True)
         ends += [
@@ -222,6 +226,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
         draw_what_lies_beyond(axes, point, limits, colour)
     if doubted := [mark.value for mark in result.marks if mark in DOUBTS]:
         write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right, theme)
+    draw_quantiles(axes, result, theme)
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
     axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
@@ -231,6 +236,23 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     axes.grid(color=theme.pale, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
+    """Measured effects on quantiles of the latency, joined by broken lines."""
+    for quantile, dashes in zip(result.quantiles, QUANTILE_DASHES, strict=False):
+        points = quantile.curve
+        axes.plot(
+            [point.speedup for point in points],
+            [point.effect for point in points],
+            color=theme.ink,
+            linewidth=1.1,
+            linestyle=(0, dashes),
+            label=name_of(quantile),
+            zorder=3.5,
+        )
+    if result.quantiles:
+        axes.legend(loc="upper left", fontsize=7.5, frameon=False, handlelength=2.6, labelspacing=0.2)
 
 
 def write_in_a_free_corner(
@@ -342,7 +364,8 @@ def draw_frame(
         else ""
     )
     intervals = "" if is_combined(results) else " Points and band: 95 % intervals."
-    details = [f"{profile.removeprefix('Profile: ')}{curves}.{intervals}{marks}"]
+    quantiles = " Broken lines: quantiles of the latency." if any(r.quantiles for r in results) else ""
+    details = [f"{profile.removeprefix('Profile: ')}{curves}.{intervals}{marks}{quantiles}"]
     details += [OF_A_PICTURE] if is_combined(results) else []
     for number, detail in enumerate(details):
         text = literal(elide_end(detail, wide, 8))

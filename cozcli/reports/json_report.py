@@ -6,11 +6,20 @@ The names of a result's fields are part of the interface; see `render`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from cozcli import __version__
 from cozcli.analysis.estimate.shape import Shape, outline
-from cozcli.analysis.result import Analysis, LineResult, Pair, RunSummary
+from cozcli.analysis.result import (
+    LATENCY,
+    Analysis,
+    CurvePoint,
+    LineResult,
+    Pair,
+    Quantile,
+    RunSummary,
+)
 from cozcli.reports.base import rounded
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.summary import summarize
@@ -114,16 +123,8 @@ def _result(result: LineResult) -> dict[str, Any]:
         "p_own": None if result.p_own is None else rounded(result.p_own),
         "share": None if result.share is None else rounded(result.share),
         "bound": None if result.bound is None else rounded(result.bound),
-        "curve": [
-            {
-                "speedup": point.speedup,
-                "effect": rounded(point.effect),
-                "low": rounded(point.low),
-                "high": rounded(point.high),
-                "experiments": point.experiments,
-            }
-            for point in result.curve
-        ],
+        "curve": _curve(result.curve),
+        **({"quantiles": [_quantile(each) for each in result.quantiles]} if result.kind == LATENCY else {}),
         "shape": _shape(result),
         "fit": {
             "degree": result.fit.degree,
@@ -132,6 +133,31 @@ def _result(result: LineResult) -> dict[str, Any]:
                 for name in ("speedup", "effect", "low", "high")
             },
         },
+    }
+
+
+def _curve(curve: Sequence[CurvePoint]) -> list[dict[str, Any]]:
+    return [
+        {
+            "speedup": point.speedup,
+            "effect": rounded(point.effect),
+            "low": rounded(point.low),
+            "high": rounded(point.high),
+            "experiments": point.experiments,
+        }
+        for point in curve
+    ]
+
+
+def _quantile(quantile: Quantile) -> dict[str, Any]:
+    return {
+        "q": quantile.q,
+        "baseline": round(quantile.baseline),
+        "slope": rounded(quantile.slope),
+        "slope_low": rounded(quantile.slope_low),
+        "slope_high": rounded(quantile.slope_high),
+        "significant": quantile.significant,
+        "curve": _curve(quantile.curve),
     }
 
 

@@ -24,6 +24,7 @@ from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
 from cozcli.reports.reading import caveat_of, experiments_in_words, explain, reading_of
 from cozcli.reports.summary import ending, quoted_at
+from cozcli.reports.tails import name_of
 
 FORMAT, VERSION = "coz-page", 5
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
@@ -37,7 +38,7 @@ TYPICAL = 0.25
 #: Of a result, what JSON has and the page does not show.
 NOT_SHOWN = (
     *("notes", "slope_adjusted_low", "slope_adjusted_high"),
-    *("experiments", "companion_experiments", "p_own", "share", "bound"),
+    *("experiments", "companion_experiments", "p_own", "share", "bound", "quantiles"),
 )
 _BAND = ("effect", "low", "high")
 _DATA = "@DATA@"
@@ -142,6 +143,7 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
         "reading": reading_of(result).value,
         "rests_on": experiments_in_words(result),
         "caveat": caveat_of(result),
+        **({"quantiles": _quantiles(result)} if result.quantiles else {}),
         "told": None if told is None else [_short(getattr(told, name)) for name in ("speedup", *_BAND)],
         "curve": {
             "s": [point["speedup"] for point in curve],
@@ -153,6 +155,19 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
             **{key[0]: [_short(fit[key][i]) for i in chosen] for key in _BAND},
         },
     }
+
+
+def _quantiles(result: LineResult) -> list[dict[str, Any]]:
+    """Each with its name, the baseline in ns, and the measured points."""
+    return [
+        {
+            "name": name_of(quantile),
+            "baseline": round(quantile.baseline),
+            "s": [point.speedup for point in quantile.curve],
+            **{key[0]: [_short(getattr(point, key)) for point in quantile.curve] for key in _BAND},
+        }
+        for quantile in result.quantiles
+    ]
 
 
 def _short(value: float | None) -> float | int | None:

@@ -33,6 +33,7 @@ from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import describe_rest, is_bounded_only, summarize
+from cozcli.reports.tails import describe_tails
 
 #: Wide enough that nothing is ever folded; tables do not grow to fill it.
 UNLIMITED = 100_000
@@ -109,6 +110,13 @@ class TextReport:
             console.print(Text(printable(line)), soft_wrap=not terminal)
         if analysis.pairs:
             console.print()
+        tails = describe_tails(
+            analysis,
+            lambda location: shorten(location, prefix),
+            lambda point: short_point(analysis, point, prefix),
+        )
+        for line in [*tails, ""] if tails else []:
+            console.print(Text(printable(line)), soft_wrap=not terminal)
         for excerpt in excerpts(analysis) if self._source else []:
             _print_source(console, excerpt, prefix)
         for line in [line for extension in extensions for line in extension.footnotes(prefix)]:

@@ -28,7 +28,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       fixed_(options.fixed_targets, choice.targets, counts.histogram),
       plan_(options.fixed_speedup, options.speedups),
       companions_(options.companion_dose, counts.histogram, earlier_, options.period),
-      meter_(shared.points),
+      meter_(shared.points, shared.operations),
       flows_(shared),
       load_(options.load, shared.amplification),
       start_(now()),

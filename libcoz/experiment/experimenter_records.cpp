@@ -101,6 +101,8 @@ SamplesRecord Experimenter::samples_record(bool final) {
     if (point.kind == PointKind::kBegin) {
       const Point* end = shared_.points.find(PointKind::kEnd, point.name);
       result.departures = end == nullptr ? 0 : end->visits();
+      const auto operation = shared_.operations.find(point.name);
+      if (operation) result.lost = shared_.operations.lost(*operation);
     }
     record.points.push_back(std::move(result));
   }

@@ -15,7 +15,7 @@ constexpr std::uint64_t kVisitsWithoutEdge = 20;
 
 void WindowMeter::open(Nanoseconds effective) {
   edges_.clear();
-  operations_.clear();
+  latencies_.clear();
   opened_ = last_poll_ = effective;
   closing_ = false;
   const std::uint32_t size = points_.size();
@@ -29,15 +29,16 @@ void WindowMeter::open(Nanoseconds effective) {
       Point* end = points_.find(PointKind::kEnd, point.name);
       if (end == nullptr) continue;
       const bool times = times_visits && end->times_visits.load(std::memory_order_relaxed);
-      operations_.push_back({&point,
-                             end,
-                             point.visits(),
-                             end->visits(),
-                             times ? point.times() : std::nullopt,
-                             times ? end->times() : std::nullopt,
-                             0.0,
-                             effective,
-                             {}});
+      latencies_.push_back({&point,
+                            end,
+                            point.visits(),
+                            end->visits(),
+                            times ? point.times() : std::nullopt,
+                            times ? end->times() : std::nullopt,
+                            0.0,
+                            effective,
+                            durations_now(point.name),
+                            {}});
     }
   }
 }
@@ -61,10 +62,10 @@ void WindowMeter::take_edge(Edges& edges, Nanoseconds effective) noexcept {
 void WindowMeter::poll(Nanoseconds effective) {
   for (Edges& edges : edges_) take_edge(edges, effective);
   if (!closing_) {
-    for (Operations& operations : operations_) {
-      operations.polled_integral +=
-          in_progress(operations) * static_cast<double>(effective - operations.last_poll);
-      operations.last_poll = effective;
+    for (Latency& latency : latencies_) {
+      latency.polled_integral +=
+          in_progress(latency) * static_cast<double>(effective - latency.last_poll);
+      latency.last_poll = effective;
     }
   }
   last_poll_ = effective;
@@ -89,7 +90,7 @@ void WindowMeter::request_last_visits(Nanoseconds effective) {
     edges.point->edge.withdraw();
     if (edges.first && !edges.point->edge.request()) edges.usable = false;
   }
-  for (Operations& operations : operations_) finish(operations, effective);
+  for (Latency& latency : latencies_) finish(latency, effective);
 }
 
 bool WindowMeter::has_last_visits() const noexcept {
@@ -101,25 +102,24 @@ bool WindowMeter::has_last_visits() const noexcept {
 bool WindowMeter::needs_fine_polls() const noexcept {
   return std::any_of(edges_.begin(), edges_.end(),
                      [](const Edges& edges) { return !edges.times_visits; }) ||
-         std::any_of(operations_.begin(), operations_.end(), [](const Operations& operations) {
-           return !operations.begun || !operations.ended;
-         });
+         std::any_of(latencies_.begin(), latencies_.end(),
+                     [](const Latency& latency) { return !latency.begun || !latency.ended; });
 }
 
-double WindowMeter::in_progress(const Operations& operations) noexcept {
-  const auto arrivals = static_cast<double>(operations.begin->visits());
-  const auto departures = static_cast<double>(operations.end->visits());
+double WindowMeter::in_progress(const Latency& latency) noexcept {
+  const auto arrivals = static_cast<double>(latency.begin->visits());
+  const auto departures = static_cast<double>(latency.end->visits());
   return std::max(0.0, arrivals - departures);
 }
 
 // ∫L de: operations in progress at the opening count throughout; each arrival adds one from its
 // time to the end, and each departure subtracts one from its time to the end. Sums are modulo 2^64;
 // their differences fit.
-std::optional<double> WindowMeter::exact_integral(const Operations& operations,
+std::optional<double> WindowMeter::exact_integral(const Latency& latency,
                                                   Nanoseconds effective) const {
-  if (!operations.begun || !operations.ended) return std::nullopt;
-  const auto begun = operations.begin->times();
-  const auto ended = operations.end->times();
+  if (!latency.begun || !latency.ended) return std::nullopt;
+  const auto begun = latency.begin->times();
+  const auto ended = latency.end->times();
   if (!begun || !ended) return std::nullopt;
   const auto close = static_cast<std::uint64_t>(effective);
   const auto until_close = [close](const VisitTimes::Sum& from, const VisitTimes::Sum& to) {
@@ -127,21 +127,38 @@ std::optional<double> WindowMeter::exact_integral(const Operations& operations,
     return static_cast<double>(static_cast<std::int64_t>(sum));
   };
   const double at_open =
-      static_cast<double>(operations.begun->visits) - static_cast<double>(operations.ended->visits);
-  return at_open * static_cast<double>(effective - opened_) +
-         until_close(*operations.begun, *begun) - until_close(*operations.ended, *ended);
+      static_cast<double>(latency.begun->visits) - static_cast<double>(latency.ended->visits);
+  return at_open * static_cast<double>(effective - opened_) + until_close(*latency.begun, *begun) -
+         until_close(*latency.ended, *ended);
 }
 
-void WindowMeter::finish(Operations& operations, Nanoseconds effective) const {
+std::optional<DurationHistogram::Counts> WindowMeter::durations_now(const char* name) const {
+  const auto number = identified_.find(name);
+  if (!number) return std::nullopt;
+  return identified_.durations(*number).get();
+}
+
+std::vector<PointResult::Bucket> WindowMeter::durations(const Latency& latency) const {
+  std::vector<PointResult::Bucket> durations;
+  const auto now = durations_now(latency.begin->name);
+  if (!latency.durations_at_open || !now) return durations;
+  for (std::uint32_t i = 0; i < kDurationBuckets; ++i) {
+    const std::uint32_t count = (*now)[i] - (*latency.durations_at_open)[i];
+    if (count > 0) durations.push_back({i, count});
+  }
+  return durations;
+}
+
+void WindowMeter::finish(Latency& latency, Nanoseconds effective) const {
   const Nanoseconds elapsed = effective - opened_;
-  const double integral =
-      exact_integral(operations, effective).value_or(operations.polled_integral);
-  operations.result.name = operations.begin->name;
-  operations.result.kind = PointKind::kBegin;
-  operations.result.arrivals = operations.begin->visits() - operations.arrivals_at_open;
-  operations.result.departures = operations.end->visits() - operations.departures_at_open;
-  operations.result.elapsed = elapsed;
-  operations.result.in_progress =
+  const double integral = exact_integral(latency, effective).value_or(latency.polled_integral);
+  latency.result.name = latency.begin->name;
+  latency.result.kind = PointKind::kBegin;
+  latency.result.arrivals = latency.begin->visits() - latency.arrivals_at_open;
+  latency.result.departures = latency.end->visits() - latency.departures_at_open;
+  latency.result.elapsed = elapsed;
+  latency.result.durations = durations(latency);
+  latency.result.in_progress =
       elapsed > 0 ? std::max(0.0, integral / static_cast<double>(elapsed)) : 0.0;
 }
 
@@ -171,9 +188,9 @@ std::vector<PointResult> WindowMeter::results(Nanoseconds effective) const {
   for (const Edges& edges : edges_) {
     if (edges.usable && edges.point->visits() > 0) results.push_back(throughput(edges, effective));
   }
-  for (const Operations& operations : operations_) {
-    if (operations.result.arrivals > 0 || operations.result.in_progress > 0) {
-      results.push_back(operations.result);
+  for (const Latency& latency : latencies_) {
+    if (latency.result.arrivals > 0 || latency.result.in_progress > 0) {
+      results.push_back(latency.result);
     }
   }
   return results;

@@ -15,13 +15,15 @@
 #include <vector>
 
 #include "profile_log/records.h"
+#include "progress/operations.h"
 #include "progress/point_registry.h"
 
 namespace coz {
 
 class WindowMeter {
  public:
-  explicit WindowMeter(PointRegistry& points) : points_(points) {}
+  WindowMeter(PointRegistry& points, const Operations& identified)
+      : points_(points), identified_(identified) {}
 
   void open(Nanoseconds effective);
   void poll(Nanoseconds effective);
@@ -47,29 +49,35 @@ class WindowMeter {
     std::optional<Visit> last;
     bool halved = false;  // the current edge is `half`
   };
-  // The operations in progress between a begin and an end point. `begun` and `ended` are the sums
-  // of their visits at the opening; without them (the program only counts, or visits were under way
-  // all the time) the polled integral stands in.
-  struct Operations {
+  // The operations between a begin and an end point. `begun` and `ended` are the sums of their
+  // visits at the opening; without them (the program only counts, or visits were under way all the
+  // time) the polled integral stands in.
+  struct Latency {
     Point* begin;
     Point* end;
     std::uint64_t arrivals_at_open, departures_at_open;
     std::optional<VisitTimes::Sum> begun, ended;
     double polled_integral;  // of the operations in progress over effective time, ns
     Nanoseconds last_poll;
+    // Of operations with identities, those that had ended until the opening.
+    std::optional<DurationHistogram::Counts> durations_at_open;
     PointResult result;  // filled by request_last_visits()
   };
 
   std::optional<Visit>& current_edge(Edges& edges) const noexcept;
-  static double in_progress(const Operations& operations) noexcept;
+  static double in_progress(const Latency& latency) noexcept;
   void take_edge(Edges& edges, Nanoseconds effective) noexcept;
-  std::optional<double> exact_integral(const Operations& operations, Nanoseconds effective) const;
-  void finish(Operations& operations, Nanoseconds effective) const;
+  std::optional<double> exact_integral(const Latency& latency, Nanoseconds effective) const;
+  std::optional<DurationHistogram::Counts> durations_now(const char* name) const;
+  // How long the operations with identities took that ended since the opening.
+  std::vector<PointResult::Bucket> durations(const Latency& latency) const;
+  void finish(Latency& latency, Nanoseconds effective) const;
   PointResult throughput(const Edges& edges, Nanoseconds effective) const;
 
   PointRegistry& points_;
+  const Operations& identified_;
   std::vector<Edges> edges_;
-  std::vector<Operations> operations_;
+  std::vector<Latency> latencies_;
   Nanoseconds opened_ = 0;
   Nanoseconds last_poll_ = 0;
   bool closing_ = false;

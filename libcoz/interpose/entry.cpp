@@ -25,6 +25,28 @@ struct PointHandle {
 void visit_point(PointHandle* handle) noexcept { visit(*handle->point); }
 void count_point(PointHandle* handle) noexcept { PointTotals::visit(*handle->point); }
 
+// What a macro for operations with identities holds. The header calls `visit`.
+struct OperationHandle {
+  void (*visit)(OperationHandle* handle, unsigned long long identity);
+  Point* point;
+  std::uint32_t name;
+};
+
+void visit_begin(OperationHandle* handle, unsigned long long identity) noexcept {
+  visit(*handle->point);
+  begin_operation(handle->name, identity);
+}
+
+void visit_end(OperationHandle* handle, unsigned long long identity) noexcept {
+  end_operation(handle->name, identity);
+  visit(*handle->point);
+}
+
+// Where there is no room for another name.
+void visit_without_identity(OperationHandle* handle, unsigned long long) noexcept {
+  visit(*handle->point);
+}
+
 // What a region macro holds. The header calls the first two.
 struct RegionHandle {
   void (*begin)(RegionHandle* handle);
@@ -59,6 +81,18 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   const bool only_counts = coz::PointTotals::points() != nullptr;
   return new (std::nothrow)
       coz::PointHandle{only_counts ? coz::count_point : coz::visit_point, point};
+}
+
+COZ_EXPORT void* _coz_get_operation(int kind, const char* name) {
+  coz::Point* point = coz::point_of(kind, name);
+  if (point == nullptr) return nullptr;
+  point->times_visits.store(true, std::memory_order_relaxed);
+  const auto number = coz::ForkedStart::registries()->operations.find_or_add(name);
+  const bool begins = point->kind == coz::PointKind::kBegin;
+  return new (std::nothrow) coz::OperationHandle{!number  ? coz::visit_without_identity
+                                                 : begins ? coz::visit_begin
+                                                          : coz::visit_end,
+                                                 point, number.value_or(0)};
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {

@@ -58,6 +58,7 @@ void ForkedStart::in_child() noexcept {
   if (waiting_ == nullptr) return;
   const Waiting& waiting = *waiting_;
   waiting.shared.points.release_lock();
+  waiting.shared.operations.release_lock();
   waiting.shared.regions.release_lock();
   if (--waiting_->forked.generations > 0) return;
   waiting_ = nullptr;
@@ -65,6 +66,7 @@ void ForkedStart::in_child() noexcept {
   if (!is_in_signal_handler()) {
     if (const auto answer = request_attach_at(waiting.forked.socket_path)) {
       waiting.shared.points.forget_visits();
+      waiting.shared.operations.forget();
       Runtime::start_with(Config::from_attach_answer(*answer), waiting.shared);
     }
   }

@@ -28,6 +28,16 @@ const char* kind_name(PointKind kind) noexcept {
 
 namespace {
 
+void write_durations(JsonWriter& json, const std::vector<PointResult::Bucket>& durations) {
+  json.key("durations").begin_array();
+  for (const PointResult::Bucket& bucket : durations) {
+    json.begin_array();
+    json.value(bucket.number).value(bucket.count);
+    json.end_array();
+  }
+  json.end_array();
+}
+
 void write_point(JsonWriter& json, const PointResult& point, bool totals) {
   json.begin_object();
   json.field("name", point.name);
@@ -44,6 +54,8 @@ void write_point(JsonWriter& json, const PointResult& point, bool totals) {
     json.field("half_visits", point.half_visits);
     json.field("half_elapsed", point.half_elapsed);
   }
+  if (!point.durations.empty()) write_durations(json, point.durations);
+  if (totals && point.lost > 0) json.field("lost", point.lost);
   json.end_object();
 }
 

@@ -57,6 +57,15 @@ struct PointResult {
   // kThroughput and kArrival: the part of visits and elapsed in the first half of the window.
   std::uint64_t half_visits = 0;  // 0: the window was not divided
   Nanoseconds half_elapsed = 0;
+  // kBegin, of operations with identities: how many ended in each bucket of duration, those without
+  // any left out; and how many could not be followed since the start.
+  struct Bucket {
+    std::uint32_t number = 0;  // progress/duration_histogram.h
+    std::uint32_t count = 0;
+  };
+  // gcc warns of designated initializers without it.
+  std::vector<Bucket> durations = {};  // NOLINT(readability-redundant-member-init)
+  std::uint64_t lost = 0;
 };
 
 // What a thread did in a part of a window: how long it ran, pauses aside, how many locks it

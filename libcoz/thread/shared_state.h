@@ -11,6 +11,7 @@
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
 #include "load/amplification.h"
+#include "progress/operations.h"
 #include "progress/point_registry.h"
 #include "target/region_registry.h"
 #include "target/selection.h"
@@ -27,6 +28,7 @@ struct SharedState {
   PendingCharges pending;
   YoungCharges young;
   PointRegistry points;
+  Operations operations;
   RegionRegistry regions;
   ThreadRegistry threads;
   ThreadLives lives;

@@ -40,6 +40,22 @@ inline void visit(Point& point) noexcept {
   if (!point.wants_no_time()) take_time(point, slot);
 }
 
+// An operation with an identity begins or ends (progress/operations.h), besides the visit of its
+// point. `name` is its number. Threads that are not profiled do not count.
+inline void begin_operation(std::uint32_t name, std::uint64_t identity) noexcept {
+  auto delays = Session::current_delays();
+  Session* session = Session::active();
+  if (!delays || session == nullptr) return;
+  session->shared.operations.begin(name, identity, delays->effective_now());
+}
+
+inline void end_operation(std::uint32_t name, std::uint64_t identity) noexcept {
+  auto delays = Session::current_delays();
+  Session* session = Session::active();
+  if (!delays || session == nullptr) return;
+  session->shared.operations.end(name, identity, delays->effective_now());
+}
+
 }  // namespace coz
 
 #endif  // LIBCOZ_THREAD_VISIT_H

@@ -4,7 +4,7 @@ import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { area, curveMonotoneX, line } from "d3-shape";
 import { svg } from "./dom";
 import { FEW_DATA } from "./filter";
-import type { Band, Entry, Point, Result } from "./model";
+import type { Band, Entry, Point, Quantile, Result } from "./model";
 import type { Domain } from "./scales";
 import { percent, plusMinus, speedup } from "./words";
 
@@ -60,6 +60,7 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
     // Others are read from the curve.
     const points = result.curve.filter((point) => point.speedup > 0 && point.experiments > 0);
     group.append(...points.map((point) => pointMark(point, x, y, domain)));
+    group.append(...result.quantiles.flatMap((of, i) => quantileMarks(of, i, x, y, domain)));
     root.append(group);
   }
   return root;
@@ -126,6 +127,24 @@ export function fitPath(result: Result, x: Scale, y: Scale, domain: Domain): SVG
     (p) => y(within(domain, p.effect)),
   ).curve(curveMonotoneX);
   return svg("path", { class: "fit", d: draw(result.fit) ?? "" });
+}
+
+/** A broken line through the measured effects on a quantile, and its name at the end. */
+function quantileMarks(of: Quantile, index: number, x: Scale, y: Scale, domain: Domain): SVGElement[] {
+  const last = of.points.at(-1);
+  if (!last) return [];
+  const draw = line<Band>(
+    (p) => x(p.speedup),
+    (p) => y(within(domain, p.effect)),
+  );
+  return [
+    svg("path", { class: `quantile q-${index}`, d: draw(of.points) ?? "" }),
+    svg(
+      "text",
+      { class: "tick", x: x(last.speedup) - 2, y: y(within(domain, last.effect)) - 5, "text-anchor": "end" },
+      of.name,
+    ),
+  ];
 }
 
 export function zeroLine(frame: Frame, y: Scale): SVGLineElement {

@@ -3,7 +3,7 @@
 import { largeChart } from "./chart";
 import { type Child, h, said } from "./dom";
 import { fragmentOf } from "./link";
-import { type Entry, type Page, type Result, signOf, type Source } from "./model";
+import { type Entry, type Page, type Quantile, type Result, signOf, type Source } from "./model";
 import { otherLoads } from "./loadview";
 import { shortFunction } from "./locations";
 import { ownDomain } from "./scales";
@@ -38,6 +38,7 @@ export function drawDetail(
     ...otherLoads(entry, page, entries, width),
     h("h3", {}, "All points"),
     numbersTable(entry),
+    ...results.flatMap((result) => quantiles(result, compared ? `, ${which(result, entry)}` : "")),
   );
   box.scrollTop = 0;
 }
@@ -192,6 +193,41 @@ function numbersTable(entry: Entry): HTMLElement {
     h("tr", {}, h("td", {}, speedup(at)), ...sides.flatMap((side) => cells(side, at))),
   );
   return scrolling(h("table", { class: "points" }, h("thead", {}, head), h("tbody", {}, ...rows)));
+}
+
+/** Effects on quantiles of the latency. `of`: which of two profiles. */
+function quantiles(result: Result, of: string): HTMLElement[] {
+  const first = result.quantiles[0];
+  if (!first) return [];
+  const head = h(
+    "tr",
+    {},
+    h("th", {}, "Faster by"),
+    ...result.quantiles.flatMap((each) => [
+      h("th", {}, `${each.name} (${(each.baseline / 1e6).toPrecision(3)} ms)`),
+      h("th", {}, "95 % interval"),
+    ]),
+  );
+  const speedups = [...new Set(result.quantiles.flatMap((each) => each.points.map((p) => p.speedup)))];
+  const rows = speedups
+    .filter((at) => at > 0)
+    .sort((x, y) => x - y)
+    .map((at) =>
+      h("tr", {}, h("td", {}, speedup(at)), ...result.quantiles.flatMap((each) => quantileCells(each, at))),
+    );
+  return [
+    h("h3", {}, `Quantiles of the latency${of}`),
+    scrolling(h("table", { class: "points" }, h("thead", {}, head), h("tbody", {}, ...rows))),
+  ];
+}
+
+function quantileCells(of: Quantile, at: number): HTMLElement[] {
+  const point = of.points.find((p) => p.speedup === at);
+  if (!point) return [h("td", {}, "–"), h("td")];
+  return [
+    h("td", {}, `${percent(point.effect)} %`),
+    h("td", {}, `[${percent(point.low)}, ${percent(point.high)}]`),
+  ];
 }
 
 function cells(result: Result, at: number): HTMLElement[] {

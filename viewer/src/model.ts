@@ -25,6 +25,13 @@ export interface Point extends Band {
   experiments: number;
 }
 
+/** Measured effects on a quantile of the latency; `baseline` in nanoseconds, `name` as in p99. */
+export interface Quantile {
+  name: string;
+  baseline: number;
+  points: Band[];
+}
+
 /** Who runs a line: `location` is short; empty where that is out of scope. */
 export interface Caller {
   location: string;
@@ -76,6 +83,8 @@ export interface Result {
   told: Band | null;
   curve: Point[];
   fit: Band[];
+  /** Of the latency, where operations have identities; the lowest first. */
+  quantiles: Quantile[];
   callers: Caller[];
   instances: Instance[];
   /** Where the fitted curve is highest. */
@@ -173,6 +182,7 @@ interface RawResult {
   instances: Instance[];
   curve: Columns;
   fit: Columns;
+  quantiles?: (Columns & { name: string; baseline: number })[];
 }
 
 interface RawProfile extends Omit<Profile, "results" | "leftOut" | "scaling" | "shifts" | "shiftNote"> {
@@ -253,6 +263,11 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     told: raw.told && decodeTold(raw.told),
     curve,
     fit,
+    quantiles: (raw.quantiles ?? []).map((of) => ({
+      name: of.name,
+      baseline: of.baseline,
+      points: (of.s ?? []).map((speedup, i) => band(of, i, speedup)),
+    })),
     callers: raw.callers.map((caller) => ({ ...caller, location: shorten(caller.location, prefix) })),
     instances: raw.instances,
     best: highest(fit),

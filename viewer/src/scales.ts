@@ -55,6 +55,7 @@ function extent(results: Result[]): [number, number] {
   };
   for (const result of results) {
     for (const point of result.curve) take(point.effect);
+    for (const point of result.quantiles.flatMap((of) => of.points)) take(point.effect);
     for (const band of [...result.curve, ...result.fit].filter(isNarrow)) {
       take(band.low);
       take(band.high);

@@ -16,7 +16,8 @@ struct Latency {
   std::unique_ptr<PointRegistry> points = std::make_unique<PointRegistry>();
   Point& begin = *points->find_or_add(PointKind::kBegin, "request");
   Point& end = *points->find_or_add(PointKind::kEnd, "request");
-  WindowMeter meter{*points};
+  Operations operations;
+  WindowMeter meter{*points, operations};
 
   Latency() { begin.times_visits = end.times_visits = true; }
   double in_progress() const { return meter.results(kStart + kLength).at(0).in_progress; }
@@ -59,7 +60,8 @@ TEST_CASE("a visitor that was held up notes the number of visits of that moment"
   auto points = std::make_unique<PointRegistry>();
   Point& point = *points->find_or_add(PointKind::kThroughput, "request");
   point.times_visits = true;
-  WindowMeter meter(*points);
+  Operations operations;
+  WindowMeter meter(*points, operations);
   meter.open(0);
   point.counter.count.fetch_add(1);  // counted, and then held up
   for (int i = 1; i <= 3; ++i) point.visit([i] { return Nanoseconds{i}; });

@@ -9,6 +9,7 @@
 using coz::kMicrosecond;
 using coz::kMillisecond;
 using coz::Nanoseconds;
+using coz::Operations;
 using coz::Point;
 using coz::PointKind;
 using coz::PointResult;
@@ -78,7 +79,8 @@ class Simulation {
   };
 
   std::unique_ptr<coz::PointRegistry> points = std::make_unique<coz::PointRegistry>();
-  WindowMeter meter{*points};
+  Operations operations;
+  WindowMeter meter{*points, operations};
   Nanoseconds time = kStart;
   std::vector<Event> events;
 };
@@ -349,4 +351,30 @@ TEST_CASE("latency: nothing in progress and nothing new is no result") {
   program.visit(begin);
   program.visit(end);
   CHECK(program.measure(10 * kMillisecond, 60 * kMillisecond, kMillisecond).empty());
+}
+
+TEST_CASE("latency: a window has the durations of the operations that ended within it") {
+  Simulation program;
+  program.point(PointKind::kBegin, "request", true);
+  program.point(PointKind::kEnd, "request", true);
+  const auto name = *program.operations.find_or_add("request");
+  const auto run = [&](std::uint64_t identity, Nanoseconds duration) {
+    program.operations.begin(name, identity, program.time);
+    program.operations.end(name, identity, program.time + duration);
+  };
+  run(1, 3 * kMillisecond);
+  program.points->find(PointKind::kBegin, "request")->visit([] { return Nanoseconds{0}; });
+  program.meter.open(program.time);
+  run(2, 5 * kMillisecond);
+  run(3, 5 * kMillisecond);
+  run(4, 50 * kMillisecond);
+  program.meter.request_last_visits(program.time + kMillisecond);
+  run(5, 5 * kMillisecond);
+  const auto results = program.meter.results(program.time + kMillisecond);
+  REQUIRE(results.size() == 1);
+  REQUIRE(results[0].durations.size() == 2);
+  CHECK(results[0].durations[0].number == coz::duration_bucket(5 * kMillisecond));
+  CHECK(results[0].durations[0].count == 2);
+  CHECK(results[0].durations[1].number == coz::duration_bucket(50 * kMillisecond));
+  CHECK(results[0].durations[1].count == 1);
 }

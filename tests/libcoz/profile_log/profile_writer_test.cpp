@@ -360,3 +360,19 @@ TEST_CASE("a load record") {
         R"({"type":"load","start":5,"duration":1000,"arrival_speedup":250000,)"
         R"("interval":1000000,"rate":1000.5})");
 }
+
+TEST_CASE("operations with identities have durations in a window, and losses in the totals") {
+  ExperimentRecord experiment = experiment_record();
+  coz::PointResult request;
+  request.name = "request";
+  request.kind = PointKind::kBegin;
+  request.elapsed = 380;
+  request.durations = {{7, 2}, {700, 1}};
+  request.lost = 5;
+  experiment.points = {request};
+  CHECK(count_of(to_json(experiment), R"("elapsed":380,"durations":[[7,2],[700,1]]})") == 1);
+  SamplesRecord samples;
+  samples.points = {request};
+  samples.points[0].durations.clear();
+  CHECK(count_of(to_json(samples), R"("departures":0,"lost":5})") == 1);
+}

@@ -1,0 +1,90 @@
+// Operations that can be told apart: COZ_BEGIN_ID and COZ_END_ID give each an identity, so that its
+// duration is known, wherever it ends.
+//
+// Open operations are in one table of fixed size, by name and identity. An operation has a place
+// among the few to which its key is hashed. If other operations take all of them, it is not
+// followed: it is lost. So is an end without a begin, and an operation whose identity begins
+// again before it has ended.
+//
+// Between the begin and the end of an operation the program hands it over, so that the end sees
+// what the begin wrote. Two threads that use one identity at once get wrong durations, no more.
+//
+// Any thread may call find_or_add(), but not in a signal handler; it takes a spin lock for a few
+// string comparisons. begin() and end() are signal-safe: they neither allocate nor lock.
+#ifndef LIBCOZ_PROGRESS_OPERATIONS_H
+#define LIBCOZ_PROGRESS_OPERATIONS_H
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "progress/duration_histogram.h"
+
+namespace coz {
+
+class Operations {
+ public:
+  static constexpr std::uint32_t kMaxNames = 16;
+  static constexpr std::size_t kMaxName = 256;  // with the NUL; longer names are cut
+  static constexpr std::uint32_t kPlaces = 8192;
+  static constexpr std::uint32_t kNear = 8;  // places for one key
+
+  // nullopt when there is no room for another name.
+  std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept;
+  std::optional<std::uint32_t> find(std::string_view name) const noexcept;
+
+  // For an existing name. Times are effective.
+  void begin(std::uint32_t name, std::uint64_t identity, Nanoseconds time) noexcept;
+  void end(std::uint32_t name, std::uint64_t identity, Nanoseconds time) noexcept;
+
+  const DurationHistogram& durations(std::uint32_t name) const noexcept {
+    return kinds_[name].durations;
+  }
+  // How many operations have no duration, for one of the reasons above.
+  std::uint64_t lost(std::uint32_t name) const noexcept {
+    return kinds_[name].lost.load(std::memory_order_relaxed);
+  }
+
+  // In a forked child, which has no other thread: a thread of the parent may have held the lock.
+  void release_lock() noexcept { adding_.clear(); }
+  // Forgets all operations, open or ended. While no thread visits a point.
+  void forget() noexcept;
+
+ private:
+  struct Place {
+    std::atomic<std::uint64_t> key{kFree};
+    std::atomic<Nanoseconds> begun{0};
+  };
+  // The places of one key: two cache lines.
+  struct alignas(64) Bucket {
+    std::array<Place, kNear> places{};
+  };
+  struct Kind {
+    std::array<char, kMaxName> name{};
+    std::atomic<std::uint64_t> lost{0};
+    DurationHistogram durations;
+  };
+
+  static constexpr std::uint64_t kFree = 0;
+
+  static std::uint64_t key_of(std::uint32_t name, std::uint64_t identity) noexcept;
+  Bucket& bucket_of(std::uint64_t key) noexcept {
+    return buckets_[static_cast<std::uint32_t>(key >> 32) % buckets_.size()];
+  }
+  static Place* find_place(Bucket& bucket, std::uint64_t key) noexcept;
+  void lose(std::uint32_t name) noexcept {
+    kinds_[name].lost.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  std::array<Bucket, kPlaces / kNear> buckets_{};
+  std::array<Kind, kMaxNames> kinds_{};
+  std::atomic<std::uint32_t> size_{0};
+  std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_PROGRESS_OPERATIONS_H

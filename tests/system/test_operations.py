@@ -1,0 +1,47 @@
+"""Operations with identities (COZ_BEGIN_ID, COZ_END_ID), from the macros to the report."""
+
+from __future__ import annotations
+
+import json
+
+#: Where a bucket of durations begins, ns (docs/profile_format.md).
+FIRST, OF_OCTAVE = 1024, 64
+
+
+def lower_bound(bucket):
+    octave, within = divmod(bucket - 1, OF_OCTAVE)
+    return 0 if bucket == 0 else FIRST * 2**octave * (1 + within / OF_OCTAVE)
+
+
+def point_of(record, name):
+    return next(point for point in record["points"] if point["name"] == name)
+
+
+def test_operations_that_end_in_another_thread_have_durations(coz, build):
+    run = coz.run_until(5, [build("operations.c", "-O1", "-lpthread"), coz.enough])
+    assert run.status == 0, run.err
+    operations = int(run.out.splitlines()[-1])
+    totals = run.records("samples")[-1]
+    request, lost = point_of(totals, "request"), point_of(totals, "lost")
+    assert request["arrivals"] == request["departures"] == operations
+    assert "lost" not in request
+    assert lost["lost"] == operations
+
+    windows = [point_of(record, "request") for record in run.records("experiment")]
+    durations = [(lower_bound(b), n) for window in windows for b, n in window.get("durations", [])]
+    known = sum(n for _, n in durations)
+    departures = sum(window["departures"] for window in windows)
+    # One may end just where its window does.
+    assert departures - len(windows) <= known <= departures + len(windows)
+    # No delay that was inserted is part of them.
+    long = sum(n for bound, n in durations if bound > 30e6)
+    assert sum(n for bound, n in durations if bound < 3.5e6) <= 0.05 * known
+    assert 0.05 * known <= long <= 0.5 * known
+
+    report = coz("report", "--json", coz.profile)
+    assert report.status == 0, report.err
+    document = json.loads(report.out)
+    latencies = [result for result in document["results"] if result["kind"] == "latency"]
+    assert all(isinstance(result["quantiles"], list) for result in latencies)
+    (told,) = [warning for warning in document["warnings"] if "could not be followed" in warning["text"]]
+    assert "'lost'" in told["text"]
