@@ -130,6 +130,31 @@ def no_latency(name: str, pattern: str, reason: str) -> Problem:
     )
 
 
+def no_hardware_counter(event: str) -> Problem:
+    """The processor, or the hypervisor, offers none."""
+    return Problem(
+        f"this machine has no counter of {event.replace('-', ' ')}; virtual machines often have none.",
+        "nothing was measured; take another --metric, such as cpu, or a machine that has the counter.",
+    )
+
+
+def event_refused(event: str, reason: str) -> Problem:
+    """perf_event_open failed."""
+    return Problem(
+        f"the kernel does not count {event.replace('-', ' ')} for this user ({reason}).",
+        "nothing was measured; set /proc/sys/kernel/perf_event_paranoid to 1 or less, in a container allow "
+        "perf_event_open, or take another --metric.",
+    )
+
+
+def never_counted(name: str, event: str) -> Problem:
+    """The event waited for a counter during a whole run."""
+    return Problem(
+        f"in a run of {name} no counter was free for {event.replace('-', ' ')}.",
+        "ask for fewer hardware counters at a time, and let no other profiler run.",
+    )
+
+
 def one_processor() -> Problem:
     """Nothing but one processor for the program and us."""
     return Problem(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from cozcli.compare.counters import EVENTS, Counters, check_events
 from cozcli.compare.instrument import Instrument
 from cozcli.compare.points import LATENCY, PROGRESS, PointVisits
 from cozcli.compare.trial import Trial
@@ -35,6 +36,10 @@ def _seconds(value: float) -> str:
 
 def _bytes(value: float) -> str:
     return f"{value / 2**20:.3g} MiB"
+
+
+def _count(value: float) -> str:
+    return f"{value:.4g}"
 
 
 def _rate(value: float) -> str:
@@ -68,6 +73,9 @@ def metric_named(name: str) -> Metric:
     if kind == LATENCY:
         noun = f"mean latency of {printable(pattern)}"
         return Metric(name, noun, lambda trial: trial.figures[name], _seconds, is_taken=False)
+    if name in EVENTS:
+        noun = f"number of {name.replace('-', ' ')}"
+        return Metric(name, noun, lambda trial: trial.figures[name], _count, is_taken=False, is_speed=False)
     return METRICS[name]
 
 
@@ -75,11 +83,16 @@ def instruments_of(metrics: Sequence[Metric]) -> list[Instrument]:
     """What has to be attached to runs for these.
 
     Raises:
-        CozError: something is not there.
+        CozError: something is not there, or cannot be counted here.
     """
+    events = [metric.name for metric in metrics if metric.name in EVENTS]
+    check_events(events)
+    found: list[Instrument] = [Counters(events)] if events else []
     points = [
         (kind, pattern)
         for kind, _, pattern in (metric.name.partition(":") for metric in metrics)
         if kind in (PROGRESS, LATENCY)
     ]
-    return [PointVisits(find_installation().library, points)] if points else []
+    if points:
+        found.append(PointVisits(find_installation().library, points))
+    return found

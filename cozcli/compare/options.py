@@ -8,6 +8,7 @@ import re
 
 from cozcli.commands import options as shared
 from cozcli.commands import values
+from cozcli.compare.counters import EVENTS
 from cozcli.compare.gate import gate
 from cozcli.compare.memory_layouts import SYSTEM
 from cozcli.compare.result import MIN_PAIRS
@@ -25,7 +26,7 @@ class _Metrics(tuple[str, ...]):
         return super().__contains__(name) or (isinstance(name, str) and bool(_POINT_METRIC.fullmatch(name)))
 
 
-_METRICS = _Metrics(("cpu", "wall", "memory"))
+_METRICS = _Metrics(("cpu", "wall", "memory", *EVENTS))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -60,8 +61,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=_METRICS,
         metavar="METRIC",
         help="cpu: processor time; wall; memory: peak resident; progress:NAME: visits of a progress point a "
-        "second; latency:NAME: mean time from its begin to its end; repeatable, the first decides (default: "
-        "cpu)",
+        "second; latency:NAME: mean time from its begin to its end; instructions, cycles, cache-misses, "
+        "branch-misses, page-faults, context-switches: as the kernel counts them; repeatable, the first "
+        "decides (default: cpu)",
     )
     parser.add_argument(
         "--t-test", action="store_true", help="also print Student's t-test, and tests of what it assumes"

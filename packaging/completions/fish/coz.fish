@@ -145,7 +145,7 @@ complete -c coz -n '_shtab_coz_using compare' -l suite -xka "(__fish_complete_pa
 complete -c coz -n '_shtab_coz_using compare' -s n -l pairs -x -d 'runs of each, at most (default: 30; of a suite 12; with --precision 200)'
 complete -c coz -n '_shtab_coz_using compare' -l precision -x -d 'stop once half of the 95 % interval is this narrow, as 0.5%'
 complete -c coz -n '_shtab_coz_using compare' -l margin -x -d 'smaller differences do not matter: A and B are equivalent (default: 1%)'
-complete -c coz -n '_shtab_coz_using compare' -l metric -xka "cpu wall memory" -d 'cpu: processor time; wall; memory: peak resident; progress:NAME: visits of a progress point a second; latency:NAME: mean time from its begin to its end; repeatable, the first decides (default: cpu)'
+complete -c coz -n '_shtab_coz_using compare' -l metric -xka "cpu wall memory cycles instructions cache-misses branch-misses page-faults context-switches" -d 'cpu: processor time; wall; memory: peak resident; progress:NAME: visits of a progress point a second; latency:NAME: mean time from its begin to its end; instructions, cycles, cache-misses, branch-misses, page-faults, context-switches: as the kernel counts them; repeatable, the first decides (default: cpu)'
 complete -c coz -n '_shtab_coz_using compare' -l t-test -d 'also print Student'"'"'s t-test, and tests of what it assumes'
 complete -c coz -n '_shtab_coz_using compare' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw the result: .png, .svg or .pdf (coz plot draws that of --json)'
 complete -c coz -n '_shtab_coz_using compare' -l import-hyperfine -xka "(__fish_complete_path (commandline -ct))" -d 'compare the runs in a file of hyperfine --export-json'
