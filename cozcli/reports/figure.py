@@ -251,6 +251,14 @@ def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
             label=name_of(quantile),
             zorder=3.5,
         )
+        axes.vlines(
+            [point.speedup for point in points],
+            [point.low for point in points],
+            [point.high for point in points],
+            color=theme.ink,
+            linewidth=0.7,
+            zorder=3.5,
+        )
     if result.quantiles:
         axes.legend(loc="upper left", fontsize=7.5, frameon=False, handlelength=2.6, labelspacing=0.2)
 

@@ -35,7 +35,7 @@ def records(lost: int = 0) -> list[dict[str, Any]]:
     """Line 1 is the slow path; line 2 has no effect."""
     rng = np.random.default_rng(1)
     found: list[dict[str, Any]] = [
-        {"type": "run", "format": "coz-profile", "version": 1, "program": "/src/server", "period": 250_000}
+        {"type": "run", "format": "coz-profile", "version": 1, "program": "/src/server", "period": 1_000_000}
     ]
     for block in range(24):
         line = 1 + block % 2
@@ -88,6 +88,9 @@ def test_the_table_is_followed_by_targets_that_move_a_tail(analysis: Analysis) -
     start = next(i for i, line in enumerate(lines) if line.startswith("Quantiles of the latency"))
     assert lines[start + 1].startswith("  a.c:1, request, at 50%: p50 ")
     assert ", p99 +4" in lines[start + 1]
+    # Of less than five sampling periods are the others.
+    assert lines[start + 1].count("(blurred)") == 2
+    assert not lines[start + 1].endswith("(blurred)")
     assert lines[start + 2] == ""
 
 
