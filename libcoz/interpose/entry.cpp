@@ -47,6 +47,11 @@ void visit_without_identity(OperationHandle* handle, unsigned long long) noexcep
   visit(*handle->point);
 }
 
+// Where visits are only counted.
+void count_operation(OperationHandle* handle, unsigned long long) noexcept {
+  PointTotals::visit(*handle->point);
+}
+
 // What a region macro holds. The header calls the first two.
 struct RegionHandle {
   void (*begin)(RegionHandle* handle);
@@ -87,7 +92,11 @@ COZ_EXPORT void* _coz_get_operation(int kind, const char* name) {
   coz::Point* point = coz::point_of(kind, name);
   if (point == nullptr) return nullptr;
   point->times_visits.store(true, std::memory_order_relaxed);
-  const auto number = coz::ForkedStart::registries()->operations.find_or_add(name);
+  coz::SharedState* shared = coz::ForkedStart::registries();
+  if (shared == nullptr) {
+    return new (std::nothrow) coz::OperationHandle{coz::count_operation, point, 0};
+  }
+  const auto number = shared->operations.find_or_add(name);
   const bool begins = point->kind == coz::PointKind::kBegin;
   return new (std::nothrow) coz::OperationHandle{!number  ? coz::visit_without_identity
                                                  : begins ? coz::visit_begin

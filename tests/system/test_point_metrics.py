@@ -69,3 +69,14 @@ def test_a_static_program_is_refused():
     status, _, err = compare("--metric", "progress:done", static, 5, "---", "vs", static, 5)
     assert status == 2
     assert "libcoz.so was not loaded into it" in err
+
+
+def test_operations_with_identities_are_counted_too(tmp_path):
+    source = ROOT / "tests/programs/operations.c"
+    program = compiled(["gcc", "-O1", "-pthread", f"-I{ROOT}/include", str(source)], source, "operations")
+    totals = tmp_path / "totals"
+    totals.touch()
+    environment = {**os.environ, "LD_PRELOAD": str(LIBRARY), "COZ_POINT_TOTALS": str(totals)}
+    done = subprocess.run([program, "1"], env=environment, capture_output=True, text=True, check=True)
+    visits = {(line[0], line[-1]): line[1] for line in map(str.split, totals.read_text().splitlines())}
+    assert visits["begin", "request"] == visits["end", "request"] == done.stdout.strip()
