@@ -111,6 +111,29 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.one_name,
         help="select this region (COZ_REGION_BEGIN) only; repeatable",
     )
+    waits = parser.add_mutually_exclusive_group()
+    waits.add_argument(
+        "--waits",
+        action="store_const",
+        const="sites",
+        default="",
+        help="speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child is one",
+    )
+    waits.add_argument(
+        "--wait-classes",
+        dest="waits",
+        action="store_const",
+        const="classes",
+        help="the same, but all waits of a class together: io, network, poll, sleep, child",
+    )
+    waits.add_argument(
+        "--fixed-wait",
+        metavar="FILE:LINE",
+        action="append",
+        default=[],
+        type=values.one_name,
+        help="select the waits at this line only; repeatable",
+    )
     speedups = parser.add_mutually_exclusive_group()
     speedups.add_argument(
         "--fixed-speedup",

@@ -43,6 +43,7 @@ VARIABLES = (
     "COZ_SEED",
     "COZ_TABLE_SOCKET",
     "COZ_VERSION",
+    "COZ_WAITS",
     "COZ_WARMUP",
 )
 
@@ -64,6 +65,8 @@ class Settings(NamedTuple):
     source_scope: Sequence[str] = ()
     fixed: Sequence[FixedTarget] = ()
     fixed_speedup: int | None = None
+    #: Which waits are targets: sites, classes, or none.
+    waits: str = ""
     speedups: Sequence[int] = ()
     #: Limit of the companions' dose, per cent.
     companions: float = 0.0
@@ -109,6 +112,8 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
     environment["COZ_LINE_TABLES"] = "\n".join(f"{entry.binary}\t{entry.table}" for entry in settings.tables)
     environment["COZ_SAMPLING"] = settings.sampling
     environment["COZ_GRANULARITY"] = settings.granularity
+    if settings.waits:
+        environment["COZ_WAITS"] = settings.waits
     environment["COZ_SEED"] = str(settings.seed)
     environment["COZ_VERSION"] = __version__
     if settings.source_scope:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import CALLED_FROM, REGION, common_directory, short_point
+from cozcli.reports.base import CALLED_FROM, REGION, WAIT, common_directory, short_point
 from cozcli.reports.summary import sentence
 
 
 class AnnotateReport:
     """`FILE:LINE: note: …`, a row for each line and progress point whose effect is certain, in order of rank.
 
-    Functions and regions have no line, and are left out.
+    Functions, regions and classes of waits have no line, and are left out.
     """
 
     def render(self, analysis: Analysis) -> str:
@@ -31,12 +31,14 @@ def notes(analysis: Analysis) -> Iterator[tuple[LineResult, str]]:
 
 
 def line_of(result: LineResult) -> str:
-    """FILE:LINE of a result on a line (of one under a caller too); empty for anything else."""
-    line = result.location.partition(CALLED_FROM)[0]
+    """FILE:LINE of a result on a line (under a caller, or one that waits, too); empty for anything else."""
+    line = result.location.partition(CALLED_FROM)[0].removeprefix(WAIT)
     path, _, number = line.rpartition(":")
     return line if path and number.isdigit() and not line.startswith(REGION) else ""
 
 
 def _note(result: LineResult, point: str) -> str:
+    if result.target == "wait":
+        return sentence(result, f"{WAIT}here", point)
     called = result.location.partition(CALLED_FROM)[2]
     return sentence(result, f"this line, called from {called}," if called else "this line", point)

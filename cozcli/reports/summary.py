@@ -72,10 +72,13 @@ def sentence(result: LineResult, location: str, point: str) -> str:
     found = _telling(result, shape)
     name = short_function(result.function)
     where = f"{location} ({name})" if name and not location.endswith(name) else location
+    change = "faster"
+    if result.target == "wait":
+        where, change = f"the {where}", "shorter"
     return (
-        f"Making {where} {found.speedup:.0%} faster would make {point} {_effect_in_words(found, result)}"
+        f"Making {where} {found.speedup:.0%} {change} would make {point} {_effect_in_words(found, result)}"
         f"{_continuation(result, shape)}"
-    ).replace("% faster would", " % faster would")
+    ).replace(f"% {change} would", f" % {change} would")
 
 
 def is_bounded_only(result: LineResult, effect: Effect) -> bool:

@@ -34,6 +34,8 @@ struct DelayState {
   std::atomic<std::uint64_t> releases{0};
   // Samples in the main target, as often as it was selected.
   std::atomic<std::uint64_t> target_samples{0};
+  // Waiting in the main target that is not a whole period yet, ns.
+  Nanoseconds target_wait = 0;
   // Processor time of the pauses of a thread that has waited at queues, ns.
   std::atomic<Nanoseconds> pause_cost{0};
 
@@ -55,6 +57,7 @@ struct DelayState {
     queue_waits.reset();
     releases.store(0, std::memory_order_relaxed);
     target_samples.store(0, std::memory_order_relaxed);
+    target_wait = 0;
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;

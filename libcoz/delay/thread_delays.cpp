@@ -58,6 +58,7 @@ bool ThreadDelays::is_interrupting() const noexcept {
   // A handler may have left the call by longjmp: then no signal frame lies below it on the stack.
   if (frame() + kMinSignalFrame < state_.blocked_frame) return true;
   state_.blocked.store(false, std::memory_order_relaxed);
+  if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
   return false;
 }
 
@@ -160,6 +161,33 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   resume_segment_exclusively();
 }
 
+ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target) noexcept {
+  if (target == kNoTarget) return {};
+  const Nanoseconds ran = environment_.processor_time();
+  return {ran,
+          environment_.waits->enter(state_.slot, target, state_.clock.local(), environment_.now())};
+}
+
+Nanoseconds ThreadDelays::leave_wait(const TargetWait& wait) noexcept {
+  if (!wait.is_followed) return 0;
+  const Selection selection = environment_.selection.get();
+  const Nanoseconds ran = environment_.processor_time() - wait.ran;
+  const auto left = environment_.waits->leave(state_.slot, selection, environment_.now(), ran,
+                                              environment_.period);
+  state_.deferred.fetch_add(left.charge, std::memory_order_relaxed);
+  if (left.is_selected) count_target_wait(left.waited);
+  return left.waited;
+}
+
+// A period of waiting counts like a sample.
+void ThreadDelays::count_target_wait(Nanoseconds waited) noexcept {
+  state_.target_wait += waited;
+  const auto periods = static_cast<std::uint64_t>(state_.target_wait / environment_.period);
+  state_.target_wait %= environment_.period;
+  state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + periods,
+                              std::memory_order_relaxed);
+}
+
 void ThreadDelays::catch_up() noexcept {
   const Exclusive exclusive(state_);
   apply_charges();
@@ -173,6 +201,7 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
     apply_charges();
     discharge_all();
     environment_.pending.give_up(state_.slot);
+    if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
   }
   before_waking(object);
 }
@@ -193,7 +222,11 @@ Nanoseconds ThreadDelays::effective_now() const noexcept {
 Nanoseconds ThreadDelays::max_pending() const noexcept {
   const Selection selection = environment_.selection.get();
   if (selection.epoch == 0) return 0;
-  return environment_.pending.max_local(selection.epoch, environment_.period, environment_.now);
+  const Nanoseconds pending =
+      environment_.pending.max_local(selection.epoch, environment_.period, environment_.now);
+  if (environment_.waits == nullptr) return pending;
+  return std::max(pending,
+                  environment_.waits->max_local(selection, environment_.period, environment_.now));
 }
 
 void ThreadDelays::resume_segment() noexcept {

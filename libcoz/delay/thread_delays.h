@@ -27,6 +27,7 @@
 #include "delay/delay_ledger.h"
 #include "delay/delay_state.h"
 #include "delay/pending_charges.h"
+#include "delay/wait_charges.h"
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
 #include "target/selection.h"
@@ -46,6 +47,7 @@ struct DelayEnvironment {
   Nanoseconds max_saved_wait;
   Nanoseconds (*processor_time)() noexcept = own_processor_time;
   const ChargeMixes* mixes = nullptr;  // where several targets may be selected
+  WaitCharges* waits = nullptr;        // where waits are targets
 };
 
 // What ended a wait.
@@ -162,6 +164,21 @@ class ThreadDelays {
   // segment to what follows it: begin_segment(), or before_blocking() and then after_blocking().
   void catch_up() noexcept;
 
+  // Between before_blocking() and after_blocking(), where waits are targets: the thread begins to
+  // wait in `target`.
+  struct TargetWait {
+    Nanoseconds ran = 0;  // processor time when it began
+    bool is_followed = false;
+  };
+  bool follows_waits() const noexcept { return environment_.waits != nullptr; }
+  TargetWait enter_wait(std::uint32_t target) noexcept;
+  // The wait is over. Returns how long it was, without what has been claimed
+  // (WaitCharges::claim()) and without processor time. after_blocking() charges it.
+  Nanoseconds leave_wait(const TargetWait& wait) noexcept;
+
+  // The address to which the program's call returns.
+  std::uintptr_t site() const noexcept { return site_; }
+
   // The thread ends, and others may wait for it as `object`. It is charged all that its samples
   // stand for.
   void before_ending(std::uintptr_t object) noexcept;
@@ -201,10 +218,12 @@ class ThreadDelays {
            state_.deferred.load(std::memory_order_relaxed) == 0 && state_.smoother.is_idle() &&
            state_.clock.local() >= global_now();
   }
-  // G, with what has accrued to threads that run selected targets.
+  // G, with what has accrued to threads that run selected targets or wait in them.
   Nanoseconds global_now() const noexcept {
     const Nanoseconds global = environment_.global.get();
-    return environment_.pending.is_empty() ? global : std::max(global, max_pending());
+    const bool waits = environment_.waits != nullptr && !environment_.waits->is_empty();
+    if (!waits && environment_.pending.is_empty()) return global;
+    return std::max(global, max_pending());
   }
   Nanoseconds max_pending() const noexcept;
   std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
@@ -220,6 +239,7 @@ class ThreadDelays {
   void apply_deferred() noexcept;
   void discharge() noexcept;
   void discharge_all() noexcept;
+  void count_target_wait(Nanoseconds waited) noexcept;
   // nullptr outside of combined windows.
   ChargeMix* mixes() const noexcept {
     if (environment_.mixes == nullptr || !environment_.selection.has_companions()) return nullptr;

@@ -88,7 +88,7 @@ double Companions::max_share_of(std::uint64_t samples, Nanoseconds run_time) con
 }
 
 bool Companions::covers(std::uint32_t target, Nanoseconds run_time) const {
-  if (!is_on() || target == kNoTarget || Targets::is_region(target)) return false;
+  if (!is_on() || target == kNoTarget || !Targets::may_be_combined(target)) return false;
   return speedups_for(max_share_of(samples_of(target), run_time), max_dose_) ==
          kCompanionSpeedups.size();
 }
@@ -96,7 +96,7 @@ bool Companions::covers(std::uint32_t target, Nanoseconds run_time) const {
 std::vector<TargetShare> Companions::candidates(std::uint32_t main, Nanoseconds run_time) const {
   std::vector<TargetShare> found;
   const auto add = [&](std::uint32_t target) {
-    if (target == kNoTarget || target == main || Targets::is_region(target)) return;
+    if (target == kNoTarget || target == main || !Targets::may_be_combined(target)) return;
     const std::uint64_t samples = samples_of(target);
     if (samples >= kMinSamples) found.push_back({target, max_share_of(samples, run_time)});
   };
@@ -120,8 +120,8 @@ std::span<const SelectedTarget> Companions::draw(std::uint32_t main, Nanoseconds
                                                  Random& random, Companion partner) {
   drawn_.clear();
   selected_.clear();
-  const bool is_on_region = main != kNoTarget && Targets::is_region(main);
-  if (is_on() && !is_on_region) {
+  const bool is_alone = main != kNoTarget && !Targets::may_be_combined(main);
+  if (is_on() && !is_alone) {
     std::vector<TargetShare> targets = candidates(main, run_time);
     std::erase_if(targets, [=](const TargetShare& each) { return each.target == partner.target; });
     drawn_ = draw_companions(targets, max_dose_, random);
@@ -133,6 +133,14 @@ std::span<const SelectedTarget> Companions::draw(std::uint32_t main, Nanoseconds
   return selected_;
 }
 
+// Many threads may wait at one place, as those of an idle pool do: they count as one.
+std::uint64_t Companions::planned_samples(std::uint32_t target, Nanoseconds run_time) const {
+  const std::uint64_t samples = samples_of(target);
+  if (!Targets::is_wait(target)) return samples;
+  const Nanoseconds periods = std::max<Nanoseconds>(0, run_time + earlier_.run_time()) / period_;
+  return std::min(samples, static_cast<std::uint64_t>(periods));
+}
+
 std::vector<PlannedTarget> Companions::planned(Nanoseconds run_time) const {
   std::vector<PlannedTarget> planned;
   const std::uint32_t seen = histogram_.seen_count();
@@ -140,8 +148,8 @@ std::vector<PlannedTarget> Companions::planned(Nanoseconds run_time) const {
   for (std::uint32_t i = 0; i < seen; ++i) {
     const std::uint32_t target = histogram_.seen(i);
     if (target == kNoTarget) continue;
-    planned.push_back(
-        {target, samples_of(target), share_of(target, run_time), covers(target, run_time)});
+    planned.push_back({target, planned_samples(target, run_time), share_of(target, run_time),
+                       covers(target, run_time)});
   }
   return planned;
 }

@@ -111,6 +111,7 @@ class Companions {
   std::uint64_t samples_of(std::uint32_t target) const {
     return histogram_.of(target) + earlier_.of(target);
   }
+  std::uint64_t planned_samples(std::uint32_t target, Nanoseconds run_time) const;
   double share_of(std::uint32_t target, Nanoseconds run_time) const;
   double max_share_of(std::uint64_t samples, Nanoseconds run_time) const noexcept;
 

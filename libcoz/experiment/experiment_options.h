@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "load/load_level.h"
 #include "sampling/sample_source.h"
+#include "sampling/waits.h"
 #include "target/targets.h"
 
 namespace coz {
@@ -34,6 +35,7 @@ struct ExperimentOptions {
   EarlierRuns earlier;  // if windows have companions
   bool end_to_end = false;
   std::optional<LoadLevel> load;  // load is amplified, or at least arrivals are timed
+  WaitTargets waits = WaitTargets::kNone;
   Sampling sampling = Sampling::kAuto;
   Nanoseconds period = kMillisecond;
   Nanoseconds warmup = 0;  // from the first sample to the first experiment

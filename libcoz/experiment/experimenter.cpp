@@ -65,7 +65,7 @@ bool Experimenter::measure_load() {
   while (load_.is_measuring()) {
     if (!stop_.sleep_for(kNap)) return false;
     const Nanoseconds time = now() - start_;
-    const auto record = load_.watch(time, time - shared_.global_delay.get());
+    const auto record = load_.watch(time, time - global_delay());
     if (record) log_.append(*record);
     checkpoint_if_due();
   }
@@ -111,6 +111,7 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   const Nanoseconds selected = now();
   if (!stop_.sleep_for(window_.queue_settling())) return false;
   if (!settle_queues(target)) return false;
+  claim_waits();
   Opening opening = open_window(target);
   if (reads_threads_) {
     opening.waits = read_core_waits(shared_.threads);
@@ -119,15 +120,16 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   companions_.open();
   meter_.open(look_at_points());
   if (!measure(window_.get(), gave_up_settling_ ? 0 : settle_limit_)) {
-    shared_.selection.clear();
+    deselect();
     ++discarded_.shutdown;
     return false;
   }
+  claim_waits();
   ExperimentRecord record = describe(target, speedup, opening);
   if (reads_threads_) add_processor_times(record, opening);
   if (companions_.is_on()) record.companions = companion_results();
   record.unsettled = owes_delays();
-  shared_.selection.clear();
+  deselect();
   record.settling = opening.time - selected;
   observe_queues(target, record);
   if (!record.transient) {
@@ -160,18 +162,18 @@ bool Experimenter::run_reference() {
   if (!source_.can_pause()) return true;
   if (!interrupt_cost_) interrupt_cost_ = source_.measure_cost();
   const Nanoseconds start = now();
-  const Nanoseconds delay = shared_.global_delay.get();
+  const Nanoseconds delay = global_delay();
   source_.pause();
   const bool goes_on = measure_reference();
   source_.resume();
-  unsampled_ += now() - start - (shared_.global_delay.get() - delay);
+  unsampled_ += now() - start - (global_delay() - delay);
   return goes_on;
 }
 
 bool Experimenter::measure_reference() {
   if (!stop_.sleep_for(window_.queue_settling())) return false;
   const Nanoseconds time = now();
-  const Nanoseconds delay = shared_.global_delay.get();
+  const Nanoseconds delay = global_delay();
   const ArrivalCounts arrivals = load_.counts();
   const auto machine = reads_threads_ ? read_machine_time() : std::nullopt;
   meter_.open(look_at_points());
@@ -180,7 +182,7 @@ bool Experimenter::measure_reference() {
   record.block = block_;
   record.start = time - start_;
   record.duration = now() - time;
-  record.delay = shared_.global_delay.get() - delay;
+  record.delay = global_delay() - delay;
   record.sample_cost = *interrupt_cost_ + counts_.handler_time.mean();
   record.machine = machine_time_since(machine);
   record.load = load_.since(arrivals);
@@ -242,7 +244,7 @@ Nanoseconds Experimenter::poll_interval(Nanoseconds length) const {
 
 Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
   return {now(),
-          shared_.global_delay.get(),
+          global_delay(),
           counts_.histogram.total(),
           target == kNoTarget ? 0 : counts_.histogram.of(target),
           counts_.speed_probe.get(),
@@ -261,7 +263,7 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
 ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
                                         const Opening& opening) const {
   const Nanoseconds time = now();
-  const Nanoseconds delay = shared_.global_delay.get();
+  const Nanoseconds delay = global_delay();
   ExperimentRecord record;
   record.block = block_;
   TargetDescription described = describe_target(target);
@@ -313,7 +315,7 @@ void Experimenter::log_or_discard(const ExperimentRecord& record) {
 }
 
 bool Experimenter::owes_delays() {
-  const Nanoseconds global = shared_.global_delay.get();
+  const Nanoseconds global = global_delay();
   // A thread pays at its next sample, so it may be behind by what others were charged within a
   // period or two.
   const Nanoseconds tolerated = 4 * options_.period + 2 * shared_.amplification.delay();
@@ -359,8 +361,9 @@ void Experimenter::run_whole() {
 
 void Experimenter::finish_whole() {
   if (!whole_is_open_) return;
+  claim_waits();
   ExperimentRecord record = describe(whole_target_, whole_speedup_, whole_opening_);
-  shared_.selection.clear();
+  deselect();
   const Nanoseconds elapsed = record.duration - record.delay;
   record.points.clear();
   for (PointResult& point : samples_record(true).points) {

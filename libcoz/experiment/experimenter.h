@@ -45,6 +45,7 @@
 #include "progress/point_counters.h"
 #include "sampling/sample_counts.h"
 #include "sampling/sample_source.h"
+#include "sampling/waits.h"
 #include "symbols/modules.h"
 #include "target/targets.h"
 #include "thread/shared_state.h"
@@ -58,6 +59,7 @@ class Experimenter {
     const Targets& targets;
     const CallPaths& paths;
     const Modules& modules;
+    Waits& waits;
   };
   Experimenter(const ExperimentOptions& options, SharedState& shared, Choice choice,
                SampleSource& source, const SampleCounts& counts, PointCounters& counters,
@@ -129,7 +131,7 @@ class Experimenter {
   std::vector<CompanionResult> companion_results();
   // May windows have companions now?
   bool combines() const;
-  Nanoseconds run_time() const { return now() - start_ - shared_.global_delay.get() - unsampled_; }
+  Nanoseconds run_time() const { return now() - start_ - global_delay() - unsampled_; }
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
   ExperimentRecord describe(std::uint32_t target, int speedup, const Opening& opening) const;
@@ -137,9 +139,16 @@ class Experimenter {
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
 
+  // Selects nothing from now on.
+  void deselect();
+  // G, raised to what has accrued to threads that wait in the selected target.
+  Nanoseconds global_delay() const;
+  // Charges and counts the waits under way, where waits are targets.
+  void claim_waits() const;
+
   // True if a running thread owes more than it could have paid by now.
   bool owes_delays();
-  Nanoseconds effective_now() const { return now() - shared_.global_delay.get(); }
+  Nanoseconds effective_now() const { return now() - global_delay(); }
   // The same, after points that the kernel counts have been brought up to date.
   Nanoseconds look_at_points() {
     counters_.refresh();

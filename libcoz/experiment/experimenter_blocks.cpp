@@ -15,7 +15,8 @@ std::optional<PlannedBlock> Experimenter::next_block() {
     const auto drawn = fixed_.draw(selector_, random_);
     return drawn ? std::optional(PlannedBlock{*drawn, {}}) : std::nullopt;
   }
-  if (counts_.histogram.in_scope() < kSamplesToStart) return std::nullopt;
+  if (counts_.histogram.in_scope() + counts_.histogram.waits() < kSamplesToStart)
+    return std::nullopt;
   return planner_.next(companions_.planned(run_time()), combines(), random_);
 }
 
@@ -38,11 +39,30 @@ std::vector<Experimenter::BlockWindow> Experimenter::windows_of(const PlannedBlo
 
 std::optional<std::uint32_t> Experimenter::draw_partner(std::uint32_t target) {
   // With speedups that the user chose, there may be no 50 %.
-  const bool may_be = target != kNoTarget && !Targets::is_region(target) && combines() &&
+  const bool may_be = target != kNoTarget && Targets::may_be_combined(target) && combines() &&
                       block_ > TargetPlanner::kMinMainBlocks && options_.speedups.empty() &&
                       !settling_.is_slow(target);
   if (!may_be) return std::nullopt;
   return partners_.draw(target, companions_.candidates(kNoTarget, run_time()));
+}
+
+void Experimenter::claim_waits() const {
+  if (options_.waits != WaitTargets::kNone) {
+    choice_.waits.claim(shared_.waits, shared_.selection.get());
+  }
+}
+
+void Experimenter::deselect() {
+  claim_waits();
+  shared_.selection.clear();
+}
+
+Nanoseconds Experimenter::global_delay() const {
+  if (options_.waits != WaitTargets::kNone) {
+    shared_.global_delay.raise_to(
+        shared_.waits.max_local(shared_.selection.get(), options_.period, now));
+  }
+  return shared_.global_delay.get();
 }
 
 void Experimenter::select(std::uint32_t target, BlockWindow window) {
@@ -50,8 +70,10 @@ void Experimenter::select(std::uint32_t target, BlockWindow window) {
   companions_.clear();
   if (combines()) companions = companions_.draw(target, run_time(), random_, window.partner);
   if (target == kNoTarget && companions.empty()) {
-    shared_.selection.clear();
+    deselect();
   } else {
+    claim_waits();
+
     shared_.selection.select(target, options_.period * window.speedup / 100, companions);
   }
 }

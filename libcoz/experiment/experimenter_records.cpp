@@ -79,10 +79,11 @@ std::vector<CallerCount> Experimenter::callers() const {
 }
 
 SamplesRecord Experimenter::samples_record(bool final) {
+  claim_waits();
   counters_.refresh();
   const Nanoseconds time = now();
   SamplesRecord record;
-  record.run_time = time - start_ - shared_.global_delay.get() - unsampled_;
+  record.run_time = time - start_ - global_delay() - unsampled_;
   record.duration = time - start_;
   record.total = counts_.histogram.total();
   record.in_scope = counts_.histogram.in_scope();

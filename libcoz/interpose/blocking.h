@@ -16,6 +16,7 @@
 #include "delay/call_rules.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
+#include "lifecycle/runtime.h"
 #include "thread/session.h"
 
 namespace coz {
@@ -137,13 +138,31 @@ auto past_samples_within(const timespec* timeout, Call call, IsInterrupted is_in
       is_interrupted);
 }
 
+// A wait that is a target (--waits): an object of this class lives as long as it.
+class TargetWait {
+ public:
+  TargetWait(ThreadDelays& delays, WaitClass wait_class) noexcept
+      : delays_(delays), wait_(Runtime::enter_wait(delays, wait_class)) {}
+  ~TargetWait() { Runtime::leave_wait(delays_, wait_); }
+  TargetWait(const TargetWait&) = delete;
+  TargetWait& operator=(const TargetWait&) = delete;
+
+ private:
+  ThreadDelays& delays_;
+  Waits::Wait wait_;
+};
+
 // A wait that no thread of the program ends: no credit.
 template <typename Call>
-COZ_WRAPPER_PART auto wait_outside(Call call) {
+COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {
   auto delays = Session::current_delays();
   if (!delays) return call();
   const KernelCall kernel_call;
-  return rules::wait_for_outside(*delays, call);
+  if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call);
+  return rules::wait_for_outside(*delays, [&] {
+    const TargetWait wait(*delays, wait_class);
+    return call();
+  });
 }
 
 }  // namespace coz

@@ -22,6 +22,7 @@ using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
 using coz::Nanoseconds;
+using coz::WaitClass;
 
 // The mask of a call that has one of its own, as the kernel gets it; nullptr stays nullptr.
 class MaskOfCall {
@@ -43,7 +44,7 @@ constexpr MaskOfCall kNoMask(nullptr);
 // `call` gets the time-out in milliseconds; below 0 means none.
 template <typename Call>
 COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call) {
-  return coz::wait_outside([=, &mask] {
+  return coz::wait_outside(WaitClass::kPoll, [=, &mask] {
     coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
     return coz::past_samples(
         [&] {
@@ -57,7 +58,7 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
 
 template <typename Call>
 COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call) {
-  return coz::wait_outside([=, &mask] {
+  return coz::wait_outside(WaitClass::kPoll, [=, &mask] {
     return coz::past_samples_within(timeout, call,
                                     [&mask](int result) { return mask.is_repeated(result); });
   });
@@ -85,7 +86,7 @@ bool wait_on(int socket, Nanoseconds start) {
 // The kernel restarts these, but for sockets with SO_RCVTIMEO.
 template <typename Call>
 COZ_WRAPPER_PART auto receive(int socket, Call call) {
-  return coz::wait_outside([=] {
+  return coz::wait_outside(WaitClass::kNetwork, [=] {
     const Nanoseconds start = coz::now();
     bool is_first = true;
     return coz::past_samples(
@@ -114,7 +115,7 @@ COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const
 
 // The kernel writes what is left to `timeout`.
 COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
-  return coz::wait_outside([=] {
+  return coz::wait_outside(WaitClass::kPoll, [=] {
     return coz::past_samples([=] { return COZ_REAL(select)(count, read, write, except, timeout); },
                              [](int result) { return is_interrupted(result); });
   });
@@ -150,11 +151,11 @@ COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const time
 }
 
 COZ_EXPORT ssize_t read(int file, void* buffer, size_t size) {
-  return coz::wait_outside([=] { return COZ_REAL(read)(file, buffer, size); });
+  return coz::wait_outside(WaitClass::kIo, [=] { return COZ_REAL(read)(file, buffer, size); });
 }
 
 COZ_EXPORT ssize_t readv(int file, const iovec* parts, int count) {
-  return coz::wait_outside([=] { return COZ_REAL(readv)(file, parts, count); });
+  return coz::wait_outside(WaitClass::kIo, [=] { return COZ_REAL(readv)(file, parts, count); });
 }
 
 COZ_EXPORT ssize_t recv(int socket, void* buffer, size_t size, int flags) {
@@ -195,7 +196,8 @@ COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
 }
 
 COZ_EXPORT ssize_t __read_chk(int file, void* buffer, size_t size, size_t room) {
-  return coz::wait_outside([=] { return COZ_REAL(__read_chk)(file, buffer, size, room); });
+  return coz::wait_outside(WaitClass::kIo,
+                           [=] { return COZ_REAL(__read_chk)(file, buffer, size, room); });
 }
 
 COZ_EXPORT ssize_t __recv_chk(int socket, void* buffer, size_t size, size_t room, int flags) {

@@ -15,7 +15,7 @@ namespace {
 template <typename Sleep, typename IsInterrupted>
 COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
                               IsInterrupted is_interrupted) {
-  return coz::wait_outside([=] {
+  return coz::wait_outside(coz::WaitClass::kSleep, [=] {
     timespec left{};
     const timespec* wanted = duration;
     const int result = coz::past_samples(
@@ -48,7 +48,7 @@ COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
                                timespec* remaining) {
   const auto is_interrupted = [](int error) { return error == EINTR; };
   if ((flags & TIMER_ABSTIME) != 0) {
-    return coz::wait_outside([=] {
+    return coz::wait_outside(coz::WaitClass::kSleep, [=] {
       return coz::past_samples(
           [=] { return COZ_REAL(clock_nanosleep)(clock, flags, time, remaining); }, is_interrupted);
     });

@@ -82,6 +82,11 @@ Granularity granularity_named(std::string_view name) {
   return Granularity::kLine;
 }
 
+WaitTargets wait_targets_named(std::string_view name) {
+  if (name == "sites") return WaitTargets::kSites;
+  return name == "classes" ? WaitTargets::kClasses : WaitTargets::kNone;
+}
+
 }  // namespace
 
 std::vector<TargetName> parse_fixed_targets(std::string_view text) {
@@ -140,6 +145,7 @@ Config read(const Variables& variables) {
   }
   config.points = variables.text("COZ_POINTS");
   config.granularity = granularity_named(variables.text("COZ_GRANULARITY"));
+  config.waits = wait_targets_named(variables.text("COZ_WAITS"));
   config.version = variables.text("COZ_VERSION");
   if (const auto speedup = variables.number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
     config.fixed_speedup = static_cast<int>(*speedup);

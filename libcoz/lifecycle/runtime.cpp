@@ -36,14 +36,15 @@ std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
 Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
-      session_(shared, config_.period),
+      session_(shared, config_.period, config_.waits != WaitTargets::kNone),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, config_.granularity),
+      waits_(modules_, targets_, counts_.histogram, config_.waits, config_.period),
       samples_(shared.threads, shared.lives, shared.leftover, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
       point_setup_(modules_, shared.points, sampler_),
-      experimenter_(config_, shared, {targets_, call_paths_, modules_}, samples_, counts_,
+      experimenter_(config_, shared, {targets_, call_paths_, modules_, waits_}, samples_, counts_,
                     point_setup_.counters(), log_),
       threads_(session_, samples_) {
   if (config_.load) shared.points.amplify();
@@ -232,6 +233,18 @@ void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
   if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed)) return;
   ThreadDelays delays(thread.delay, runtime->session_.delays);
   runtime->sampler_.kernel_call_returns(thread, delays, start, end);
+}
+
+Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class) noexcept {
+  Runtime* runtime = active();
+  ThreadState* thread = Session::current_thread();
+  if (runtime == nullptr || thread == nullptr) return {};
+  return runtime->waits_.enter(wait_class, *thread, delays);
+}
+
+// Also when profiling has ended meanwhile: the runtime is never destroyed.
+void Runtime::leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {
+  if (wait.target != kNoTarget) runtime_->waits_.leave(wait, delays);
 }
 
 void Runtime::before_fork() {

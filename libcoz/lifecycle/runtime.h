@@ -18,6 +18,7 @@
 #include "sampling/sample_counts.h"
 #include "sampling/sample_source.h"
 #include "sampling/sampler.h"
+#include "sampling/waits.h"
 #include "symbols/module_thread.h"
 #include "symbols/modules.h"
 #include "thread/session.h"
@@ -46,6 +47,10 @@ class Runtime {
 
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
+
+  // Where waits are targets: the calling thread begins to wait, and has waited.
+  static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class) noexcept;
+  static void leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:
   Runtime(Config config, SharedState& shared);
@@ -78,6 +83,7 @@ class Runtime {
   CallPaths call_paths_;
   Targets targets_;
   SampleCounts counts_;
+  Waits waits_;
   SampleSource samples_;
   Sampler sampler_;
   PointSetup point_setup_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/zeroed_memory.h"
+#include "symbols/modules.h"
 #include "target/selection.h"
 
 namespace coz {
@@ -33,12 +34,17 @@ bool Histogram::grow(std::uint32_t target_count) noexcept {
   return true;
 }
 
-void Histogram::count(std::uint32_t target, std::uint32_t function) noexcept {
+void Histogram::add(std::uint32_t target, std::uint32_t function, std::uint32_t samples) noexcept {
   if (!is_target(target)) return;
-  if (cells_[target].samples.fetch_add(1, std::memory_order_relaxed) > 0) return;
+  if (cells_[target].samples.fetch_add(samples, std::memory_order_relaxed) > 0) return;
   cells_[target].function.store(function, std::memory_order_relaxed);
   const std::uint32_t index = seen_count_.fetch_add(1, std::memory_order_relaxed);
   if (index < kMaxSeen) seen_[index].store(target + 1, std::memory_order_release);
+}
+
+void Histogram::count_waits(std::uint32_t target, std::uint32_t periods) noexcept {
+  waits_.fetch_add(periods, std::memory_order_relaxed);
+  add(target, kNoFunction, periods);
 }
 
 std::uint32_t Histogram::of(std::uint32_t target) const noexcept {

@@ -33,7 +33,12 @@ class Histogram {
     if (in_scope) in_scope_.fetch_add(1, std::memory_order_relaxed);
   }
   // The sample fell in this target, and perhaps in others, too.
-  void count(std::uint32_t target, std::uint32_t function) noexcept;
+  void count(std::uint32_t target, std::uint32_t function) noexcept { add(target, function, 1); }
+
+  // Threads have waited in this target for so many periods. That is in no total, since nothing was
+  // sampled.
+  void count_waits(std::uint32_t target, std::uint32_t periods) noexcept;
+  std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
 
   std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
   std::uint64_t in_scope() const noexcept { return in_scope_.load(std::memory_order_relaxed); }
@@ -52,6 +57,8 @@ class Histogram {
     std::atomic<std::uint32_t> function;
   };
 
+  void add(std::uint32_t target, std::uint32_t function, std::uint32_t samples) noexcept;
+
   bool is_target(std::uint32_t target) const noexcept {
     return target < target_count_.load(std::memory_order_acquire);
   }
@@ -61,6 +68,7 @@ class Histogram {
   std::uint32_t room_ = 0;
   std::atomic<std::uint64_t> total_{0};
   std::atomic<std::uint64_t> in_scope_{0};
+  std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint32_t> seen_count_{0};
   std::atomic<std::uint32_t>* seen_ = nullptr;  // target + 1; 0 while it is being entered
 };

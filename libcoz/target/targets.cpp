@@ -5,7 +5,7 @@
 namespace coz {
 namespace {
 
-constexpr std::uint32_t kFirst = RegionRegistry::kMaxRegions;
+constexpr std::uint32_t kFirst = Targets::kFirstLine;
 
 }  // namespace
 
@@ -36,6 +36,15 @@ std::uint32_t Targets::of(std::span<const SourceFrame> frames, bool with_caller)
   return kFirst + frames[0].line;
 }
 
+std::uint32_t Targets::of_wait(std::span<const SourceFrame> frames) noexcept {
+  if (frames.empty()) return kNoTarget;
+  const bool by_function = granularity_ == Granularity::kFunction;
+  if (by_function && frames[0].function == kNoFunction) return kNoTarget;
+  const std::uint32_t id = by_function ? frames[0].function : frames[0].line;
+  const auto site = waits_.find_or_add(id, frames[0].function);
+  return site ? kFirstWait + *site : kNoTarget;
+}
+
 std::string Targets::name_of(std::uint32_t function) const {
   const char* name = modules_.function_name(function);
   return name == nullptr ? std::string() : std::string(name);
@@ -49,7 +58,21 @@ TargetDescription Targets::describe_path(const CallPath& path) const {
   return found;
 }
 
+TargetDescription Targets::describe_wait(std::uint32_t site) const {
+  if (WaitSites::is_class(site)) {
+    return {"wait", std::string("wait (all ") + kWaitClassNames[site] + ")", ""};
+  }
+  const auto found = waits_.get(site);
+  if (!found) return {"wait", "?", ""};
+  const bool by_function = granularity_ == Granularity::kFunction;
+  return {"wait",
+          "wait " +
+              (by_function ? modules_.function_location(found->id) : modules_.location(found->id)),
+          name_of(found->function)};
+}
+
 TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function) const {
+  if (is_wait(target)) return describe_wait(target - kFirstWait);
   if (target < kFirst) {
     if (target >= regions_.size()) return {"region", "?", ""};
     return {"region", std::string("region ") + regions_.name(target), ""};
@@ -68,6 +91,7 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
 }
 
 std::string location_of(const TargetName& name) {
+  if (name.kind == "wait") return "wait " + name.name;
   if (name.kind != "region") return name.name;
   return "region " + name.name.substr(0, RegionRegistry::kMaxName - 1);
 }
@@ -77,6 +101,7 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
     const auto region = regions_.find(wanted.name);
     return region ? std::optional(of_region(*region)) : std::nullopt;
   }
+  if (wanted.kind == "wait") return find_wait(wanted.name);
   if ((wanted.kind == "function") != (granularity_ == Granularity::kFunction)) return std::nullopt;
   if (granularity_ == Granularity::kFunction) {
     const auto function = modules_.find_function(wanted.name);
@@ -85,6 +110,14 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
   const auto line = modules_.find_line(wanted.name);
   if (!line) return std::nullopt;
   return granularity_ == Granularity::kLine ? std::optional(kFirst + *line) : find_path(*line);
+}
+
+std::optional<std::uint32_t> Targets::find_wait(std::string_view name) const {
+  const std::string text(name);
+  const auto id = granularity_ == Granularity::kFunction ? modules_.find_function(text)
+                                                         : modules_.find_line(text);
+  const auto site = id ? waits_.find(*id) : std::nullopt;
+  return site ? std::optional(kFirstWait + *site) : std::nullopt;
 }
 
 std::optional<std::uint32_t> Targets::find_path(std::uint32_t line) const {

@@ -1,10 +1,13 @@
 // What an experiment speeds up, by number: a *target* is a line, a function or a call path, as
-// --granularity says, or a region that the program marks.
+// --granularity says, a region that the program marks, or waiting for something outside the
+// program.
 //
 //   0 … kMaxRegions − 1   regions
-//   from there on         lines or functions by their global ids, or call paths
+//   kMaxSites from there  waits (wait_sites.h)
+//   from kFirstLine on    lines or functions by their global ids, or call paths
 //
-// of() is for signal handlers, in any thread; the rest may allocate, and is for one thread.
+// of() is for signal handlers, in any thread, as are of_wait() and add_wait(); the rest may
+// allocate, and is for one thread.
 #ifndef LIBCOZ_TARGET_TARGETS_H
 #define LIBCOZ_TARGET_TARGETS_H
 
@@ -18,6 +21,7 @@
 #include "symbols/modules.h"
 #include "target/call_paths.h"
 #include "target/region_registry.h"
+#include "target/wait_sites.h"
 
 namespace coz {
 
@@ -31,19 +35,19 @@ constexpr const char* name_of(Granularity granularity) noexcept {
 
 // As written to the profile.
 struct TargetDescription {
-  std::string kind;      // "line", "function", "callpath" or "region"
+  std::string kind;      // "line", "function", "callpath", "region" or "wait"
   std::string location;  // unique among a profile's targets
   std::string function;  // empty if unknown
 };
 
-// What the user named: a line (FILE:LINE), a function or a region.
+// What the user named: a line (FILE:LINE), a function, a region, or a line that waits.
 struct TargetName {
-  std::string kind;  // "line", "function" or "region"
+  std::string kind;  // "line", "function", "region" or "wait"
   std::string name;
 };
 
-// The same as TargetDescription::location, or its beginning: the name, or "region " and the name as
-// far as the registry keeps it.
+// The same as TargetDescription::location, or its beginning: the name, or "wait " or "region " and
+// the name, of a region as far as the registry keeps it.
 std::string location_of(const TargetName& name);
 
 class Targets {
@@ -67,11 +71,27 @@ class Targets {
   // call path if `with_caller`: if the caller's frame was looked for.
   std::uint32_t of(std::span<const SourceFrame> frames, bool with_caller) noexcept;
 
-  static std::uint32_t of_region(std::uint32_t region) noexcept { return region; }
-  static bool is_region(std::uint32_t target) noexcept {
-    return target < RegionRegistry::kMaxRegions;
+  static constexpr std::uint32_t kFirstWait = RegionRegistry::kMaxRegions;
+  static constexpr std::uint32_t kFirstLine = kFirstWait + WaitSites::kMaxSites;
+
+  // The target of a wait in these frames (innermost first), or kNoTarget.
+  std::uint32_t of_wait(std::span<const SourceFrame> frames) noexcept;
+  static std::uint32_t of_waits(WaitClass wait_class) noexcept {
+    return kFirstWait + WaitSites::of_class(wait_class);
+  }
+  static bool is_wait(std::uint32_t target) noexcept {
+    return target >= kFirstWait && target < kFirstLine;
+  }
+  // A thread has waited in the target. Returns how many periods more are full.
+  std::uint32_t add_wait(std::uint32_t target, Nanoseconds waited, Nanoseconds period) noexcept {
+    return waits_.add(target - kFirstWait, waited, period);
   }
 
+  // Whether combined windows may have it as a target: not a region, which holds other targets, nor
+  // a wait, which is charged by time.
+  static bool may_be_combined(std::uint32_t target) noexcept { return target >= kFirstLine; }
+
+  static std::uint32_t of_region(std::uint32_t region) noexcept { return region; }
   // `function` is that of the first sample in the target.
   TargetDescription describe(std::uint32_t target, std::uint32_t function) const;
 
@@ -81,11 +101,14 @@ class Targets {
 
   // True if find() may return something else although count() is the same.
   bool may_change(const TargetName& wanted) const noexcept {
-    return wanted.kind == "region" || granularity_ == Granularity::kCallpath;
+    return wanted.kind == "region" || wanted.kind == "wait" ||
+           granularity_ == Granularity::kCallpath;
   }
 
  private:
   TargetDescription describe_path(const CallPath& path) const;
+  TargetDescription describe_wait(std::uint32_t site) const;
+  std::optional<std::uint32_t> find_wait(std::string_view name) const;
   std::optional<std::uint32_t> find_path(std::uint32_t line) const;
   std::string name_of(std::uint32_t function) const;
 
@@ -93,6 +116,7 @@ class Targets {
   CallPaths& paths_;
   const RegionRegistry& regions_;
   Granularity granularity_;
+  WaitSites waits_;
 };
 
 }  // namespace coz

@@ -21,8 +21,9 @@ namespace coz {
 
 class Session {
  public:
-  // Where several targets may be selected, reserve `mixes` before the first sample.
-  Session(SharedState& state, Nanoseconds period) noexcept
+  // Where several targets may be selected, reserve `mixes` before the first sample. `waits`: they
+  // are targets.
+  Session(SharedState& state, Nanoseconds period, bool waits = false) noexcept
       : shared(state),
         delays{state.global_delay,
                state.wakers,
@@ -34,7 +35,8 @@ class Session {
                pause_until,
                kMaxSavedPeriods * period,
                own_processor_time,
-               &mixes} {}
+               &mixes,
+               waits ? &state.waits : nullptr} {}
 
   SharedState& shared;
   ChargeMixes mixes;
@@ -62,6 +64,12 @@ class Session {
 
   // False in a child made by vfork: it shares our memory, but has signals and an end of its own.
   static bool is_in_own_process() noexcept { return raw_syscall(SYS_getpid) == process_; }
+
+  // True where waits are targets.
+  static bool follows_waits() noexcept {
+    const Session* session = active();
+    return session != nullptr && session->delays.waits != nullptr;
+  }
 
   // The rest is for lifecycle/.
 

@@ -8,6 +8,7 @@
 
 #include "delay/delay_ledger.h"
 #include "delay/pending_charges.h"
+#include "delay/wait_charges.h"
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
 #include "load/amplification.h"
@@ -27,6 +28,7 @@ struct SharedState {
   WakerTable wakers;
   PendingCharges pending;
   YoungCharges young;
+  WaitCharges waits;
   PointRegistry points;
   Operations operations;
   RegionRegistry regions;

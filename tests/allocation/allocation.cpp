@@ -5,7 +5,7 @@
 namespace allocation {
 namespace {
 
-constexpr std::uint32_t kFirst = coz::RegionRegistry::kMaxRegions;
+constexpr std::uint32_t kFirst = coz::Targets::kFirstLine;
 constexpr double kDose = 0.05;
 constexpr coz::Nanoseconds kPeriod = coz::kMillisecond;
 constexpr coz::Nanoseconds kWindow = 150 * coz::kMillisecond;

@@ -2,10 +2,17 @@
 
 const CALLED_FROM = " < ";
 const REGION = "region ";
+const WAIT = "wait ";
+const WAITS = "wait (";
+
+function withoutWait(location: string): string {
+  return location.startsWith(WAIT) ? location.slice(WAIT.length) : location;
+}
 
 /** The directory, with its final slash, that all locations share; empty if only the root. */
 export function commonDirectory(locations: string[]): string {
-  const parts = locations.filter((l) => !l.startsWith(REGION)).flatMap((l) => l.split(CALLED_FROM));
+  const paths = locations.filter((l) => !l.startsWith(REGION) && !l.startsWith(WAITS));
+  const parts = paths.map(withoutWait).flatMap((l) => l.split(CALLED_FROM));
   const folders = parts.map((part) => part.slice(0, part.lastIndexOf("/") + 1));
   const first = folders[0];
   if (first === undefined || folders.some((folder) => !folder.startsWith("/"))) return "";
@@ -19,14 +26,15 @@ export function commonDirectory(locations: string[]): string {
 
 /** A location without the directory that all share. */
 export function shorten(location: string, prefix: string): string {
+  if (location.startsWith(WAIT)) return WAIT + shorten(withoutWait(location), prefix);
   const parts = location.split(CALLED_FROM);
   return parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
 }
 
-/** File and line of a location; of functions and regions the line is 0. */
+/** File and line of a location; of functions, regions and classes of waits the line is 0. */
 export function splitLocation(location: string): [string, number] {
-  const own = location.split(CALLED_FROM)[0] ?? "";
-  if (own.startsWith(REGION)) return ["", 0];
+  if (location.startsWith(REGION) || location.startsWith(WAITS)) return ["", 0];
+  const own = withoutWait(location.split(CALLED_FROM)[0] ?? "");
   const colon = own.lastIndexOf(":");
   const line = /^[0-9]+$/.test(own.slice(colon + 1)) ? Number(own.slice(colon + 1)) : 0;
   // A function of a file, `path:f(a::b)`: the path ends at the first colon after the last folder.

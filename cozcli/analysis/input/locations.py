@@ -1,4 +1,4 @@
-"""Names of what was sped up: FILE:LINE, FILE:FUNCTION, LINE < CALLER, or a region's name."""
+"""Names of what was sped up: FILE:LINE, FILE:FUNCTION, LINE < CALLER, a region's name, or a wait."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import os
 import re
 from collections.abc import Sequence
 
-#: Between a line and its caller, and before the name of a region.
-CALLED_FROM, REGION = " < ", "region "
+#: Between a line and its caller, before the name of a region, before the line or function that waits, and
+#: before what names all waits of a class.
+CALLED_FROM, REGION, WAIT, WAITS = " < ", "region ", "wait ", "wait ("
 
 
 def common_directory(locations: Sequence[str]) -> str:
     """The directory, with its final slash, that all locations share; empty if only the root.
 
-    Regions have names instead of paths.
+    Regions and classes of waits have names instead of paths.
     """
-    paths = [location for location in locations if not location.startswith(REGION)]
+    paths = [place.removeprefix(WAIT) for place in locations if not place.startswith((REGION, WAITS))]
     folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
     if not folders or not all(folder.startswith("/") for folder in folders):
         return ""
@@ -25,6 +26,8 @@ def common_directory(locations: Sequence[str]) -> str:
 
 def shorten(location: str, prefix: str) -> str:
     """A location without the directory that all share."""
+    if location.startswith(WAIT):
+        return WAIT + location.removeprefix(WAIT).removeprefix(prefix)
     return CALLED_FROM.join(part.removeprefix(prefix) for part in location.split(CALLED_FROM))
 
 

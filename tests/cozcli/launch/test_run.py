@@ -145,6 +145,23 @@ def test_the_companions_dose_reaches_the_program(start: Start, options: tuple[st
     assert out == value + "\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "waits", "fixed"),
+    [
+        ((), "(none)", "(none)"),
+        (("--waits",), "sites", "(none)"),
+        (("--wait-classes",), "classes", "(none)"),
+        (("--fixed-wait", "a.c:3"), "sites", "wait\t/src/a.c:3"),
+    ],
+)
+def test_which_waits_are_targets_reaches_the_program(
+    start: Start, options: tuple[str, ...], waits: str, fixed: str
+) -> None:
+    for name, value in (("COZ_WAITS", waits), ("COZ_FIXED_TARGETS", fixed)):
+        _, out, _ = finish(start("environment", name, options=options))
+        assert out == value + "\n"
+
+
 def test_functions_and_speedups_reach_the_program(start: Start) -> None:
     options = ("--granularity", "function", "--fixed-function", "f", "--fixed-function", "g")
     options += ("--speedups", "50,0,25%")

@@ -127,3 +127,12 @@ def test_losses_between_bounds_are_told_as_losses() -> None:
         fit=Fit(1, (0.0,), (0.0,), (0.0,), (0.0,)),
     )
     assert "between 12 and 50 % slower" in sentence(result, "a.c:1", "request")
+
+
+def test_a_wait_gets_shorter() -> None:
+    wait = replace(result_of(0.4), target="wait", location="wait /s/a.c:1")
+    words = sentence(wait, "wait a.c:1", "request")
+    assert words.startswith("Making the wait a.c:1 ")
+    assert "25 % shorter would make request 10 % ± 1 faster." in words
+    note = AnnotateReport().render(replace(ANALYSIS, results=(wait,)))
+    assert note.startswith("/s/a.c:1: note: Making the wait here ")

@@ -21,7 +21,7 @@ using coz::TargetShare;
 namespace {
 
 constexpr double kDose = 0.05;
-constexpr std::uint32_t kFirst = coz::RegionRegistry::kMaxRegions;
+constexpr std::uint32_t kFirst = coz::Targets::kFirstLine;
 
 // Mean and variance of the speedups that each target drew.
 struct Moments {

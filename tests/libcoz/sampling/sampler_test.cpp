@@ -14,7 +14,7 @@ using coz::SourceFrame;
 namespace {
 
 constexpr std::uint32_t kLine = 3;
-constexpr std::uint32_t kTarget = coz::RegionRegistry::kMaxRegions + kLine;
+constexpr std::uint32_t kTarget = coz::Targets::kFirstLine + kLine;
 
 std::size_t find_the_line(const coz::Modules&, void*, std::span<SourceFrame> out) noexcept {
   out[0] = {kLine, 0};

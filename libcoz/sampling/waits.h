@@ -1,0 +1,85 @@
+// Where waits are targets (--waits): finds the target of a wait, has the thread charged for it, and
+// counts a period of waiting like a sample.
+//
+// enter() and leave() run in the waiting thread, in wrappers; claim() in the experimenter's.
+// Nothing allocates or locks; errno is kept.
+#ifndef LIBCOZ_SAMPLING_WAITS_H
+#define LIBCOZ_SAMPLING_WAITS_H
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "delay/thread_delays.h"
+#include "sampling/call_chain.h"
+#include "sampling/histogram.h"
+#include "symbols/modules.h"
+#include "target/targets.h"
+#include "thread/thread_state.h"
+
+namespace coz {
+
+// Which waits are targets: none, those at each line or function, or all of a class together.
+enum class WaitTargets { kNone, kSites, kClasses };
+
+class Waits {
+ public:
+  Waits(const Modules& modules, Targets& targets, Histogram& histogram, WaitTargets wanted,
+        Nanoseconds period) noexcept
+      : modules_(modules),
+        targets_(targets),
+        histogram_(histogram),
+        wanted_(wanted),
+        period_(period) {}
+
+  struct Wait {
+    std::uint32_t target = kNoTarget;
+    ThreadDelays::TargetWait followed;
+  };
+
+  // Between ThreadDelays::before_blocking() and after_blocking().
+  Wait enter(WaitClass wait_class, ThreadState& thread, ThreadDelays& delays) noexcept {
+    const std::uint32_t target = wanted_ == WaitTargets::kClasses
+                                     ? Targets::of_waits(wait_class)
+                                     : target_of(thread, delays.site());
+    return {target, delays.enter_wait(target)};
+  }
+  void leave(const Wait& wait, ThreadDelays& delays) noexcept {
+    if (wait.target != kNoTarget) count(wait.target, delays.leave_wait(wait.followed));
+  }
+
+  // Charges and counts what waits under way have lasted by now. Before the selection changes, and
+  // before the histogram is read.
+  void claim(WaitCharges& charges, const Selection& selection) noexcept {
+    charges.claim(selection, now(), period_,
+                  [&](std::uint32_t target, Nanoseconds waited) { count(target, waited); });
+  }
+
+ private:
+  // The call's own line; if that is out of scope, the next line outwards that is in scope.
+  std::uint32_t target_of(ThreadState& thread, std::uintptr_t site) noexcept {
+    std::array<SourceFrame, 1> frames;
+    std::size_t found = site == 0 ? 0 : modules_.find(site - 1, frames);
+    if (found == 0) {
+      thread.in_handler.store(true, std::memory_order_relaxed);  // as in Sampler
+      found = find_calling_frames(modules_, frames);
+      thread.in_handler.store(false, std::memory_order_relaxed);
+    }
+    return targets_.of_wait(std::span(frames).first(found));
+  }
+
+  void count(std::uint32_t target, Nanoseconds waited) noexcept {
+    const std::uint32_t periods = targets_.add_wait(target, waited, period_);
+    if (periods > 0) histogram_.count_waits(target, periods);
+  }
+
+  const Modules& modules_;
+  Targets& targets_;
+  Histogram& histogram_;
+  WaitTargets wanted_;
+  Nanoseconds period_;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_SAMPLING_WAITS_H
