@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cozcli.analysis.input.locations import WAIT
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.profile.profile import Run
@@ -83,7 +84,8 @@ def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
 def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
     """The share and the number of samples of each location, over all runs. Waiting for a core is part of it.
 
-    Runs that were killed before they had counted all samples tell by their windows.
+    A wait's periods are of real time: the thread waits while others pause, and neither a core nor a timer
+    matters. Runs that were killed before they had counted all samples tell by their windows.
     """
     periods: defaultdict[str, float] = defaultdict(float)
     samples: defaultdict[str, float] = defaultdict(float)
@@ -92,10 +94,18 @@ def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
         counted, of_run = _counted(run)
         lengthened = _lengthened(run)
         time += of_run
+        real = _part_of_real_time(run)
         for location, count in counted.items():
-            periods[location] += count * run.record.period * lengthened
+            factor = real if location.startswith(WAIT) else lengthened
+            periods[location] += count * run.record.period * factor
             samples[location] += count
     return {location: (of / time, samples[location]) for location, of in periods.items()} if time > 0 else {}
+
+
+def _part_of_real_time(run: Run) -> float:
+    """The effective time of a run, as a part of its real time."""
+    known = run.samples
+    return known.run_time / known.duration if known is not None and known.duration > 0 else 1.0
 
 
 def _lengthened(run: Run) -> float:

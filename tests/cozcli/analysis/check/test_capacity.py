@@ -144,15 +144,16 @@ def test_a_line_without_a_sure_effect_moves_if_it_surely_works_for_the_visits(re
     assert within_capacity(unsure, Capacity(1.0, 1.0, shares, coupled)).slope == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("change", ["marks", "kind", "location", "slope"])
+@pytest.mark.parametrize("change", ["marks", "kind", "location", "wait", "slope"])
 def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None:
     other = {
         "marks": {"marks": ()},
         "kind": {"kind": LATENCY},
         "location": {"location": "/s/b.c:1"},
+        "wait": {"location": "wait /s/a.c:1"},
         "slope": {"slope": -0.2, "significant": True},
     }[change]
     changed = LineResult(**{**result.__dict__, **other})
-    capacity = Capacity(1.0, 1.0, {result.location: (0.3, MANY)})
-    assert within_capacity(changed, capacity) == changed
+    shares = {place: (0.3, MANY) for place in (result.location, "wait /s/a.c:1")}
+    assert within_capacity(changed, Capacity(1.0, 1.0, shares)) == changed
     assert within_capacity(result, None) == result

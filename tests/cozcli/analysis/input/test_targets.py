@@ -44,6 +44,22 @@ def test_waiting_for_a_core_is_part_of_the_share() -> None:
         assert share == pytest.approx(1.5 * plain[location][0])
 
 
+def test_the_share_of_a_wait_is_one_of_real_time() -> None:
+    records = Measurement().records(Program("serial", 10), 40)
+    program = Program("serial", 10)
+    last = records[-1]
+    assert last["type"] == "samples"
+    last["duration"] = 2 * last["run_time"]
+    for record in records:
+        if record["type"] == "experiment":
+            record["processor_time"], record["core_wait"] = WINDOW, 9 * WINDOW
+    last["lines"].append({"location": "wait /a.c:9", "function": "f", "kind": "wait",
+                          "count": last["duration"] // PERIOD // 4})  # fmt: skip
+    shares = shares_of_time(runs_of(records))
+    assert shares["wait /a.c:9"][0] == pytest.approx(0.25, rel=0.01)
+    assert shares[program.location(0)][0] > 0
+
+
 def test_a_late_timer_takes_fewer_samples_of_the_same_share() -> None:
     records = Measurement().records(Program("serial", 10), 40)
     plain = shares_of_time(runs_of(records))
