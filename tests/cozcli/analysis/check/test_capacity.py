@@ -154,6 +154,6 @@ def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None
         "slope": {"slope": -0.2, "significant": True},
     }[change]
     changed = LineResult(**{**result.__dict__, **other})
-    shares = {place: (0.3, MANY) for place in (result.location, "wait /s/a.c:1")}
+    shares = dict.fromkeys((result.location, "wait /s/a.c:1"), (0.3, MANY))
     assert within_capacity(changed, Capacity(1.0, 1.0, shares)) == changed
     assert within_capacity(result, None) == result
