@@ -260,7 +260,7 @@ def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
             zorder=3.5,
         )
     if result.quantiles:
-        axes.legend(loc="upper left", fontsize=7.5, frameon=False, handlelength=2.6, labelspacing=0.2)
+        axes.legend(loc="lower right", fontsize=7.5, frameon=False, handlelength=2.6, labelspacing=0.2)
 
 
 def write_in_a_free_corner(
