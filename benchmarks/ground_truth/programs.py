@@ -140,10 +140,14 @@ class Slice(Count):
 
 @dataclass(frozen=True)
 class Outcome(Count):
-    """What a program printed in all; its lines' iterations at the end, and the slices."""
+    """What a program printed in all; its lines' iterations at the end, and the slices.
+
+    quantiles: p50, p90 and p99 of the latency in microseconds, of programs that measure them.
+    """
 
     iterations: Mapping[str, int]
     slices: tuple[Slice, ...] = ()
+    quantiles: tuple[float, ...] = ()
 
 
 def marked_lines(source: str) -> dict[str, int]:
@@ -166,16 +170,19 @@ def parse_outcome(text: str) -> Outcome:
     *lines, last = text.strip().splitlines() or [""]
     iterations = {}
     slices = []
+    quantiles: tuple[float, ...] = ()
     for line in lines:
         word, name, rest = line.split(maxsplit=2)
         if word == "line":
             iterations[name] = int(rest)
+        elif word == "quantiles_us":
+            quantiles = tuple(map(float, (name, *rest.split())))
         elif word == "slice":
             count, _, stolen = rest.partition(" stolen ")
             slices.append(Slice(*_parse_count(count), case=int(name), stolen=float(stolen or 0)))
         else:
             raise ValueError(f"a program printed {line!r}")
-    return Outcome(*_parse_count(last), iterations=iterations, slices=tuple(slices))
+    return Outcome(*_parse_count(last), iterations=iterations, slices=tuple(slices), quantiles=quantiles)
 
 
 def _parse_count(text: str) -> tuple[int, float, float | None]:

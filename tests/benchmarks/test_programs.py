@@ -45,6 +45,8 @@ def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
     assert outcome.visits > 0
     assert outcome.seconds > 0
     assert (outcome.latency is not None) == program.latency
+    assert list(outcome.quantiles) == sorted(outcome.quantiles)
+    assert (len(outcome.quantiles) == 3) == (program.name == "latency_tail")
 
 
 def test_slices_alternate_and_come_back_to_the_whole_length(program: Program) -> None:
