@@ -4,8 +4,8 @@
  *   COZ_PROGRESS_NAMED("name"); the same, under a name of its own
  *   COZ_BEGIN("name");          an operation begins here ...
  *   COZ_END("name");            ... and ends here, perhaps in another thread (latency)
- *   COZ_BEGIN_ID("name", id);   the same, told apart by `id`, so that Coz knows how long each
- * takes: COZ_END_ID("name", id);     an integer or address that no other open operation has
+ *   COZ_BEGIN_ID("name", id);   the same for operations with an `id`, an integer or an address
+ *   COZ_END_ID("name", id);     that no other open operation has: Coz learns how long each takes
  *   COZ_ARRIVAL;                a request arrives here (load)
  *   COZ_ARRIVAL_NAMED("name");
  *   COZ_REGION_BEGIN("name");   from here to COZ_REGION_END in the same thread is sped up as one

@@ -23,10 +23,7 @@ void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
 void ThreadDelays::sampled(std::uint32_t target) noexcept {
   const Selection selection = environment_.selection.get();
   const auto delay = environment_.selection.delay_of(target, selection);
-  if (delay && target == selection.target) {
-    state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + 1,
-                                std::memory_order_relaxed);
-  }
+  if (delay && target == selection.target) count_target_samples(1);
   if (state_.busy.load(std::memory_order_relaxed) ||
       state_.blocked.load(std::memory_order_relaxed)) {
     if (delay) state_.deferred.fetch_add(*delay, std::memory_order_relaxed);
@@ -184,8 +181,7 @@ void ThreadDelays::count_target_wait(Nanoseconds waited) noexcept {
   state_.target_wait += waited;
   const auto periods = static_cast<std::uint64_t>(state_.target_wait / environment_.period);
   state_.target_wait %= environment_.period;
-  state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + periods,
-                              std::memory_order_relaxed);
+  count_target_samples(periods);
 }
 
 void ThreadDelays::catch_up() noexcept {

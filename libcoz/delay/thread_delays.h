@@ -239,6 +239,10 @@ class ThreadDelays {
   void apply_deferred() noexcept;
   void discharge() noexcept;
   void discharge_all() noexcept;
+  void count_target_samples(std::uint64_t number) noexcept {
+    state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + number,
+                                std::memory_order_relaxed);
+  }
   void count_target_wait(Nanoseconds waited) noexcept;
   // nullptr outside of combined windows.
   ChargeMix* mixes() const noexcept {

@@ -15,8 +15,8 @@ std::optional<PlannedBlock> Experimenter::next_block() {
     const auto drawn = fixed_.draw(selector_, random_);
     return drawn ? std::optional(PlannedBlock{*drawn, {}}) : std::nullopt;
   }
-  if (counts_.histogram.in_scope() + counts_.histogram.waits() < kSamplesToStart)
-    return std::nullopt;
+  const std::uint64_t samples = counts_.histogram.in_scope() + counts_.histogram.waits();
+  if (samples < kSamplesToStart) return std::nullopt;
   return planner_.next(companions_.planned(run_time()), combines(), random_);
 }
 
@@ -73,7 +73,6 @@ void Experimenter::select(std::uint32_t target, BlockWindow window) {
     deselect();
   } else {
     claim_waits();
-
     shared_.selection.select(target, options_.period * window.speedup / 100, companions);
   }
 }

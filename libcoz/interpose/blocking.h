@@ -138,14 +138,14 @@ auto past_samples_within(const timespec* timeout, Call call, IsInterrupted is_in
       is_interrupted);
 }
 
-// A wait that is a target (--waits): an object of this class lives as long as it.
-class TargetWait {
+// Lives as long as a wait that is a target (--waits).
+class FollowedWait {
  public:
-  TargetWait(ThreadDelays& delays, WaitClass wait_class) noexcept
+  FollowedWait(ThreadDelays& delays, WaitClass wait_class) noexcept
       : delays_(delays), wait_(Runtime::enter_wait(delays, wait_class)) {}
-  ~TargetWait() { Runtime::leave_wait(delays_, wait_); }
-  TargetWait(const TargetWait&) = delete;
-  TargetWait& operator=(const TargetWait&) = delete;
+  ~FollowedWait() { Runtime::leave_wait(delays_, wait_); }
+  FollowedWait(const FollowedWait&) = delete;
+  FollowedWait& operator=(const FollowedWait&) = delete;
 
  private:
   ThreadDelays& delays_;
@@ -160,7 +160,7 @@ COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {
   const KernelCall kernel_call;
   if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call);
   return rules::wait_for_outside(*delays, [&] {
-    const TargetWait wait(*delays, wait_class);
+    const FollowedWait wait(*delays, wait_class);
     return call();
   });
 }

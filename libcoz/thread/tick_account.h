@@ -45,6 +45,7 @@ class TickAccount {
  public:
   // After a while without ticks (stopped, starved) missed samples are not made up for.
   static constexpr Nanoseconds kMaxMissed = 10;
+  static constexpr int kMaxIdleTicks = 16;
   // A thread that has used so many periods takes samples for its own time only.
   static constexpr Nanoseconds kYoungPeriods = 8;
 
@@ -80,9 +81,13 @@ class TickAccount {
     return true;
   }
 
-  // A further sample is due already.
-  bool is_behind(Nanoseconds used, Nanoseconds period) const noexcept {
-    return has_begun() && used - accounted_.load(std::memory_order_relaxed) >= period;
+  // At each tick: whether a further sample is due already. A thread that waits for long does not
+  // count: more ticks would not find it running.
+  bool is_behind(Nanoseconds used, Nanoseconds period) noexcept {
+    idle_ticks_ = used == used_before_ ? idle_ticks_ + 1 : 0;
+    used_before_ = used;
+    return has_begun() && idle_ticks_ < kMaxIdleTicks &&
+           used - accounted_.load(std::memory_order_relaxed) >= period;
   }
 
   bool has_begun() const noexcept {
@@ -110,6 +115,9 @@ class TickAccount {
   // The timer may still look at a slot that a new thread takes over.
   std::atomic<Nanoseconds> young_until_{0};
   std::atomic<Nanoseconds> last_seen_{0};
+  // Of the timer's thread.
+  Nanoseconds used_before_ = 0;
+  int idle_ticks_ = 0;
 };
 
 }  // namespace coz

@@ -29,7 +29,10 @@ MIN_SAMPLES = 50
 def stage_limits(
     runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]
 ) -> dict[tuple[str, str], float]:
-    """The largest effect that other stages allow, at least 0, by location and throughput point."""
+    """The largest effect that other stages allow, at least 0, by location and throughput point.
+
+    Of several runs that of the one which allows most. None for targets that never were the main one.
+    """
     periods = _periods(runs)
     found: dict[tuple[str, str], float] = {}
     for run in flows_by_run(runs, by_target):

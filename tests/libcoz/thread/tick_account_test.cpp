@@ -67,6 +67,16 @@ TEST_CASE("a thread that does not run is sampled at a later tick, for all that i
   CHECK_FALSE(account.is_behind(1300 * kMicrosecond, kPeriod));
 }
 
+TEST_CASE("a thread that waits for long is not behind, until it has run again") {
+  TickAccount account;
+  account.begin(0, 0, false, kPeriod);
+  for (int tick = 0; tick < TickAccount::kMaxIdleTicks; ++tick) {
+    CHECK(account.is_behind(2 * kPeriod, kPeriod));
+  }
+  CHECK_FALSE(account.is_behind(2 * kPeriod, kPeriod));
+  CHECK(account.is_behind(2 * kPeriod + 1, kPeriod));
+}
+
 TEST_CASE("what others have left is not taken for a young thread that does not run") {
   TickAccount account;
   LeftoverTime leftover;
