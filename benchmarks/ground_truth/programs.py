@@ -29,12 +29,15 @@ class Program:
     """One program; its lines and its progress point are those marked in its source.
 
     of: the name of its source, if that is another. arguments: come before all others.
+    slice_factor: how much longer slices are in which its true effects are measured. Where items wait in a
+    queue, and take milliseconds each or count by their latency, a change takes longer to show in full.
     """
 
     name: str
     latency: bool = False
     of: str = ""
     arguments: tuple[str, ...] = ()
+    slice_factor: int = 1
 
     @property
     def source(self) -> Path:
@@ -89,9 +92,13 @@ PROGRAMS = (
     Program("serial"),
     Program("pipeline"),
     Program("pipeline_two_consumers"),
-    Program("queue_8"),
+    Program("queue_8", slice_factor=5),
     Program("queue_64_three"),
     Program("queue_1000"),
+    Program("pools_of_two", slice_factor=5),
+    Program("stages_of_five", slice_factor=2),
+    Program("pool_at_limit"),
+    Program("slow_stages", slice_factor=12),
     Program("mutex_long"),
     Program("mutex_short"),
     Program("barrier_phases"),
@@ -106,8 +113,8 @@ PROGRAMS = (
     Program("atomic_wait"),
     Program("spin_wait"),
     Program("two_phases"),
-    Program("latency_queue", latency=True),
-    Program("latency_tail", latency=True),
+    Program("latency_queue", latency=True, slice_factor=4),
+    Program("latency_tail", latency=True, slice_factor=4),
     Program("io_beside_compute"),
     *crowds(),
 )

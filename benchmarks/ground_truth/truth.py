@@ -12,8 +12,8 @@ from ground_truth.programs import SPEEDUPS, Program, Slice, run_slices
 
 #: The standard error of a median, relative to the standard deviation of what it is the median of.
 MEDIAN_ERROR = 1.2533
-#: How much longer slices are where latency is measured.
-LATENCY_SLICES = 4
+#: Slices of each line and speedup, at least, however long they are.
+MIN_SLICES = 12
 #: A standard deviation relative to the median absolute deviation.
 ROBUST = 1.4826
 #: Slices count from which no more than this part of a processor's time was stolen...
@@ -24,7 +24,10 @@ MIN_PART = 1 / 3
 
 @dataclass(frozen=True)
 class Settings:
-    """How exactly truths are measured: seconds of a slice, and slices of each line and speedup."""
+    """How exactly truths are measured: seconds of a slice, and slices of each line and speedup.
+
+    A program's slices are longer by its `slice_factor`.
+    """
 
     seconds: float = 0.1
     slices: int = 40
@@ -78,9 +81,10 @@ def cases_of(program: Program) -> list[tuple[str, int]]:
 
 def seconds_of_a_turn(program: Program, settings: Settings, turns: int) -> float:
     """How long `run_turn` takes if `settings` are to be met in so many turns."""
-    # A queue takes its time to become longer or shorter.
-    one = settings.seconds * (LATENCY_SLICES if program.latency else 1)
-    return one * (2 * len(cases_of(program)) * math.ceil(settings.slices / turns) + 3)
+    one = settings.seconds * program.slice_factor
+    # Longer slices scatter less, so that there can be fewer.
+    slices = max(MIN_SLICES, settings.slices / program.slice_factor)
+    return one * (2 * len(cases_of(program)) * math.ceil(slices / turns) + 3)
 
 
 def run_turn(program: Program, settings: Settings, turns: int) -> tuple[Slice, ...]:
@@ -89,7 +93,7 @@ def run_turn(program: Program, settings: Settings, turns: int) -> tuple[Slice, .
     Every slice with a speedup stands between two without, and every line and speedup comes once before any
     comes again: a machine that becomes slower or faster meanwhile is in both sides of the comparison.
     """
-    one = settings.seconds * (LATENCY_SLICES if program.latency else 1)
+    one = settings.seconds * program.slice_factor
     seconds = seconds_of_a_turn(program, settings, turns)
     return run_slices(program, seconds, one, cases_of(program)).slices
 

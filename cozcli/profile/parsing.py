@@ -294,7 +294,9 @@ def _samples(fields: Fields) -> SamplesRecord:
         total=fields.natural("total"),
         in_scope=fields.natural("in_scope", 0),
         lines=tuple(
-            LineCount(line.text("location"), line.text("function", ""), line.natural("count"))
+            LineCount(
+                line.text("location"), line.text("function", ""), line.natural("count"), line.text("kind", "line")
+            )
             for line in fields.objects("lines")
         ),
         callers=tuple(

@@ -231,11 +231,12 @@ class LoadRecord(NamedTuple):
 
 
 class LineCount(NamedTuple):
-    """Samples in one line (or other target) since the start of the run."""
+    """Samples in one line (or other target) since the start of the run; `kind` as `target` of a window."""
 
     location: str
     function: str
     count: int  # type: ignore[assignment]
+    kind: str = "line"
 
 
 class CallerCount(NamedTuple):

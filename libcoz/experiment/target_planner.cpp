@@ -13,6 +13,8 @@ namespace {
 constexpr double kQuantile = 1.96;
 // One block in so many is drawn by samples.
 constexpr std::uint64_t kRound = 8;
+// Of the others, so many go to targets that had none, while there are any.
+constexpr double kFirstLookChance = 0.5;
 // Leaders known as exactly as this are as good as equal, if their order is not known.
 constexpr double kEqual = 0.0075;
 // Percent. For the effect at 50 %, that and 100 say most; 75 shows whether the curve bends.
@@ -65,6 +67,7 @@ std::optional<PlannedBlock> TargetPlanner::draw_open(std::span<const PlannedTarg
   const bool is_imprecise = !open.empty();
   if (open.empty()) open = unranked(targets);
   if (open.empty()) return std::nullopt;
+  if (is_imprecise && random.fraction() < kFirstLookChance) prefer_first_looks(open);
   double sum = 0;
   for (const Candidate& each : open) sum += each.gain;
   double left = random.fraction() * sum;
@@ -74,6 +77,13 @@ std::optional<PlannedBlock> TargetPlanner::draw_open(std::span<const PlannedTarg
   if (!is_imprecise) return PlannedBlock{target, {}};
   const bool is_first = looked_at_.insert(target).second;
   return PlannedBlock{target, is_first ? to_vector(kFirstLook) : to_vector(kPreciseLook)};
+}
+
+// Where windows are noisy, those of a large target would narrow its interval by more than the first
+// ones of a small target, and take all blocks.
+void TargetPlanner::prefer_first_looks(std::vector<Candidate>& open) const {
+  const auto is_known = [&](const Candidate& each) { return looked_at_.contains(each.target); };
+  if (!std::all_of(open.begin(), open.end(), is_known)) std::erase_if(open, is_known);
 }
 
 std::optional<PlannedBlock> TargetPlanner::draw_by_samples(std::span<const PlannedTarget> targets,

@@ -11,7 +11,8 @@
 //      have the larger effect. Their blocks try all speedups.
 //
 // One is drawn at random. Its chance grows with what its block would add (the square of how much
-// narrower the interval becomes) and with how much it may matter.
+// narrower the interval becomes) and with how much it may matter. In half of the blocks only those
+// take part that had no such block yet, if there are any.
 //
 // The eighth block, and all once nothing is open, are drawn by samples, for the curves of the
 // leaders. But a target that cannot matter, since its interval lies within ±kMatters, gets none,
@@ -93,6 +94,7 @@ class TargetPlanner {
   std::optional<PlannedBlock> draw_by_samples(std::span<const PlannedTarget> targets, bool combines,
                                               Random& random);
   bool cannot_matter(const PlannedTarget& target) const;
+  void prefer_first_looks(std::vector<Candidate>& open) const;
   std::vector<Candidate> imprecise(std::span<const PlannedTarget> targets) const;
   std::vector<Candidate> unranked(std::span<const PlannedTarget> targets) const;
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cozcli.analysis.estimate.combined_pairs import PairEstimate, estimate_pair, fit_with_pairs
-from cozcli.analysis.estimate.combined_rows import arrange_rows
+from cozcli.analysis.estimate.combined_rows import CombinedRows, arrange_rows
 from cozcli.analysis.estimate.combined_target import CombinedEstimate, estimate_combined
 from cozcli.analysis.input.series import Factor, Series
-from cozcli.analysis.input.targets import find_targets
+from cozcli.analysis.input.targets import MIN_UNTRIED, find_targets
 from cozcli.analysis.input.windows import Window
-from cozcli.analysis.result import Phase, PointKey
+from cozcli.analysis.result import THROUGHPUT, Phase, PointKey
 from cozcli.profile.profile import Run
 
 #: With fewer windows nothing can be told apart.
@@ -51,10 +51,20 @@ def estimate_points(
         if rows is None or len(rows) < MIN_ROWS:
             continue
         fit, pairs = fit_with_pairs(rows, key[1])
-        as_companion = np.flatnonzero((rows.companions > 0).any(axis=0))
-        seen = np.union1d(as_companion, rows.main[(rows.main >= 0) & (rows.main_speedup > 0)])
         own = [factors[key]] if key in factors else []
-        estimates = {int(number): estimate_combined(fit, int(number), key[1], own) for number in seen}
+        estimates = {number: estimate_combined(fit, number, key[1], own) for number in _told_of(rows, key)}
         together = tuple(estimate_pair(fit, pair, key[1], own) for pair in pairs)
         found.append(OfPoint(key, estimates, together))
     return found
+
+
+def _told_of(rows: CombinedRows, key: PointKey) -> list[int]:
+    """Targets of which windows on a point tell: those that were sped up; of throughput, also those whose share
+    of the time alone says what they may save.
+    """
+    as_companion = np.flatnonzero((rows.companions > 0).any(axis=0))
+    sped_up = np.union1d(as_companion, rows.main[(rows.main >= 0) & (rows.main_speedup > 0)])
+    if key[1] != THROUGHPUT:
+        return [int(number) for number in sped_up]
+    untried = [n for n, target in enumerate(rows.targets) if target.bound >= MIN_UNTRIED]
+    return [int(number) for number in np.union1d(sped_up, untried)]

@@ -26,6 +26,10 @@ SLACK = 1.25
 LEAST_BOUND = 0.005
 #: Standard errors of the number of samples that the bound allows for.
 BOUND_ERRORS = 2.0
+#: Kinds of targets of which shares alone tell something.
+SAMPLED = ("line", "function", "callpath")
+#: A target that no window sped up is one nevertheless if its share allows at least this effect.
+MIN_UNTRIED = 0.02
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,9 @@ def is_combined(runs: Sequence[Run]) -> bool:
 
 
 def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]) -> list[Target]:
-    """Every target that was sped up in a window, as main target or as a companion, in a fixed order."""
+    """Every target that was sped up in a window, as main target or as a companion, in a fixed order; then those
+    that only have samples, but so many that they may matter.
+    """
     names: dict[str, tuple[str, str]] = {}
     for windows in by_target.values():
         for window in windows:
@@ -75,6 +81,10 @@ def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
             companion = run.targets[number]
             names.setdefault(companion.location, (companion.function, companion.kind))
     shares = shares_of_time(runs)
+    for run in runs:
+        for line in run.samples.lines if run.samples is not None else ():
+            if line.kind in SAMPLED and largest_effect(*shares.get(line.location, (0.0, 0.0))) >= MIN_UNTRIED:
+                names.setdefault(line.location, (line.function, line.kind))
     return [
         Target(location, function, kind, *shares.get(location, (0.0, 0.0)))
         for location, (function, kind) in names.items()

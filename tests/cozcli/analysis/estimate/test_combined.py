@@ -134,6 +134,20 @@ def test_every_line_has_effects_at_three_speedups_however_obtained() -> None:
     assert 0 < measured < len(analysis.results)
 
 
+def test_a_large_line_without_a_window_is_told_from_its_share() -> None:
+    program = with_work("serial", 0.7, 0.2, 0.06, 0.04)
+    records = Measurement().records(program, 300)
+    never = program.location(1)
+    others = [record for record in records if record.get("location") != never]
+    result = by_line(program, analyse_records(others))[1]
+    effect = effect_at(result, 0.5)
+    assert effect is not None
+    assert not effect.measured
+    assert effect.low <= program.truth(1, 0.5) <= effect.high <= result.bound
+    assert Mark.FEW_DATA in result.marks
+    assert not result.significant
+
+
 def test_windows_without_a_main_target_tell_of_all_lines() -> None:
     program = Program("serial", 60)
     results = by_line(program, analyse_records(Measurement(mains=0).records(program, 300)))
