@@ -295,10 +295,10 @@ def _samples(fields: Fields) -> SamplesRecord:
         in_scope=fields.natural("in_scope", 0),
         lines=tuple(
             LineCount(
-                line.text("location"),
-                line.text("function", ""),
-                line.natural("count"),
-                line.text("kind", "line"),
+                location=line.text("location"),
+                function=line.text("function", ""),
+                count=line.natural("count"),
+                kind=line.text("kind", "line"),
             )
             for line in fields.objects("lines")
         ),

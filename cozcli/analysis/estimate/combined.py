@@ -59,8 +59,8 @@ def estimate_points(
 
 
 def _told_of(rows: CombinedRows, key: PointKey) -> list[int]:
-    """Targets of which windows on a point tell: those that were sped up; of throughput, also those whose share
-    of the time alone says what they may save.
+    """Targets of which windows on a point tell: those that were sped up; of throughput, also those whose
+    share of the time alone says what they may save.
     """
     as_companion = np.flatnonzero((rows.companions > 0).any(axis=0))
     sped_up = np.union1d(as_companion, rows.main[(rows.main >= 0) & (rows.main_speedup > 0)])

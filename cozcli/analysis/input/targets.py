@@ -65,8 +65,8 @@ def is_combined(runs: Sequence[Run]) -> bool:
 
 
 def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]) -> list[Target]:
-    """Every target that was sped up in a window, as main target or as a companion, in a fixed order; then those
-    that only have samples, but so many that they may matter.
+    """Every target that was sped up in a window, as main target or as a companion, in a fixed order; then
+    those that only have samples, but so many that they may matter.
     """
     names: dict[str, tuple[str, str]] = {}
     for windows in by_target.values():
