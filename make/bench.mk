@@ -8,7 +8,7 @@ BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 
 ##@ Measure
-.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-compare bench-programs bench-programs-dwarf3
+.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-bias bench-compare bench-hardening bench-programs bench-programs-dwarf3
 bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
 	@benchmarks/run
 
@@ -29,6 +29,13 @@ bench-amp: all $(BUILD)/examples/producer_consumer ## compare load amplification
 
 bench-compare: all                    ## compare a program with itself, and with known differences, by coz compare (3 minutes)
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/compare.py $(COMPARE)
+
+bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (3 minutes a repeat)
+	@$(RUN_PYTHON) benchmarks/bias_kernels.py $(BIAS)
+
+bench-hardening: all                  ## measure what options against attacks cost in nine programs of Debian (5 minutes)
+	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
+	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/hardening.toml $(HARDENING)
 
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
 bench-programs-dwarf3: $(BENCH_DWARF3)

@@ -55,9 +55,12 @@ def with_functions_moved(
         return list(sides), None
     generator = random.Random(seed)
     found = []
+    known: dict[object, FunctionLayouts] = {}
     for side in sides:
+        # Sides of a suite may be one program, under other variables of what moves memory.
+        key = (*side.command, *sorted(side.environment.items()))
         try:
-            layouts = _checked(side, generator, stdin)
+            layouts = known[key] = known.get(key) or _checked(side, generator, stdin)
         except CozError as error:
             if mode == "runtime":
                 raise
@@ -79,7 +82,7 @@ def _checked(side: Side, generator: random.Random, stdin: str) -> FunctionLayout
         raise CozError(messages.little_movable(side.command[0], plan.movable))
     seeds = [generator.getrandbits(63) for _ in range(_SELF_TESTS)]
     try:
-        test = self_test(plan, side.command, seeds, stdin)
+        test = self_test(plan, side.command, seeds, stdin, side.environment)
     except OSError as error:
         raise CozError(messages.cannot_start(side.command[0], error.strerror or str(error))) from error
     if test.differences:

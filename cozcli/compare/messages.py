@@ -249,7 +249,7 @@ def builds_are_layouts(name: str) -> Problem:
 def functions_stay(name: str, reason: Problem) -> Problem:
     """--layout auto falls back."""
     return Problem(
-        f"functions of A and B stay where the linker put them; of {name}, {reason.text}",
+        f"functions stay where the linker put them; of {name}, {reason.text}",
         f"{reason.hint} Differences of 1 or 2 % may come from the layout.".strip(),
     )
 

@@ -13,8 +13,9 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cozcli.launch.layout_plan import STATUS_GAVE_UP, LayoutPlan, preloaded
@@ -59,23 +60,31 @@ class SelfTest(NamedTuple):
 
 
 def self_test(
-    plan: LayoutPlan, command: Sequence[str], seeds: Sequence[int], stdin: str = os.devnull
+    plan: LayoutPlan,
+    command: Sequence[str],
+    seeds: Sequence[int],
+    stdin: str = os.devnull,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> SelfTest:
-    """Run the command plainly, and under each seed. A second plain run tells whether output repeats."""
-    plain = run(command, dict(os.environ), stdin)
+    """Run the command plainly, and under each seed. A second plain run tells whether output repeats.
+
+    more: variables beside those of our own environment.
+    """
+    environment = {**os.environ, **more}
+    plain = run(command, environment, stdin)
     limit = max(_SECONDS, _TIMES * plain.seconds)
     again: Outcome | None = None
     differences, starts, unmoved = [], [], 0
     for seed in seeds:
         with tempfile.NamedTemporaryFile("r", prefix="coz-layout-") as report:
-            moved = run(command, preloaded(plan, seed, os.environ, report.name), stdin, limit)
+            moved = run(command, preloaded(plan, seed, environment, report.name), stdin, limit)
             told = report.read().split()
         if told:
             starts.append(int(told[told.index("ns") - 1]) * 1e-9)
         elif moved.status != STATUS_GAVE_UP:
             unmoved += 1
         if again is None and moved.output != plain.output:
-            again = run(command, dict(os.environ), stdin)
+            again = run(command, environment, stdin)
         repeats = again is None or again.output == plain.output
         if what := _difference(plain, moved, repeats, limit):
             differences.append(Difference(seed, what))

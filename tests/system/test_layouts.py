@@ -198,5 +198,22 @@ def test_compare_moves_functions_and_says_so():
     assert found["fixed_layout"][0]["pairs"] == 6
     done = coz("compare", "-n", "6", program, "---", COZ, "--version")
     assert done.returncode == 0, done.stderr
-    assert "functions of A and B stay where the linker put them; of B" in done.stderr
+    assert "functions stay where the linker put them; of B" in done.stderr
     assert "each run with another environment size" in done.stdout
+
+
+def test_suites_move_functions_of_each_program(tmp_path):
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("coz compare wants two processors")
+    program = build("moved.cpp", COMPILERS[0], WAYS["O2"])
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        "[treatments.plain]\nmode = 'one'\n[treatments.zero]\nmode = 'two'\nheap = 'zero'\n"
+        f"[programs.moves]\ncommand = '{program}'\n[programs.stays]\ncommand = '{COZ} --version'\n"
+    )
+    done = coz("compare", "--suite", suite, "-n", "6", "--fixed-pairs", "6", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["moved"] == ["moves"]
+    assert [(cell["program"], cell["pairs"]) for cell in found["fixed_layout"]] == [("moves", 6)]
+    assert "functions stay where the linker put them; of stays with plain" in done.stderr

@@ -12,6 +12,7 @@ from cozcli.commands import options as shared
 from cozcli.compare import messages as comparison_messages
 from cozcli.compare.collect import DISTURBED
 from cozcli.compare.drawing import draw
+from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
 from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
@@ -20,7 +21,7 @@ from cozcli.compare.setup import metrics_of, plan_of
 from cozcli.compare.suite import messages
 from cozcli.compare.suite.description import read_suite
 from cozcli.compare.suite.report import SuiteReport, render
-from cozcli.compare.suite.running import build_all, run_suite, sides_of
+from cozcli.compare.suite.running import build_all, run_fixed, run_suite, sides_of
 from cozcli.compare.suite.statistics import SIGNIFICANT, evaluate
 from cozcli.errors import CozError, Problem
 from cozcli.status_row import StatusRow
@@ -48,12 +49,17 @@ def execute(options: argparse.Namespace) -> int:
     try:
         build_all(suite, show)
         sides, plans = {}, {}
+        stays: list[Problem] = []
         for number, program in enumerate(suite.programs):
             check_input(program.stdin)
             show(f"looking at {program.name}")
-            sides[program.name] = sides_of(program, options.heap, options.stack == "random")
+            found = sides_of(program, options.heap, options.stack == "random")
+            found, stay = with_functions_moved(found, options.layout, base.seed + number, program.stdin)
+            sides[program.name] = found
+            stays += [stay] if stay else []
             plans[program.name] = base._replace(stdin=program.stdin, seed=base.seed + number)
         results, interrupted = run_suite(sides, plans, base.seed, show)
+        fixed = {} if interrupted else run_fixed(sides, plans, options.fixed_pairs, base.seed, show)
     finally:
         if row is not None:
             row.release()
@@ -71,11 +77,13 @@ def execute(options: argparse.Namespace) -> int:
         machine(),
         results,
         evaluate(results, suite.treatments, metrics, options.margin),
+        [name for name, each in sides.items() if function_layouts_of(each[0])],
+        evaluate(fixed, suite.treatments, metrics[:1], options.margin) if fixed else None,
     )
     shared.write(render(report, options.form))
     if options.plot:
         draw(json.loads(render(report, "json")), options.plot)
-    shared.print_warnings(_doubts(report, interrupted, pairs))
+    shared.print_warnings([*stays, *_doubts(report, interrupted, pairs)])
     return _gates(options, report)
 
 

@@ -14,6 +14,7 @@ from cozcli.compare.metrics import Metric
 from cozcli.compare.report import trial_json
 from cozcli.compare.suite.running import Results
 from cozcli.compare.suite.statistics import SIGNIFICANT, CellResult, SuiteResult, TreatmentResult
+from cozcli.messages import listed
 from cozcli.reports.cells import to_csv, to_markdown
 
 FORMAT, VERSION = "coz-comparison-suite", 1
@@ -23,10 +24,13 @@ _LEGEND = (
     "Treatment / baseline [95 %], {}. ▼ faster, ▲ slower (5 % over the suite, Holm), "
     "= equivalent; no mark: inconclusive."
 )
+_FIXED = "The one layout that the linker chose would have said:"
 
 
 class SuiteReport(NamedTuple):
-    """metrics: the first one decides. machine: what may have mattered."""
+    """metrics: the first one decides. machine: what may have mattered. moved: programs whose functions lay
+    elsewhere in each run. fixed: what the one layout of the files says, by the first metric.
+    """
 
     baseline: str
     treatments: Sequence[str]
@@ -37,6 +41,8 @@ class SuiteReport(NamedTuple):
     machine: dict[str, Any]
     results: Results
     found: SuiteResult
+    moved: Sequence[str] = ()
+    fixed: SuiteResult | None = None
 
 
 def render(report: SuiteReport, form: str | None) -> str:
@@ -59,6 +65,8 @@ def render_json(report: SuiteReport) -> str:
         "machine": report.machine,
         "comparisons": [_json(cell) for cell in report.found.cells],
         "controls": [_json(cell) for cell in report.found.controls],
+        "moved": list(report.moved),
+        "fixed_layout": [_json(cell) for cell in report.fixed.cells] if report.fixed else [],
         "anova": [
             {
                 key: value if math.isfinite(value) else None
@@ -88,41 +96,53 @@ def render_csv(report: SuiteReport) -> str:
 
 def render_markdown(report: SuiteReport) -> str:
     """The table and what all programs say together."""
-    headings, rows = _table(report, report.metrics[0])
-    table = to_markdown(headings, rows, [False, *[True] * (len(headings) - 1)])
-    return f"{table}\n{_legend(report)}\n\n{_sentences(report)}\n"
+    return f"{_markdown(report, report.found)}\n{_legend(report)}\n\n{_sentences(report)}\n" + (
+        f"\n{_FIXED}\n\n{_markdown(report, report.fixed)}" if report.fixed else ""
+    )
+
+
+def _markdown(report: SuiteReport, result: SuiteResult) -> str:
+    headings, rows = _table(report, report.metrics[0], result)
+    return to_markdown(headings, rows, [False, *[True] * (len(headings) - 1)])
 
 
 def render_text(report: SuiteReport) -> str:
     """A table for each metric, and what all programs say together."""
+    tables = [_as_text(*_table(report, metric, report.found)) for metric in report.metrics]
+    text = "\n\n".join([*tables, f"{_legend(report)}\n{_sentences(report)}"]) + "\n"
+    if report.fixed:
+        text += f"\n{_FIXED}\n\n{_as_text(*_table(report, report.metrics[0], report.fixed))}\n"
+    return text
+
+
+def _as_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from rich.console import Console
     from rich.table import Table
 
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     text = io.StringIO()
-    console = Console(file=text, width=_WIDE, color_system=None, highlight=False)
-    for metric in report.metrics:
-        headings, rows = _table(report, metric)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for number, heading in enumerate(headings):
-            table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-        console.print()
-    lines = "\n".join(line.rstrip() for line in text.getvalue().splitlines())
-    return f"{lines.rstrip()}\n\n{_legend(report)}\n{_sentences(report)}\n"
+    Console(file=text, width=_WIDE, color_system=None, highlight=False).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def _legend(report: SuiteReport) -> str:
     rates = any(metric.more_is_better for metric in report.metrics)
-    return _LEGEND.format("less is better, of rates more" if rates else "less is better")
+    legend = _LEGEND.format("less is better, of rates more" if rates else "less is better")
+    if not report.moved:
+        return legend
+    some = "" if len(report.moved) == len(report.results) else f" of {listed(report.moved)}"
+    return f"{legend} In each run functions{some} lie in other places."
 
 
-def _table(report: SuiteReport, metric: Metric) -> tuple[list[str], list[list[str]]]:
+def _table(report: SuiteReport, metric: Metric, result: SuiteResult) -> tuple[list[str], list[list[str]]]:
     others = report.treatments[1:]
     headings = [metric.noun, "Pairs", *others, f"{report.baseline} again"]
-    cells = {(cell.program, cell.treatment): cell for cell in report.found.cells if cell.metric == metric}
-    controls = {cell.program: cell for cell in report.found.controls if cell.metric == metric}
+    cells = {(cell.program, cell.treatment): cell for cell in result.cells if cell.metric == metric}
+    controls = {cell.program: cell for cell in result.controls if cell.metric == metric}
     rows = [
         [
             program,
@@ -133,8 +153,8 @@ def _table(report: SuiteReport, metric: Metric) -> tuple[list[str], list[list[st
         for program, control in controls.items()
     ]
     if metric == report.metrics[0]:
-        rows.append(["all (geometric mean)", "", *(_mean(each) for each in report.found.treatments), ""])
-        rows.append(["ANOVA within programs", "", *(_anova(each) for each in report.found.treatments), ""])
+        rows.append(["all (geometric mean)", "", *(_mean(each) for each in result.treatments), ""])
+        rows.append(["ANOVA within programs", "", *(_anova(each) for each in result.treatments), ""])
     return headings, rows
 
 

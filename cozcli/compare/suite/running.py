@@ -6,12 +6,14 @@ them. Which program comes when is random, so that no program always follows the 
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
 from cozcli.compare.collect import Collected, Collector, Plan
 from cozcli.compare.design import Layout
+from cozcli.compare.function_layouts import FunctionLayouts, function_layouts_of
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.memory_layouts import check_program, check_run, memory_layouts, memory_layouts_of
 from cozcli.compare.sides import side_of
@@ -82,6 +84,42 @@ def _side(cell: Cell, stdin: str, heap: str | None, stack: bool) -> Side:
 
     check_run(name, program, layouts, try_it)
     return side._replace(arrangers=(*side.arrangers, layouts))
+
+
+def run_fixed(
+    programs: Mapping[str, Sequence[Side]],
+    plans: Mapping[str, Plan],
+    pairs: int,
+    seed: int,
+    show: Callable[[str], None],
+) -> Results:
+    """The same in the one layout of the files, for programs whose functions were moved. Ctrl-C leaves it out.
+
+    Raises:
+        CozError: a run failed.
+    """
+    moved = [name for name, sides in programs.items() if pairs and function_layouts_of(sides[0])]
+    if not moved:
+        return {}
+    fixed = {
+        name: plans[name]._replace(pairs=pairs, precision=None, layouts=False, warm_ups=0, check_output=False)
+        for name in moved
+    }
+    found, interrupted = run_suite(
+        {name: [_still(side) for side in programs[name]] for name in moved}, fixed, seed, show
+    )
+    return {} if interrupted else found
+
+
+def _still(side: Side) -> Side:
+    """Its memory in one place in all runs. What treatments do to the heap stays."""
+    environment = dict(side.environment)
+    if "LD_PRELOAD" in os.environ:
+        environment.setdefault("LD_PRELOAD", os.environ["LD_PRELOAD"])
+    for arranger in side.arrangers:
+        if not isinstance(arranger, FunctionLayouts):
+            arranger.arrange(environment, Layout(0))
+    return side._replace(environment=environment, arrangers=())
 
 
 def run_suite(

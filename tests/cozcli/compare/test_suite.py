@@ -2,18 +2,24 @@
 
 import json
 import math
+import os
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from cozcli import cli
-from cozcli.compare.collect import Collected
+from cozcli.compare.collect import Collected, Plan
+from cozcli.compare.function_layouts import FunctionLayouts
 from cozcli.compare.metrics import METRICS
 from cozcli.compare.suite.description import read_suite
+from cozcli.compare.suite.report import SuiteReport, render
+from cozcli.compare.suite.running import run_fixed
 from cozcli.compare.suite.statistics import evaluate, holm, within_subjects
-from cozcli.compare.trial import Trial
+from cozcli.compare.trial import Side, Trial
 from cozcli.errors import CozError
+from cozcli.launch.layout_plan import LayoutPlan
 
 LOOP = "i=0; while [ $i -lt {times} ]; do i=$((i+1)); done"
 TWO_TREATMENTS = '[treatments.some]\ntimes = "8000"\n[treatments.many]\ntimes = "32000"\n'
@@ -105,6 +111,51 @@ def test_suites_refuse_other_programs_and_broken_builds(suite, capsys):
     assert "ended with status 2; its last words: no rule" in capsys.readouterr().err
     with pytest.raises(CozError, match="cannot be read"):
         read_suite("/no/such/file.toml")
+
+
+class Elsewhere(NamedTuple):
+    """Moves what it wants to."""
+
+    def arrange(self, environment, layout):
+        environment["COZ_HEAP_SEED"] = str(layout.seed)
+
+
+def test_the_layout_of_the_files_keeps_what_treatments_do_to_the_heap(tmp_path):
+    heap = Elsewhere()
+    functions = FunctionLayouts(LayoutPlan("p", "/plan", tmp_path, 1, 1, 1, 0, 0, []))
+    moved = [
+        Side(
+            name,
+            ["/bin/sh", "-c", 'echo "${COZ_LAYOUT_PLAN-none} $COZ_HEAP_SEED" >> ' + str(tmp_path / "log")],
+        )
+        for name in ("a", "b", "a, again")
+    ]
+    moved = [side._replace(arrangers=(functions, heap)) for side in moved]
+    plan = Plan(12, 0.01, METRICS["cpu"], 1, True, 1, os.devnull, False)
+    programs, plans = {"p": moved, "q": [moved[0]._replace(arrangers=())]}, {"p": plan, "q": plan}
+    assert run_fixed(programs, plans, 0, 1, lambda _: None) == {}
+    found = run_fixed(programs, plans, 6, 1, lambda _: None)
+    assert list(found) == ["p"]
+    assert len(found["p"].blocks) == 6
+    assert set((tmp_path / "log").read_text().splitlines()) == {"none 0"}
+
+
+def test_the_layout_of_the_files_is_told_beside_the_others():
+    generator = np.random.default_rng(3)
+    results = collected(generator, 2, [0.05])
+    plan = Plan(20, None, METRICS["cpu"], 1, True, 0, os.devnull, False)
+    metrics = [METRICS["cpu"]]
+    found = evaluate(results, ["a", "b"], metrics, 0.01)
+    report = SuiteReport("a", ["a", "b"], metrics, 0.01, plan, {}, {}, results, found, ["p0"], found)
+    for form in (None, "markdown"):
+        text = render(report, form)
+        assert text.count("1.05") >= 4
+        assert "In each run functions of p0 lie in other places." in text
+        assert text.count("The one layout that the linker chose would have said:") == 1
+    assert "functions lie in" in render(report._replace(moved=["p0", "p1"]), None)
+    without = report._replace(moved=[], fixed=None)
+    assert "functions" not in render(without, None)
+    assert json.loads(render(without, "json"))["fixed_layout"] == []
 
 
 def test_holm_against_a_worked_example():

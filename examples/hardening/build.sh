@@ -1,0 +1,48 @@
+#!/bin/sh
+# build.sh NAME PROGRAM OPTIONS: compiles out/PROGRAM.NAME from Debian's sources. Run it beside them. What is newer than
+# this file and the suite is kept.
+set -eu
+name=$1 program=$2 options=$3
+# What distributions switch on by themselves is off, so that each treatment adds what it says.
+plain="-O2 -g -w -U_FORTIFY_SOURCE -fno-stack-protector -fcf-protection=none -ftrivial-auto-var-init=uninitialized"
+mkdir -p out
+[ -n "$(find out -name "$program.$name" -newer build.sh -newer hardening.toml)" ] && exit
+
+compile() { # ARGUMENTS: sources and options of the program
+  # shellcheck disable=SC2086
+  "${CC:-gcc}" $plain $options -o "out/$program.$name" "$@" -lstdc++ -lm
+}
+
+case $program in
+  bzip2)
+    sources="blocksort huffman crctable randtable compress decompress bzlib bzip2"
+    # shellcheck disable=SC2046,SC2086
+    compile $(printf 'bzip2/%s.c ' $sources)
+    ;;
+  expat)
+    compile -DXML_DEV_URANDOM -DBYTEORDER=1234 -DXML_NS -DXML_DTD -DXML_CONTEXT_BYTES=1024 -DHAVE_UNISTD_H \
+      -DHAVE_FCNTL_H -DHAVE_MMAP -Iexpat/expat/lib expat/expat/lib/xmlparse.c expat/expat/lib/xmlrole.c \
+      expat/expat/lib/xmltok.c expat/expat/xmlwf/xmlwf.c expat/expat/xmlwf/xmlfile.c \
+      expat/expat/xmlwf/codepage.c expat/expat/xmlwf/unixfilemap.c
+    ;;
+  libdeflate)
+    compile -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE -Ilibdeflate libdeflate/lib/*.c libdeflate/lib/x86/*.c \
+      libdeflate/programs/gzip.c libdeflate/programs/prog_util.c libdeflate/programs/tgetopt.c
+    ;;
+  lua)
+    rm -f lua5.4/src/luac.c # another program
+    compile -DLUA_USE_POSIX lua5.4/src/*.c
+    ;;
+  lz4)
+    compile -DXXH_NAMESPACE=LZ4_ -Ilz4/lib lz4/lib/*.c lz4/programs/bench.c lz4/programs/datagen.c \
+      lz4/programs/lz4cli.c lz4/programs/lz4io.c
+    ;;
+  lzip) compile -DPROGVERSION='"1"' lzip/*.cc ;;
+  mujs) compile mujs/one.c mujs/main.c ;;
+  zlib) compile -D_LARGEFILE64_SOURCE=1 -DHAVE_UNISTD_H -Izlib zlib/*.c zlib/test/minigzip.c ;;
+  zopfli) compile zopfli/src/zopfli/*.c ;;
+  *)
+    echo "build.sh does not know $program" >&2
+    exit 1
+    ;;
+esac
