@@ -18,6 +18,7 @@ from typing import NamedTuple
 from cozcli.compare.design import STACK_STEP, Layout
 from cozcli.compare.layouts import Arranger, preload
 from cozcli.compare.trial import Side
+from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan
 
 #: In the order of reports.
 FACTORS = ("environment", "stack", "heap", "code", "aslr")
@@ -25,6 +26,8 @@ FACTORS = ("environment", "stack", "heap", "code", "aslr")
 SIZES = range(0, 8192, STACK_STEP)
 _ADDR_NO_RANDOMIZE = 0x0040000
 _ASK = 0xFFFFFFFF
+#: So many seeds have as many digits as `ORIGINAL` has characters.
+_CODE_SEEDS = 10 ** len(ORIGINAL)
 
 
 class Place(NamedTuple):
@@ -55,10 +58,28 @@ class HeapLibrary(NamedTuple):
             environment["COZ_STACK_SEED"] = str(place.stack)
 
 
+class CodeLibrary(NamedTuple):
+    """Moves functions; where a place does not, their copies lie as the linker left the originals.
+
+    Variables are equally long in all runs, or they would move the stack. unmoved: nothing is copied, so that
+    code has its names; all else lies as it does otherwise.
+    """
+
+    plan: LayoutPlan
+    unmoved: bool = False
+
+    def arrange(self, environment: dict[str, str], place: Place) -> None:
+        """Loaded in every run, so that its own cost is in all of them."""
+        preload(environment, self.plan.library)
+        seed = ORIGINAL if place.code is None else f"{place.code % _CODE_SEEDS:0{len(ORIGINAL)}}"
+        for name, value in self.plan.variables(seed).items():
+            environment[name.lower() if self.unmoved else name] = value
+
+
 class _Arranged(NamedTuple):
     """One run's variables, for `cozcli.compare.trial`."""
 
-    libraries: Sequence[HeapLibrary]
+    libraries: Sequence[HeapLibrary | CodeLibrary]
     place: Place
 
     def arrange(self, environment: dict[str, str], layout: Layout) -> None:
@@ -67,10 +88,12 @@ class _Arranged(NamedTuple):
 
 
 class Movers(NamedTuple):
-    """What there is on this machine. heap: for stack and heap, None without it."""
+    """What there is on this machine. heap: for stack and heap, None without it. code: for functions, None if
+    the program's cannot be moved."""
 
     heap: HeapLibrary | None
     can_switch_randomisation: bool
+    code: CodeLibrary | None = None
 
     def factors(self) -> list[str]:
         """Those that can be varied, in the order of FACTORS."""
@@ -78,14 +101,14 @@ class Movers(NamedTuple):
             "environment": self.can_switch_randomisation,
             "stack": self.can_switch_randomisation and self.heap is not None,
             "heap": self.heap is not None,
-            "code": False,
+            "code": self.code is not None,
             "aslr": self.can_switch_randomisation,
         }
         return [factor for factor in FACTORS if available[factor]]
 
     def side(self, command: Sequence[str], place: Place) -> Side:
         """The program as it runs at that place, with `layout(place)`."""
-        libraries = [self.heap] if self.heap else []
+        libraries = [each for each in (self.heap, self.code) if each is not None]
         arrangers: Sequence[Arranger] = [_Arranged(libraries, place)]
         return Side("the program", list(command), arrangers=arrangers)
 

@@ -12,12 +12,14 @@ import numpy as np
 
 from cozcli.bias import messages, shares, spikes
 from cozcli.bias.blocks import test_heap
-from cozcli.bias.factors import SIZES, Movers, Place, find_movers
+from cozcli.bias.factors import SIZES, CodeLibrary, Movers, Place, find_movers
 from cozcli.bias.measure import Measured, Runner, by_level, measure
 from cozcli.bias.objects import Objects
 from cozcli.bias.plan import MIN_ROUNDS, MIN_SIZES, Plan, plan_for
 from cozcli.bias.result import Aliasing, Bias, Factor, Sweep
 from cozcli.bias.verdict import verdict_of
+from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
+from cozcli.compare.trial import Side
 from cozcli.errors import CozError, Problem
 from cozcli.launch.runtime_library import find_installation
 
@@ -58,16 +60,21 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     movers = find_movers(installation.library.parent / "libcoz-heap.so")
     if not movers.can_switch_randomisation:
         raise CozError(messages.no_personality())
+    side = Side("the program", question.command)
+    (side,), stay = with_functions_moved([side], "auto", question.seed, question.stdin)
+    functions = function_layouts_of(side)
+    movers = movers._replace(code=CodeLibrary(functions.plan) if functions else None)
     randomised = _is_randomised()
     runner = Runner(question.command, movers, question.stdin)
     plan = _plan(question, movers, runner, randomised)
     measured = measure(runner, plan, lambda done: watch(done, plan.runs()))
     rounds = len(measured) * plan.rounds // plan.runs()
-    doubts: list[Problem] = []
+    doubts: list[Problem] = [stay] if stay else []
     sizes = by_level(measured, "environment")
     seconds = runner.trial(Place()).wall
     helper = installation.helper if question.names else None
-    objects = Objects(question.command, movers, question.stdin, seconds, helper)
+    named = movers._replace(code=movers.code._replace(unmoved=True)) if movers.code else movers
+    objects = Objects(question.command, named, question.stdin, seconds, helper)
     aliasing = _slow_places(question, runner, plan, sizes, objects, watch)
     factors = _factors(measured, plan.factors, question.seed)
     default = statistics.median(by_level(measured, "default")[0])

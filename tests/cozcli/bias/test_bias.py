@@ -3,13 +3,14 @@
 import json
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cozcli import cli
 from cozcli.bias import shares, spikes
-from cozcli.bias.factors import SIZES, Movers, Place, find_movers, layout
+from cozcli.bias.factors import SIZES, CodeLibrary, Movers, Place, find_movers, layout
 from cozcli.bias.measure import Runner, by_level, measure
 from cozcli.bias.objects import parse
 from cozcli.bias.plan import LAYOUTS, Plan, plan_for
@@ -17,6 +18,7 @@ from cozcli.bias.report import Report, render_json, render_text
 from cozcli.bias.result import Aliasing, Bias, Change, Factor, Sweep
 from cozcli.bias.verdict import limit_of, verdict_of
 from cozcli.compare.trial import PADDING, environment_of
+from cozcli.launch.layout_plan import LayoutPlan
 
 FACTORS = ["environment", "stack", "heap", "aslr"]
 PLAN = Plan(SIZES, FACTORS, 3, 5, True)
@@ -209,6 +211,27 @@ def test_places_become_variables():
     side = movers.side(["prog"], Place(4000))
     assert len(environment_of(side, layout(Place(4000)))[PADDING]) == 4000
     assert "heap" not in movers.factors()
+
+
+def test_functions_are_moved_by_variables_of_one_length():
+    """Or the stack would move with them."""
+    plan = LayoutPlan("/p", "/cache/p.cozlayout", Path("/lib/libcoz-layout.so"), 1, 1, 1, 0, 0, [])
+    movers = Movers(None, True, CodeLibrary(plan))
+    assert movers.factors() == ["environment", "code", "aslr"]
+
+    def variables(movers, place):
+        found = environment_of(movers.side(["prog"], place), layout(place))
+        assert found["LD_PRELOAD"].endswith("/lib/libcoz-layout.so")
+        return found
+
+    seeds = [variables(movers, Place(code=seed)) for seed in (7, 2_000_000_007)]
+    assert seeds[0]["COZ_LAYOUT_SEED"] == "00000007"
+    still, unmoved = (
+        variables(each, Place()) for each in (movers, movers._replace(code=CodeLibrary(plan, unmoved=True)))
+    )
+    assert still["COZ_LAYOUT_SEED"] == "original"
+    assert "COZ_LAYOUT_PLAN" not in unmoved
+    assert len({sum(map(len, (*each, *each.values()))) for each in (*seeds, still, unmoved)}) == 1
 
 
 def test_what_it_refuses(capsys):
