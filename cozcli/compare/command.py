@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cozcli.commands import options as shared
 from cozcli.compare import PACKAGES, messages
-from cozcli.compare.drawing import check_picture, draw
+from cozcli.compare.drawing import Table, check_page, check_picture, draw
 from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
 from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
@@ -52,12 +52,17 @@ def execute(options: argparse.Namespace) -> int:
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     if options.plot:
         check_picture(options.plot)
+    if options.html:
+        check_page(options.html)
     if options.suite:
         from cozcli.compare.suite import command as suite
 
         return suite.execute(options)
     if options.import_hyperfine:
         from cozcli.compare import imported
+
+        if options.html:
+            options.parser.error("--html shows runs of coz compare: leave it out with --import-hyperfine")
 
         return imported.execute(options)
     from cozcli.compare import report as reports
@@ -95,8 +100,19 @@ def execute(options: argparse.Namespace) -> int:
     shared.write(reports.render(report, options.form))
     if options.plot:
         draw(json.loads(reports.render_json(report)), options.plot)
+    if options.html:
+        write_html(report, options.html)
     shared.print_warnings([*([stay] if stay else []), *_doubts(report)])
     return _gates(options, report.comparisons[0])
+
+
+def write_html(report: Report, path: str) -> None:
+    """The page of --html."""
+    from cozcli.compare import page
+    from cozcli.compare import report as reports
+
+    table = Table("", *reports.table(report))
+    page.write(json.loads(reports.render_json(report)), reports.sentence(report), [table], path)
 
 
 def measured(sides: Sequence[Side], plan: Plan) -> Collected:

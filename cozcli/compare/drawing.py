@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cozcli.commands import messages, plot
 from cozcli.commands import options as shared
+from cozcli.compare import messages as comparison_messages
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write
 from cozcli.output_file import replacing, resolve
+
+
+class Table(NamedTuple):
+    """title: a heading above it; empty for none."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def check_picture(path: str) -> None:
@@ -24,6 +34,20 @@ def check_picture(path: str) -> None:
     if Path(path).is_dir() or not os.access(Path(path).absolute().parent, os.W_OK):
         raise CozError(cannot_write(path, "the folder does not allow it, or it is a directory"))
     shared.require_packages("matplotlib")
+
+
+def check_page(path: str) -> None:
+    """Refuse, before anything is measured, a page that could not be written.
+
+    Raises:
+        CozError: the folder does not allow it, or another file is there.
+    """
+    shared.require_packages("matplotlib")
+    file = Path(path)
+    if file.is_dir() or not file.absolute().parent.is_dir():
+        raise CozError(cannot_write(path, "its folder is not there, or it is a directory"))
+    if file.is_file() and b'content="coz compare"' not in file.read_bytes()[:2000]:
+        raise CozError(comparison_messages.not_our_page(path))
 
 
 def draw(document: dict[str, Any], path: str, theme: str = "light") -> None:

@@ -17,7 +17,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy import stats
 
 from cozcli.messages import printable
@@ -30,6 +30,12 @@ _DPI = 150
 #: Rows of a suite stand so far apart, in inches.
 _ROW = 0.3
 _MARKERS = "osD^v<>"
+_BINS = 24
+#: What panels of a page show.
+_RATIOS = "How B differs from A, by each metric, with 95 % intervals. Filled: certainly faster or slower."
+_DISTRIBUTION = "All runs. Lines are medians. Pairs tell more: what slows a pair's two runs alike is in both."
+_PAIRS = "Each pair's ratio. The band is the interval of all. A trend would show that the machine changed."
+_QUANTILES = "Runs on the line are distributed normally. The verdict does not need that; a t-test does."
 
 
 def save(draw: Callable[[], Figure], path: Path, theme: Theme) -> None:
@@ -56,6 +62,35 @@ def draw_comparison(document: dict[str, Any], theme: Theme) -> Figure:
     _quantiles(axes[2], {"A": a, "B": b}, theme)
     names = [printable(" ".join(side["command"]))[:60] for side in document["sides"][:2]]
     figure.suptitle(f"A: {names[0]}    B: {names[1]}", fontsize=9)
+    return figure
+
+
+def panels(document: dict[str, Any]) -> list[tuple[str, str, Callable[[Theme], Figure]]]:
+    """For a page: title, what it shows, and what draws it. Imported runs have the ratio only."""
+    comparisons = document["comparisons"]
+    blocks = document.get("blocks", [])
+    found: list[tuple[str, str, Callable[[Axes, Theme], None]]] = [
+        ("Ratio", _RATIOS, lambda axes, theme: _ratios(axes, comparisons, theme))
+    ]
+    if blocks:
+        name = comparisons[0]["metric"]
+        a, b = (np.log([block[side][name] for block in blocks]) for side in (0, 1))
+        sides = {"A": a, "B": b}
+        found += [
+            ("Distribution", _DISTRIBUTION, lambda axes, theme: _distribution(axes, sides, theme)),
+            ("Pairs", _PAIRS, lambda axes, theme: _in_order(axes, b - a, comparisons[0], theme)),
+            ("QQ plot", _QUANTILES, lambda axes, theme: _quantiles(axes, sides, theme)),
+        ]
+    return [(title, caption, _alone(draw)) for title, caption, draw in found]
+
+
+def _alone(draw: Callable[[Axes, Theme], None]) -> Callable[[Theme], Figure]:
+    def figure(theme: Theme) -> Figure:
+        made = Figure(figsize=(5.0, 3.3), layout="constrained")
+        FigureCanvasAgg(made)
+        draw(made.subplots(), theme)
+        return made
+
     return figure
 
 
@@ -104,6 +139,24 @@ def _in_order(axes: Axes, d: np.ndarray, comparison: dict[str, Any], theme: Them
     axes.set_xlabel("pair, in the order of time")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_title(f"Pairs ({comparison['metric']})", fontsize=9)
+    _plain(axes, theme)
+
+
+def _distribution(axes: Axes, sides: dict[str, np.ndarray], theme: Theme) -> None:
+    """Each side's runs against A's median, as a histogram; a line at each median."""
+    middle = float(np.median(sides["A"]))
+    runs = {name: np.expm1(values - middle) for name, values in sides.items()}
+    every = np.concatenate(list(runs.values()))
+    edges = np.histogram_bin_edges(every, bins=min(_BINS, max(8, len(every) // 3)))
+    for (name, values), colour in zip(runs.items(), (theme.ink, theme.gain), strict=True):
+        axes.hist(values, bins=list(edges), color=colour, alpha=0.35, label=name)
+        axes.axvline(float(np.median(values)), color=colour, linewidth=1.4)
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_xlabel("run against the median of A")
+    axes.set_ylabel("runs")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_title("Distribution of the runs", fontsize=9)
+    axes.legend(frameon=False, fontsize=8)
     _plain(axes, theme)
 
 

@@ -73,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also draw the result: .png, .svg or .pdf (coz plot draws that of --json)",
     )
+    parser.add_argument("--html", metavar="FILE", help="also write a page for the browser, with figures")
     parser.add_argument(
         "--import-hyperfine", metavar="FILE", help="compare the runs in a file of hyperfine --export-json"
     )

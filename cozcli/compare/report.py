@@ -146,6 +146,11 @@ def render_text(report: Report) -> str:
     return f"{commands}\n{lines}\n\n{sentence(report)}\n"
 
 
+def table(report: Report) -> tuple[Sequence[str], list[list[str]]]:
+    """Headings and rows."""
+    return _HEADINGS, _rows(report)
+
+
 _HEADINGS = ("", "A", "B", "B / A", "95 %", "Pairs", "p", "B faster in", "Detectable")
 _RIGHT = (False, *(True,) * (len(_HEADINGS) - 1))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,7 @@ NOT_SHOWN = (
 _BAND = ("effect", "low", "high")
 _DATA = "@DATA@"
 #: By which a page of ours is known, within so many bytes from its beginning.
-_GENERATOR, _HEAD = b'<meta name="generator" content="coz view">', 2000
+_GENERATOR, _HEAD = re.compile(rb'<meta name="generator" content="coz (view|compare)">'), 2000
 
 #: Besides what JSON escapes: what could end the element, or begin another.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&'"}
@@ -113,7 +114,7 @@ def _check_overwriting(target: Path, force: bool) -> None:
     if force or not target.is_file():
         return
     with open(target, "rb") as file:
-        if _GENERATOR not in file.read(_HEAD):
+        if not _GENERATOR.search(file.read(_HEAD)):
             raise NotOurPageError
 
 

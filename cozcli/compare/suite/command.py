@@ -20,7 +20,7 @@ from cozcli.compare.result import MIN_PAIRS
 from cozcli.compare.setup import metrics_of, plan_of
 from cozcli.compare.suite import messages
 from cozcli.compare.suite.description import read_suite
-from cozcli.compare.suite.report import SuiteReport, render
+from cozcli.compare.suite.report import SuiteReport, in_parts, render
 from cozcli.compare.suite.running import build_all, run_fixed, run_suite, sides_of
 from cozcli.compare.suite.statistics import SIGNIFICANT, evaluate
 from cozcli.errors import CozError, Problem
@@ -83,6 +83,10 @@ def execute(options: argparse.Namespace) -> int:
     shared.write(render(report, options.form))
     if options.plot:
         draw(json.loads(render(report, "json")), options.plot)
+    if options.html:
+        from cozcli.compare import page
+
+        page.write(json.loads(render(report, "json")), *in_parts(report), options.html)
     shared.print_warnings([*stays, *_doubts(report, interrupted, pairs)])
     return _gates(options, report)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cozcli import __version__
 from cozcli.compare.collect import Plan
+from cozcli.compare.drawing import Table
 from cozcli.compare.metrics import Metric
 from cozcli.compare.report import trial_json
 from cozcli.compare.suite.running import Results
@@ -49,6 +50,14 @@ def render(report: SuiteReport, form: str | None) -> str:
     """As `json`, `csv` or `markdown`, otherwise as text."""
     forms = {"json": render_json, "csv": render_csv, "markdown": render_markdown}
     return forms.get(form or "", render_text)(report)
+
+
+def in_parts(report: SuiteReport) -> tuple[str, list[Table]]:
+    """Sentences and tables, for a page."""
+    tables = [Table("", *_table(report, metric, report.found)) for metric in report.metrics]
+    if report.fixed:
+        tables.append(Table(_FIXED, *_table(report, report.metrics[0], report.fixed)))
+    return f"{_sentences(report)}\n{_legend(report)}".strip(), tables
 
 
 def render_json(report: SuiteReport) -> str:

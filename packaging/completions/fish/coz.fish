@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare bias layout 'layout check' 'layout replay' report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -154,6 +154,7 @@ complete -c coz -n '_shtab_coz_using compare' -l margin -x -d 'smaller differenc
 complete -c coz -n '_shtab_coz_using compare' -l metric -xka "cpu wall memory cycles instructions cache-misses branch-misses page-faults context-switches" -d 'cpu: processor time; wall; memory: peak resident; progress:NAME: visits of a progress point a second; latency:NAME: mean time from its begin to its end; instructions, cycles, cache-misses, branch-misses, page-faults, context-switches: as the kernel counts them; repeatable, the first decides (default: cpu)'
 complete -c coz -n '_shtab_coz_using compare' -l t-test -d 'also print Student'"'"'s t-test, and tests of what it assumes'
 complete -c coz -n '_shtab_coz_using compare' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw the result: .png, .svg or .pdf (coz plot draws that of --json)'
+complete -c coz -n '_shtab_coz_using compare' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'also write a page for the browser, with figures'
 complete -c coz -n '_shtab_coz_using compare' -l import-hyperfine -xka "(__fish_complete_path (commandline -ct))" -d 'compare the runs in a file of hyperfine --export-json'
 complete -c coz -n '_shtab_coz_using compare' -l control -d 'also compare A with itself, as a check'
 complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto runtime link none" -d 'runtime: each run has its functions in other places, moved at its start; link: another of the builds that {seed} stands for; auto: what is possible; each also with another environment size, which moves the stack; none: change nothing (default: auto)'
