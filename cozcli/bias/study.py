@@ -60,7 +60,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     movers = find_movers(installation.library.parent / "libcoz-heap.so")
     if not movers.can_switch_randomisation:
         raise CozError(messages.no_personality())
-    side = Side("the program", question.command)
+    side = Side("the program", list(question.command))
     (side,), stay = with_functions_moved([side], "auto", question.seed, question.stdin)
     functions = function_layouts_of(side)
     movers = movers._replace(code=CodeLibrary(functions.plan) if functions else None)
