@@ -41,6 +41,21 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
   return tried;
 }
 
+// The same for a lock, where waits for locks are targets. `call` enters the wait and leaves it.
+// Before the thread pays for it, others that wait must know that it holds the lock now.
+template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
+auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt, IsBusy is_busy,
+                      Call call, WakeSourceOf wake_source_of) {
+  const auto and_hold = [&](auto take) {
+    return [&, take] {
+      const auto result = take();
+      if (!is_busy(result) && wake_source_of(result) == WakeSource::kThread) delays.took(lock);
+      return result;
+    };
+  };
+  return acquire(delays, lock, and_hold(attempt), is_busy, and_hold(call), wake_source_of);
+}
+
 // The same for a lock that is waited for by spinning. No credit is needed, since a thread can pay
 // while it spins: it does so at every attempt, so that it owes nothing when it goes on.
 template <typename Attempt, typename IsBusy, typename Relax>
@@ -68,7 +83,8 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
 // after everything is paid, since others come while this thread pauses. Only then is the release
 // recorded: the record's cache line moves from core to core, which takes longer than many critical
 // sections. A thread that waits for a condition takes its mutex in the end, and then it matters
-// which of the two was released last. What need not precede the release follows it.
+// which of the two was released last. What need not precede the release follows it, and so does
+// what the thread did not pay because others waited for it (WaitCharges).
 template <typename IsWaitedFor, typename Call>
 auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_waited_for,
                    Call call) {
@@ -76,11 +92,13 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
   if (is_waited_for()) delays.record(mutex, ReleaseTime::kNoted);
   struct Afterwards {
     ThreadDelays& delays;
+    std::uintptr_t mutex;
     ~Afterwards() {
+      delays.pay_after_release(mutex);
       delays.begin_segment();
       delays.count_release();
     }
-  } const afterwards{delays};
+  } const afterwards{delays, mutex};
   return call();
 }
 
@@ -108,6 +126,7 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
   if (is_waited_for()) delays.record(waits.mutex, ReleaseTime::kNoted);
   const bool accounted = delays.before_blocking(WaitsFor::kQueue);
   auto result = call(Nanoseconds{0});
+  delays.took(waits.mutex);
   if (!accounted) return result;
   WakeSource wake_source = wake_source_of(result);
   if (wake_source == WakeSource::kExternal) {
@@ -117,6 +136,7 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
       longer = delays.prolong_wait(longer.until, longer.by, waits.mutex);
       if (longer.by == 0) break;
       result = call(longer.until - deadline);
+      delays.took(waits.mutex);
       wake_source = wake_source_of(result);
     } while (wake_source == WakeSource::kExternal);
   }
@@ -147,9 +167,11 @@ auto create(ThreadDelays& delays, Call call) {
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
-// time shorter, so it earns no credit.
+// time shorter, so it earns no credit. Where the wait itself may be made shorter, a request comes
+// when it would in effective time, so the thread pays first: another may be before it in a queue.
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {
+  if (delays.follows_waits()) delays.settle();
   return wait(delays, kNoObject, call, [](const auto&) { return WakeSource::kExternal; });
 }
 

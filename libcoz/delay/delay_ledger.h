@@ -96,16 +96,28 @@ class ThreadClock {
   // shorter than d. So waiting time that no credit used up is saved, up to
   // `max_saved`, and spent when a wait is too short for the credit it earns
   // (docs/decisions/saved_wait.md).
+  //
+  // If the wait is virtually shortened by the part s, it is charged `shortened` = s × its length,
+  // and s of the credit is void: that part of the time at which the waker let it go on is gone.
   void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
-              Nanoseconds global, Nanoseconds max_saved) noexcept {
-    const Nanoseconds waited = saved_wait_ + (now - before.since);
+              Nanoseconds global, Nanoseconds max_saved, Nanoseconds shortened = 0) noexcept {
+    const Nanoseconds lasted = now - before.since;
+    const Nanoseconds waited = saved_wait_ + lasted;
     const Nanoseconds earned = std::min(waker_local.value_or(global), global) - before.local;
-    const Nanoseconds credit = std::min(earned, waited);
-    saved_wait_ = std::min(waited - std::max<Nanoseconds>(credit, 0), max_saved);
+    const Nanoseconds credit =
+        std::min(earned, waited) - void_part(std::min(earned, waited), shortened, lasted);
+    saved_wait_ = std::clamp<Nanoseconds>(waited - std::max<Nanoseconds>(credit, 0) - shortened, 0,
+                                          max_saved);
     set_local(before.local + credit);
   }
 
  private:
+  static Nanoseconds void_part(Nanoseconds credit, Nanoseconds shortened,
+                               Nanoseconds lasted) noexcept {
+    if (shortened <= 0 || lasted <= 0) return 0;
+    const double part = std::min(1.0, static_cast<double>(shortened) / static_cast<double>(lasted));
+    return static_cast<Nanoseconds>(part * static_cast<double>(credit));
+  }
   void set_local(Nanoseconds value) noexcept { local_.store(value, std::memory_order_relaxed); }
 
   std::atomic<Nanoseconds> local_{0};

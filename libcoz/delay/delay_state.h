@@ -14,12 +14,14 @@
 #include "delay/charge_smoother.h"
 #include "delay/delay_ledger.h"
 #include "delay/queue_waits.h"
+#include "delay/wait_charges.h"
 #include "target/selection.h"
 
 namespace coz {
 
 struct DelayState {
   std::uint32_t slot = 0;  // identifies the thread in WakerTable and PendingCharges
+  LockHolder holder = 0;   // and as the holder of locks, in WaitCharges
 
   ThreadClock clock;
   ChargeSmoother smoother;
@@ -36,6 +38,8 @@ struct DelayState {
   std::atomic<std::uint64_t> target_samples{0};
   // Waiting in the main target that is not a whole period yet, ns.
   Nanoseconds target_wait = 0;
+  // Of a wait for a lock that is over: what it is charged, ns.
+  Nanoseconds lock_wait_charge = 0;
   // Processor time of the pauses of a thread that has waited at queues, ns.
   std::atomic<Nanoseconds> pause_cost{0};
 
@@ -58,6 +62,7 @@ struct DelayState {
     releases.store(0, std::memory_order_relaxed);
     target_samples.store(0, std::memory_order_relaxed);
     target_wait = 0;
+    lock_wait_charge = 0;
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;

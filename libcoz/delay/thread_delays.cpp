@@ -6,6 +6,11 @@ namespace {
 // In bytes. The kernel puts more than this (1 KB and up) on the stack before it calls a handler.
 constexpr std::uintptr_t kMinSignalFrame = 512;
 
+// What a thread pays at once, beyond what it owed at first, while others wait for a lock in the
+// selected target, in periods. If it is the holder and nobody has noticed, it would owe more the
+// longer it pays.
+constexpr int kMaxPeriodsBesideLocks = 5;
+
 std::uintptr_t frame() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
@@ -75,6 +80,7 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   apply_charges();
   state_.blocked_at = state_.clock.block(environment_.now());
   state_.blocked_frame = frame();
+  state_.lock_wait_charge = 0;
   if (waits_for == WaitsFor::kQueue) state_.queue_waits.begin(state_.blocked_at.since);
   state_.blocked.store(true, std::memory_order_relaxed);
   return true;
@@ -137,8 +143,12 @@ std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object)
 
 void ThreadDelays::credit(const ThreadClock::Blocked& wait,
                           std::optional<Nanoseconds> served) noexcept {
+  const Nanoseconds shortened = state_.lock_wait_charge;
+  state_.lock_wait_charge = 0;
+  // G holds what this wait was charged, so it cannot stand in for an unknown waker.
+  if (shortened > 0 && !served) served = wait.local;
   state_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
-                      environment_.max_saved_wait);
+                      environment_.max_saved_wait, shortened);
 }
 
 void ThreadDelays::end_queue_wait(std::uintptr_t object,
@@ -151,6 +161,7 @@ void ThreadDelays::end_queue_wait(std::uintptr_t object,
 
 void ThreadDelays::end_wait(bool pays) noexcept {
   state_.queue_waits.cancel();
+  state_.lock_wait_charge = 0;
   state_.blocked.store(false, std::memory_order_relaxed);
   apply_deferred();
   if (pays) pay_until_settled();
@@ -167,13 +178,22 @@ ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target) noexcept
 
 Nanoseconds ThreadDelays::leave_wait(const TargetWait& wait) noexcept {
   if (!wait.is_followed) return 0;
-  const Selection selection = environment_.selection.get();
-  const Nanoseconds ran = environment_.processor_time() - wait.ran;
-  const auto left = environment_.waits->leave(state_.slot, selection, environment_.now(), ran,
-                                              environment_.period);
+  return leave(environment_.processor_time() - wait.ran).waited;
+}
+
+Nanoseconds ThreadDelays::leave_lock_wait(const TargetWait& wait) noexcept {
+  if (!wait.is_followed) return 0;
+  const WaitCharges::Left left = leave(0);
+  state_.lock_wait_charge = left.charge;
+  return left.waited;
+}
+
+WaitCharges::Left ThreadDelays::leave(Nanoseconds ran) noexcept {
+  const auto left = environment_.waits->leave(state_.slot, environment_.selection.get(),
+                                              environment_.now(), ran, environment_.period);
   state_.deferred.fetch_add(left.charge, std::memory_order_relaxed);
   if (left.is_selected) count_target_wait(left.waited);
-  return left.waited;
+  return left;
 }
 
 // A period of waiting counts like a sample.
@@ -308,16 +328,32 @@ void ThreadDelays::apply_deferred() noexcept {
   if (deferred > 0) state_.clock.charge(deferred, environment_.global);
 }
 
+// A thread that others wait for in the selected target, which is a lock, pays later.
 void ThreadDelays::pay_until_settled() noexcept {
+  Nanoseconds paid = 0, most = 0;
   // G may grow while the thread sleeps.
   for (;;) {
     const Nanoseconds global = global_now();
-    const Nanoseconds due = state_.clock.pause_due(global, kMinPause);
+    Nanoseconds due = state_.clock.pause_due(global, kMinPause);
     // G is at least what any thread has served, even if no thread has been charged it yet.
     environment_.global.raise_to(due == 0 ? state_.clock.local() : global);
     if (due == 0) return;
+    if (const auto waits = lock_waits(); waits != WaitCharges::LockWaits::kNone) {
+      if (waits == WaitCharges::LockWaits::kForThis) return;
+      if (paid == 0) most = due + kMaxPeriodsBesideLocks * environment_.period;
+      due = std::min(due, most - paid);
+      if (due <= 0) return;
+    }
     pause(due);
+    paid += due;
   }
+}
+
+WaitCharges::LockWaits ThreadDelays::lock_waits() const noexcept {
+  if (environment_.waits == nullptr || environment_.waits->is_empty()) {
+    return WaitCharges::LockWaits::kNone;
+  }
+  return environment_.waits->lock_waits(environment_.selection.get(), state_.holder);
 }
 
 void ThreadDelays::pause(Nanoseconds due) noexcept {

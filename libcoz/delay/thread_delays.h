@@ -176,6 +176,30 @@ class ThreadDelays {
   // (WaitCharges::claim()) and without processor time. after_blocking() charges it.
   Nanoseconds leave_wait(const TargetWait& wait) noexcept;
 
+  // The same for a wait for `lock`; `holder()` says who holds it (WaitCharges::waits_for()).
+  template <typename Holder>
+  TargetWait enter_lock_wait(std::uint32_t target, std::uintptr_t lock, Holder holder) noexcept {
+    if (target == kNoTarget) return {};
+    const bool is_followed =
+        environment_.waits->enter(state_.slot, target, state_.clock.local(), environment_.now());
+    if (is_followed) environment_.waits->waits_for(state_.slot, lock, holder);
+    return {0, is_followed};
+  }
+  Nanoseconds leave_lock_wait(const TargetWait& wait) noexcept;
+  // The thread has taken `lock`: those who wait for it now wait for this thread.
+  void took(std::uintptr_t lock) noexcept {
+    if (follows_waits() && !environment_.waits->is_empty()) {
+      environment_.waits->took(lock, state_.holder);
+    }
+  }
+
+  // It has released it, and pays what it has not paid because of those.
+  void pay_after_release(std::uintptr_t lock) noexcept {
+    if (!follows_waits()) return;
+    if (!environment_.waits->is_empty()) environment_.waits->released(lock, state_.holder);
+    settle();
+  }
+
   // The address to which the program's call returns.
   std::uintptr_t site() const noexcept { return site_; }
 
@@ -243,6 +267,7 @@ class ThreadDelays {
     state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + number,
                                 std::memory_order_relaxed);
   }
+  WaitCharges::Left leave(Nanoseconds ran) noexcept;
   void count_target_wait(Nanoseconds waited) noexcept;
   // nullptr outside of combined windows.
   ChargeMix* mixes() const noexcept {
@@ -253,6 +278,7 @@ class ThreadDelays {
   bool is_smoothed(const Selection& selection) const noexcept;
   Nanoseconds segment_delay(const Selection& selection) const noexcept;
   void pay_until_settled() noexcept;
+  WaitCharges::LockWaits lock_waits() const noexcept;
   void pause(Nanoseconds due) noexcept;
 
   DelayState& state_;

@@ -9,6 +9,11 @@
 // selection changes, so that a wait is charged for the part of it in which it was selected.
 // Lock-free; any thread. A thread enters one wait at a time. Threads that find their place taken,
 // which takes more than 64, are not charged for that wait.
+//
+// A wait may be for a lock. Then the thread that holds it must not pay before it has released it:
+// the wait would last longer by what it pays, and grow with what it is charged. So each wait says
+// who holds its lock (LockHolder). A holder that goes unnoticed pays too early, but not for ever
+// (thread_delays.cpp).
 #ifndef LIBCOZ_DELAY_WAIT_CHARGES_H
 #define LIBCOZ_DELAY_WAIT_CHARGES_H
 
@@ -22,6 +27,9 @@
 #include "target/selection.h"
 
 namespace coz {
+
+// Which thread holds a lock: its id in the kernel. 0: nobody, or it is not known.
+using LockHolder = std::uint32_t;
 
 class WaitCharges {
  public:
@@ -38,9 +46,58 @@ class WaitCharges {
     entry.target.store(target, std::memory_order_relaxed);
     entry.local.store(local, std::memory_order_relaxed);
     entry.accrued.store(0, std::memory_order_relaxed);
+    entry.lock.store(kNoLock, std::memory_order_relaxed);
     entry.since.store(now, std::memory_order_release);
     waiting_.fetch_or(bit_of(slot), std::memory_order_release);
     return true;
+  }
+
+  // The wait that enter() began is for `lock`. Its holder is read after the wait can be seen, by
+  // `holder`: a thread that takes the lock later calls took(), and finds the wait.
+  template <typename Holder>
+  void waits_for(std::uint32_t slot, std::uintptr_t lock, Holder holder) noexcept {
+    Entry& entry = entry_of(slot);
+    entry.holder.store(0, std::memory_order_relaxed);
+    entry.lock.store(lock, std::memory_order_seq_cst);
+    LockHolder unknown = 0;
+    entry.holder.compare_exchange_strong(unknown, holder(), std::memory_order_relaxed);
+  }
+
+  // `holder` has taken `lock`, for which others may wait.
+  void took(std::uintptr_t lock, LockHolder holder) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for_each_waiting(*this, [&](Entry& entry) {
+      if (entry.lock.load(std::memory_order_relaxed) == lock) {
+        entry.holder.store(holder, std::memory_order_relaxed);
+      }
+    });
+  }
+
+  // It has released it.
+  void released(std::uintptr_t lock, LockHolder holder) noexcept {
+    for_each_waiting(*this, [&](Entry& entry) {
+      LockHolder before = holder;
+      if (entry.lock.load(std::memory_order_relaxed) == lock) {
+        entry.holder.compare_exchange_strong(before, 0, std::memory_order_relaxed);
+      }
+    });
+  }
+
+  // Whether threads wait for a lock in the selected target, and for this thread among others.
+  enum class LockWaits { kNone, kForOthers, kForThis };
+  LockWaits lock_waits(const Selection& selection, LockHolder self) const noexcept {
+    LockWaits found = LockWaits::kNone;
+    for_each_waiting(*this, [&](const Entry& entry) {
+      const bool counts =
+          entry.lock.load(std::memory_order_relaxed) != kNoLock && is_selected(entry, selection);
+      if (!counts) return;
+      if (entry.holder.load(std::memory_order_relaxed) == self) {
+        found = LockWaits::kForThis;
+      } else if (found == LockWaits::kNone) {
+        found = LockWaits::kForOthers;
+      }
+    });
+    return found;
   }
 
   // Ends the wait that enter() began. `ran` is how much of it was processor time, which is not
@@ -121,12 +178,15 @@ class WaitCharges {
 
  private:
   static constexpr std::uint32_t kEntries = 64;
+  static constexpr std::uintptr_t kNoLock = 0;
   struct alignas(64) Entry {
     std::atomic<std::uint32_t> owner{0};  // slot + 1
     std::atomic<std::uint32_t> target{0};
     std::atomic<Nanoseconds> since{0};    // the wait's beginning, or the last claim; 0: none
     std::atomic<Nanoseconds> local{0};    // when it began
     std::atomic<Nanoseconds> accrued{0};  // until the last claim
+    std::atomic<std::uintptr_t> lock{kNoLock};
+    std::atomic<LockHolder> holder{0};
   };
 
   static std::uint64_t bit_of(std::uint32_t slot) noexcept {

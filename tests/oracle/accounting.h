@@ -35,6 +35,10 @@ class Accounting {
 
   // `attempt`: whether the object could be had at once.
   virtual void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) = 0;
+  // The same for a lock. `is_selected`: whether its wait is sped up; `holder`: who has it.
+  virtual void acquire_lock(std::uintptr_t lock, bool is_selected,
+                            FunctionRef<coz::LockHolder> holder, FunctionRef<bool> attempt,
+                            Call call) = 0;
   virtual void release(std::uintptr_t object, FunctionRef<void> call) = 0;
   virtual void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
                              FunctionRef<void> call) = 0;
@@ -45,7 +49,7 @@ class Accounting {
   virtual void wait_for_condition(coz::rules::Condition waits, FunctionRef<bool> is_waited_for,
                                   LongerCall call, FunctionRef<Nanoseconds> timed_out) = 0;
   virtual void meet(std::uintptr_t barrier, Call call) = 0;
-  virtual void wait_for_outside(FunctionRef<void> call) = 0;
+  virtual void wait_for_outside(bool is_selected, FunctionRef<void> call) = 0;
 
   // The thread creates another; `call` gets what that one begins with.
   virtual void create(FunctionRef<void, Nanoseconds> call) = 0;

@@ -1,11 +1,14 @@
 #include "tests/oracle/blocking.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace oracle {
 namespace {
 
 std::uintptr_t caller(void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+coz::LockHolder id_of(const Thread& thread) { return thread.slot() + 1; }
 
 Thread* take_first(std::deque<Thread*>& waiting) {
   Thread* first = waiting.front();
@@ -15,32 +18,57 @@ Thread* take_first(std::deque<Thread*>& waiting) {
 
 }  // namespace
 
-[[gnu::noinline]] void Mutex::lock(Thread& thread) {
+[[gnu::noinline]] void Mutex::lock(Thread& thread, Line site) {
+  if (thread.is_treated(site, Treatment::Kind::kReal)) return;
   thread.accounting().called_from(caller(__builtin_return_address(0)));
-  thread.accounting().acquire(
-      address_, [this] { return try_take(); }, [&] { return take(thread); });
+  thread.accounting().acquire_lock(
+      address_, thread.is_treated(site, Treatment::Kind::kVirtual), [this] { return holder_; },
+      [&] { return try_take(thread); }, [&] { return take(thread); });
+}
+
+void Mutex::hold(Thread& thread, Line site, Line line, Time time) {
+  const Nanoseconds length = thread.draw(line, time);
+  if (!thread.is_treated(site, Treatment::Kind::kReal)) {
+    lock(thread, site);
+    thread.use_cpu(line, length);
+    unlock(thread);
+    return;
+  }
+  const Nanoseconds arrival = thread.now();
+  Nanoseconds wait = 0;
+  if (free_at_ > arrival) {
+    const Nanoseconds whole = free_at_ - arrival + thread.world().machine().wake_up;
+    wait = static_cast<Nanoseconds>((1 - thread.world().treatment().speedup) *
+                                    static_cast<double>(whole));
+  }
+  free_at_ = arrival + wait + length;
+  if (wait > 0) thread.sleep_until(arrival + wait);
+  thread.use_cpu(line, length);
 }
 
 [[gnu::noinline]] void Mutex::unlock(Thread& thread) {
+  if (holder_ != id_of(thread)) return;  // nobody is excluded
   thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().release_mutex(
       address_, [this] { return may_be_waited_for_; }, [this] { give_back(); });
 }
 
-bool Mutex::try_take() noexcept {
+bool Mutex::try_take(Thread& thread) noexcept {
   if (taken_) return false;
   taken_ = true;
+  holder_ = id_of(thread);
   may_be_waited_for_ = false;
   return true;
 }
 
 WakeSource Mutex::take(Thread& thread) {
-  if (try_take()) return WakeSource::kThread;  // pthread_mutex_lock can't tell either
+  if (try_take(thread)) return WakeSource::kThread;  // pthread_mutex_lock can't tell either
   do {
     may_be_waited_for_ = true;
     waiting_.push_back(&thread);
     thread.block();
-  } while (order_ == Order::kBarging && !try_take());
+  } while (order_ == Order::kBarging && !try_take(thread));
+  holder_ = id_of(thread);
   may_be_waited_for_ = true;
   return WakeSource::kThread;
 }
@@ -48,6 +76,7 @@ WakeSource Mutex::take(Thread& thread) {
 void Mutex::give_back() {
   const bool handed_over = order_ == Order::kInTurn && !waiting_.empty();
   if (!handed_over) taken_ = false;
+  holder_ = 0;
   if (!waiting_.empty()) take_first(waiting_)->wake_up();
 }
 
@@ -132,6 +161,13 @@ void Mutex::give_back() {
     } else {
       take_first(waiting_)->wake_up();
     }
+  });
+}
+
+void Device::read(Thread& thread, Line site, Time time) {
+  thread.wait_for_device(site, time, [&](Nanoseconds length) {
+    Nanoseconds& free_at = *std::min_element(free_at_.begin(), free_at_.end());
+    return free_at = std::max(free_at, thread.now()) + length;
   });
 }
 

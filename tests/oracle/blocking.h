@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <vector>
 
 #include "tests/oracle/model.h"
 
@@ -20,19 +21,26 @@ class Mutex {
   explicit Mutex(World& world, Order order = Order::kInTurn)
       : address_(world.next_address()), order_(order) {}
 
-  void lock(Thread& thread);
+  // `site`: the line that waits. If waits there are really 100 % shorter, nobody is excluded.
+  void lock(Thread& thread, Line site = kNoLine);
   void unlock(Thread& thread);
+
+  // lock(), compute(), unlock(); for waits that really are shorter by any part. See
+  // wait_workloads.h for what that means. Only with Order::kInTurn.
+  void hold(Thread& thread, Line site, Line line, Time time);
 
  private:
   friend class Condition;
 
-  bool try_take() noexcept;
+  bool try_take(Thread& thread) noexcept;
   WakeSource take(Thread& thread);
   void give_back();
 
   std::uintptr_t address_;
   Order order_;
   bool taken_ = false;
+  coz::LockHolder holder_ = 0;
+  Nanoseconds free_at_ = 0;  // where waits are really shorter: when the last to come releases it
   // Glibc's lock word at 2: whoever has waited leaves it so, without knowing if others still do.
   bool may_be_waited_for_ = false;
   std::deque<Thread*> waiting_;
@@ -76,6 +84,18 @@ class Semaphore {
   std::uintptr_t address_;
   int value_;
   std::deque<Thread*> waiting_;
+};
+
+// Something outside the program that serves a few requests at a time, in turn.
+class Device {
+ public:
+  Device(World&, std::size_t depth) : free_at_(depth) {}
+
+  // Line `site` waits for it.
+  void read(Thread& thread, Line site, Time time);
+
+ private:
+  std::vector<Nanoseconds> free_at_;
 };
 
 class RwLock {

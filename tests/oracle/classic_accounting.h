@@ -29,6 +29,10 @@ class ClassicAccounting final : public Accounting {
   void acquire(std::uintptr_t, FunctionRef<bool> attempt, Call call) override {
     if (!attempt()) credited(call);
   }
+  void acquire_lock(std::uintptr_t lock, bool, FunctionRef<coz::LockHolder>,
+                    FunctionRef<bool> attempt, Call call) override {
+    acquire(lock, attempt, call);
+  }
   void release(std::uintptr_t, FunctionRef<void> call) override {
     catch_up();
     call();
@@ -47,7 +51,7 @@ class ClassicAccounting final : public Accounting {
     catch_up();
     credited(call);
   }
-  void wait_for_outside(FunctionRef<void> call) override {
+  void wait_for_outside(bool, FunctionRef<void> call) override {
     blocked_ = true;
     call();
     blocked_ = false;

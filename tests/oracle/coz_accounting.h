@@ -17,6 +17,7 @@ class CozAccounting final : public Accounting {
   CozAccounting(std::uint32_t slot, const coz::DelayEnvironment& environment) noexcept
       : delays_(state_, environment) {
     state_.slot = slot;
+    state_.holder = slot + 1;
   }
 
   void sampled(Nanoseconds delay) noexcept override {
@@ -27,11 +28,22 @@ class CozAccounting final : public Accounting {
   void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) override {
     coz::rules::acquire(
         delays_, object, [&] { return attempt() ? Taken::kAtOnce : Taken::kNot; },
-        [](Taken taken) { return taken == Taken::kNot; },
+        is_taken_by_other,
         [&] { return call() == WakeSource::kThread ? Taken::kFromThread : Taken::kUnasked; },
-        [](Taken taken) {
-          return taken == Taken::kFromThread ? WakeSource::kThread : WakeSource::kNone;
-        });
+        wake_source_of);
+  }
+  void acquire_lock(std::uintptr_t lock, bool is_selected, FunctionRef<coz::LockHolder> holder,
+                    FunctionRef<bool> attempt, Call call) override {
+    if (!delays_.follows_waits()) return acquire(lock, attempt, call);
+    const auto wait = [&] {
+      const auto entered = delays_.enter_lock_wait(target_of(is_selected), lock, holder);
+      call();
+      delays_.leave_lock_wait(entered);
+      return Taken::kFromThread;
+    };
+    coz::rules::acquire_followed(
+        delays_, lock, [&] { return attempt() ? Taken::kAtOnce : Taken::kNot; }, is_taken_by_other,
+        wait, wake_source_of);
   }
   void release(std::uintptr_t object, FunctionRef<void> call) override {
     coz::rules::release(delays_, object, call);
@@ -50,9 +62,13 @@ class CozAccounting final : public Accounting {
   void meet(std::uintptr_t barrier, Call call) override {
     coz::rules::meet(delays_, barrier, call, as_said);
   }
-  void wait_for_outside(FunctionRef<void> call) override {
+  void wait_for_outside(bool is_selected, FunctionRef<void> call) override {
     coz::rules::wait_for_outside(delays_, [&] {
+      const bool follows = delays_.follows_waits();
+      const auto wait =
+          follows ? delays_.enter_wait(target_of(is_selected)) : coz::ThreadDelays::TargetWait{};
       call();
+      if (follows) delays_.leave_wait(wait);
       return 0;
     });
   }
@@ -76,6 +92,14 @@ class CozAccounting final : public Accounting {
   // Like the return values of a real lock call.
   enum class Taken { kAtOnce, kNot, kFromThread, kUnasked };
 
+  static bool is_taken_by_other(Taken taken) noexcept { return taken == Taken::kNot; }
+  static WakeSource wake_source_of(Taken taken) noexcept {
+    return taken == Taken::kFromThread || taken == Taken::kAtOnce ? WakeSource::kThread
+                                                                  : WakeSource::kNone;
+  }
+  static std::uint32_t target_of(bool is_selected) noexcept {
+    return is_selected ? kSelected : kSelected + 1;
+  }
   static WakeSource as_said(WakeSource wake_source) noexcept { return wake_source; }
 
   coz::DelayState state_;
@@ -84,7 +108,8 @@ class CozAccounting final : public Accounting {
 
 class CozProfiler final : public Profiler {
  public:
-  CozProfiler(Clock clock, Nanoseconds period) noexcept
+  // `follows_waits`: as with --waits.
+  CozProfiler(Clock clock, Nanoseconds period, bool follows_waits) noexcept
       : environment_{global_,
                      wakers_,
                      pending_,
@@ -94,7 +119,9 @@ class CozProfiler final : public Profiler {
                      clock.now,
                      clock.sleep_until,
                      coz::kMaxSavedPeriods * period,
-                     pauses_cost_nothing} {}
+                     pauses_cost_nothing,
+                     nullptr,
+                     follows_waits ? &waits_ : nullptr} {}
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
     return std::make_unique<CozAccounting>(slot, environment_);
@@ -114,6 +141,7 @@ class CozProfiler final : public Profiler {
   coz::PendingCharges pending_;
   coz::YoungCharges young_;
   coz::SelectionCell selection_;
+  coz::WaitCharges waits_;
   coz::DelayEnvironment environment_;
 };
 

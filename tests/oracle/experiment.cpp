@@ -32,10 +32,15 @@ double time_per_visit(const Workload& workload, const Settings& settings,
 
 std::vector<Comparison> compare(const Workload& workload, const Settings& settings,
                                 Nanoseconds length) {
+  return compare(workload, settings, length, static_cast<Line>(workload.lines.size()), kSpeedups);
+}
+
+std::vector<Comparison> compare(const Workload& workload, const Settings& settings,
+                                Nanoseconds length, Line lines, std::span<const double> speedups) {
   const double baseline = time_per_visit(workload, settings, {}, length);
   std::vector<Comparison> comparisons;
-  for (Line line = 0; line < static_cast<Line>(workload.lines.size()); ++line) {
-    for (const double speedup : kSpeedups) {
+  for (Line line = 0; line < lines; ++line) {
+    for (const double speedup : speedups) {
       const auto effect = [&](Treatment::Kind kind) {
         const Treatment treatment{kind, line, speedup};
         return effect_in_percent(baseline, time_per_visit(workload, settings, treatment, length));

@@ -2,6 +2,7 @@
 #ifndef TESTS_ORACLE_EXPERIMENT_H
 #define TESTS_ORACLE_EXPERIMENT_H
 
+#include <span>
 #include <vector>
 
 #include "tests/oracle/model.h"
@@ -27,6 +28,9 @@ struct Comparison {
 
 inline constexpr double kSpeedups[] = {0.25, 0.50, 0.75};
 
+// The first `lines` of the workload at each of `speedups`.
+std::vector<Comparison> compare(const Workload& workload, const Settings& settings,
+                                Nanoseconds length, Line lines, std::span<const double> speedups);
 // Each line of the workload at each of kSpeedups.
 std::vector<Comparison> compare(const Workload& workload, const Settings& settings,
                                 Nanoseconds length);

@@ -9,6 +9,7 @@
 #include "tests/oracle/crowd_profiles.h"
 #include "tests/oracle/experiment.h"
 #include "tests/oracle/queue_table.h"
+#include "tests/oracle/wait_workloads.h"
 
 namespace {
 
@@ -18,6 +19,7 @@ using oracle::Rules;
 constexpr const char* kUsage =
     "usage: oracle [--period MS] [--jitter SHARE] [--rules ours|classic] [--seconds S] [--seed N]\n"
     "              [--only PART_OF_NAME] [--brief]\n"
+    "              [--waits]\n"
     "              [--queues [--held-out] [--profiles FOLDER]]\n"
     "              [--crowds --profiles FOLDER [--draw N]]\n"
     "              [--wake-up US] [--overshoot US] [--pause-cpu US]\n"
@@ -26,6 +28,8 @@ constexpr const char* kUsage =
     "when\n"
     "a line is really made faster in the model, what a profiler predicts, and the error. Without\n"
     "--rules: for both ours (at --period, 1 ms by default) and the classic ones (at 1 ms).\n"
+    "\n"
+    "--waits: instead, programs that wait for locks and devices, with waits that are shorter.\n"
     "\n"
     "--queues: instead, pipelines with queues, in windows as the experimenter measures them, for\n"
     "300 simulated seconds unless --seconds says otherwise. With --profiles, their profiles and\n"
@@ -42,6 +46,7 @@ struct Options {
   oracle::Settings settings;
   std::vector<Rules> rules = {Rules::kOurs, Rules::kClassic};
   std::optional<double> seconds;
+  bool waits = false;
   bool queues = false;
   bool held_out = false;
   bool crowds = false;
@@ -77,6 +82,11 @@ Options parse(int argc, char** argv) {
     }
     if (option == "--queues") {
       options.queues = true;
+      continue;
+    }
+    if (option == "--waits") {
+      options.waits = true;
+      options.rules = {Rules::kOurs};
       continue;
     }
     if (option == "--held-out") {
@@ -142,6 +152,30 @@ std::string title(const oracle::Settings& settings) {
   return text;
 }
 
+struct Compared {
+  const oracle::Workload& workload;
+  std::vector<Comparison> comparisons;
+};
+
+std::vector<Compared> compare_all(const Options& options, const oracle::Settings& settings) {
+  const auto length = static_cast<coz::Nanoseconds>(options.seconds.value_or(10) * 1e9);
+  const auto is_wanted = [&](const oracle::Workload& workload) {
+    return workload.name.find(options.only) != std::string::npos;
+  };
+  std::vector<Compared> all;
+  if (options.waits) {
+    for (const auto& each : oracle::wait_workloads()) {
+      if (!is_wanted(each.program)) continue;
+      all.push_back({each.program, oracle::compare_waits(each, settings, length)});
+    }
+    return all;
+  }
+  for (const auto& each : oracle::workloads()) {
+    if (is_wanted(each)) all.push_back({each, oracle::compare(each, settings, length)});
+  }
+  return all;
+}
+
 void run(const Options& options, Rules rules) {
   oracle::Settings settings = options.settings;
   settings.rules = rules;
@@ -149,10 +183,7 @@ void run(const Options& options, Rules rules) {
   std::printf("%s\n", title(settings).c_str());
   if (!options.brief) std::printf("  line         speedup   true predicted    error\n");
   std::vector<Comparison> all;
-  for (const oracle::Workload& workload : oracle::workloads()) {
-    if (workload.name.find(options.only) == std::string::npos) continue;
-    const auto comparisons = oracle::compare(
-        workload, settings, static_cast<coz::Nanoseconds>(options.seconds.value_or(10) * 1e9));
+  for (const auto& [workload, comparisons] : compare_all(options, settings)) {
     const oracle::Errors errors = oracle::errors(comparisons);
     if (!options.brief) print(workload, comparisons);
     std::printf("  %-28s mean error %5.2f, worst %5.1f\n",

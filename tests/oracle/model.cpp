@@ -21,6 +21,7 @@ Nanoseconds rounded(double time) noexcept { return static_cast<Nanoseconds>(std:
 
 Thread::Thread(World& world, std::uint32_t slot)
     : world_(world),
+      slot_(slot),
       accounting_(world.profiler_->profile_thread(slot)),
       pauses_(world.settings_.seed * 1000003 + slot * 1009 + 1),
       periods_(world.settings_.seed * 1000003 + slot * 1009 + 2) {
@@ -41,10 +42,20 @@ void Thread::compute(Line line, Time time) { use_cpu(line, draw(line, time)); }
 void Thread::wait_for_outside(Line line, Time cpu, Time wait) {
   const Nanoseconds busy = draw(line, cpu);
   const Nanoseconds waits = draw(kNoLine, wait);
-  accounting_->wait_for_outside([&] {
+  accounting_->wait_for_outside(false, [&] {
     use_cpu(line, busy);
     world_.scheduler_.sleep_until(world_.scheduler_.now() + waits);
   });
+}
+
+void Thread::wait_for_device(Line site, Time time, FunctionRef<Nanoseconds, Nanoseconds> end) {
+  const Nanoseconds drawn = draw(site, time);
+  accounting_->wait_for_outside(is_treated(site, Treatment::Kind::kVirtual),
+                                [&] { world_.scheduler_.sleep_until(end(drawn)); });
+}
+
+bool Thread::is_treated(Line line, Treatment::Kind kind) const noexcept {
+  return world_.treatment_.kind == kind && world_.treatment_.line == line && line != kNoLine;
 }
 
 void Thread::visit() noexcept {
@@ -64,10 +75,7 @@ void Thread::sleep_until(Nanoseconds deadline) noexcept { world_.scheduler_.slee
 Nanoseconds Thread::draw(Line line, Time time) noexcept {
   const double share = 2 * times_[static_cast<std::size_t>(line) + 1].fraction() - 1;
   double drawn = static_cast<double>(time.mean) * (1 + time.variation * share);
-  const Treatment& treatment = world_.treatment_;
-  if (treatment.kind == Treatment::Kind::kReal && treatment.line == line && line != kNoLine) {
-    drawn *= 1 - treatment.speedup;
-  }
+  if (is_treated(line, Treatment::Kind::kReal)) drawn *= 1 - world_.treatment_.speedup;
   return rounded(drawn);
 }
 
@@ -82,11 +90,9 @@ void Thread::use_cpu(Line line, Nanoseconds duration) noexcept {
     if (to_sample_ > 0) continue;
     to_sample_ = next_period();
     ++world_.samples_[static_cast<std::size_t>(line) + 1];
-    const Treatment& treatment = world_.treatment_;
-    const bool selected =
-        treatment.kind == Treatment::Kind::kVirtual && treatment.line == line && line != kNoLine;
-    accounting_->sampled(
-        selected ? rounded(treatment.speedup * static_cast<double>(world_.settings_.period)) : 0);
+    const double speedup =
+        is_treated(line, Treatment::Kind::kVirtual) ? world_.treatment_.speedup : 0;
+    accounting_->sampled(rounded(speedup * static_cast<double>(world_.settings_.period)));
   }
 }
 
@@ -120,7 +126,7 @@ World::World(const Settings& settings, const Treatment& treatment, int cores)
 
 std::unique_ptr<Profiler> World::make_profiler() const {
   if (settings_.rules == Rules::kClassic) return std::make_unique<ClassicProfiler>(clock());
-  return std::make_unique<CozProfiler>(clock(), settings_.period);
+  return std::make_unique<CozProfiler>(clock(), settings_.period, settings_.follows_waits);
 }
 
 void World::spawn(std::function<void(Thread&)> body) {

@@ -1,9 +1,10 @@
 // A program as the model sees it: threads that compute, block and make progress, with a profiler
 // that samples them.
 //
-// A line is an index; `kNoLine` stands for what is out of scope. A run is made with one Treatment:
-// none (the baseline), a line virtually faster (its samples delay the others, by the rules under
-// test), or a line really faster (it takes less time, and nobody is delayed).
+// A line is an index; `kNoLine` stands for what is out of scope. It computes, or it waits. A run is
+// made with one Treatment: none (the baseline), a line virtually faster (its samples or waits delay
+// the others, by the rules under test), or a line really faster (it takes less time, and nobody is
+// delayed).
 //
 // Assumed of the machine, unless Machine says otherwise: 30 µs from waking to running; pauses that
 // take 18 µs more than asked for (70 µs with the timer slack of the classic tool) plus a random
@@ -52,6 +53,7 @@ struct Settings {
   Nanoseconds period = kMillisecond;
   double jitter = 0;  // of the period: each one is longer or shorter by up to this share
   std::uint64_t seed = 1;
+  bool follows_waits = false;  // waits are targets, as with --waits
 };
 
 // How long something takes: uniform in mean · (1 ± variation).
@@ -71,6 +73,8 @@ class Thread {
   // A call such as read(): processor time that belongs to `line`, then a wait for the world
   // outside.
   void wait_for_outside(Line line, Time cpu, Time wait);
+  // Line `site` waits for a device that needs `time` for it; `end`: when it has done so much.
+  void wait_for_device(Line site, Time time, FunctionRef<Nanoseconds, Nanoseconds> end);
   // At the program's progress point.
   void visit() noexcept;
 
@@ -83,16 +87,20 @@ class Thread {
   void wake_up() noexcept;
   Nanoseconds now() const noexcept;
   void sleep_until(Nanoseconds deadline) noexcept;
+  bool is_treated(Line line, Treatment::Kind kind) const noexcept;
+  Nanoseconds draw(Line line, Time time) noexcept;
+  void use_cpu(Line line, Nanoseconds duration) noexcept;
+  const World& world() const noexcept { return world_; }
+  std::uint32_t slot() const noexcept { return slot_; }
 
  private:
   friend class World;
 
-  Nanoseconds draw(Line line, Time time) noexcept;
-  void use_cpu(Line line, Nanoseconds duration) noexcept;
   Nanoseconds next_period() noexcept;
   Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
   World& world_;
+  std::uint32_t slot_;
   std::unique_ptr<Accounting> accounting_;
   Scheduler::FiberId fiber_ = 0;
   // One stream for each purpose: a treatment then leaves the work to be done as it was.
@@ -132,6 +140,8 @@ class World {
   Nanoseconds global_delay() const noexcept { return profiler_->global_delay(); }
   // 0: one for each thread.
   int cores() const noexcept { return cores_; }
+  const Treatment& treatment() const noexcept { return treatment_; }
+  const Machine& machine() const noexcept { return settings_.machine; }
   // Of all threads since the start: processor time, and time that they waited for a core.
   Nanoseconds processor_time() const noexcept;
   Nanoseconds core_wait() const noexcept;
