@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ground_truth.programs import BUILD, ROOT, SPEEDUPS, Program
+from ground_truth.programs import BUILD, ROOT, Program
 
 #: The command of this repository, which also reads other tools' profiles.
 COZ = ROOT / "build" / "bin" / "coz"
@@ -72,7 +72,7 @@ def profile(
     try:
         subprocess.run(
             [
-                *(str(coz), "run", *options, "-o", str(output), "---"),
+                *(str(coz), "run", *program.options, *options, "-o", str(output), "---"),
                 *(str(binary), *program.arguments, "--seconds", f"{seconds:g}"),
             ],
             check=True,
@@ -103,11 +103,17 @@ def predictions_in(document: Mapping[str, Any], program: Program) -> tuple[Predi
         # The line, or the function of the same name that it is alone in.
         wanted = tuple(f"/{program.source.name}:{place}" for place in (number, line))
         for result in document["results"]:
-            here = ("/" + result["location"]).endswith(wanted)
+            here = ("/" + result["location"]).endswith(wanted) and is_of(result, program.kinds[line])
             if here and (result["point"], result["kind"]) == (program.point, program.kind):
-                values = (prediction(line, speedup, result) for speedup in SPEEDUPS)
+                values = (prediction(line, speedup, result) for speedup in program.speedups(line))
                 found += [value for value in values if value is not None]
     return tuple(found)
+
+
+def is_of(result: Mapping[str, Any], kind: str) -> bool:
+    """Is it a result of what is marked? A function stands for its line."""
+    waits = result.get("target") in ("wait", "lock")
+    return result["target"] == kind if waits else kind == "line"
 
 
 def prediction(line: str, speedup: int, result: Mapping[str, Any]) -> Prediction | None:

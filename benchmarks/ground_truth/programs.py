@@ -19,7 +19,10 @@ CLASSIC_BINARIES = BUILD / "programs-dwarf3"
 #: Speedups of a line, in per cent, at which predictions are compared with the truth.
 SPEEDUPS = (25, 50, 75)
 
-_MARK = re.compile(r"// LINE (\w+)$")
+#: Of a lock, which is there or not.
+WITHOUT = (100,)
+
+_MARK = re.compile(r"// (LINE|WAIT|LOCK) (\w+)$")
 _POINT = re.compile(r'COZ_(?:PROGRESS_NAMED|BEGIN|BEGIN_ID)\("([^"]+)"\)')
 _RESULT = re.compile(r"visits (\d+) seconds ([0-9.]+)(?: latency_us ([0-9.]+))?$")
 
@@ -58,6 +61,21 @@ class Program:
     def lines(self) -> Mapping[str, int]:
         """Line numbers of the marked lines, by name, in the order of the source."""
         return marked_lines(self.source.read_text())
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """What is marked, by name: line, wait or lock."""
+        marks = (_MARK.search(text) for text in self.source.read_text().splitlines())
+        return {match[2]: match[1].lower() for match in marks if match}
+
+    def speedups(self, line: str) -> tuple[int, ...]:
+        """At which speedups of a line predictions are compared with the truth."""
+        return WITHOUT if self.kinds[line] == "lock" else SPEEDUPS
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What `coz run` needs to have all marked lines as targets."""
+        return ("--waits",) if set(self.kinds.values()) - {"line"} else ()
 
     @cached_property
     def point(self) -> str:
@@ -116,6 +134,10 @@ PROGRAMS = (
     Program("latency_queue", latency=True, slice_factor=4),
     Program("latency_tail", latency=True, slice_factor=4),
     Program("io_beside_compute"),
+    Program("lock_dropped"),
+    Program("lock_split"),
+    Program("device_depth_1"),
+    Program("device_depth_4"),
     *crowds(),
 )
 
@@ -158,13 +180,13 @@ class Outcome(Count):
 
 
 def marked_lines(source: str) -> dict[str, int]:
-    """Numbers of the lines that end in `// LINE name`, by name."""
+    """Numbers of the lines that end in `// LINE name`, or are marked as a wait or a lock, by name."""
     found: dict[str, int] = {}
     for number, text in enumerate(source.splitlines(), start=1):
         if match := _MARK.search(text):
-            if match[1] in found:
-                raise ValueError(f"two lines are marked {match[1]}")
-            found[match[1]] = number
+            if match[2] in found:
+                raise ValueError(f"two lines are marked {match[2]}")
+            found[match[2]] = number
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ground_truth.programs import SPEEDUPS, Program, Slice, run_slices
+from ground_truth.programs import Program, Slice, run_slices
 
 #: The standard error of a median, relative to the standard deviation of what it is the median of.
 MEDIAN_ERROR = 1.2533
@@ -76,7 +76,7 @@ def effect_between(before: float, with_speedup: float, after: float) -> float:
 
 def cases_of(program: Program) -> list[tuple[str, int]]:
     """All lines of a program at all speedups."""
-    return [(line, speedup) for line in program.lines for speedup in SPEEDUPS]
+    return [(line, speedup) for line in program.lines for speedup in program.speedups(line)]
 
 
 def seconds_of_a_turn(program: Program, settings: Settings, turns: int) -> float:

@@ -117,14 +117,14 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="sites",
         default="",
-        help="speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child is one",
+        help="speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child or a lock is one",
     )
     waits.add_argument(
         "--wait-classes",
         dest="waits",
         action="store_const",
         const="classes",
-        help="the same, but all waits of a class together: io, network, poll, sleep, child",
+        help="the same, but all waits of a class together: io, network, poll, sleep, child, lock",
     )
     waits.add_argument(
         "--fixed-wait",
@@ -133,6 +133,14 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=values.one_name,
         help="select the waits at this line only; repeatable",
+    )
+    parser.add_argument(
+        "--fixed-lock",
+        metavar="FILE:LINE",
+        action="append",
+        default=[],
+        type=values.one_name,
+        help="select the waits for a lock at this line only; repeatable",
     )
     speedups = parser.add_mutually_exclusive_group()
     speedups.add_argument(

@@ -1,4 +1,4 @@
-"""What experiments are to be on, where the user chose it: lines, functions, regions, waits."""
+"""What experiments are to be on, where the user chose it: lines, functions, regions, waits, locks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_REGION_NAME = 127
 
 
 class FixedTarget(NamedTuple):
-    """A target as the profile names it. `kind` is line, function, region or wait."""
+    """A target as the profile names it. `kind` is line, function, region, wait or lock."""
 
     kind: str
     name: str
@@ -19,8 +19,8 @@ class FixedTarget(NamedTuple):
     @property
     def location(self) -> str:
         """As in results; those of lines under a caller begin with it."""
-        if self.kind == "wait":
-            return f"wait {self.name}"
+        if self.kind in ("wait", "lock"):
+            return f"{self.kind} {self.name}"
         return f"region {self.name[:MAX_REGION_NAME]}" if self.kind == "region" else self.name
 
 

@@ -80,15 +80,16 @@ class Preparation:
         options = self._options
         helper = Helper(self._helper, options.debuginfod, self.scope.functions)
         tables = build_tables(helper, program, interpreter, self.scope, more_may_come=True)
-        by_name = options.fixed_region or options.fixed_wait
+        by_name = options.fixed_region or options.fixed_wait or options.fixed_lock
         fixed = tables.select(self._wanted) if self._wanted or not by_name else []
         # Lines that are yet to come are known by the user's names for them.
         awaited = [FixedTarget("line", os.path.normpath(want.text)) for want in tables.awaited]
         fixed += [FixedTarget("region", name) for name in dict.fromkeys(options.fixed_region)]
-        if options.fixed_wait:
-            kind = "function" if self.scope.functions else "line"
-            waits = tables.select([Wanted(kind, text) for text in dict.fromkeys(options.fixed_wait)])
-            fixed += [FixedTarget("wait", target.name) for target in waits]
+        place = "function" if self.scope.functions else "line"
+        for kind, texts in (("wait", options.fixed_wait), ("lock", options.fixed_lock)):
+            if texts:
+                waits = tables.select([Wanted(place, text) for text in dict.fromkeys(texts)])
+                fixed += [FixedTarget(kind, target.name) for target in waits]
         settings = Settings(
             library=self.library,
             program=program,
@@ -104,7 +105,7 @@ class Preparation:
             period=options.period,
             sampling=options.sampling,
             granularity=options.granularity,
-            waits="sites" if options.fixed_wait else options.waits,
+            waits="sites" if options.fixed_wait or options.fixed_lock else options.waits,
             points=place_points(self._helper, tables, self._points),
             warmup=round(options.warmup * 1e9),
             stop_after=round(options.stop_after * 1e9),

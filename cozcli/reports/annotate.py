@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import CALLED_FROM, REGION, WAIT, common_directory, short_point
+from cozcli.reports.base import CALLED_FROM, REGION, common_directory, short_point, waits_of
 from cozcli.reports.summary import sentence
 
 
@@ -32,13 +32,13 @@ def notes(analysis: Analysis) -> Iterator[tuple[LineResult, str]]:
 
 def line_of(result: LineResult) -> str:
     """FILE:LINE of a result on a line (under a caller, or one that waits, too); empty for anything else."""
-    line = result.location.partition(CALLED_FROM)[0].removeprefix(WAIT)
+    line = waits_of(result.location.partition(CALLED_FROM)[0])[1]
     path, _, number = line.rpartition(":")
     return line if path and number.isdigit() and not line.startswith(REGION) else ""
 
 
 def _note(result: LineResult, point: str) -> str:
-    if result.target == "wait":
-        return sentence(result, f"{WAIT}here", point)
+    if result.target in ("wait", "lock"):
+        return sentence(result, f"{result.target} here", point)
     called = result.location.partition(CALLED_FROM)[2]
     return sentence(result, f"this line, called from {called}," if called else "this line", point)

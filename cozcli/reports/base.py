@@ -9,9 +9,9 @@ from typing import Protocol
 
 from cozcli.analysis.input.locations import CALLED_FROM as CALLED_FROM
 from cozcli.analysis.input.locations import REGION as REGION
-from cozcli.analysis.input.locations import WAIT as WAIT
 from cozcli.analysis.input.locations import common_directory as common_directory
 from cozcli.analysis.input.locations import shorten as shorten
+from cozcli.analysis.input.locations import waits_of as waits_of
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count, seconds
 

@@ -20,6 +20,8 @@ NOTHING_CERTAIN_COMBINED = (
     "No line's own experiments prove an effect yet: what is shown rests on how long each line runs, and on "
     "all lines together. Run longer; the same -o FILE adds to it."
 )
+#: What a lock's figure is for.
+AT_MOST = " What removing, splitting or replacing the lock gains is at most what the curve says at 100 %."
 NONE_TRUSTED = "No line's effect can be relied on: those that are certain are marked {}."
 
 Naming = Callable[[LineResult], str]
@@ -75,9 +77,11 @@ def sentence(result: LineResult, location: str, point: str) -> str:
     change = "faster"
     if result.target == "wait":
         where, change = f"the {where}", "shorter"
+    if result.target == "lock":
+        where, change = f"waits for the {where}", "shorter"
     return (
         f"Making {where} {found.speedup:.0%} {change} would make {point} {_effect_in_words(found, result)}"
-        f"{_continuation(result, shape)}"
+        f"{_continuation(result, shape)}{AT_MOST if result.target == 'lock' else ''}"
     ).replace(f"% {change} would", f" % {change} would")
 
 

@@ -32,6 +32,13 @@ inline bool is_waited_for(const void* mutex) noexcept {
   return __atomic_load_n(&data.__lock, __ATOMIC_RELAXED) != 1;
 }
 
+// The thread that holds a mutex, by its id in the kernel; 0 if nobody does. Only while the mutex
+// certainly exists, as for the caller of a lock function.
+inline LockHolder holder_of(std::uintptr_t mutex) noexcept {
+  const auto& data = reinterpret_cast<const pthread_mutex_t*>(mutex)->__data;
+  return static_cast<LockHolder>(__atomic_load_n(&data.__owner, __ATOMIC_RELAXED));
+}
+
 // Only this error of an attempt is followed by the waiting call. Any other is final: for a robust
 // mutex that is not recoverable, the waiting call would never return.
 inline bool is_busy(int error) { return error == EBUSY; }
@@ -146,6 +153,20 @@ class FollowedWait {
   ~FollowedWait() { Runtime::leave_wait(delays_, wait_); }
   FollowedWait(const FollowedWait&) = delete;
   FollowedWait& operator=(const FollowedWait&) = delete;
+
+ private:
+  ThreadDelays& delays_;
+  Waits::Wait wait_;
+};
+
+// The same for a wait for a mutex.
+class FollowedLockWait {
+ public:
+  FollowedLockWait(ThreadDelays& delays, std::uintptr_t mutex) noexcept
+      : delays_(delays), wait_(Runtime::enter_lock_wait(delays, mutex, holder_of)) {}
+  ~FollowedLockWait() { Runtime::leave_lock_wait(delays_, wait_); }
+  FollowedLockWait(const FollowedLockWait&) = delete;
+  FollowedLockWait& operator=(const FollowedLockWait&) = delete;
 
  private:
   ThreadDelays& delays_;

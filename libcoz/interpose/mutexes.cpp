@@ -13,13 +13,27 @@ using coz::key;
 
 // `lock` is the call that waits for the mutex. Because of the attempt before it, uncontended
 // locking does not read the clock.
-template <typename Lock>
-COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
+template <typename Attempt, typename IsBusy, typename Lock, typename WakeSourceOf>
+COZ_WRAPPER_PART int take(const void* mutex, Attempt attempt, IsBusy is_busy, Lock lock,
+                          WakeSourceOf wake_source_of) {
   auto delays = coz::Session::current_delays();
   if (!delays) return lock();
-  return coz::rules::acquire(
-      *delays, key(mutex), [=] { return COZ_REAL(pthread_mutex_trylock)(mutex); }, coz::is_busy,
-      lock, coz::wake_source_of_error_number);
+  if (!delays->follows_waits()) {
+    return coz::rules::acquire(*delays, key(mutex), attempt, is_busy, lock, wake_source_of);
+  }
+  const auto followed = [&] {
+    const coz::FollowedLockWait wait(*delays, key(mutex));
+    return lock();
+  };
+  return coz::rules::acquire_followed(*delays, key(mutex), attempt, is_busy, followed,
+                                      wake_source_of);
+}
+
+template <typename Lock>
+COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
+  return take(
+      mutex, [=] { return COZ_REAL(pthread_mutex_trylock)(mutex); }, coz::is_busy, lock,
+      coz::wake_source_of_error_number);
 }
 
 template <typename Unlock>
@@ -32,10 +46,8 @@ COZ_WRAPPER_PART int unlock_mutex(const void* mutex, Unlock unlock) {
 
 template <typename Lock>
 COZ_WRAPPER_PART int lock_c11(mtx_t* mutex, Lock lock) {
-  auto delays = coz::Session::current_delays();
-  if (!delays) return lock();
-  return coz::rules::acquire(
-      *delays, key(mutex), [=] { return COZ_REAL(mtx_trylock)(mutex); },
+  return take(
+      mutex, [=] { return COZ_REAL(mtx_trylock)(mutex); },
       [](int result) { return result == thrd_busy; }, lock, coz::wake_source_of_c11);
 }
 

@@ -242,6 +242,18 @@ Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class) noex
   return runtime->waits_.enter(wait_class, *thread, delays);
 }
 
+Waits::Wait Runtime::enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock,
+                                     LockHolder (*holder)(std::uintptr_t) noexcept) noexcept {
+  Runtime* runtime = active();
+  ThreadState* thread = Session::current_thread();
+  if (runtime == nullptr || thread == nullptr) return {};
+  return runtime->waits_.enter_lock(lock, holder, *thread, delays);
+}
+
+void Runtime::leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {
+  if (wait.target != kNoTarget) runtime_->waits_.leave_lock(wait, delays);
+}
+
 // Also when profiling has ended meanwhile: the runtime is never destroyed.
 void Runtime::leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {
   if (wait.target != kNoTarget) runtime_->waits_.leave(wait, delays);

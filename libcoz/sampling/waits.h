@@ -39,13 +39,20 @@ class Waits {
 
   // Between ThreadDelays::before_blocking() and after_blocking().
   Wait enter(WaitClass wait_class, ThreadState& thread, ThreadDelays& delays) noexcept {
-    const std::uint32_t target = wanted_ == WaitTargets::kClasses
-                                     ? Targets::of_waits(wait_class)
-                                     : target_of(thread, delays.site());
+    const std::uint32_t target = target_of(wait_class, thread, delays);
     return {target, delays.enter_wait(target)};
+  }
+  // The same for a lock. `holder(lock)` says which thread holds it.
+  Wait enter_lock(std::uintptr_t lock, LockHolder (*holder)(std::uintptr_t) noexcept,
+                  ThreadState& thread, ThreadDelays& delays) noexcept {
+    const std::uint32_t target = target_of(WaitClass::kLock, thread, delays);
+    return {target, delays.enter_lock_wait(target, lock, [=] { return holder(lock); })};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {
     if (wait.target != kNoTarget) count(wait.target, delays.leave_wait(wait.followed));
+  }
+  void leave_lock(const Wait& wait, ThreadDelays& delays) noexcept {
+    if (wait.target != kNoTarget) count(wait.target, delays.leave_lock_wait(wait.followed));
   }
 
   // Charges and counts what waits under way have lasted by now. Before the selection changes, and
@@ -57,7 +64,10 @@ class Waits {
 
  private:
   // The call's own line; if that is out of scope, the next line outwards that is in scope.
-  std::uint32_t target_of(ThreadState& thread, std::uintptr_t site) noexcept {
+  std::uint32_t target_of(WaitClass wait_class, ThreadState& thread,
+                          const ThreadDelays& delays) noexcept {
+    if (wanted_ == WaitTargets::kClasses) return Targets::of_waits(wait_class);
+    const std::uintptr_t site = delays.site();
     std::array<SourceFrame, 1> frames;
     std::size_t found = site == 0 ? 0 : modules_.find(site - 1, frames);
     if (found == 0) {
@@ -65,7 +75,7 @@ class Waits {
       found = find_calling_frames(modules_, frames);
       thread.in_handler.store(false, std::memory_order_relaxed);
     }
-    return targets_.of_wait(std::span(frames).first(found));
+    return targets_.of_wait(std::span(frames).first(found), wait_class == WaitClass::kLock);
   }
 
   void count(std::uint32_t target, Nanoseconds waited) noexcept {

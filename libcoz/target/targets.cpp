@@ -36,12 +36,12 @@ std::uint32_t Targets::of(std::span<const SourceFrame> frames, bool with_caller)
   return kFirst + frames[0].line;
 }
 
-std::uint32_t Targets::of_wait(std::span<const SourceFrame> frames) noexcept {
+std::uint32_t Targets::of_wait(std::span<const SourceFrame> frames, bool is_lock) noexcept {
   if (frames.empty()) return kNoTarget;
   const bool by_function = granularity_ == Granularity::kFunction;
   if (by_function && frames[0].function == kNoFunction) return kNoTarget;
   const std::uint32_t id = by_function ? frames[0].function : frames[0].line;
-  const auto site = waits_.find_or_add(id, frames[0].function);
+  const auto site = waits_.find_or_add(id, frames[0].function, is_lock);
   return site ? kFirstWait + *site : kNoTarget;
 }
 
@@ -60,13 +60,15 @@ TargetDescription Targets::describe_path(const CallPath& path) const {
 
 TargetDescription Targets::describe_wait(std::uint32_t site) const {
   if (WaitSites::is_class(site)) {
+    if (site == WaitSites::of_class(WaitClass::kLock)) return {"lock", "lock (all)", ""};
     return {"wait", std::string("wait (all ") + kWaitClassNames[site] + ")", ""};
   }
   const auto found = waits_.get(site);
   if (!found) return {"wait", "?", ""};
   const bool by_function = granularity_ == Granularity::kFunction;
-  return {"wait",
-          "wait " +
+  const std::string kind = found->is_lock ? "lock" : "wait";
+  return {kind,
+          kind + " " +
               (by_function ? modules_.function_location(found->id) : modules_.location(found->id)),
           name_of(found->function)};
 }
@@ -91,7 +93,7 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
 }
 
 std::string location_of(const TargetName& name) {
-  if (name.kind == "wait") return "wait " + name.name;
+  if (name.kind == "wait" || name.kind == "lock") return name.kind + " " + name.name;
   if (name.kind != "region") return name.name;
   return "region " + name.name.substr(0, RegionRegistry::kMaxName - 1);
 }
@@ -101,7 +103,7 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
     const auto region = regions_.find(wanted.name);
     return region ? std::optional(of_region(*region)) : std::nullopt;
   }
-  if (wanted.kind == "wait") return find_wait(wanted.name);
+  if (is_wait(wanted)) return find_wait(wanted);
   if ((wanted.kind == "function") != (granularity_ == Granularity::kFunction)) return std::nullopt;
   if (granularity_ == Granularity::kFunction) {
     const auto function = modules_.find_function(wanted.name);
@@ -112,11 +114,10 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
   return granularity_ == Granularity::kLine ? std::optional(kFirst + *line) : find_path(*line);
 }
 
-std::optional<std::uint32_t> Targets::find_wait(std::string_view name) const {
-  const std::string text(name);
-  const auto id = granularity_ == Granularity::kFunction ? modules_.find_function(text)
-                                                         : modules_.find_line(text);
-  const auto site = id ? waits_.find(*id) : std::nullopt;
+std::optional<std::uint32_t> Targets::find_wait(const TargetName& wanted) const {
+  const auto id = granularity_ == Granularity::kFunction ? modules_.find_function(wanted.name)
+                                                         : modules_.find_line(wanted.name);
+  const auto site = id ? waits_.find(*id, wanted.kind == "lock") : std::nullopt;
   return site ? std::optional(kFirstWait + *site) : std::nullopt;
 }
 

@@ -35,19 +35,20 @@ constexpr const char* name_of(Granularity granularity) noexcept {
 
 // As written to the profile.
 struct TargetDescription {
-  std::string kind;      // "line", "function", "callpath", "region" or "wait"
+  std::string kind;      // "line", "function", "callpath", "region", "wait" or "lock"
   std::string location;  // unique among a profile's targets
   std::string function;  // empty if unknown
 };
 
-// What the user named: a line (FILE:LINE), a function, a region, or a line that waits.
+// What the user named: a line (FILE:LINE), a function, a region, or a line that waits, perhaps for a
+// lock.
 struct TargetName {
-  std::string kind;  // "line", "function", "region" or "wait"
+  std::string kind;  // "line", "function", "region", "wait" or "lock"
   std::string name;
 };
 
-// The same as TargetDescription::location, or its beginning: the name, or "wait " or "region " and
-// the name, of a region as far as the registry keeps it.
+// The same as TargetDescription::location, or its beginning: the name, or "wait ", "lock " or
+// "region " and the name, of a region as far as the registry keeps it.
 std::string location_of(const TargetName& name);
 
 class Targets {
@@ -75,7 +76,7 @@ class Targets {
   static constexpr std::uint32_t kFirstLine = kFirstWait + WaitSites::kMaxSites;
 
   // The target of a wait in these frames (innermost first), or kNoTarget.
-  std::uint32_t of_wait(std::span<const SourceFrame> frames) noexcept;
+  std::uint32_t of_wait(std::span<const SourceFrame> frames, bool is_lock = false) noexcept;
   static std::uint32_t of_waits(WaitClass wait_class) noexcept {
     return kFirstWait + WaitSites::of_class(wait_class);
   }
@@ -101,14 +102,17 @@ class Targets {
 
   // True if find() may return something else although count() is the same.
   bool may_change(const TargetName& wanted) const noexcept {
-    return wanted.kind == "region" || wanted.kind == "wait" ||
+    return wanted.kind == "region" || is_wait(wanted) ||
            granularity_ == Granularity::kCallpath;
   }
 
  private:
   TargetDescription describe_path(const CallPath& path) const;
+  static bool is_wait(const TargetName& name) noexcept {
+    return name.kind == "wait" || name.kind == "lock";
+  }
   TargetDescription describe_wait(std::uint32_t site) const;
-  std::optional<std::uint32_t> find_wait(std::string_view name) const;
+  std::optional<std::uint32_t> find_wait(const TargetName& wanted) const;
   std::optional<std::uint32_t> find_path(std::uint32_t line) const;
   std::string name_of(std::uint32_t function) const;
 

@@ -1,6 +1,7 @@
-// Where threads wait for something outside the program, by number: a *wait site* is the line (or,
-// as --granularity says, the function) that makes a call which waits. With --wait-classes, all
-// calls of a class are one site.
+// Where threads wait for a lock or for something outside the program, by number: a *wait site* is
+// the line (or, as --granularity says, the function) that makes a call which waits. With
+// --wait-classes, all calls of a class are one site. A line that waits for a lock and for something
+// else is two.
 //
 // A table of fixed size, which any thread fills and reads; lock-free and signal-safe. When it is
 // full, further sites have no number.
@@ -18,8 +19,8 @@
 namespace coz {
 
 // What a call waits for. Reading and writing are kIo, whatever the descriptor is.
-enum class WaitClass : std::uint32_t { kIo, kNetwork, kPoll, kSleep, kChild };
-inline constexpr std::array kWaitClassNames = {"io", "network", "poll", "sleep", "child"};
+enum class WaitClass : std::uint32_t { kIo, kNetwork, kPoll, kSleep, kChild, kLock };
+inline constexpr std::array kWaitClassNames = {"io", "network", "poll", "sleep", "child", "lock"};
 
 class WaitSites {
  public:
@@ -28,6 +29,7 @@ class WaitSites {
   struct Site {
     std::uint32_t id = 0;  // of the line or function
     std::uint32_t function = kNoFunction;
+    bool is_lock = false;
   };
 
   // Sites of lines or functions come after one for each class.
@@ -37,12 +39,13 @@ class WaitSites {
   static bool is_class(std::uint32_t site) noexcept { return site < kWaitClassNames.size(); }
 
   // The site of the line or function `id`; nullopt when the table is full.
-  std::optional<std::uint32_t> find_or_add(std::uint32_t id, std::uint32_t function) noexcept {
+  std::optional<std::uint32_t> find_or_add(std::uint32_t id, std::uint32_t function,
+                                           bool is_lock = false) noexcept {
     std::uint32_t place = id % kPlaces;
     for (std::uint32_t probe = 0; probe < kPlaces; ++probe, place = (place + 1) % kPlaces) {
       Entry& entry = entries_[place];
       std::uint64_t seen = entry.key.load(std::memory_order_acquire);
-      const std::uint64_t key = std::uint64_t{id} + 1;
+      const std::uint64_t key = key_of(id, is_lock);
       if (seen == 0 && entry.key.compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {
         entry.function.store(function, std::memory_order_release);
         seen = key;
@@ -58,13 +61,14 @@ class WaitSites {
     const Entry& entry = entries_[site - kClasses];
     const std::uint64_t key = entry.key.load(std::memory_order_acquire);
     if (key == 0) return std::nullopt;
-    return Site{static_cast<std::uint32_t>(key - 1),
-                entry.function.load(std::memory_order_acquire)};
+    return Site{static_cast<std::uint32_t>((key >> 1) - 1),
+                entry.function.load(std::memory_order_acquire), (key & 1) != 0};
   }
 
-  std::optional<std::uint32_t> find(std::uint32_t id) const noexcept {
+  std::optional<std::uint32_t> find(std::uint32_t id, bool is_lock = false) const noexcept {
     for (std::uint32_t site = kClasses; site < kMaxSites; ++site) {
-      if (const auto found = get(site); found && found->id == id) return site;
+      const auto found = get(site);
+      if (found && found->id == id && found->is_lock == is_lock) return site;
     }
     return std::nullopt;
   }
@@ -79,8 +83,12 @@ class WaitSites {
   static constexpr std::uint32_t kClasses = kWaitClassNames.size();
   static constexpr std::uint32_t kPlaces = kMaxSites - kClasses;
 
+  static std::uint64_t key_of(std::uint32_t id, bool is_lock) noexcept {
+    return (std::uint64_t{id} + 1) << 1 | (is_lock ? 1 : 0);
+  }
+
   struct Entry {
-    std::atomic<std::uint64_t> key{0};  // id + 1; 0: free
+    std::atomic<std::uint64_t> key{0};  // key_of(); 0: free
     std::atomic<std::uint32_t> function{kNoFunction};
   };
 

@@ -27,6 +27,7 @@ class ThreadRegistry {
       hint_.store((slot + 1) % kLowSlots, std::memory_order_relaxed);
       raise_high_water(slot + 1);
       state->number = threads_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
+      state->delay.holder = static_cast<LockHolder>(tid);
       state->tid.store(tid, std::memory_order_release);
       uses_[slot].store(Use::kRegistered, std::memory_order_release);
       return state;

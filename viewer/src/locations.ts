@@ -1,17 +1,17 @@
 /** Names of lines and functions, short enough to read. Nothing here touches the document. */
 
 const CALLED_FROM = " < ";
-const REGION = "region ";
-const WAIT = "wait ";
-const WAITS = "wait (";
+const WAITING = /^(wait|lock) /;
+/** Regions and classes of waits have names instead of paths. */
+const NAMES = /^(region |wait \(|lock \()/;
 
 function withoutWait(location: string): string {
-  return location.startsWith(WAIT) ? location.slice(WAIT.length) : location;
+  return location.replace(WAITING, "");
 }
 
 /** The directory, with its final slash, that all locations share; empty if only the root. */
 export function commonDirectory(locations: string[]): string {
-  const paths = locations.filter((l) => !l.startsWith(REGION) && !l.startsWith(WAITS));
+  const paths = locations.filter((l) => !NAMES.test(l));
   const parts = paths.map(withoutWait).flatMap((l) => l.split(CALLED_FROM));
   const folders = parts.map((part) => part.slice(0, part.lastIndexOf("/") + 1));
   const first = folders[0];
@@ -26,14 +26,14 @@ export function commonDirectory(locations: string[]): string {
 
 /** A location without the directory that all share. */
 export function shorten(location: string, prefix: string): string {
-  if (location.startsWith(WAIT)) return WAIT + shorten(withoutWait(location), prefix);
-  const parts = location.split(CALLED_FROM);
-  return parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
+  const kind = WAITING.exec(location)?.[0] ?? "";
+  const parts = location.slice(kind.length).split(CALLED_FROM);
+  return kind + parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
 }
 
 /** File and line of a location; of functions, regions and classes of waits the line is 0. */
 export function splitLocation(location: string): [string, number] {
-  if (location.startsWith(REGION) || location.startsWith(WAITS)) return ["", 0];
+  if (NAMES.test(location)) return ["", 0];
   const own = withoutWait(location.split(CALLED_FROM)[0] ?? "");
   const colon = own.lastIndexOf(":");
   const line = /^[0-9]+$/.test(own.slice(colon + 1)) ? Number(own.slice(colon + 1)) : 0;

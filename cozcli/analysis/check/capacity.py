@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from cozcli.analysis.check.coupling import works_for_visits
-from cozcli.analysis.input.locations import WAIT
+from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.targets import BOUND_ERRORS
 from cozcli.analysis.result import THROUGHPUT, CurvePoint, LineResult, Mark
 from cozcli.profile.profile import Run
@@ -122,7 +122,7 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
         and Mark.CORES in result.marks
         and result.kind == THROUGHPUT
         and result.location in capacity.shares
-        and not result.location.startswith(WAIT)
+        and not result.location.startswith(WAITING)
         and not (result.significant and result.slope < 0)
     )
     if not is_bounded or capacity is None:

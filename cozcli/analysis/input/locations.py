@@ -6,17 +6,20 @@ import os
 import re
 from collections.abc import Sequence
 
-#: Between a line and its caller, before the name of a region, before the line or function that waits, and
-#: before what names all waits of a class.
-CALLED_FROM, REGION, WAIT, WAITS = " < ", "region ", "wait ", "wait ("
+#: Between a line and its caller, before the name of a region, and before the line or function that waits, for
+#: something outside or for a lock.
+CALLED_FROM, REGION, WAIT, LOCK = " < ", "region ", "wait ", "lock "
+WAITING = (WAIT, LOCK)
+#: Regions, and classes of waits, have names instead of paths.
+NAMES = (REGION, f"{WAIT}(", f"{LOCK}(")
 
 
 def common_directory(locations: Sequence[str]) -> str:
     """The directory, with its final slash, that all locations share; empty if only the root.
 
-    Regions and classes of waits have names instead of paths.
+    Names instead of paths do not count.
     """
-    paths = [place.removeprefix(WAIT) for place in locations if not place.startswith((REGION, WAITS))]
+    paths = [waits_of(place)[1] for place in locations if not place.startswith(NAMES)]
     folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
     if not folders or not all(folder.startswith("/") for folder in folders):
         return ""
@@ -26,9 +29,14 @@ def common_directory(locations: Sequence[str]) -> str:
 
 def shorten(location: str, prefix: str) -> str:
     """A location without the directory that all share."""
-    if location.startswith(WAIT):
-        return WAIT + location.removeprefix(WAIT).removeprefix(prefix)
-    return CALLED_FROM.join(part.removeprefix(prefix) for part in location.split(CALLED_FROM))
+    kind, place = waits_of(location)
+    return kind + CALLED_FROM.join(part.removeprefix(prefix) for part in place.split(CALLED_FROM))
+
+
+def waits_of(location: str) -> tuple[str, str]:
+    """Of a wait, `wait ` or `lock ` and where it is; of anything else, nothing and the location."""
+    kind = next((each for each in WAITING if location.startswith(each)), "")
+    return kind, location.removeprefix(kind)
 
 
 def matches_line(pattern: str, location: str, function: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cozcli.analysis.input.locations import WAIT
+from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.profile.profile import Run
@@ -106,7 +106,7 @@ def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
         time += of_run
         real = _part_of_real_time(run)
         for location, count in counted.items():
-            factor = real if location.startswith(WAIT) else lengthened
+            factor = real if location.startswith(WAITING) else lengthened
             periods[location] += count * run.record.period * factor
             samples[location] += count
     return {location: (of / time, samples[location]) for location, of in periods.items()} if time > 0 else {}
