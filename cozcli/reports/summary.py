@@ -21,7 +21,9 @@ NOTHING_CERTAIN_COMBINED = (
     "all lines together. Run longer; the same -o FILE adds to it."
 )
 #: What a lock's figure is for.
-AT_MOST = " What removing, splitting or replacing the lock gains is at most what the curve says at 100 %."
+IF_NOBODY_WAITED = (
+    " At 100 % nobody waits for the lock: about what removing, splitting or replacing it gains."
+)
 NONE_TRUSTED = "No line's effect can be relied on: those that are certain are marked {}."
 
 Naming = Callable[[LineResult], str]
@@ -81,7 +83,7 @@ def sentence(result: LineResult, location: str, point: str) -> str:
         where, change = f"waits for the {where}", "shorter"
     return (
         f"Making {where} {found.speedup:.0%} {change} would make {point} {_effect_in_words(found, result)}"
-        f"{_continuation(result, shape)}{AT_MOST if result.target == 'lock' else ''}"
+        f"{_continuation(result, shape)}{IF_NOBODY_WAITED if result.target == 'lock' else ''}"
     ).replace(f"% {change} would", f" % {change} would")
 
 

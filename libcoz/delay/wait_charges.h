@@ -146,11 +146,12 @@ class WaitCharges {
       if (since == 0 || !is_selected(entry, selection)) return;
       const Nanoseconds served = entry.local.load(std::memory_order_relaxed) +
                                  entry.accrued.load(std::memory_order_relaxed);
-      // What was read belongs together only if it is still the same wait, without a new claim. G
-      // never falls, so it must not be raised by a mixture.
+      const Nanoseconds waited = std::max<Nanoseconds>(0, now() - since);
+      // What was read belongs together only if it is still the same wait, without a new claim: the
+      // clock, too, since this thread may lose its core. G never falls, so it must not be raised by
+      // a mixture.
       std::atomic_thread_fence(std::memory_order_acquire);
       if (entry.since.load(std::memory_order_relaxed) != since) return;
-      const Nanoseconds waited = std::max<Nanoseconds>(0, now() - since);
       highest = std::max(highest, served + charge_for(waited, selection.delay, period));
     });
     return highest;

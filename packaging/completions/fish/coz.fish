@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare bias layout 'layout check' 'layout replay' report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -66,9 +66,10 @@ complete -c coz -n '_shtab_coz_using run' -l fixed-line -x -d 'select this line 
 complete -c coz -n '_shtab_coz_using run' -l fixed-lines -xka "(__fish_complete_path (commandline -ct))" -d 'select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); repeatable'
 complete -c coz -n '_shtab_coz_using run' -l fixed-function -x -d 'with --granularity function: select this function only; repeatable'
 complete -c coz -n '_shtab_coz_using run' -l fixed-region -x -d 'select this region (COZ_REGION_BEGIN) only; repeatable'
-complete -c coz -n '_shtab_coz_using run' -l waits -d 'speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child is one'
-complete -c coz -n '_shtab_coz_using run' -l wait-classes -d 'the same, but all waits of a class together: io, network, poll, sleep, child'
+complete -c coz -n '_shtab_coz_using run' -l waits -d 'speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child or a lock is one'
+complete -c coz -n '_shtab_coz_using run' -l wait-classes -d 'the same, but all waits of a class together: io, network, poll, sleep, child, lock'
 complete -c coz -n '_shtab_coz_using run' -l fixed-wait -x -d 'select the waits at this line only; repeatable'
+complete -c coz -n '_shtab_coz_using run' -l fixed-lock -x -d 'select the waits for a lock at this line only; repeatable'
 complete -c coz -n '_shtab_coz_using run' -l fixed-speedup -x -d 'use this speedup only, in per cent (0 to 100)'
 complete -c coz -n '_shtab_coz_using run' -l speedups -x -d 'use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them'
 complete -c coz -n '_shtab_coz_using run' -l companions -x -d 'in every experiment speed up other targets besides, at random, so that each experiment tells about all of them; together they save PERCENT of the time, on average; not where targets or speedup are fixed, load is amplified, a run is one experiment, or threads live short (default: 5)'
@@ -121,9 +122,10 @@ complete -c coz -n '_shtab_coz_using amp' -l fixed-line -x -d 'select this line 
 complete -c coz -n '_shtab_coz_using amp' -l fixed-lines -xka "(__fish_complete_path (commandline -ct))" -d 'select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l fixed-function -x -d 'with --granularity function: select this function only; repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l fixed-region -x -d 'select this region (COZ_REGION_BEGIN) only; repeatable'
-complete -c coz -n '_shtab_coz_using amp' -l waits -d 'speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child is one'
-complete -c coz -n '_shtab_coz_using amp' -l wait-classes -d 'the same, but all waits of a class together: io, network, poll, sleep, child'
+complete -c coz -n '_shtab_coz_using amp' -l waits -d 'speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child or a lock is one'
+complete -c coz -n '_shtab_coz_using amp' -l wait-classes -d 'the same, but all waits of a class together: io, network, poll, sleep, child, lock'
 complete -c coz -n '_shtab_coz_using amp' -l fixed-wait -x -d 'select the waits at this line only; repeatable'
+complete -c coz -n '_shtab_coz_using amp' -l fixed-lock -x -d 'select the waits for a lock at this line only; repeatable'
 complete -c coz -n '_shtab_coz_using amp' -l speedups -x -d 'use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them'
 complete -c coz -n '_shtab_coz_using amp' -l companions -x -d 'in every experiment speed up other targets besides, at random, so that each experiment tells about all of them; together they save PERCENT of the time, on average; not where targets or speedup are fixed, load is amplified, a run is one experiment, or threads live short (default: 5)'
 complete -c coz -n '_shtab_coz_using amp' -l one-at-a-time -d 'speed up one target in each experiment; the same as --companions 0'

@@ -1,0 +1,52 @@
+"""Waits for locks as targets: coz run --waits and --fixed-lock."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def locks(build):
+    return build("locks.c")
+
+
+@pytest.fixture
+def lock_line(request):
+    source = request.config.rootpath / "tests/programs/locks.c"
+    lines = source.read_text().splitlines()
+    return f"{source}:{1 + next(i for i, line in enumerate(lines) if '/* LOCK */' in line)}"
+
+
+def test_a_lock_that_threads_wait_for_is_a_target_beside_the_lines(coz, locks, lock_line):
+    def has_lock(experiments):
+        return any(e["kind"] == "lock" for e in experiments)
+
+    run = coz.run_until(has_lock, [locks, coz.enough], "--waits")
+    assert run.status == 0, run.err
+    found = [e for e in run.records("experiment") if e["kind"] == "lock"]
+    assert {(e["location"], e["function"]) for e in found} == {(f"lock {lock_line}", "run")}
+
+
+def test_the_others_pay_for_the_time_waited(coz, locks, lock_line):
+    def has_both(experiments):
+        return {e["speedup"] for e in experiments if e["hits"] > 50} == {0, 1}
+
+    # At less than 100 %, a holder that owes delays lets the global delay grow by more, which all pay.
+    options = ("--fixed-lock", lock_line, "--speedups", "100", "--period", "500us")
+    run = coz.run_until(has_both, [locks, coz.enough], *options)
+    paid = {speedup: [e for e in run.records("experiment") if e["speedup"] == speedup] for speedup in (0, 1)}
+    assert sum(e["delay"] for e in paid[0]) == 0
+    waited = 500_000 * sum(e["hits"] for e in paid[1])
+    assert sum(e["delay"] for e in paid[1]) == pytest.approx(waited, rel=0.2)
+
+
+def test_without_the_option_no_lock_is_a_target(coz, locks):
+    run = coz.run_until(2, [locks, coz.enough])
+    assert "lock" not in {e["kind"] for e in run.records("experiment")}
+
+
+def test_reports_say_what_it_is_and_what_it_is_for(coz, locks, lock_line):
+    run = coz.run_until(6, [locks, coz.enough], "--fixed-lock", lock_line)
+    assert run.status == 0, run.err
+    done = coz("report", "--json", run.profile)
+    assert {r["target"] for r in json.loads(done.out)["results"]} == {"lock"}
