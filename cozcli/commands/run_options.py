@@ -117,7 +117,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="sites",
         default="",
-        help="speed up waits, too: each line that sleeps, reads, writes, polls, or waits for a child or a lock is one",
+        help="speed up waits, too: each line that sleeps, does I/O, polls, or waits for a child or a lock",
     )
     waits.add_argument(
         "--wait-classes",
