@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "interpose/export.h"
+#include "kernel/message.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
 #include "lifecycle/point_totals.h"
@@ -71,7 +72,12 @@ Point* point_of(int kind, const char* name) noexcept {
   PointRegistry* points = PointTotals::points();
   if (SharedState* shared = ForkedStart::registries()) points = &shared->points;
   if (points == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
-  return points->find_or_add(static_cast<PointKind>(kind), name);
+  Point* point = points->find_or_add(static_cast<PointKind>(kind), name);
+  if (point == nullptr && points->is_first_refused()) {
+    message("more than %u progress points: visits to %s and further ones are not counted",
+            PointRegistry::kMaxPoints, name);
+  }
+  return point;
 }
 
 }  // namespace

@@ -10,16 +10,21 @@
 
 namespace coz {
 
-inline void* map_zeroed(std::size_t bytes, int protection = PROT_READ | PROT_WRITE) noexcept {
-  void* memory =
-      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+// Whether forked children share the memory with their parent, or get a copy.
+enum class Sharing { kCopied, kShared };
+
+inline void* map_zeroed(std::size_t bytes, Sharing sharing = Sharing::kCopied,
+                        int protection = PROT_READ | PROT_WRITE) noexcept {
+  const int kind = sharing == Sharing::kShared ? MAP_SHARED : MAP_PRIVATE;
+  void* memory = mmap(nullptr, bytes, protection, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
 // The same, but only the first `usable` bytes can be used yet. The rest does not count as memory,
 // not even on systems that do not overcommit.
-inline void* reserve_zeroed(std::size_t bytes, std::size_t usable) noexcept {
-  void* memory = map_zeroed(bytes, PROT_NONE);
+inline void* reserve_zeroed(std::size_t bytes, std::size_t usable,
+                            Sharing sharing = Sharing::kCopied) noexcept {
+  void* memory = map_zeroed(bytes, sharing, PROT_NONE);
   if (memory == nullptr || mprotect(memory, usable, PROT_READ | PROT_WRITE) == 0) return memory;
   munmap(memory, bytes);
   return nullptr;

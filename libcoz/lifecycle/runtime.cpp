@@ -38,7 +38,7 @@ Runtime::Runtime(Config config, SharedState& shared)
     : config_(std::move(config)),
       session_(shared, config_.period, config_.waits != WaitTargets::kNone),
       module_thread_(modules_),
-      targets_(modules_, call_paths_, shared.regions, config_.granularity),
+      targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
       waits_(modules_, targets_, counts_.histogram, config_.waits, config_.period),
       samples_(shared.threads, shared.lives, shared.leftover, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),

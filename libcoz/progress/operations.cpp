@@ -14,17 +14,17 @@ std::optional<std::uint32_t> Operations::find(std::string_view name) const noexc
 }
 
 std::optional<std::uint32_t> Operations::find_or_add(std::string_view name) noexcept {
-  while (adding_.test_and_set(std::memory_order_acquire)) {
-  }
+  adding_.lock();
   std::optional<std::uint32_t> found = find(name);
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (!found && size < kMaxNames) {
     name = name.substr(0, kMaxName - 1);
-    std::copy(name.begin(), name.end(), kinds_[size].name.begin());  // followed by zeros
+    kinds_[size].name.fill('\0');  // a thread that was killed here may have left more
+    std::copy(name.begin(), name.end(), kinds_[size].name.begin());
     size_.store(size + 1, std::memory_order_release);
     found = size;
   }
-  adding_.clear(std::memory_order_release);
+  adding_.unlock();
   return found;
 }
 

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kernel/shared_lock.h"
 #include "progress/duration_histogram.h"
 
 namespace coz {
@@ -49,7 +50,7 @@ class Operations {
   }
 
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
-  void release_lock() noexcept { adding_.clear(); }
+  void release_lock() noexcept { adding_.unlock(); }
   // Forgets all operations, open or ended. While no thread visits a point.
   void forget() noexcept;
 
@@ -82,7 +83,7 @@ class Operations {
   std::array<Bucket, kPlaces / kNear> buckets_{};
   std::array<Kind, kMaxNames> kinds_{};
   std::atomic<std::uint32_t> size_{0};
-  std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+  SharedLock adding_;
 };
 
 }  // namespace coz

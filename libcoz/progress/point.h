@@ -35,11 +35,13 @@ struct Visit {
 // The visit at an edge of a window: the first one after a request.
 class EdgeVisit {
  public:
-  // False if a visitor that was held up is still writing an earlier edge.
+  // False if a visitor that was held up is still writing an earlier edge. One that is held up for
+  // several windows was killed.
   bool request() noexcept {
     std::uint32_t seen = state_.load(std::memory_order_relaxed);
     do {
-      if (seen == kTaking) return false;
+      if (seen == kTaking && ++refused_ < kMaxRefused) return false;
+      refused_ = 0;
     } while (!state_.compare_exchange_weak(seen, kWanted, std::memory_order_acq_rel));
     return true;
   }
@@ -64,7 +66,9 @@ class EdgeVisit {
 
  private:
   static constexpr std::uint32_t kFree = 0, kWanted = 1, kTaking = 2, kTaken = 3;
+  static constexpr int kMaxRefused = 10;
   std::atomic<std::uint32_t> state_{kFree};
+  int refused_ = 0;  // of the experimenter
   Visit visit_{};
 };
 

@@ -33,8 +33,7 @@ Point* PointRegistry::find(PointKind kind, const char* name) noexcept {
 }
 
 Point* PointRegistry::find_or_add(PointKind kind, const char* name) noexcept {
-  while (adding_.test_and_set(std::memory_order_acquire)) {
-  }
+  adding_.lock();
   Point* point = find(kind, name);
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (point == nullptr && size < kMaxPoints) {
@@ -45,7 +44,7 @@ Point* PointRegistry::find_or_add(PointKind kind, const char* name) noexcept {
     if (kind == PointKind::kArrival) has_arrival_point_.store(true, std::memory_order_relaxed);
     size_.store(size + 1, std::memory_order_release);
   }
-  adding_.clear(std::memory_order_release);
+  adding_.unlock();
   return point;
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "kernel/shared_lock.h"
 #include "progress/point.h"
 
 namespace coz {
@@ -21,11 +22,14 @@ class PointRegistry {
   Point* find_or_add(PointKind kind, const char* name) noexcept;
   Point* find(PointKind kind, const char* name) noexcept;
 
+  // True for the first caller only: one to whom find_or_add() has given no point.
+  bool is_first_refused() noexcept { return !was_full_.exchange(true, std::memory_order_relaxed); }
+
   // From now on load is amplified at arrival points or, if there are none, at begin points. While
   // no other thread uses the registry.
   void amplify() noexcept;
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
-  void release_lock() noexcept { adding_.clear(); }
+  void release_lock() noexcept { adding_.unlock(); }
   // Forgets the visits of all points. While no thread visits them.
   void forget_visits() noexcept;
   // True if a visit of `point` is the arrival of a request, to be sped up.
@@ -40,8 +44,9 @@ class PointRegistry {
  private:
   std::array<Point, kMaxPoints> points_{};
   std::atomic<std::uint32_t> size_{0};
-  std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+  SharedLock adding_;
   std::atomic<bool> has_arrival_point_{false};
+  std::atomic<bool> was_full_{false};
   bool amplifies_ = false;
 };
 

@@ -13,16 +13,17 @@ Histogram::~Histogram() {
   unmap(seen_, sizeof(*seen_) * kMaxSeen);
 }
 
-bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later) noexcept {
+bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later,
+                        Sharing sharing) noexcept {
   const std::uint32_t usable = std::max(target_count, 1U);
   room_ = std::max(usable + later, usable);
-  cells_ = static_cast<Cell*>(reserve_zeroed(sizeof(Cell) * room_, sizeof(Cell) * usable));
+  cells_ = static_cast<Cell*>(reserve_zeroed(sizeof(Cell) * room_, sizeof(Cell) * usable, sharing));
   if (cells_ == nullptr && room_ > usable) {
     // Where address space is limited: without more.
     room_ = usable;
-    cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * room_));
+    cells_ = static_cast<Cell*>(map_zeroed(sizeof(Cell) * room_, sharing));
   }
-  seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMaxSeen));
+  seen_ = static_cast<std::atomic<std::uint32_t>*>(map_zeroed(sizeof(*seen_) * kMaxSeen, sharing));
   target_count_.store(target_count, std::memory_order_release);
   return cells_ != nullptr && seen_ != nullptr;
 }

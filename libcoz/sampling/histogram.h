@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "kernel/zeroed_memory.h"
+
 namespace coz {
 
 class Histogram {
@@ -21,7 +23,8 @@ class Histogram {
   ~Histogram();
 
   // Before any sample, with address space for `later` targets to come. False if there is no memory.
-  bool reserve(std::uint32_t target_count, std::uint32_t later = 0) noexcept;
+  bool reserve(std::uint32_t target_count, std::uint32_t later = 0,
+               Sharing sharing = Sharing::kCopied) noexcept;
 
   // Sets the number of targets, while other threads count. For one thread. False, and nothing
   // changes, if there is no room or memory.

@@ -17,8 +17,8 @@ std::uint64_t key_of(const SourceFrame& frame, const SourceFrame* caller) noexce
 
 CallPaths::~CallPaths() { unmap(entries_, sizeof(Entry) * kMaxPaths); }
 
-bool CallPaths::reserve() noexcept {
-  entries_ = static_cast<Entry*>(map_zeroed(sizeof(Entry) * kMaxPaths));
+bool CallPaths::reserve(Sharing sharing) noexcept {
+  entries_ = static_cast<Entry*>(map_zeroed(sizeof(Entry) * kMaxPaths, sharing));
   return entries_ != nullptr;
 }
 

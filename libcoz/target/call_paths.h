@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernel/zeroed_memory.h"
 #include "symbols/modules.h"
 
 namespace coz {
@@ -31,7 +32,7 @@ class CallPaths {
   ~CallPaths();
 
   // Before any sample. False if there is no memory.
-  bool reserve() noexcept;
+  bool reserve(Sharing sharing = Sharing::kCopied) noexcept;
 
   // Counts a sample and returns the path's number, below kMaxPaths; nullopt when the table is full.
   // Signal-safe.

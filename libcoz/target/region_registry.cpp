@@ -14,17 +14,17 @@ std::optional<std::uint32_t> RegionRegistry::find(std::string_view name) const n
 }
 
 std::optional<std::uint32_t> RegionRegistry::find_or_add(std::string_view name) noexcept {
-  while (adding_.test_and_set(std::memory_order_acquire)) {
-  }
+  adding_.lock();
   std::optional<std::uint32_t> region = find(name);
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (!region && size < kMaxRegions) {
     name = name.substr(0, kMaxName - 1);
-    std::copy(name.begin(), name.end(), names_[size].begin());  // followed by zeros
+    names_[size].fill('\0');  // a thread that was killed here may have left more
+    std::copy(name.begin(), name.end(), names_[size].begin());
     size_.store(size + 1, std::memory_order_release);
     region = size;
   }
-  adding_.clear(std::memory_order_release);
+  adding_.unlock();
   return region;
 }
 

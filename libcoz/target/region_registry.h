@@ -12,6 +12,8 @@
 #include <optional>
 #include <string_view>
 
+#include "kernel/shared_lock.h"
+
 namespace coz {
 
 class RegionRegistry {
@@ -24,7 +26,7 @@ class RegionRegistry {
   std::optional<std::uint32_t> find(std::string_view name) const noexcept;
 
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
-  void release_lock() noexcept { adding_.clear(); }
+  void release_lock() noexcept { adding_.unlock(); }
 
   std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   // For an existing region.
@@ -33,7 +35,7 @@ class RegionRegistry {
  private:
   std::array<std::array<char, kMaxName>, kMaxRegions> names_{};
   std::atomic<std::uint32_t> size_{0};
-  std::atomic_flag adding_ = ATOMIC_FLAG_INIT;
+  SharedLock adding_;
 };
 
 }  // namespace coz

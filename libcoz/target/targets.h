@@ -54,9 +54,13 @@ std::string location_of(const TargetName& name);
 class Targets {
  public:
   // All must outlive it.
-  Targets(const Modules& modules, CallPaths& paths, const RegionRegistry& regions,
+  Targets(const Modules& modules, CallPaths& paths, const RegionRegistry& regions, WaitSites& waits,
           Granularity granularity) noexcept
-      : modules_(modules), paths_(paths), regions_(regions), granularity_(granularity) {}
+      : modules_(modules),
+        paths_(paths),
+        regions_(regions),
+        waits_(waits),
+        granularity_(granularity) {}
 
   // How many numbers there are, used or not.
   std::uint32_t count() const noexcept {
@@ -119,8 +123,8 @@ class Targets {
   const Modules& modules_;
   CallPaths& paths_;
   const RegionRegistry& regions_;
+  WaitSites& waits_;
   Granularity granularity_;
-  WaitSites waits_;
 };
 
 }  // namespace coz

@@ -1,8 +1,8 @@
-// Everything that the program's threads share through the profiler: one block without pointers, so
-// that several processes could share it.
+// Everything that the program's threads share through the profiler: one block without pointers.
 //
-// Each part says who may use it. A child, however it was forked, finds a block of its own in its
-// place, all zeros (kernel/own_page.h), so that its visits do not count as the parent's.
+// Each part says who may use it. With --tree, forked children share the block. Otherwise a child,
+// however it was forked, finds a block of its own in its place, all zeros (kernel/own_page.h), so
+// that its visits do not count as the parent's.
 #ifndef LIBCOZ_THREAD_SHARED_STATE_H
 #define LIBCOZ_THREAD_SHARED_STATE_H
 
@@ -16,12 +16,15 @@
 #include "progress/point_registry.h"
 #include "target/region_registry.h"
 #include "target/selection.h"
+#include "target/wait_sites.h"
+#include "thread/process_tree.h"
 #include "thread/thread_lives.h"
 #include "thread/thread_registry.h"
 
 namespace coz {
 
 struct SharedState {
+  ProcessTree tree;
   GlobalDelay global_delay;
   SelectionCell selection;
   Amplification amplification;
@@ -32,6 +35,7 @@ struct SharedState {
   PointRegistry points;
   Operations operations;
   RegionRegistry regions;
+  WaitSites wait_sites;
   ThreadRegistry threads;
   ThreadLives lives;
   LeftoverTime leftover;

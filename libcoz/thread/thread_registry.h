@@ -18,7 +18,7 @@ class ThreadRegistry {
   static constexpr std::uint32_t kSlots = 16384;
 
   // A slot for the calling thread, or nullptr when all are taken: the thread then runs unprofiled.
-  ThreadState* claim(int tid) noexcept {
+  ThreadState* claim(int tid, int process = ThreadState::kFirstProcess) noexcept {
     const std::uint32_t start = hint_.load(std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < kSlots; ++i) {
       const std::uint32_t slot = (start + i) % kSlots;
@@ -28,6 +28,7 @@ class ThreadRegistry {
       raise_high_water(slot + 1);
       state->number = threads_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
       state->delay.holder = static_cast<LockHolder>(tid);
+      state->process.store(process, std::memory_order_relaxed);
       state->tid.store(tid, std::memory_order_release);
       uses_[slot].store(Use::kRegistered, std::memory_order_release);
       return state;
@@ -38,6 +39,22 @@ class ThreadRegistry {
   void release(ThreadState& thread) noexcept {
     thread.tid.store(0, std::memory_order_release);
     uses_[thread.delay.slot].store(Use::kFree, std::memory_order_release);
+  }
+
+  // The same for a thread of a process that is gone, unless another has the slot by now. Calls
+  // `before()` first, while nobody can claim it.
+  template <typename Before>
+  void release_if(ThreadState& thread, int process, Before before) noexcept {
+    std::atomic<Use>& use = uses_[thread.delay.slot];
+    Use seen = Use::kRegistered;
+    if (!use.compare_exchange_strong(seen, Use::kClaimed, std::memory_order_acquire)) return;
+    if (thread.process.load(std::memory_order_relaxed) == process) {
+      before();
+      release(thread);
+    } else {
+      seen = Use::kClaimed;
+      use.compare_exchange_strong(seen, Use::kRegistered, std::memory_order_release);
+    }
   }
 
   // Calls visit(ThreadState&) for each thread that is registered now.

@@ -20,6 +20,7 @@ namespace coz {
 
 struct alignas(64) ThreadState {
   static constexpr int kNone = -1;
+  static constexpr int kFirstProcess = 0;
 
   DelayState delay;
   ArrivalClock arrivals;
@@ -40,6 +41,8 @@ struct alignas(64) ThreadState {
   // Threads of the run are numbered from 1 on; slots are used again.
   std::uint64_t number = 0;
   std::atomic<int> tid{0};             // 0: the thread has ended
+  // Its process, where that is not the one that makes the experiments (process_tree.h).
+  std::atomic<int> process{kFirstProcess};
   int event = -1;                      // perf descriptor, while the thread has an event of its own
   std::atomic<int>* events = nullptr;  // where `event` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none

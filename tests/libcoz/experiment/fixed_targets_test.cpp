@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <map>
+#include <memory>
 
 using namespace coz;
 
@@ -11,8 +12,9 @@ struct Program {
   Modules modules;
   CallPaths paths;
   RegionRegistry regions;
+  std::unique_ptr<WaitSites> waits = std::make_unique<WaitSites>();
   Histogram histogram;
-  Targets targets{modules, paths, regions, Granularity::kLine};
+  Targets targets{modules, paths, regions, *waits, Granularity::kLine};
 
   Program() { REQUIRE(histogram.reserve(targets.count())); }
 

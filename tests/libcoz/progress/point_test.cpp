@@ -232,6 +232,31 @@ TEST_CASE("begin points are arrivals, unless there are arrival points") {
   CHECK_FALSE(points->is_arrival(*begin));
 }
 
+TEST_CASE("an edge that a killed visitor was writing can be requested again after a while") {
+  coz::EdgeVisit edge;
+  REQUIRE(edge.request());
+  bool was_refused = false;
+  edge.take(
+      [&] {
+        was_refused = !edge.request();
+        for (int window = 0; window < 20 && !edge.is_wanted(); ++window) edge.request();
+        return std::uint64_t{1};
+      },
+      [] { return coz::Nanoseconds{0}; });
+  CHECK(was_refused);
+  CHECK(edge.request());
+}
+
+TEST_CASE("the first of those who get no point for want of room is told") {
+  const auto registry = make_registry();
+  for (std::uint32_t i = 0; i < coz::PointRegistry::kMaxPoints; ++i) {
+    REQUIRE(registry->find_or_add(PointKind::kThroughput, std::to_string(i).c_str()) != nullptr);
+  }
+  CHECK(registry->find_or_add(PointKind::kThroughput, "one more") == nullptr);
+  CHECK(registry->is_first_refused());
+  CHECK_FALSE(registry->is_first_refused());
+}
+
 TEST_CASE("in a forked child points stay, and have no visits yet") {
   const auto registry = make_registry();
   Point* count = registry->find_or_add(PointKind::kThroughput, "count");

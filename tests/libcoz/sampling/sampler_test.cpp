@@ -40,7 +40,8 @@ struct World {
   coz::Modules modules;
   coz::CallPaths paths;
   std::unique_ptr<coz::RegionRegistry> regions = std::make_unique<coz::RegionRegistry>();
-  coz::Targets targets{modules, paths, *regions, coz::Granularity::kLine};
+  std::unique_ptr<coz::WaitSites> waits = std::make_unique<coz::WaitSites>();
+  coz::Targets targets{modules, paths, *regions, *waits, coz::Granularity::kLine};
   coz::SampleCounts counts;
   coz::SelectionCell selection;
   coz::SamplingPauses pauses;

@@ -1,0 +1,48 @@
+// Gives back what processes of the tree held that are gone: killed, or become another program.
+//
+// What their threads have counted stays. What they were about to be charged, and what they owe,
+// ends with them. For one thread.
+#ifndef LIBCOZ_THREAD_DEPARTED_THREADS_H
+#define LIBCOZ_THREAD_DEPARTED_THREADS_H
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "thread/shared_state.h"
+
+namespace coz {
+
+// `is_there(process)`: whether it still takes part; asked once for each, as far as there are not
+// too many.
+template <typename IsThere>
+void release_departed(SharedState& shared, IsThere is_there) {
+  constexpr std::size_t kMaxKnown = 64;
+  struct Answer {
+    int process;
+    bool is_there;
+  };
+  std::array<Answer, kMaxKnown> known;
+  std::size_t count = 0;
+  const auto ask = [&](int process) {
+    const auto end = known.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto found = std::find_if(
+        known.begin(), end, [=](const Answer& answer) { return answer.process == process; });
+    if (found != end) return found->is_there;
+    const Answer answer{process, is_there(process)};
+    if (count < kMaxKnown) known[count++] = answer;
+    return answer.is_there;
+  };
+  shared.threads.for_each([&](ThreadState& thread) {
+    const int process = thread.process.load(std::memory_order_relaxed);
+    if (process == ThreadState::kFirstProcess || ask(process)) return;
+    shared.threads.release_if(thread, process, [&] {
+      shared.pending.give_up(thread.delay.slot);
+      shared.waits.forget(thread.delay.slot);
+    });
+  });
+}
+
+}  // namespace coz
+
+#endif  // LIBCOZ_THREAD_DEPARTED_THREADS_H
