@@ -90,7 +90,7 @@ void close_event(long descriptor) noexcept {
   if (is_event == 0) raw_syscall(SYS_close, descriptor);
 }
 
-long open_breakpoint_event(std::uintptr_t address) noexcept {
+long open_breakpoint_event(std::uintptr_t address, bool in_children) noexcept {
   perf_event_attr attributes = {};
   attributes.type = PERF_TYPE_BREAKPOINT;
   attributes.size = sizeof attributes;
@@ -100,7 +100,7 @@ long open_breakpoint_event(std::uintptr_t address) noexcept {
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
   attributes.inherit = 1;
-  attributes.inherit_thread = 1;
+  attributes.inherit_thread = in_children ? 0 : 1;
   attributes.remove_on_exec = 1;
   return open_event(attributes);
 }

@@ -36,8 +36,8 @@ long open_signal_event(Nanoseconds period, int signal, int tid) noexcept;
 
 // Counts how often the calling thread, and all threads created after it, reach the instruction at
 // `address`, by one of the processor's debug registers, of which there are four. No signal; one
-// descriptor for the process; ends with exec.
-long open_breakpoint_event(std::uintptr_t address) noexcept;
+// descriptor for the process; ends with exec. `in_children`: also processes that it forks.
+long open_breakpoint_event(std::uintptr_t address, bool in_children = false) noexcept;
 
 // Another period for an event of the calling thread alone, from now on. Signal-safe.
 void set_event_period(long descriptor, Nanoseconds period) noexcept;

@@ -31,7 +31,7 @@ _RESULT = re.compile(r"visits (\d+) seconds ([0-9.]+)(?: latency_us ([0-9.]+))?$
 class Program:
     """One program; its lines and its progress point are those marked in its source.
 
-    of: the name of its source, if that is another. arguments: come before all others.
+    of: the name of its source, if that is another. arguments: come before all others. options: of `coz run`.
     slice_factor: how much longer slices are in which its true effects are measured. Where items wait in a
     queue, and take milliseconds each or count by their latency, a change takes longer to show in full.
     """
@@ -40,6 +40,7 @@ class Program:
     latency: bool = False
     of: str = ""
     arguments: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     slice_factor: int = 1
 
     @property
@@ -73,9 +74,9 @@ class Program:
         return WITHOUT if self.kinds[line] == "lock" else SPEEDUPS
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """What `coz run` needs to have all marked lines as targets."""
-        return ("--waits",) if set(self.kinds.values()) - {"line"} else ()
+    def run_options(self) -> tuple[str, ...]:
+        """What `coz run` needs, to have all marked lines as targets, too."""
+        return (*self.options, *(("--waits",) if set(self.kinds.values()) - {"line"} else ()))
 
     @cached_property
     def point(self) -> str:
@@ -138,6 +139,10 @@ PROGRAMS = (
     Program("lock_split"),
     Program("device_depth_1"),
     Program("device_depth_4"),
+    Program("process_pool", options=("--tree",)),
+    Program("process_pipe", options=("--tree",)),
+    Program("process_for_each_request", options=("--tree",)),
+    Program("process_mutex", options=("--tree",)),
     *crowds(),
 )
 

@@ -322,4 +322,5 @@ def _summarize(run: Run) -> RunSummary:
         classic=record.classic,
         source=run.source,
         points=tuple((point.name, point.by) for point in record.points),
+        processes=run.samples.processes if run.samples else 1,
     )

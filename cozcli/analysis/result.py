@@ -312,6 +312,8 @@ class RunSummary:
     source: str
     #: Progress points without a macro: name, and what counted the visits.
     points: tuple[tuple[str, str], ...] = ()
+    #: That took part (--tree).
+    processes: int = 1
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ def execute(options: argparse.Namespace) -> int:
     names = child_patterns(program, options.binary_scope)
     if names and options.forked:
         raise CozError(messages.attach.forked_and_named(names))
+    if options.tree and (names or options.forked):
+        raise CozError(messages.attach.tree_of_another(names))
     elf = None if names else check_program(program)
     if not names:
         refuse_sanitized(program)
@@ -172,6 +174,7 @@ def _say_outcome(
     else:
         print_warnings([messages.run.with_doctor(outcome, launch.process.name)])
     print_warnings(launch.process.explain())
+    print_warnings(run_summary.left_behind(tail))
     print_warnings(run_summary.costly_points(tail, settings.points))
     if launch.process.is_launched:
         print_warnings(run_summary.killed_at_breakpoint(tail, ending))

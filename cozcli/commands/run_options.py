@@ -71,6 +71,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="profile not the program itself but a child that it forks (N is 1), or a child of a child (2): "
         "daemons, workers; one at a time, waiting for its end",
     )
+    parser.add_argument(
+        "--tree",
+        action="store_true",
+        help="profile the program and all processes that it forks as one: workers of a server, a process for "
+        "each request; they share experiments, delays and progress points",
+    )
     _add_display(parser)
     _add_repetition(parser)
     _add_points(parser)

@@ -42,6 +42,7 @@ VARIABLES = (
     "COZ_SAMPLING",
     "COZ_SEED",
     "COZ_TABLE_SOCKET",
+    "COZ_TREE",
     "COZ_VERSION",
     "COZ_WAITS",
     "COZ_WARMUP",
@@ -67,6 +68,8 @@ class Settings(NamedTuple):
     fixed_speedup: int | None = None
     #: Which waits are targets: sites, classes, or none.
     waits: str = ""
+    #: Are forked children profiled with the program?
+    tree: bool = False
     speedups: Sequence[int] = ()
     #: Limit of the companions' dose, per cent.
     companions: float = 0.0
@@ -114,6 +117,8 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
     environment["COZ_GRANULARITY"] = settings.granularity
     if settings.waits:
         environment["COZ_WAITS"] = settings.waits
+    if settings.tree:
+        environment["COZ_TREE"] = "1"
     environment["COZ_SEED"] = str(settings.seed)
     environment["COZ_VERSION"] = __version__
     if settings.source_scope:

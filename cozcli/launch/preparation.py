@@ -105,6 +105,7 @@ class Preparation:
             period=options.period,
             sampling=options.sampling,
             granularity=options.granularity,
+            tree=options.tree,
             waits="sites" if options.fixed_wait or options.fixed_lock else options.waits,
             points=place_points(self._helper, tables, self._points),
             warmup=round(options.warmup * 1e9),

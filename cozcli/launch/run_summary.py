@@ -105,6 +105,14 @@ def killed_at_breakpoint(tail: ProfileTail, ending: Ending) -> list[Problem]:
     return [messages.points.killed_by_trap(names)] if names else []
 
 
+def left_behind(tail: ProfileTail) -> list[Problem]:
+    """Processes that were profiled with the launched one, and have outlived it."""
+    samples = tail.samples
+    if samples is None or not samples.processes_running:
+        return []
+    return [messages.run.left_behind(samples.processes_running, samples.processes)]
+
+
 def _explain(profile: Path, beginning: int) -> Problem:
     from cozcli.profile.diagnosis import explain_no_experiments
     from cozcli.profile.profile import collect_runs

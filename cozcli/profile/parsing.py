@@ -326,6 +326,8 @@ def _samples(fields: Fields) -> SamplesRecord:
         experiments=fields.natural("experiments", 0),
         discarded=fields.counts("discarded"),
         threads=fields.natural("threads", 0),
+        processes=fields.natural("processes", 1),
+        processes_running=fields.natural("processes_running", 0),
         final=fields.flag("final"),
         arrivals=_arrivals(fields),
     )

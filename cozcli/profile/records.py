@@ -276,6 +276,9 @@ class SamplesRecord(NamedTuple):
     experiments: int = 0
     discarded: Mapping[str, int] = MappingProxyType({})
     threads: int = 0
+    #: Of --tree: that took part, and others that still ran.
+    processes: int = 1
+    processes_running: int = 0
     final: bool = False
     arrivals: Arrivals | None = None
 

@@ -116,5 +116,8 @@ def describe_runs(analysis: Analysis) -> list[str]:
     runs = count(len(analysis.runs), "run")
     if with_data < len(analysis.runs):
         runs += f" ({with_data} with data)"
+    processes = sum(run.processes for run in analysis.runs)
+    if processes > len(analysis.runs):
+        runs += f" of {processes:,} processes"
     total = f"{count(analysis.experiments, 'experiment')} in {runs}, {seconds(analysis.real_time)} in all"
     return [f"Program: {name}", f"Profile: {total}"]

@@ -82,6 +82,7 @@ def _run(run: RunSummary) -> dict[str, Any]:
         "time": run.time,
         "duration": run.real_time,
         "experiments": run.experiments,
+        **({"processes": run.processes} if run.processes > 1 else {}),
         "sampling": run.sampling,
         "period": run.period,
         "classic": run.classic,

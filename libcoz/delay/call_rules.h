@@ -56,6 +56,27 @@ auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt
   return acquire(delays, lock, and_hold(attempt), is_busy, and_hold(call), wake_source_of);
 }
 
+// Waiting for whichever process ends: `object_of(result)` is what that one released at its end. It
+// has not, where it was killed or is not profiled.
+template <typename Attempt, typename IsBusy, typename Call, typename ObjectOf>
+auto wait_for_end(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Call call,
+                  ObjectOf object_of) {
+  delays.settle();
+  const auto tried = attempt();
+  if (!is_busy(tried)) {
+    delays.begin_segment();
+    return tried;
+  }
+  const bool accounted = delays.before_blocking();
+  const auto result = call();
+  if (accounted) {
+    const std::uintptr_t object = object_of(result);
+    const bool is_known = delays.was_released(object);
+    delays.after_blocking(is_known ? WakeSource::kThread : WakeSource::kExternal, object);
+  }
+  return result;
+}
+
 // The same for a lock that is waited for by spinning. No credit is needed, since a thread can pay
 // while it spins: it does so at every attempt, so that it owes nothing when it goes on.
 template <typename Attempt, typename IsBusy, typename Relax>
@@ -164,6 +185,32 @@ auto create(ThreadDelays& delays, Call call) {
   const auto result = call(delays.local());
   delays.begin_segment();
   return result;
+}
+
+// What one side of a stream waits for, data or room, and what it gives the other side.
+struct StreamSide {
+  std::uintptr_t awaited;
+  std::uintptr_t given;
+};
+
+// Taking data from a stream makes room in it. `is_ready` says whether the call need not wait; if it
+// has to, nobody waits for room.
+template <typename IsReady, typename Call, typename WakeSourceOf>
+auto take_from_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Call call,
+                      WakeSourceOf wake_source_of) {
+  delays.settle();
+  if (!is_ready()) return wait(delays, side.awaited, call, wake_source_of, WaitsFor::kQueue);
+  delays.before_waking(side.given);
+  return call();
+}
+
+// Putting data into it: the other side may go on as soon as there are some.
+template <typename IsReady, typename Call, typename WakeSourceOf>
+auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Call call,
+                     WakeSourceOf wake_source_of) {
+  delays.before_waking(side.given);
+  if (is_ready()) return call();
+  return wait(delays, side.awaited, call, wake_source_of, WaitsFor::kQueue);
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that

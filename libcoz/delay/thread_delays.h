@@ -111,6 +111,9 @@ class ThreadDelays {
     begin_segment();
   }
 
+  // Whether another thread has released `object`, as far as that is known.
+  bool was_released(std::uintptr_t object) const noexcept { return find_other(object).has_value(); }
+
   void count_release() noexcept {
     state_.releases.store(state_.releases.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);

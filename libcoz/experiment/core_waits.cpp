@@ -1,18 +1,39 @@
 #include "experiment/core_waits.h"
 
 #include <algorithm>
+#include <set>
+
+#include "kernel/process_state.h"
 
 namespace coz {
 
-CoreWaits read_core_waits(ThreadRegistry& registry) {
+namespace {
+
+// Of the first process's threads but the calling one, and of all other processes of a tree.
+Nanoseconds processor_time_of_all(SharedState& shared) {
+  if (!shared.tree.is_on()) return others_processor_time();
+  std::set<int> processes;
+  shared.threads.for_each([&](const ThreadState& thread) {
+    const int process = thread.process.load(std::memory_order_relaxed);
+    if (process != ThreadState::kFirstProcess) processes.insert(process);
+  });
+  Nanoseconds time = others_processor_time() + shared.tree.processor_time_of_left();
+  for (const int process : processes) time += processor_time_of(process);
+  return time;
+}
+
+}  // namespace
+
+CoreWaits read_core_waits(SharedState& shared) {
   CoreWaits waits;
-  registry.for_each([&](const ThreadState& thread) {
+  shared.threads.for_each([&](const ThreadState& thread) {
     if (waits.threads.size() == CoreWaits::kMaxThreads) return;
     const int tid = thread.tid.load(std::memory_order_acquire);
     if (tid <= 0) return;
-    if (const auto time = read_thread_time(tid)) waits.threads.push_back({tid, *time});
+    const auto time = read_thread_time(tid, thread.process.load(std::memory_order_relaxed));
+    if (time) waits.threads.push_back({tid, *time});
   });
-  waits.processor_time = others_processor_time();
+  waits.processor_time = processor_time_of_all(shared);
   return waits;
 }
 

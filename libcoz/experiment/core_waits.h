@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernel/thread_time.h"
-#include "thread/thread_registry.h"
+#include "thread/shared_state.h"
 
 namespace coz {
 
@@ -28,7 +28,7 @@ struct CoreWaits {
   Nanoseconds processor_time = 0;  // of all threads of the program, also ended ones
 };
 
-CoreWaits read_core_waits(ThreadRegistry& registry);
+CoreWaits read_core_waits(SharedState& shared);
 
 // The time that threads waited in between. Threads that began in between count from their
 // beginning. Those that ended, or were not read, count as if they had waited like the others, in

@@ -114,7 +114,7 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   claim_waits();
   Opening opening = open_window(target);
   if (reads_threads_) {
-    opening.waits = read_core_waits(shared_.threads);
+    opening.waits = read_core_waits(shared_);
     opening.machine = read_machine_time();
   }
   companions_.open();
@@ -254,7 +254,7 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
 }
 
 void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& opening) {
-  const CoreWaits waits = read_core_waits(shared_.threads);
+  const CoreWaits waits = read_core_waits(shared_);
   record.processor_time = waits.processor_time - opening.waits.processor_time;
   record.core_wait = core_wait_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
@@ -315,6 +315,7 @@ void Experimenter::log_or_discard(const ExperimentRecord& record) {
 }
 
 bool Experimenter::owes_delays() {
+  release_departed();
   const Nanoseconds global = global_delay();
   // A thread pays at its next sample, so it may be behind by what others were charged within a
   // period or two.

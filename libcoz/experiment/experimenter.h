@@ -138,6 +138,7 @@ class Experimenter {
   void log_or_discard(const ExperimentRecord& record);
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
+  ProcessCounts count_processes();
 
   // Selects nothing from now on.
   void deselect();
@@ -151,9 +152,13 @@ class Experimenter {
   Nanoseconds effective_now() const { return now() - global_delay(); }
   // The same, after points that the kernel counts have been brought up to date.
   Nanoseconds look_at_points() {
+    release_departed_if_due();
     counters_.refresh();
     return effective_now();
   }
+  // With --tree: gives back what processes held that are gone.
+  void release_departed();
+  void release_departed_if_due();
   bool hide_descriptors() const;
   TargetDescription describe_target(std::uint32_t target) const;
   std::vector<LineCount> line_counts() const;
@@ -192,6 +197,7 @@ class Experimenter {
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows
   Nanoseconds start_;
   Nanoseconds next_checkpoint_;
+  Nanoseconds departed_released_ = 0;  // when that was
   std::uint64_t block_ = 0;
   std::uint64_t experiments_ = 0;
   Discarded discarded_;

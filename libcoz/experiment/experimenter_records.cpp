@@ -1,5 +1,10 @@
 // What the experimenter reads for its records: samples from the start of the run, queues.
+#include <set>
+
 #include "experiment/experimenter.h"
+#include "kernel/process_state.h"
+#include "thread/departed_threads.h"
+#include "thread/session.h"
 
 namespace coz {
 namespace {
@@ -7,6 +12,9 @@ namespace {
 // With more threads than this, and for each second, threads live short.
 constexpr Nanoseconds kMinShortThreads = 100;
 constexpr Nanoseconds kMaxThreadsPerSecond = 20;
+
+// A thread that waits in the selected target is charged until it is found that it was killed.
+constexpr Nanoseconds kBetweenLooks = 100 * kMillisecond;
 
 }  // namespace
 
@@ -78,6 +86,27 @@ std::vector<CallerCount> Experimenter::callers() const {
   return callers;
 }
 
+void Experimenter::release_departed() {
+  if (!shared_.tree.is_on()) return;
+  departed_released_ = now();
+  coz::release_departed(
+      shared_, [](int process) { return holds_own_number(process, Session::own_process_mark()); });
+}
+
+void Experimenter::release_departed_if_due() {
+  if (shared_.tree.is_on() && now() >= departed_released_ + kBetweenLooks) release_departed();
+}
+
+ProcessCounts Experimenter::count_processes() {
+  release_departed();
+  std::set<int> others;
+  shared_.threads.for_each([&](const ThreadState& thread) {
+    const int process = thread.process.load(std::memory_order_relaxed);
+    if (process != ThreadState::kFirstProcess) others.insert(process);
+  });
+  return {shared_.tree.joined(), others.size()};
+}
+
 SamplesRecord Experimenter::samples_record(bool final) {
   claim_waits();
   counters_.refresh();
@@ -110,6 +139,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.experiments = experiments_;
   record.discarded = discarded_;
   record.threads = shared_.threads.threads_seen();
+  if (shared_.tree.is_on()) record.processes = count_processes();
   record.load = load_.since({});
   record.final = final;
   return record;
@@ -117,6 +147,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
 
 void Experimenter::checkpoint_if_due() {
   const Nanoseconds time = now();
+  release_departed_if_due();
   if (time < next_checkpoint_) return;
   log_.append(samples_record(false));
   // At growing intervals: a program that is killed loses at most half of its histogram, and the log

@@ -2,7 +2,22 @@
 
 #include <utility>
 
+#include "kernel/thread_time.h"
+
 namespace coz {
+
+namespace {
+
+// Less than 0: the thread has ended.
+Nanoseconds processor_time_of_thread(const ThreadState& thread) {
+  const int tid = thread.tid.load(std::memory_order_acquire);
+  const int process = thread.process.load(std::memory_order_relaxed);
+  if (process == ThreadState::kFirstProcess) return thread_cpu_time(tid);
+  const auto time = read_thread_time(tid, process);
+  return time ? time->ran : -1;
+}
+
+}  // namespace
 
 void FlowMeter::open() {
   results_.clear();
@@ -47,7 +62,7 @@ FlowReading FlowMeter::read() {
   }
   shared_.threads.for_each([&](const ThreadState& thread) {
     if (reading.threads.size() == kMaxThreads) return;
-    const Nanoseconds ran = thread_cpu_time(thread.tid.load(std::memory_order_acquire));
+    const Nanoseconds ran = processor_time_of_thread(thread);
     if (ran >= 0) reading.add(thread.number, thread.delay, ran);
   });
   return reading;

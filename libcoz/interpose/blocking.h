@@ -16,12 +16,11 @@
 #include "delay/call_rules.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
+#include "interpose/object_keys.h"
 #include "lifecycle/runtime.h"
 #include "thread/session.h"
 
 namespace coz {
-
-inline std::uintptr_t key(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
 // True if another thread may be waiting for a mutex that the caller holds. Glibc's lock word is 1
 // while the mutex is held and no thread waits, and 2 while one may. Other kinds (robust, priority

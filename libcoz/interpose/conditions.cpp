@@ -43,32 +43,30 @@ class Deadline {
   timespec later_;
 };
 
-template <typename Wait, typename WakeSourceOf>
-COZ_WRAPPER_PART int wait_for_condition(coz::rules::Condition waits, Wait wait,
+template <typename Condition, typename Mutex, typename Wait, typename WakeSourceOf>
+COZ_WRAPPER_PART int wait_for_condition(const Condition* condition, const Mutex* mutex, Wait wait,
                                         WakeSourceOf wake_source_of, const timespec* deadline) {
   auto delays = coz::Session::current_delays();
   if (!delays) return wait(Nanoseconds{0});
   return coz::rules::wait_for_condition(
-      *delays, waits,
-      [=] { return coz::is_waited_for(reinterpret_cast<const void*>(waits.mutex)); }, wait,
+      *delays, {key(condition), key(mutex)}, [=] { return coz::is_waited_for(mutex); }, wait,
       wake_source_of, [=] { return time_of(deadline); });
 }
 
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_posix(pthread_cond_t* condition, pthread_mutex_t* mutex, Wait wait,
                                     const timespec* deadline = nullptr) {
-  return wait_for_condition({key(condition), key(mutex)}, wait, coz::wake_source_of_error_number,
-                            deadline);
+  return wait_for_condition(condition, mutex, wait, coz::wake_source_of_error_number, deadline);
 }
 
 template <typename Wait>
 COZ_WRAPPER_PART int wait_for_c11(cnd_t* condition, mtx_t* mutex, Wait wait,
                                   const timespec* deadline = nullptr) {
-  return wait_for_condition({key(condition), key(mutex)}, wait, coz::wake_source_of_c11, deadline);
+  return wait_for_condition(condition, mutex, wait, coz::wake_source_of_c11, deadline);
 }
 
-template <typename Signal>
-COZ_WRAPPER_PART int signal_condition(const void* condition, Signal signal) {
+template <typename Condition, typename Signal>
+COZ_WRAPPER_PART int signal_condition(const Condition* condition, Signal signal) {
   auto delays = coz::Session::current_delays();
   if (!delays) return signal();
   return coz::rules::signal_condition(*delays, key(condition), signal);

@@ -1,28 +1,52 @@
-// Forking: a child may be the process to profile (COZ_FORKED). _Fork() and clone() have no wrapper,
-// since in the child of a signal handler nothing else may be called.
+// Forking: a child may be profiled with its parent (--tree), or be the process to profile
+// (COZ_FORKED). _Fork() and clone() have no wrapper, since in the child of a signal handler nothing
+// else may be called.
 #include <pty.h>
 #include <unistd.h>
 
 #include "interpose/export.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
+#include "lifecycle/runtime.h"
+#include "thread/session.h"
+
+namespace {
+
+// `call` returns 0 in the child. The parent pays before, as a thread does that creates another, and
+// the child begins with what it has served. The parent's state is in memory that both share, so
+// that the child must leave it alone.
+template <typename Call>
+COZ_WRAPPER_PART auto fork_by(Call call) {
+  auto delays = coz::Session::current_delays();
+  if (!delays || !coz::Runtime::takes_children()) {
+    const auto result = call();
+    if (result == 0) coz::ForkedStart::in_child();
+    return result;
+  }
+  delays->settle();
+  const coz::Nanoseconds served = delays->local();
+  const std::uintptr_t site = delays->site();
+  const auto result = call();
+  if (result == 0) {
+    coz::Runtime::join_tree(served, site);
+  } else {
+    delays->begin_segment();
+  }
+  return result;
+}
+
+}  // namespace
 
 COZ_EXPORT pid_t fork() noexcept {
-  const pid_t child = COZ_REAL(fork)();
-  if (child == 0) coz::ForkedStart::in_child();
-  return child;
+  return fork_by([] { return COZ_REAL(fork)(); });
 }
 
 // libc's own call of fork inside does not go through our wrapper.
 COZ_EXPORT int daemon(int keeps_folder, int keeps_descriptors) noexcept {
-  const int result = COZ_REAL(daemon)(keeps_folder, keeps_descriptors);
-  if (result == 0) coz::ForkedStart::in_child();
-  return result;
+  return fork_by([=] { return COZ_REAL(daemon)(keeps_folder, keeps_descriptors); });
 }
 
 COZ_EXPORT int forkpty(int* controller, char* name, const termios* settings,
                        const winsize* size) noexcept {
-  const int child = COZ_REAL(forkpty)(controller, name, settings, size);
-  if (child == 0) coz::ForkedStart::in_child();
-  return child;
+  return fork_by([=] { return COZ_REAL(forkpty)(controller, name, settings, size); });
 }

@@ -57,8 +57,14 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
   const Futex futex = {address, operation, value, timeout, second, value3};
   auto delays = coz::Session::current_delays();
   if (!delays) return futex.call(timeout);
-  const auto object = static_cast<std::uintptr_t>(address);
-  delays->called_from(object);  // the call came from libstdc++, or from our assembler
+  const bool is_private = (operation & FUTEX_PRIVATE_FLAG) != 0;
+  const auto key_of = [is_private](long word) {
+    const auto object = static_cast<std::uintptr_t>(word);
+    return is_private ? coz::own_key(object) : object;
+  };
+  const std::uintptr_t object = key_of(address);
+  delays->called_from(
+      static_cast<std::uintptr_t>(address));  // the call came from libstdc++, or from our assembler
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
@@ -67,7 +73,7 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
       return coz::rules::wait(
           *delays, object, [&] { return wait(futex); }, wake_source_of, coz::WaitsFor::kQueue);
     case FUTEX_WAKE_OP:
-      delays->before_waking(static_cast<std::uintptr_t>(second));
+      delays->before_waking(key_of(second));
       [[fallthrough]];
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:

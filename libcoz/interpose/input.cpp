@@ -1,6 +1,8 @@
 // Waiting for files, sockets and events: something external wakes the thread, so there is no
 // credit.
 //
+// With --tree, processes wake each other through pipes and pairs of sockets (streams.h).
+//
 // Calls with a time-out end early when a signal handler runs, SA_RESTART or not: past_samples()
 // repeats them with the time that is left. The kernel restarts the others. Calls with a mask block
 // samples, and are made once.
@@ -13,6 +15,7 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
+#include "interpose/streams.h"
 #include "kernel/real.h"
 #include "signals/program_signals.h"
 
@@ -86,7 +89,7 @@ bool wait_on(int socket, Nanoseconds start) {
 // The kernel restarts these, but for sockets with SO_RCVTIMEO.
 template <typename Call>
 COZ_WRAPPER_PART auto receive(int socket, Call call) {
-  return coz::wait_outside(WaitClass::kNetwork, [=] {
+  const auto repeated = [=] {
     const Nanoseconds start = coz::now();
     bool is_first = true;
     return coz::past_samples(
@@ -97,7 +100,14 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
           return call();
         },
         [](long result) { return is_interrupted(result); });
-  });
+  };
+  return coz::read_or(socket, repeated,
+                      [=] { return coz::wait_outside(WaitClass::kNetwork, repeated); });
+}
+
+template <typename Call>
+COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
+  return coz::read_or(file, call, [=] { return coz::wait_outside(WaitClass::kIo, call); });
 }
 
 }  // namespace
@@ -151,11 +161,11 @@ COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const time
 }
 
 COZ_EXPORT ssize_t read(int file, void* buffer, size_t size) {
-  return coz::wait_outside(WaitClass::kIo, [=] { return COZ_REAL(read)(file, buffer, size); });
+  return read_file(file, [=] { return COZ_REAL(read)(file, buffer, size); });
 }
 
 COZ_EXPORT ssize_t readv(int file, const iovec* parts, int count) {
-  return coz::wait_outside(WaitClass::kIo, [=] { return COZ_REAL(readv)(file, parts, count); });
+  return read_file(file, [=] { return COZ_REAL(readv)(file, parts, count); });
 }
 
 COZ_EXPORT ssize_t recv(int socket, void* buffer, size_t size, int flags) {
@@ -196,8 +206,7 @@ COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
 }
 
 COZ_EXPORT ssize_t __read_chk(int file, void* buffer, size_t size, size_t room) {
-  return coz::wait_outside(WaitClass::kIo,
-                           [=] { return COZ_REAL(__read_chk)(file, buffer, size, room); });
+  return read_file(file, [=] { return COZ_REAL(__read_chk)(file, buffer, size, room); });
 }
 
 COZ_EXPORT ssize_t __recv_chk(int socket, void* buffer, size_t size, size_t room, int flags) {

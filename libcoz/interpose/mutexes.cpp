@@ -36,8 +36,8 @@ COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
       coz::wake_source_of_error_number);
 }
 
-template <typename Unlock>
-COZ_WRAPPER_PART int unlock_mutex(const void* mutex, Unlock unlock) {
+template <typename Mutex, typename Unlock>
+COZ_WRAPPER_PART int unlock_mutex(const Mutex* mutex, Unlock unlock) {
   auto delays = coz::Session::current_delays();
   if (!delays) return unlock();
   return coz::rules::release_mutex(

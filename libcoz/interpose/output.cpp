@@ -1,7 +1,8 @@
 // Writing, sending, files: the kernel's time in these calls counts for the line that makes them.
 // They may block, but a thread that does so pays in full afterwards, which is the rule for external
 // waits (docs/blocking_calls.md). So nothing is accounted here, unless waits are targets, and no
-// call is repeated.
+// call is repeated. With --tree, processes wake each other through pipes and pairs of sockets
+// (streams.h).
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
+#include "interpose/streams.h"
 #include "kernel/real.h"
 
 namespace {
@@ -22,14 +24,19 @@ COZ_WRAPPER_PART auto call_outside(WaitClass wait_class, Call call) {
   return call();
 }
 
+template <typename Call>
+COZ_WRAPPER_PART ssize_t write_file(WaitClass wait_class, int file, Call call) {
+  return coz::write_or(file, call, [=] { return call_outside(wait_class, call); });
+}
+
 }  // namespace
 
 COZ_EXPORT ssize_t write(int file, const void* data, size_t size) {
-  return call_outside(WaitClass::kIo, [=] { return COZ_REAL(write)(file, data, size); });
+  return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(write)(file, data, size); });
 }
 
 COZ_EXPORT ssize_t writev(int file, const iovec* parts, int count) {
-  return call_outside(WaitClass::kIo, [=] { return COZ_REAL(writev)(file, parts, count); });
+  return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(writev)(file, parts, count); });
 }
 
 COZ_EXPORT ssize_t pwrite(int file, const void* data, size_t size, off_t offset) {
@@ -50,20 +57,30 @@ COZ_EXPORT ssize_t pread64(int file, void* buffer, size_t size, off64_t offset) 
 }
 
 COZ_EXPORT ssize_t send(int socket, const void* data, size_t size, int flags) {
-  return call_outside(WaitClass::kNetwork,
-                      [=] { return COZ_REAL(send)(socket, data, size, flags); });
+  return write_file(WaitClass::kNetwork, socket,
+                    [=] { return COZ_REAL(send)(socket, data, size, flags); });
 }
 
 COZ_EXPORT ssize_t sendto(int socket, const void* data, size_t size, int flags,
                           const sockaddr* address, socklen_t address_size) {
-  return call_outside(WaitClass::kNetwork, [=] {
+  return write_file(WaitClass::kNetwork, socket, [=] {
     return COZ_REAL(sendto)(socket, data, size, flags, address, address_size);
   });
 }
 
 COZ_EXPORT ssize_t sendmsg(int socket, const msghdr* message, int flags) {
-  return call_outside(WaitClass::kNetwork,
-                      [=] { return COZ_REAL(sendmsg)(socket, message, flags); });
+  return write_file(WaitClass::kNetwork, socket,
+                    [=] { return COZ_REAL(sendmsg)(socket, message, flags); });
+}
+
+COZ_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
+  const int result = COZ_REAL(socketpair)(domain, type, protocol, ends);
+  coz::Session* session = coz::Session::active();
+  if (result != 0 || session == nullptr || !session->shared.tree.is_on()) return result;
+  const auto one = coz::inode_of(ends[0]);
+  const auto other = coz::inode_of(ends[1]);
+  if (one && other) session->shared.socket_pairs.add(*one, *other);
+  return result;
 }
 
 COZ_EXPORT int fsync(int file) {

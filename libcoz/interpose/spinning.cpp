@@ -45,7 +45,7 @@ COZ_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
 COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(pthread_spin_unlock)(lock);
-  return coz::rules::release(*delays, coz::key(const_cast<int*>(lock)),
+  return coz::rules::release(*delays, coz::own_key(reinterpret_cast<std::uintptr_t>(lock)),
                              [=] { return COZ_REAL(pthread_spin_unlock)(lock); });
 }
 

@@ -69,8 +69,7 @@ COZ_WRAPPER_PART int join_thread(pthread_t thread, void** result, Join join) {
   if (!delays) return join();
   pthread_testcancel();
   return rules::acquire(
-      *delays, static_cast<std::uintptr_t>(thread),
-      [=] { return pthread_tryjoin_np(thread, result); }, is_busy, join,
+      *delays, own_key(thread), [=] { return pthread_tryjoin_np(thread, result); }, is_busy, join,
       wake_source_of_error_number);
 }
 

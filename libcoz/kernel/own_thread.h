@@ -26,6 +26,8 @@ class OwnThread {
   OwnThread& operator=(const OwnThread&) = delete;
 
   static unsigned count() noexcept { return count_.load(); }
+  // In a forked child, which has none of them.
+  static void in_forked_child() noexcept { count_.store(0); }
 
  private:
   inline static std::atomic<unsigned> count_{0};

@@ -37,8 +37,8 @@ bool holds_own_number(int process, const void* mark) noexcept {
   int number = 0;
   const iovec local = {&number, sizeof number};
   const iovec remote = {const_cast<void*>(mark), sizeof number};
-  const long read = raw_syscall(SYS_process_vm_readv, process, address(&local), 1, address(&remote),
-                                1, 0);
+  const long read =
+      raw_syscall(SYS_process_vm_readv, process, address(&local), 1, address(&remote), 1, 0);
   if (read == static_cast<long>(sizeof number)) return number == process;
   if (read == -ESRCH || read == -EFAULT) return false;
   return !has_ended(process);

@@ -38,9 +38,13 @@ std::optional<ThreadTime> parse_schedstat(const char* text) noexcept {
   return time;
 }
 
-std::optional<ThreadTime> read_thread_time(int tid) noexcept {
+std::optional<ThreadTime> read_thread_time(int tid, int process) noexcept {
   char path[64];
-  snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  if (process == 0) {
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  } else {
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", process, tid);
+  }
   char text[96];
   if (read_small_file(path, text) == 0) return std::nullopt;
   return parse_schedstat(text);

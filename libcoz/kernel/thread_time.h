@@ -20,8 +20,9 @@ struct ThreadTime {
 // "RAN WAITED SLICES"; nullopt for anything else. Kernels that do not count these give zeros.
 std::optional<ThreadTime> parse_schedstat(const char* text) noexcept;
 
-// nullopt when the thread has ended, or the kernel has no such file.
-std::optional<ThreadTime> read_thread_time(int tid) noexcept;
+// nullopt when the thread has ended, or the kernel has no such file. `process`: the thread's, if it
+// is not this one.
+std::optional<ThreadTime> read_thread_time(int tid, int process = 0) noexcept;
 
 // Gives the calling thread a table of descriptors of its own, in which only those in `kept` are
 // open; sorts `kept`. False if the kernel cannot (before 5.9) or must not. The program, which may

@@ -23,6 +23,7 @@ struct Config : ExperimentOptions {
   // Where `coz run` is asked for tables of modules that are loaded later.
   std::optional<int> table_socket;
   Granularity granularity = Granularity::kLine;
+  bool tree = false;  // forked children are profiled with this process
 
   // From the answer of `coz run` to an attach request. Takes the answer's socket over.
   static Config from_attach_answer(const AttachAnswer& answer);

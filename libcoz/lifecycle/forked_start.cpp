@@ -22,8 +22,9 @@ bool is_pipe(const Forked& forked) noexcept {
          status.st_ino == forked.inode;
 }
 
-// A handler may have interrupted malloc; a child that it forks must not use malloc then. (In
-// programs of one thread fork() does not take malloc's locks.)
+}  // namespace
+
+// In programs of one thread fork() does not take malloc's locks.
 [[gnu::noinline]] bool is_in_signal_handler() noexcept {
   StackWalk walk(current_registers(), true);
   for (int frame = 0; frame < kMaxFrames && walk.step(); ++frame) {
@@ -31,8 +32,6 @@ bool is_pipe(const Forked& forked) noexcept {
   }
   return false;
 }
-
-}  // namespace
 
 ForkedStart::Waiting* ForkedStart::waiting_ = nullptr;
 

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cerrno>
 #include <new>
@@ -10,6 +9,7 @@
 #include "common/raw_syscall.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
+#include "kernel/process_state.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
 #include "lifecycle/point_totals.h"
@@ -34,11 +34,12 @@ Runtime* Runtime::runtime_ = nullptr;
 std::atomic<Session*> Runtime::forking_{nullptr};
 std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
-Runtime::Runtime(Config config, SharedState& shared)
+Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
     : config_(std::move(config)),
       session_(shared, config_.period, config_.waits != WaitTargets::kNone),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
+      counts_(counts),
       waits_(modules_, targets_, counts_.histogram, config_.waits, config_.period),
       samples_(shared.threads, shared.lives, shared.leftover, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
@@ -48,32 +49,50 @@ Runtime::Runtime(Config config, SharedState& shared)
                     point_setup_.counters(), log_),
       threads_(session_, samples_) {
   if (config_.load) shared.points.amplify();
+  if (!config_.tree) return;
+  samples_.never_pause();
+  point_setup_.counters().follow_children();
 }
 
-SharedState* Runtime::make_shared_state() {
-  void* block = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block != MAP_FAILED) return new (block) SharedState;
+namespace {
+
+// nullptr, after a message, if there is no memory.
+template <typename Object>
+Object* make(Sharing sharing) {
+  void* block = map_zeroed(sizeof(Object), sharing);
+  if (block != nullptr) return new (block) Object;
   message("no memory for the profiler (%s); the program runs unprofiled", strerror(errno));
   return nullptr;
 }
+
+}  // namespace
+
+SharedState* Runtime::make_shared_state(Sharing sharing) { return make<SharedState>(sharing); }
 
 void Runtime::start() {
   real::prepare();
   if (PointTotals::is_wanted() || ForkedStart::is_wanted()) return;
   auto config = Config::from_environment();
   if (!config) return;
-  if (SharedState* shared = make_shared_state()) start_with(std::move(*config), *shared);
+  SharedState* shared = make_shared_state(config->tree ? Sharing::kShared : Sharing::kCopied);
+  if (shared != nullptr) start_with(std::move(*config), *shared);
 }
 
 void Runtime::start_with(Config config, SharedState& shared) {
-  // A child makes its visits through the same pointers; they must not count as ours.
-  keep_from_children(&shared, sizeof shared);
+  SampleCounts* counts = make<SampleCounts>(config.tree ? Sharing::kShared : Sharing::kCopied);
+  if (counts == nullptr) return;
   Session::keep_from_children();
   Session::set_own_process();
+  if (config.tree) {
+    shared.tree.begin(Session::own_process());
+    Session::set_object_salt();
+  } else {
+    // A child makes its visits through the same pointers; they must not count as ours.
+    keep_from_children(&shared, sizeof shared);
+  }
   // Never destroyed: threads may still run while the process ends.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
-  runtime_ = new (storage) Runtime(std::move(config), shared);
+  runtime_ = new (storage) Runtime(std::move(config), shared, *counts);
   const std::optional<int> socket = runtime_->config_.table_socket;
   if (!runtime_->begin() && socket) raw_syscall(SYS_close, *socket);
 }
@@ -107,8 +126,9 @@ bool Runtime::load_modules() {
   modules_.load(config_.line_tables, SourceScope(config_.source_scope),
                 by_function ? Lineless::kFind : Lineless::kSkip, problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
-  if (counts_.histogram.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0) &&
-      call_paths_.reserve() &&
+  if (counts_.histogram.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0,
+                                sharing()) &&
+      call_paths_.reserve(sharing()) &&
       (config_.companion_dose == 0 || session_.mixes.reserve(ThreadRegistry::kSlots))) {
     return true;
   }
@@ -159,6 +179,7 @@ void* Runtime::run_experiments(void* self) {
   runtime.experimenter_.wait_for_stop();
   const bool is_early = runtime.leave_program();
   runtime.experimenter_.finish();
+  if (runtime.config_.tree) runtime.session_.shared.tree.end();
   if (is_early) runtime.detach();
   return nullptr;
 }
@@ -174,6 +195,10 @@ void Runtime::finish() {
 }
 
 void Runtime::end() {
+  if (is_child_) {
+    leave_tree();
+    return;
+  }
   module_thread_.stop();
   experimenter_.stop();
   join_experiments();
@@ -218,6 +243,7 @@ void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
     SampleSource::stop_thread(*thread);
     return;
   }
+  if (runtime->has_tree_ended()) return;
   if (!runtime->samples_.takes(*thread, signal)) return;
   thread->in_handler.store(true, std::memory_order_relaxed);
   ++thread->samples;
@@ -259,6 +285,49 @@ void Runtime::leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept
   if (wait.target != kNoTarget) runtime_->waits_.leave(wait, delays);
 }
 
+void Runtime::join_tree(Nanoseconds inherited, std::uintptr_t kind) noexcept {
+  const int saved = errno;
+  Runtime& runtime = *runtime_;
+  ProcessTree& tree = runtime.session_.shared.tree;
+  Session::set_own_process();
+  // A handler may have interrupted malloc, which a timer's thread needs.
+  const bool starts_thread = runtime.samples_.mode() == Sampling::kTimer;
+  if (tree.has_ended() || (starts_thread && is_in_signal_handler())) {
+    program_signals.in_forked_child();
+    errno = saved;
+    return;
+  }
+  Session::set_object_salt();
+  OwnThread::in_forked_child();
+  runtime.is_child_ = true;
+  tree.join();
+  if (const long error = runtime.samples_.start_in_child(); error != 0) {
+    message("no samples can be taken in process %d (%s): its delays count, but not what it runs",
+            Session::own_process(), strerror(static_cast<int>(-error)));
+  }
+  Session::open(runtime.session_);
+  runtime.threads_.begin_in_child(inherited, kind);
+  errno = saved;
+}
+
+// In a child that ends by itself.
+void Runtime::leave_tree() noexcept {
+  const int process = Session::own_process();
+  samples_.stop();
+  if (ThreadState* thread = Session::registered_thread()) {
+    threads_.end_with_process(*thread, Session::object_of_process(process));
+  }
+  // Slots of other threads are given back by the experimenter, since they still run.
+  session_.shared.tree.leave(processor_time_of(process));
+}
+
+// In the sample handler. True: there is no first process any more, and no profiling here.
+bool Runtime::has_tree_ended() noexcept {
+  if (!is_child_ || !session_.shared.tree.look(now(), is_missing)) return false;
+  if (Session::close() != nullptr) samples_.stop_in_handler();
+  return true;
+}
+
 void Runtime::before_fork() {
   Session* session = Session::active();
   forking_.store(session, std::memory_order_relaxed);
@@ -274,8 +343,12 @@ void Runtime::in_forked_child() {
   Session::close();
   ended_early_.store(nullptr, std::memory_order_relaxed);
   Session::set_thread(nullptr);
-  Session::set_own_process();
-  program_signals.in_forked_child();
+  if (was_active && runtime_->config_.tree) {
+    runtime_->threads_.forget_parent();  // join_tree() follows
+  } else {
+    Session::set_own_process();
+    program_signals.in_forked_child();
+  }
   // Otherwise profiling had ended before.
   if (!was_active) return;
   runtime_->module_thread_.in_forked_child();

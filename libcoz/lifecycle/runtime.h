@@ -36,7 +36,16 @@ class Runtime {
   // constructor, or in a forked child before the program goes on.
   static void start_with(Config config, SharedState& shared);
   // nullptr, after a message, if there is no memory.
-  static SharedState* make_shared_state();
+  static SharedState* make_shared_state(Sharing sharing = Sharing::kCopied);
+
+  // Whether children that the calling process forks are profiled with it (--tree).
+  static bool takes_children() noexcept {
+    const Session* session = Session::active();
+    return session != nullptr && session->shared.tree.is_on();
+  }
+  // In such a child, before it goes on: it is profiled from now on. `inherited`: what the thread
+  // had served that forked. `kind`: ThreadDelays::begin(). Keeps errno.
+  static void join_tree(Nanoseconds inherited, std::uintptr_t kind) noexcept;
 
   // In a thread that begins.
   ThreadLifecycle& threads() noexcept { return threads_; }
@@ -56,13 +65,16 @@ class Runtime {
   static void leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:
-  Runtime(Config config, SharedState& shared);
+  Runtime(Config config, SharedState& shared, SampleCounts& counts);
 
   bool begin();
   bool load_modules();
   bool start_threads();
   void start_sampling();
   void end();
+  void leave_tree() noexcept;
+  bool has_tree_ended() noexcept;
+  Sharing sharing() const noexcept { return config_.tree ? Sharing::kShared : Sharing::kCopied; }
   void join_experiments();
   bool leave_program();
   void detach();
@@ -85,7 +97,7 @@ class Runtime {
   ModuleThread module_thread_;
   CallPaths call_paths_;
   Targets targets_;
-  SampleCounts counts_;
+  SampleCounts& counts_;
   Waits waits_;
   SampleSource samples_;
   Sampler sampler_;
@@ -94,6 +106,7 @@ class Runtime {
   Experimenter experimenter_;
   ThreadLifecycle threads_;
   pthread_t experiments_thread_{};
+  bool is_child_ = false;  // of a tree: another process makes the experiments
 };
 
 }  // namespace coz

@@ -28,8 +28,29 @@ void ThreadLifecycle::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept
   begin(*thread, Age::kNew);
 }
 
+void ThreadLifecycle::begin_in_child(Nanoseconds inherited, std::uintptr_t kind) noexcept {
+  ThreadState* thread = claim_slot();
+  if (thread == nullptr) return;
+  ThreadDelays(thread->delay, session_.delays).begin(inherited, kind);
+  begin(*thread, Age::kForked);
+}
+
+void ThreadLifecycle::end_with_process(ThreadState& thread, std::uintptr_t object) noexcept {
+  ThreadDelays delays(thread.delay, session_.delays);
+  thread.delay.blocked.store(false, std::memory_order_relaxed);
+  delays.before_ending(object);
+  Session::set_thread(nullptr);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  SampleSource::end_thread(thread);
+  count_end(session_, thread);
+  session_.shared.threads.release(thread);
+}
+
 ThreadState* ThreadLifecycle::claim_slot() noexcept {
-  ThreadState* thread = session_.shared.threads.claim(current_tid());
+  const int process = Session::own_process();
+  const bool is_first = process == session_.shared.tree.first() || !session_.shared.tree.is_on();
+  ThreadState* thread =
+      session_.shared.threads.claim(current_tid(), is_first ? ThreadState::kFirstProcess : process);
   if (thread == nullptr && !warned_unsampled_.exchange(true)) {
     message("more than %u threads at once: the further ones run unprofiled",
             ThreadRegistry::kSlots);
@@ -51,24 +72,28 @@ void ThreadLifecycle::begin(ThreadState& thread, Age age) noexcept {
   }
 }
 
+void ThreadLifecycle::count_end(Session& session, ThreadState& thread) noexcept {
+  if (thread.ticks.has_begun()) {
+    const Nanoseconds used = thread_cpu_time(current_tid());
+    session.shared.leftover.add(
+        thread.ticks.left_at_end(used, thread.samples, session.delays.period));
+  }
+  session.shared.lives.ended(now() - thread.began, [] { return thread_cpu_time(current_tid()); });
+}
+
 void ThreadLifecycle::end(void* state) {
   auto* thread = static_cast<ThreadState*>(state);
   Session* session = Session::active();
   if (session != nullptr && thread == Session::registered_thread()) {
     ThreadDelays delays(thread->delay, session->delays);
     thread->delay.blocked.store(false, std::memory_order_relaxed);
-    delays.before_ending(static_cast<std::uintptr_t>(pthread_self()));
+    delays.before_ending(pthread_self() ^ Session::object_salt());
   }
   Session::set_thread(nullptr);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   SampleSource::end_thread(*thread);
   if (session == nullptr) return;
-  if (thread->ticks.has_begun()) {
-    const Nanoseconds used = thread_cpu_time(current_tid());
-    session->shared.leftover.add(
-        thread->ticks.left_at_end(used, thread->samples, session->delays.period));
-  }
-  session->shared.lives.ended(now() - thread->began, [] { return thread_cpu_time(current_tid()); });
+  count_end(*session, *thread);
   if (current_tid() == Session::own_process() && !exit_after_the_last()) {
     message("the main thread has left, and no thread could be started that sees the last one end");
   }

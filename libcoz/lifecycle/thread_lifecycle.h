@@ -28,6 +28,13 @@ class ThreadLifecycle {
   void begin_first() noexcept;
   // The calling thread is about to create another.
   void before_creating(ThreadState& parent) noexcept { samples_.before_creating(parent); }
+  // In a forked child of a tree: its first thread, with what the thread had served that forked.
+  void begin_in_child(Nanoseconds inherited, std::uintptr_t kind) noexcept;
+  // Such a process ends in the calling thread, and others may wait for it as `object`. When nothing
+  // is profiled here any more.
+  void end_with_process(ThreadState& thread, std::uintptr_t object) noexcept;
+  // In a forked child of a tree: the slot of the thread that forked stays that one's.
+  void forget_parent() const noexcept { pthread_setspecific(end_key_, nullptr); }
   // `inherited`: the delays that the parent thread had served. `kind`: ThreadDelays::begin().
   void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept;
 
@@ -35,6 +42,7 @@ class ThreadLifecycle {
   using Age = SampleSource::Age;
 
   ThreadState* claim_slot() noexcept;
+  static void count_end(Session& session, ThreadState& thread) noexcept;
   void begin(ThreadState& thread, Age age) noexcept;
   static void end(void* thread);
 

@@ -297,6 +297,10 @@ std::string to_json(const SamplesRecord& record) {
   json.field("shutdown", record.discarded.shutdown);
   json.end_object();
   json.field("threads", record.threads);
+  if (record.processes) {
+    json.field("processes", record.processes->joined);
+    json.field("processes_running", record.processes->running);
+  }
   write_load(json, record.load);
   json.field("final", record.final);
   json.end_object();

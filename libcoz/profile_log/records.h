@@ -175,6 +175,12 @@ struct Discarded {
   std::uint64_t shutdown = 0;
 };
 
+// Of a tree: how many took part, and how many others still ran.
+struct ProcessCounts {
+  std::uint64_t joined = 0;
+  std::uint64_t running = 0;
+};
+
 struct SamplesRecord {
   Nanoseconds run_time = 0;  // effective, in which samples were taken
   Nanoseconds duration = 0;
@@ -187,6 +193,7 @@ struct SamplesRecord {
   std::uint64_t experiments = 0;
   Discarded discarded;
   std::uint64_t threads = 0;
+  std::optional<ProcessCounts> processes;
   std::optional<LoadResult> load;
   bool final = false;
 };

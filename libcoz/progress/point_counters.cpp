@@ -36,7 +36,7 @@ PointCounters::~PointCounters() {
 long PointCounters::add(Point& point, std::span<const std::uintptr_t> addresses) {
   Counter counter{&point, {}};
   for (const std::uintptr_t address : addresses) {
-    const long event = open_breakpoint_event(address);
+    const long event = open_breakpoint_event(address, in_children_);
     if (event < 0) {
       close_all(counter.events);
       return event;

@@ -22,6 +22,8 @@ class PointCounters {
   PointCounters& operator=(const PointCounters&) = delete;
   ~PointCounters();
 
+  // With --tree, before add(): visits by forked children count, too.
+  void follow_children() noexcept { in_children_ = true; }
   // Counts visits at these addresses by the calling thread and all threads that descend from it.
   // Returns 0, or -errno if there is no breakpoint for one of the addresses: then none is used.
   long add(Point& point, std::span<const std::uintptr_t> addresses);
@@ -40,6 +42,7 @@ class PointCounters {
     std::vector<int> events;
   };
   std::vector<Counter> counters_;
+  bool in_children_ = false;
 };
 
 }  // namespace coz

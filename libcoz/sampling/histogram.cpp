@@ -13,8 +13,7 @@ Histogram::~Histogram() {
   unmap(seen_, sizeof(*seen_) * kMaxSeen);
 }
 
-bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later,
-                        Sharing sharing) noexcept {
+bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later, Sharing sharing) noexcept {
   const std::uint32_t usable = std::max(target_count, 1U);
   room_ = std::max(usable + later, usable);
   cells_ = static_cast<Cell*>(reserve_zeroed(sizeof(Cell) * room_, sizeof(Cell) * usable, sharing));

@@ -174,6 +174,24 @@ void SampleSource::stop() noexcept {
   }
 }
 
+long SampleSource::start_in_child() noexcept {
+  own_events_.store(0, std::memory_order_relaxed);
+  timer_runs_ = false;
+  if (trap_event_ >= 0) close_event(trap_event_);  // the parent's, which the child has inherited
+  is_in_child_ = true;
+  if (mode_ == Sampling::kTimer) return start_timer() ? 0 : -EAGAIN;
+  if (mode_ != Sampling::kPerfTrap) return 0;
+  trap_event_ = open_trap_event(period_);
+  return trap_event_ < 0 ? trap_event_ : 0;
+}
+
+void SampleSource::stop_in_handler() noexcept {
+  if (trap_event_ >= 0) close_event(trap_event_);
+  trap_event_ = -1;
+  if (timer_runs_) stop_timer_.stop();
+  timer_runs_ = false;
+}
+
 void SampleSource::pause() noexcept {
   if (!can_pause()) return;
   if (trap_event_ >= 0) set_event_counting(trap_event_, false);
@@ -195,20 +213,21 @@ bool SampleSource::start_thread(ThreadState& thread, Age age) noexcept {
   if (mode_ == Sampling::kPerfSignal) return open_event_for(thread, age);
   if (mode_ == Sampling::kTimer) {
     const Nanoseconds used = thread_cpu_time(tid_of(thread));
-    thread.ticks.begin(used, thread.samples, age == Age::kNew, period_);
+    thread.ticks.begin(used, thread.samples, age != Age::kOld, period_);
   } else if (age == Age::kOld) {
     thread.kernel.start_at(thread_cpu_time(tid_of(thread)), period_);
   } else if (mode_ == Sampling::kPerfTrap) {
-    // The process's event counts from the thread's very start.
-    thread.kernel.start_at(0, period_);
-    begin_with_own_event(thread);
+    // The process's event counts from the thread's very start, but that of a child from now on.
+    const Nanoseconds start = age == Age::kNew ? 0 : thread_cpu_time(tid_of(thread));
+    thread.kernel.start_at(start, period_);
+    begin_with_own_event(thread, start + period_);
   }
   return true;
 }
 
 bool SampleSource::open_event_for(ThreadState& thread, Age age) noexcept {
-  const Nanoseconds phase = age == Age::kNew ? lives_.draw_phase(period_) : period_;
-  const Nanoseconds first = age == Age::kNew ? event_period(phase) : period_;
+  const Nanoseconds phase = age == Age::kOld ? period_ : lives_.draw_phase(period_);
+  const Nanoseconds first = age == Age::kOld ? period_ : event_period(phase);
   const long event = open_signal_event(first, kOwnSignal, tid_of(thread));
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
   thread.first_samples.begin(used, phase, first, FirstSamples::kForever);
@@ -217,13 +236,13 @@ bool SampleSource::open_event_for(ThreadState& thread, Age age) noexcept {
   return event >= 0;
 }
 
-void SampleSource::begin_with_own_event(ThreadState& thread) noexcept {
+void SampleSource::begin_with_own_event(ThreadState& thread, Nanoseconds process_due) noexcept {
   const Nanoseconds phase = lives_.draw_phase(period_);
   const Nanoseconds end = lives_.expected_at_most();
   if (phase > end || pauses_.is_paused()) return;
-  // The process's event is due at about that time itself. Of two signals at a time one is lost.
+  // The process's event may be due at about that time. Of two signals at a time one is lost.
   const Nanoseconds due = thread_cpu_time(tid_of(thread)) + phase;
-  if (std::abs(due - period_) < kApart) return;
+  if (std::abs(due - process_due) < kApart) return;
   const bool has_room = own_events_.fetch_add(1, std::memory_order_relaxed) < max_own_events_;
   const Nanoseconds first = event_period(phase);
   const long event = has_room ? open_own_trap_event(first, true) : -EMFILE;
@@ -345,12 +364,14 @@ bool SampleSource::tick(Nanoseconds interval) {
   bool is_behind = false;
   leftover_.limit(kMaxLeftover * period_);
   const auto process = static_cast<long>(getpid());
+  const int own = is_in_child_ ? static_cast<int>(process) : ThreadState::kFirstProcess;
   siginfo_t mark = {};
   mark.si_signo = kOwnSignal;
   mark.si_code = SI_QUEUE;
   mark.si_pid = static_cast<int>(process);
   mark.si_value.sival_ptr = reinterpret_cast<void*>(kTickMark);
   threads_.for_each([&](ThreadState& thread) {
+    if (thread.process.load(std::memory_order_relaxed) != own) return;
     const int tid = thread.tid.load(std::memory_order_acquire);
     const Nanoseconds used = thread_cpu_time(tid);
     if (used < 0) return;

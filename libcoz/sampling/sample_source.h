@@ -42,13 +42,21 @@ class SampleSource {
   bool start(Sampling wanted, std::string& explanation);
   void stop() noexcept;
 
+  // In the first process of a tree, before start(): the others cannot be paused from here.
+  void never_pause() noexcept { may_pause_ = false; }
+  // In a forked child that is profiled with its parent: what start() has chosen begins there.
+  // Returns 0 or -errno. In mode timer it starts a thread.
+  long start_in_child() noexcept;
+  // In the sample handler: like stop(), but leaves a timer thread to itself. Signal-safe.
+  void stop_in_handler() noexcept;
+
   // True once start() has returned.
   bool is_started() const noexcept { return started_.load(std::memory_order_acquire); }
 
   // Between pause() and resume() no thread is sampled. If every thread has an event of its own, in
   // the program's descriptors, that is not possible, and both do nothing.
   bool can_pause() const noexcept {
-    return mode_ == Sampling::kPerfTrap || mode_ == Sampling::kTimer;
+    return may_pause_ && (mode_ == Sampling::kPerfTrap || mode_ == Sampling::kTimer);
   }
   void pause() noexcept;
   void resume() noexcept;
@@ -62,8 +70,9 @@ class SampleSource {
   // needs none.
   int descriptor() const noexcept { return static_cast<int>(trap_event_); }
 
-  // A thread that is kNew takes its first sample at a phase of its period (thread/thread_lives.h).
-  enum class Age { kOld, kNew };
+  // A thread that is kNew takes its first sample at a phase of its period (thread/thread_lives.h),
+  // as does the first of a forked child: kForked, right after start_in_child().
+  enum class Age { kOld, kNew, kForked };
   // False if the thread cannot be sampled.
   bool start_thread(ThreadState& thread, Age age) noexcept;
   // Whether a signal to the calling thread is to be taken as a sample. Signal-safe.
@@ -88,7 +97,7 @@ class SampleSource {
  private:
   bool choose(Sampling wanted, std::string& explanation);
   bool open_event_for(ThreadState& thread, Age age) noexcept;
-  void begin_with_own_event(ThreadState& thread) noexcept;
+  void begin_with_own_event(ThreadState& thread, Nanoseconds process_due) noexcept;
   void prepare(ThreadState& parent) noexcept;
   Nanoseconds event_period(Nanoseconds phase) const noexcept;
   bool takes_own(ThreadState& thread) noexcept;
@@ -110,6 +119,8 @@ class SampleSource {
   std::atomic<Nanoseconds> lateness_{0};
   std::atomic<bool> knows_lateness_{false};
   std::atomic<bool> started_{false};
+  bool may_pause_ = true;
+  bool is_in_child_ = false;
   SamplingPauses pauses_;
   pthread_t timer_{};
   bool timer_runs_ = false;

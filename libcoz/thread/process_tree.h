@@ -46,8 +46,8 @@ class ProcessTree {
   template <typename IsMissing>
   bool look(Nanoseconds now, IsMissing is_missing) noexcept {
     Nanoseconds due = next_look_.load(std::memory_order_relaxed);
-    if (now >= due && next_look_.compare_exchange_strong(due, now + kBetweenLooks,
-                                                         std::memory_order_relaxed)) {
+    if (now >= due &&
+        next_look_.compare_exchange_strong(due, now + kBetweenLooks, std::memory_order_relaxed)) {
       if (is_missing(first())) end();
     }
     return has_ended();

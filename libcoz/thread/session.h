@@ -65,10 +65,22 @@ class Session {
   // False in a child made by vfork: it shares our memory, but has signals and an end of its own.
   static bool is_in_own_process() noexcept { return raw_syscall(SYS_getpid) == process_; }
 
+  // Distinguishes objects of this process from those of another of the tree that have the same
+  // address; 0 without --tree.
+  static std::uintptr_t object_salt() noexcept {
+    return object_salt_.load(std::memory_order_relaxed);
+  }
+
   // True where waits are targets.
   static bool follows_waits() noexcept {
     const Session* session = active();
     return session != nullptr && session->delays.waits != nullptr;
+  }
+
+  // What threads wait for that wait for the end of a process of the tree.
+  static std::uintptr_t object_of_process(int process) noexcept {
+    constexpr std::uintptr_t kOdd = 0x94d049bb133111ebU;
+    return static_cast<std::uintptr_t>(process) * kOdd;
   }
 
   // The rest is for lifecycle/.
@@ -84,6 +96,13 @@ class Session {
   // forked child.
   static void set_own_process() noexcept { process_ = static_cast<int>(raw_syscall(SYS_getpid)); }
   static int own_process() noexcept { return process_; }
+  // Where own_process() is kept, for holds_own_number().
+  static const void* own_process_mark() noexcept { return &process_; }
+  // This process is one of a tree, and the calling one: after set_own_process().
+  static void set_object_salt() noexcept {
+    constexpr std::uintptr_t kOdd = 0xd6e8feb86659fd93U;
+    object_salt_ = static_cast<std::uintptr_t>(process_) * kOdd;
+  }
   static void keep_from_children() noexcept { coz::keep_from_children(&active_, sizeof active_); }
 
   // The state of the calling thread, also after the session's end.
@@ -93,6 +112,7 @@ class Session {
  private:
   static inline constinit OwnPage<std::atomic<Session*>> active_;
   static inline std::atomic<int> process_{0};
+  static inline std::atomic<std::uintptr_t> object_salt_{0};
   static inline thread_local constinit ThreadState* thread_
       __attribute__((tls_model("initial-exec"))) = nullptr;
 };

@@ -18,6 +18,7 @@
 #include "target/selection.h"
 #include "target/wait_sites.h"
 #include "thread/process_tree.h"
+#include "thread/socket_pairs.h"
 #include "thread/thread_lives.h"
 #include "thread/thread_registry.h"
 
@@ -36,6 +37,7 @@ struct SharedState {
   Operations operations;
   RegionRegistry regions;
   WaitSites wait_sites;
+  SocketPairs socket_pairs;
   ThreadRegistry threads;
   ThreadLives lives;
   LeftoverTime leftover;

@@ -40,7 +40,7 @@ struct alignas(64) ThreadState {
 
   // Threads of the run are numbered from 1 on; slots are used again.
   std::uint64_t number = 0;
-  std::atomic<int> tid{0};             // 0: the thread has ended
+  std::atomic<int> tid{0};  // 0: the thread has ended
   // Its process, where that is not the one that makes the experiments (process_tree.h).
   std::atomic<int> process{kFirstProcess};
   int event = -1;                      // perf descriptor, while the thread has an event of its own

@@ -62,6 +62,15 @@ def never_forked(launched: str, generations: int) -> Problem:
     )
 
 
+def tree_of_another(names: Sequence[str]) -> Problem:
+    """--tree goes with the launched program."""
+    other = f"-b {listed(names)} names another one below it" if names else "--forked a child of it"
+    return Problem(
+        f"--tree begins with the launched program, and {other}.",
+        "start that program itself with coz run --tree, or leave --tree out.",
+    )
+
+
 def forked_and_named(names: Sequence[str]) -> Problem:
     """--forked goes with the launched program."""
     return Problem(

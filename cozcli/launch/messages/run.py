@@ -83,6 +83,16 @@ def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -
     )
 
 
+def left_behind(running: int, processes: int) -> Problem:
+    """The launched program has ended before processes that it forked."""
+    others = "process that it forked was" if running == 1 else "processes that it forked were"
+    return Problem(
+        f"when the launched program ended, {running} {others} still running (of {processes} in all): the "
+        "experiments ended there, and what was measured until then is kept.",
+        "keep the program in the foreground until all its processes have ended; for a daemon use --forked.",
+    )
+
+
 def series_so_far(runs: int, spent: float, half: float | None, in_order: bool, until: float | None) -> str:
     """After one of several runs. `half`: the widest half interval of the leading lines, None if unknown."""
     text = f"{count(runs, 'run')}, {spent:.0f} s"

@@ -350,3 +350,50 @@ TEST_CASE("a call that did not block earns no credit and costs no pause") {
   CHECK(tries.state.deferred == 0);
   CHECK_FALSE(tries.state.blocked);
 }
+
+TEST_CASE("who waits for a process takes over the delays that it had served at its end") {
+  World world;
+  Thread waits(world, 1);
+  Thread ends(world, 2);
+  ends.state.clock.start_at(4 * kDelay);
+  world.global.raise_to(4 * kDelay);
+  const bool was_killed = GENERATE(false, true);
+  const auto wait = [&](int ended) {
+    return coz::rules::wait_for_end(
+        waits.delays, [=] { return ended; }, [](int result) { return result == 0; },
+        [&] {
+          if (!was_killed) ends.delays.before_ending(kMutex);
+          clock_now += 10 * kMillisecond;
+          return 1;
+        },
+        [](int) { return kMutex; });
+  };
+  SECTION("it pays first: what was owed before is no matter of the wait") {
+    wait(0);
+    CHECK(slept == 4 * kDelay);
+    CHECK(waits.local() == 4 * kDelay);
+  }
+  SECTION("of one that ended before nothing is taken over") {
+    CHECK(wait(7) == 7);
+    CHECK(slept == 4 * kDelay);
+  }
+}
+
+TEST_CASE("what the others pay while a thread waits for a process is credited, if it ended itself") {
+  World world;
+  Thread waits(world, 1);
+  Thread ends(world, 2);
+  const bool was_killed = GENERATE(false, true);
+  coz::rules::wait_for_end(
+      waits.delays, [] { return 0; }, [](int result) { return result == 0; },
+      [&] {
+        ends.state.clock.start_at(4 * kDelay);
+        world.global.raise_to(4 * kDelay);
+        if (!was_killed) ends.delays.before_ending(kMutex);
+        clock_now += 10 * kMillisecond;
+        return 1;
+      },
+      [](int) { return kMutex; });
+  CHECK(slept == (was_killed ? 4 * kDelay : 0));
+  CHECK(waits.local() == 4 * kDelay);
+}

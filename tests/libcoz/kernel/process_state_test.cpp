@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../in_child.h"
+#include "tests/libcoz/in_child.h"
 #include "kernel/shared_lock.h"
 #include "kernel/zeroed_memory.h"
 
@@ -76,8 +76,8 @@ TEST_CASE("the processor time of another process can be read") {
 }
 
 TEST_CASE("a lock that processes share is taken from one that was killed with it") {
-  auto* lock = new (coz::map_zeroed(sizeof(coz::SharedLock), coz::Sharing::kShared))
-      coz::SharedLock;
+  auto* lock =
+      new (coz::map_zeroed(sizeof(coz::SharedLock), coz::Sharing::kShared)) coz::SharedLock;
   const bool is_waited_for = GENERATE(false, true);
   const int child = kill_child_after([&] { lock->lock(); });
   if (is_waited_for) wait_for(child);

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <new>
 
-#include "../in_child.h"
+#include "tests/libcoz/in_child.h"
 #include "kernel/zeroed_memory.h"
 #include "sampling/histogram.h"
 #include "target/call_paths.h"

@@ -1,0 +1,57 @@
+// What the rules know objects by that threads wait for: the address; with --tree, where another
+// process may have an object of its own at the same address, only if both share the object.
+//
+// Objects that processes map at different addresses have different keys. Without a record of who
+// released one, the global delay stands in (delay/thread_delays.h).
+#ifndef LIBCOZ_INTERPOSE_OBJECT_KEYS_H
+#define LIBCOZ_INTERPOSE_OBJECT_KEYS_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include <cstdint>
+
+#include "thread/session.h"
+
+namespace coz {
+
+// Whether objects are for several processes, as glibc marks them.
+inline bool is_shared(const pthread_mutex_t* mutex) noexcept {
+  constexpr int kShared = 128;
+  return (mutex->__data.__kind & kShared) != 0;
+}
+inline bool is_shared(const pthread_cond_t* condition) noexcept {
+  return (condition->__data.__wrefs & 1U) != 0;
+}
+inline bool is_shared(const pthread_rwlock_t* lock) noexcept { return lock->__data.__shared != 0; }
+// Their types say nothing of what is inside: the count, then this; and four numbers, this last.
+inline bool is_shared(const sem_t* semaphore) noexcept {
+  return reinterpret_cast<const int*>(semaphore)[2] != 0;
+}
+inline bool is_shared(const pthread_barrier_t* barrier) noexcept {
+  return reinterpret_cast<const int*>(barrier)[3] != 0;
+}
+
+// Of this process alone.
+inline std::uintptr_t own_key(std::uintptr_t address) noexcept {
+  return address ^ Session::object_salt();
+}
+
+template <typename Object>
+std::uintptr_t key(const Object* object) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  const std::uintptr_t salt = Session::object_salt();
+  return salt == 0 || is_shared(object) ? address : address ^ salt;
+}
+// Those of C11 are never shared.
+inline std::uintptr_t key(const mtx_t* mutex) noexcept {
+  return own_key(reinterpret_cast<std::uintptr_t>(mutex));
+}
+inline std::uintptr_t key(const cnd_t* condition) noexcept {
+  return own_key(reinterpret_cast<std::uintptr_t>(condition));
+}
+
+}  // namespace coz
+
+#endif  // LIBCOZ_INTERPOSE_OBJECT_KEYS_H

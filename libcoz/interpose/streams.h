@@ -1,0 +1,113 @@
+// Pipes and pairs of sockets, through which processes of a tree wake each other (--tree): whoever
+// waits for data is woken by who writes them, and whoever waits for room by who reads.
+//
+// Other files, other sockets, and programs without --tree are none of this. A wait for a file that
+// ends by poll() and the like earns no credit either. errno is the real call's.
+#ifndef LIBCOZ_INTERPOSE_STREAMS_H
+#define LIBCOZ_INTERPOSE_STREAMS_H
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+
+#include "common/raw_syscall.h"
+#include "interpose/blocking.h"
+
+namespace coz {
+
+// What the two directions of a stream are known by.
+struct Stream {
+  std::uint64_t incoming;
+  std::uint64_t outgoing;
+};
+
+inline std::optional<Stream> stream_of(int file) noexcept {
+  struct stat status{};
+  if (raw_syscall(SYS_fstat, file, reinterpret_cast<long>(&status)) != 0) return std::nullopt;
+  const std::uint64_t inode = status.st_ino;
+  if (S_ISFIFO(status.st_mode)) return Stream{inode, inode};
+  const Session* session = S_ISSOCK(status.st_mode) ? Session::active() : nullptr;
+  if (session == nullptr) return std::nullopt;
+  const auto other = session->shared.socket_pairs.other_end(inode);
+  return other ? std::optional(Stream{inode, *other}) : std::nullopt;
+}
+
+inline std::uintptr_t data_in(std::uint64_t direction) noexcept {
+  return direction * 0xd1342543de82ef95U;
+}
+inline std::uintptr_t room_in(std::uint64_t direction) noexcept {
+  return direction * 0xaf251af3b0f025b5U;
+}
+
+// A call for `events` would not wait.
+inline bool is_ready(int file, short events) noexcept {
+  pollfd wanted = {file, events, 0};
+  const timespec at_once = {0, 0};
+  return raw_syscall(SYS_ppoll, reinterpret_cast<long>(&wanted), 1,
+                     reinterpret_cast<long>(&at_once)) != 0;
+}
+
+inline std::optional<std::uint64_t> inode_of(int file) noexcept {
+  struct stat status{};
+  if (raw_syscall(SYS_fstat, file, reinterpret_cast<long>(&status)) != 0) return std::nullopt;
+  return status.st_ino;
+}
+
+// `released`: what another process that ends the wait has released.
+inline WakeSource wake_source_of_transfer(const ThreadDelays& delays, long result,
+                                          std::uintptr_t released) noexcept {
+  if (result > 0 && delays.was_released(released)) return WakeSource::kThread;
+  return result < 0 && errno == EAGAIN ? WakeSource::kNone : WakeSource::kExternal;
+}
+
+template <typename Call>
+auto read_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call call) {
+  const std::uintptr_t data = data_in(direction);
+  return rules::take_from_stream(
+      delays, {.awaited = data, .given = room_in(direction)},
+      [=] { return is_ready(file, POLLIN); }, call,
+      [&](long result) { return wake_source_of_transfer(delays, result, data); });
+}
+
+template <typename Call>
+auto write_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call call) {
+  const std::uintptr_t room = room_in(direction);
+  return rules::put_into_stream(
+      delays, {.awaited = room, .given = data_in(direction)},
+      [=] { return is_ready(file, POLLOUT); }, call,
+      [&](long result) { return wake_source_of_transfer(delays, result, room); });
+}
+
+// `otherwise` is what a call does that is not between processes of a tree.
+template <typename Call, typename Otherwise>
+COZ_WRAPPER_PART auto read_or(int file, Call call, Otherwise otherwise) {
+  if (Session::object_salt() != 0) {
+    auto delays = Session::current_delays();
+    const auto stream = delays ? stream_of(file) : std::nullopt;
+    if (stream) {
+      const KernelCall kernel_call;
+      return read_stream(*delays, file, stream->incoming, call);
+    }
+  }
+  return otherwise();
+}
+
+template <typename Call, typename Otherwise>
+COZ_WRAPPER_PART auto write_or(int file, Call call, Otherwise otherwise) {
+  if (Session::object_salt() != 0) {
+    auto delays = Session::current_delays();
+    const auto stream = delays ? stream_of(file) : std::nullopt;
+    if (stream) {
+      const KernelCall kernel_call;
+      return write_stream(*delays, file, stream->outgoing, call);
+    }
+  }
+  return otherwise();
+}
+
+}  // namespace coz
+
+#endif  // LIBCOZ_INTERPOSE_STREAMS_H
