@@ -379,7 +379,8 @@ TEST_CASE("who waits for a process takes over the delays that it had served at i
   }
 }
 
-TEST_CASE("what the others pay while a thread waits for a process is credited, if it ended itself") {
+TEST_CASE(
+    "what the others pay while a thread waits for a process is credited, if it ended itself") {
   World world;
   Thread waits(world, 1);
   Thread ends(world, 2);

@@ -43,10 +43,10 @@ TEST_CASE("who waits for data takes over the delays of who wrote them") {
   const Pipe pipe;
   Thread reads(world, 1);
   Thread writes(world, 2);
-  writes.state.clock.start_at(4 * kDelay);
-  world.global.raise_to(4 * kDelay);
   const long result = coz::read_stream(reads.delays, pipe.ends[0], kDirection, [&] {
     clock_now += 10 * kMillisecond;
+    writes.state.clock.start_at(4 * kDelay);
+    world.global.raise_to(4 * kDelay);
     return coz::write_stream(writes.delays, pipe.ends[1], kDirection, [] { return 1L; });
   });
   CHECK(result == 1);

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/libcoz/in_child.h"
 #include "kernel/shared_lock.h"
 #include "kernel/zeroed_memory.h"
+#include "tests/libcoz/in_child.h"
 
 namespace {
 

@@ -4,10 +4,10 @@
 #include <catch2/catch.hpp>
 #include <new>
 
-#include "tests/libcoz/in_child.h"
 #include "kernel/zeroed_memory.h"
 #include "sampling/histogram.h"
 #include "target/call_paths.h"
+#include "tests/libcoz/in_child.h"
 #include "thread/departed_threads.h"
 
 using coz::kMillisecond;
