@@ -122,7 +122,7 @@ def measure_program(options: argparse.Namespace, program: programs.Program) -> c
                 tool.binary(program),
                 profiles[name],
                 options.seconds / turns,
-                (*tool.options, *(program.options if tool.command == predict.COZ else ())),
+                (*tool.options, *(program.run_options if tool.command == predict.COZ else ())),
             )
     measured = compare.Measured(program.name, truth.of_turns(program, slices))
     for name, output in profiles.items():

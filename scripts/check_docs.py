@@ -5,7 +5,7 @@
 2. No line of prose has more than 120 characters: Markdown, man pages, and comments of sources. Tables, code
    and pictures are free.
 3. A decision has at most 80 lines, and docs/decisions/README.md names it; the README has at most 150.
-4. All Markdown together has at most 43,400 words. What stands between spaces and has a letter or a digit is a
+4. All Markdown together has at most 43,800 words. What stands between spaces and has a letter or a digit is a
    word, in tables and code, too. Reports that tests expect (golden/) do not count.
 
 Prints one line per violation, as file:line: what is wrong; exits with 1 if there is any.
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 MAX_WIDTH = 120
 MAX_DECISION_LINES = 80
 MAX_README_LINES = 150
-MAX_WORDS = 43_400
+MAX_WORDS = 43_800
 DECISIONS = pathlib.PurePath("docs/decisions")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NO_PROSE = ("    ", "|", "![")

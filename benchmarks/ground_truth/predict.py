@@ -72,7 +72,7 @@ def profile(
     try:
         subprocess.run(
             [
-                *(str(coz), "run", *program.run_options, *options, "-o", str(output), "---"),
+                *(str(coz), "run", *options, "-o", str(output), "---"),
                 *(str(binary), *program.arguments, "--seconds", f"{seconds:g}"),
             ],
             check=True,

@@ -33,8 +33,8 @@ inline bool is_waited_for(const void* mutex) noexcept {
 
 // The thread that holds a mutex, by its id in the kernel; 0 if nobody does. Only while the mutex
 // certainly exists, as for the caller of a lock function.
-inline LockHolder holder_of(std::uintptr_t mutex) noexcept {
-  const auto& data = reinterpret_cast<const pthread_mutex_t*>(mutex)->__data;
+inline LockHolder holder_of(const void* mutex) noexcept {
+  const auto& data = static_cast<const pthread_mutex_t*>(mutex)->__data;
   return static_cast<LockHolder>(__atomic_load_n(&data.__owner, __ATOMIC_RELAXED));
 }
 
@@ -161,8 +161,8 @@ class FollowedWait {
 // The same for a wait for a mutex.
 class FollowedLockWait {
  public:
-  FollowedLockWait(ThreadDelays& delays, std::uintptr_t mutex) noexcept
-      : delays_(delays), wait_(Runtime::enter_lock_wait(delays, mutex, holder_of)) {}
+  FollowedLockWait(ThreadDelays& delays, std::uintptr_t key, const void* mutex) noexcept
+      : delays_(delays), wait_(Runtime::enter_lock_wait(delays, key, mutex, holder_of)) {}
   ~FollowedLockWait() { Runtime::leave_lock_wait(delays_, wait_); }
   FollowedLockWait(const FollowedLockWait&) = delete;
   FollowedLockWait& operator=(const FollowedLockWait&) = delete;

@@ -13,8 +13,8 @@ using coz::key;
 
 // `lock` is the call that waits for the mutex. Because of the attempt before it, uncontended
 // locking does not read the clock.
-template <typename Attempt, typename IsBusy, typename Lock, typename WakeSourceOf>
-COZ_WRAPPER_PART int take(const void* mutex, Attempt attempt, IsBusy is_busy, Lock lock,
+template <typename Mutex, typename Attempt, typename IsBusy, typename Lock, typename WakeSourceOf>
+COZ_WRAPPER_PART int take(const Mutex* mutex, Attempt attempt, IsBusy is_busy, Lock lock,
                           WakeSourceOf wake_source_of) {
   auto delays = coz::Session::current_delays();
   if (!delays) return lock();
@@ -22,7 +22,7 @@ COZ_WRAPPER_PART int take(const void* mutex, Attempt attempt, IsBusy is_busy, Lo
     return coz::rules::acquire(*delays, key(mutex), attempt, is_busy, lock, wake_source_of);
   }
   const auto followed = [&] {
-    const coz::FollowedLockWait wait(*delays, key(mutex));
+    const coz::FollowedLockWait wait(*delays, key(mutex), mutex);
     return lock();
   };
   return coz::rules::acquire_followed(*delays, key(mutex), attempt, is_busy, followed,

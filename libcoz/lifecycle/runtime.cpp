@@ -268,12 +268,12 @@ Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class) noex
   return runtime->waits_.enter(wait_class, *thread, delays);
 }
 
-Waits::Wait Runtime::enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock,
-                                     LockHolder (*holder)(std::uintptr_t) noexcept) noexcept {
+Waits::Wait Runtime::enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock, const void* mutex,
+                                     LockHolder (*holder)(const void*) noexcept) noexcept {
   Runtime* runtime = active();
   ThreadState* thread = Session::current_thread();
   if (runtime == nullptr || thread == nullptr) return {};
-  return runtime->waits_.enter_lock(lock, holder, *thread, delays);
+  return runtime->waits_.enter_lock(lock, [=] { return holder(mutex); }, *thread, delays);
 }
 
 void Runtime::leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {

@@ -60,8 +60,8 @@ class Runtime {
   // Where waits are targets: the calling thread begins to wait, and has waited.
   static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class) noexcept;
   static void leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
-  static Waits::Wait enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock,
-                                     LockHolder (*holder)(std::uintptr_t) noexcept) noexcept;
+  static Waits::Wait enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock, const void* mutex,
+                                     LockHolder (*holder)(const void*) noexcept) noexcept;
   static void leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:

@@ -42,11 +42,12 @@ class Waits {
     const std::uint32_t target = target_of(wait_class, thread, delays);
     return {target, delays.enter_wait(target)};
   }
-  // The same for a lock. `holder(lock)` says which thread holds it.
-  Wait enter_lock(std::uintptr_t lock, LockHolder (*holder)(std::uintptr_t) noexcept,
-                  ThreadState& thread, ThreadDelays& delays) noexcept {
+  // The same for a lock. `holder()` says which thread holds it.
+  template <typename Holder>
+  Wait enter_lock(std::uintptr_t lock, Holder holder, ThreadState& thread,
+                  ThreadDelays& delays) noexcept {
     const std::uint32_t target = target_of(WaitClass::kLock, thread, delays);
-    return {target, delays.enter_lock_wait(target, lock, [=] { return holder(lock); })};
+    return {target, delays.enter_lock_wait(target, lock, holder)};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {
     if (wait.target != kNoTarget) count(wait.target, delays.leave_wait(wait.followed));
