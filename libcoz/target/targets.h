@@ -40,8 +40,8 @@ struct TargetDescription {
   std::string function;  // empty if unknown
 };
 
-// What the user named: a line (FILE:LINE), a function, a region, or a line that waits, perhaps for a
-// lock.
+// What the user named: a line (FILE:LINE), a function, a region, or a line that waits, perhaps for
+// a lock.
 struct TargetName {
   std::string kind;  // "line", "function", "region", "wait" or "lock"
   std::string name;
@@ -106,8 +106,7 @@ class Targets {
 
   // True if find() may return something else although count() is the same.
   bool may_change(const TargetName& wanted) const noexcept {
-    return wanted.kind == "region" || is_wait(wanted) ||
-           granularity_ == Granularity::kCallpath;
+    return wanted.kind == "region" || is_wait(wanted) || granularity_ == Granularity::kCallpath;
   }
 
  private:
