@@ -6,8 +6,8 @@
 
 namespace {
 
-ground_truth::Line read_line{"read", 4000};
 ground_truth::Line handle_line{"handle", 500};
+ground_truth::Line read_line{"read", 4000};
 
 [[gnu::noinline]] void handle() {
   const long length = ground_truth::varied(handle_line);
