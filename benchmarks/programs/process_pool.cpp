@@ -4,8 +4,8 @@
 
 namespace {
 
-ground_truth::Line prepare_line{"prepare", 150};
-ground_truth::Line work_line{"work", 120};
+ground_truth::Line prepare_line{"prepare", 2000};
+ground_truth::Line work_line{"work", 1500};
 
 [[gnu::noinline]] void prepare() {
   const long length = ground_truth::varied(prepare_line);
