@@ -140,7 +140,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.one_name,
         help="select the waits at this line only; repeatable",
     )
-    parser.add_argument(
+    waits.add_argument(
         "--fixed-lock",
         metavar="FILE:LINE",
         action="append",

@@ -13,6 +13,7 @@ from cozcli.compare import messages as comparison_messages
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write
 from cozcli.output_file import replacing, resolve
+from cozcli.reports.page import NotOurPageError, check_overwriting
 
 
 class Table(NamedTuple):
@@ -46,8 +47,10 @@ def check_page(path: str) -> None:
     file = Path(path)
     if file.is_dir() or not file.absolute().parent.is_dir():
         raise CozError(cannot_write(path, "its folder is not there, or it is a directory"))
-    if file.is_file() and b'content="coz compare"' not in file.read_bytes()[:2000]:
-        raise CozError(comparison_messages.not_our_page(path))
+    try:
+        check_overwriting(file, force=False)
+    except NotOurPageError:
+        raise CozError(comparison_messages.not_our_page(path)) from None
 
 
 def draw(document: dict[str, Any], path: str, theme: str = "light") -> None:

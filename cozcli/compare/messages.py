@@ -249,7 +249,7 @@ def builds_are_layouts(name: str) -> Problem:
 def not_our_page(path: str) -> Problem:
     """--html, and something else is there."""
     return Problem(
-        f"{printable(path)} is there already, and is not a page of coz compare; it was left as it is.",
+        f"{printable(path)} is there already, and is not a page of coz; it was left as it is.",
         "choose another name for --html.",
     )
 

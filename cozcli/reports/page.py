@@ -104,12 +104,17 @@ def write_page(page: str, path: Path, force: bool) -> None:
     """
     # A symbolic link stays one; what it points to is written.
     target = resolve(path)
-    _check_overwriting(target, force)
+    check_overwriting(target, force)
     with replacing(target) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def _check_overwriting(target: Path, force: bool) -> None:
+def check_overwriting(target: Path, force: bool) -> None:
+    """Refuse what is no page of ours; `force`: not.
+
+    Raises:
+        NotOurPageError: another file is there.
+    """
     # What is no regular file is not replaced even by force (`replacing`).
     if force or not target.is_file():
         return

@@ -1,7 +1,6 @@
 #include "experiment/core_waits.h"
 
 #include <algorithm>
-#include <set>
 
 #include "kernel/process_state.h"
 
@@ -11,18 +10,22 @@ namespace {
 
 // Of the first process's threads but the calling one, and of all other processes of a tree.
 Nanoseconds processor_time_of_all(SharedState& shared) {
-  if (!shared.tree.is_on()) return others_processor_time();
+  Nanoseconds time = others_processor_time();
+  if (!shared.tree.is_on()) return time;
+  for (const int process : other_processes(shared)) time += processor_time_of(process);
+  return time + shared.tree.processor_time_of_left();
+}
+
+}  // namespace
+
+std::set<int> other_processes(SharedState& shared) {
   std::set<int> processes;
   shared.threads.for_each([&](const ThreadState& thread) {
     const int process = thread.process.load(std::memory_order_relaxed);
     if (process != ThreadState::kFirstProcess) processes.insert(process);
   });
-  Nanoseconds time = others_processor_time() + shared.tree.processor_time_of_left();
-  for (const int process : processes) time += processor_time_of(process);
-  return time;
+  return processes;
 }
-
-}  // namespace
 
 CoreWaits read_core_waits(SharedState& shared) {
   CoreWaits waits;

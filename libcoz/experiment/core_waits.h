@@ -8,6 +8,7 @@
 #define LIBCOZ_EXPERIMENT_CORE_WAITS_H
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "kernel/thread_time.h"
@@ -29,6 +30,9 @@ struct CoreWaits {
 };
 
 CoreWaits read_core_waits(SharedState& shared);
+
+// Of a tree: its processes but the first, as far as they have threads now.
+std::set<int> other_processes(SharedState& shared);
 
 // The time that threads waited in between. Threads that began in between count from their
 // beginning. Those that ended, or were not read, count as if they had waited like the others, in

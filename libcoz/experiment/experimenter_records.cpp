@@ -1,6 +1,5 @@
 // What the experimenter reads for its records: samples from the start of the run, queues.
-#include <set>
-
+#include "experiment/core_waits.h"
 #include "experiment/experimenter.h"
 #include "kernel/process_state.h"
 #include "thread/departed_threads.h"
@@ -99,12 +98,7 @@ void Experimenter::release_departed_if_due() {
 
 ProcessCounts Experimenter::count_processes() {
   release_departed();
-  std::set<int> others;
-  shared_.threads.for_each([&](const ThreadState& thread) {
-    const int process = thread.process.load(std::memory_order_relaxed);
-    if (process != ThreadState::kFirstProcess) others.insert(process);
-  });
-  return {shared_.tree.joined(), others.size()};
+  return {shared_.tree.joined(), other_processes(shared_).size()};
 }
 
 SamplesRecord Experimenter::samples_record(bool final) {

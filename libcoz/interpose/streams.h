@@ -81,31 +81,35 @@ auto write_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call 
       [&](long result) { return wake_source_of_transfer(delays, result, room); });
 }
 
-// `otherwise` is what a call does that is not between processes of a tree.
+// `transfer(delays, stream)` where the file is a stream between processes of a tree, else
+// `otherwise()`.
+template <typename Transfer, typename Otherwise>
+COZ_WRAPPER_PART auto through_stream(int file, Transfer transfer, Otherwise otherwise) {
+  auto delays = Session::object_salt() == 0 ? std::nullopt : Session::current_delays();
+  const auto stream = delays ? stream_of(file) : std::nullopt;
+  if (!stream) return otherwise();
+  const KernelCall kernel_call;
+  return transfer(*delays, *stream);
+}
+
 template <typename Call, typename Otherwise>
 COZ_WRAPPER_PART auto read_or(int file, Call call, Otherwise otherwise) {
-  if (Session::object_salt() != 0) {
-    auto delays = Session::current_delays();
-    const auto stream = delays ? stream_of(file) : std::nullopt;
-    if (stream) {
-      const KernelCall kernel_call;
-      return read_stream(*delays, file, stream->incoming, call);
-    }
-  }
-  return otherwise();
+  return through_stream(
+      file,
+      [=](ThreadDelays& delays, const Stream& stream) {
+        return read_stream(delays, file, stream.incoming, call);
+      },
+      otherwise);
 }
 
 template <typename Call, typename Otherwise>
 COZ_WRAPPER_PART auto write_or(int file, Call call, Otherwise otherwise) {
-  if (Session::object_salt() != 0) {
-    auto delays = Session::current_delays();
-    const auto stream = delays ? stream_of(file) : std::nullopt;
-    if (stream) {
-      const KernelCall kernel_call;
-      return write_stream(*delays, file, stream->outgoing, call);
-    }
-  }
-  return otherwise();
+  return through_stream(
+      file,
+      [=](ThreadDelays& delays, const Stream& stream) {
+        return write_stream(delays, file, stream.outgoing, call);
+      },
+      otherwise);
 }
 
 }  // namespace coz

@@ -93,7 +93,7 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
 }
 
 std::string location_of(const TargetName& name) {
-  if (name.kind == "wait" || name.kind == "lock") return name.kind + " " + name.name;
+  if (is_wait(name)) return name.kind + " " + name.name;
   if (name.kind != "region") return name.name;
   return "region " + name.name.substr(0, RegionRegistry::kMaxName - 1);
 }
@@ -103,7 +103,7 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
     const auto region = regions_.find(wanted.name);
     return region ? std::optional(of_region(*region)) : std::nullopt;
   }
-  if (is_wait(wanted)) return find_wait(wanted);
+  if (coz::is_wait(wanted)) return find_wait(wanted);
   if ((wanted.kind == "function") != (granularity_ == Granularity::kFunction)) return std::nullopt;
   if (granularity_ == Granularity::kFunction) {
     const auto function = modules_.find_function(wanted.name);

@@ -51,6 +51,10 @@ struct TargetName {
 // "region " and the name, of a region as far as the registry keeps it.
 std::string location_of(const TargetName& name);
 
+inline bool is_wait(const TargetName& name) noexcept {
+  return name.kind == "wait" || name.kind == "lock";
+}
+
 class Targets {
  public:
   // All must outlive it.
@@ -106,14 +110,12 @@ class Targets {
 
   // True if find() may return something else although count() is the same.
   bool may_change(const TargetName& wanted) const noexcept {
-    return wanted.kind == "region" || is_wait(wanted) || granularity_ == Granularity::kCallpath;
+    return wanted.kind == "region" || coz::is_wait(wanted) ||
+           granularity_ == Granularity::kCallpath;
   }
 
  private:
   TargetDescription describe_path(const CallPath& path) const;
-  static bool is_wait(const TargetName& name) noexcept {
-    return name.kind == "wait" || name.kind == "lock";
-  }
   TargetDescription describe_wait(std::uint32_t site) const;
   std::optional<std::uint32_t> find_wait(const TargetName& wanted) const;
   std::optional<std::uint32_t> find_path(std::uint32_t line) const;

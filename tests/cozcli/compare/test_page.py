@@ -68,7 +68,7 @@ def test_the_command_writes_it_and_replaces_its_own_only(tmp_path, capsys, suite
     assert "<td>p</td>" in text if suite else "/bin/true" in text
     page.write_text("mine")
     assert cli.main(command) == 2
-    assert "is not a page of coz compare" in capsys.readouterr().err
+    assert "is not a page of coz;" in capsys.readouterr().err
     assert page.read_text() == "mine"
     assert cli.main(["compare", "--html", str(tmp_path / "none" / "page.html"), *what]) == 2
     assert "its folder is not there" in capsys.readouterr().err
