@@ -28,7 +28,9 @@ export function commonDirectory(locations: string[]): string {
 export function shorten(location: string, prefix: string): string {
   const kind = WAITING.exec(location)?.[0] ?? "";
   const parts = location.slice(kind.length).split(CALLED_FROM);
-  return kind + parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM);
+  return (
+    kind + parts.map((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : part)).join(CALLED_FROM)
+  );
 }
 
 /** File and line of a location; of functions, regions and classes of waits the line is 0. */
