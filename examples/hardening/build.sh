@@ -9,8 +9,8 @@ mkdir -p out
 [ -n "$(find out -name "$program.$name" -newer build.sh -newer hardening.toml)" ] && exit
 
 compile() { # ARGUMENTS: sources and options of the program
-  # shellcheck disable=SC2086
-  "${CC:-gcc}" $plain $options -o "out/$program.$name" "$@" -lstdc++ -lm
+  # shellcheck disable=SC2086 # lists, the compiler too: "ccache gcc"
+  ${CC:-gcc} $plain $options -o "out/$program.$name" "$@" -lstdc++ -lm
 }
 
 case $program in
