@@ -63,7 +63,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, write the page, say where it is, open it."""
     shared.require_packages(*PACKAGES)
-    from cozcli.reports.page import LARGE, NotOurPageError, render_page, write_page
+    from cozcli.reports.page import LARGE, render_page
+    from cozcli.reports.page_file import NotOurPageError, write_page
     from cozcli.reports.page_sources import read_sources
 
     profiles = [_load(options.files or [shared.DEFAULT_PROFILE], options)]

@@ -13,7 +13,7 @@ from cozcli.compare import messages as comparison_messages
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write
 from cozcli.output_file import replacing, resolve
-from cozcli.reports.page import NotOurPageError, check_overwriting
+from cozcli.reports.page_file import NotOurPageError, check_overwriting
 
 
 class Table(NamedTuple):

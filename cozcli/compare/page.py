@@ -21,7 +21,7 @@ from cozcli.compare.drawing import Table
 from cozcli.compare.figure import draw_suite, panels
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write, printable
-from cozcli.reports.page import NotOurPageError, write_page
+from cozcli.reports.page_file import NotOurPageError, write_page
 from cozcli.reports.theme import DARK, LIGHT, Theme
 
 if TYPE_CHECKING:

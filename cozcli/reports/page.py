@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from typing import Any
 from cozcli import __version__
 from cozcli.analysis.estimate.shape import outline
 from cozcli.analysis.result import Analysis, LineResult
-from cozcli.output_file import replacing, resolve
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
@@ -43,8 +41,6 @@ NOT_SHOWN = (
 )
 _BAND = ("effect", "low", "high")
 _DATA = "@DATA@"
-#: By which a page of ours is known, within so many bytes from its beginning.
-_GENERATOR, _HEAD = re.compile(rb'<meta name="generator" content="coz (view|compare)">'), 2000
 
 #: Besides what JSON escapes: what could end the element, or begin another.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&'"}
@@ -57,10 +53,6 @@ class PageProfile:
     name: str
     analysis: Analysis
     left_out: int = 0
-
-
-class NotOurPageError(Exception):
-    """A file is in the way that is not a page of ours."""
 
 
 def render_page(profiles: Sequence[PageProfile], sources: Mapping[str, Mapping[str, Any]]) -> str:
@@ -90,37 +82,6 @@ def embed(document: object) -> str:
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     # These characters occur in strings only, where JSON reads the escape as the character.
     return text.translate(_ESCAPES)
-
-
-def write_page(page: str, path: Path, force: bool) -> None:
-    """Write the file in one step: whoever looks sees the old page or the new one.
-
-    Only a page of ours is overwritten, unless `force`.
-
-    Raises:
-        NotOurPageError: another file is there.
-        CozError: another user's link or file is there.
-        OSError: the system refused.
-    """
-    # A symbolic link stays one; what it points to is written.
-    target = resolve(path)
-    check_overwriting(target, force)
-    with replacing(target) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-
-
-def check_overwriting(target: Path, force: bool) -> None:
-    """Refuse what is no page of ours; `force`: not.
-
-    Raises:
-        NotOurPageError: another file is there.
-    """
-    # What is no regular file is not replaced even by force (`replacing`).
-    if force or not target.is_file():
-        return
-    with open(target, "rb") as file:
-        if not _GENERATOR.search(file.read(_HEAD)):
-            raise NotOurPageError
 
 
 def _profile(profile: PageProfile) -> dict[str, Any]:

@@ -321,6 +321,10 @@ def _rates_of(
     for key, members in windows.items():
         effective = sum(half.effective for half in members)
         visits = sum(half.visits(point) for half in members)
+        if effective <= 0:
+            # At 100 %, while the queue lasts: all visits live on it, and no time counts in which others come.
+            found[key] = 0.0
+            continue
         if slowest is None:
             found[key] = visits / effective
             continue

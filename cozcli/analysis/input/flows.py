@@ -111,7 +111,7 @@ def flows_by_run(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
             for position, window in enumerate(windows)
             if window.run == number and not window.is_of_other_target
             for half, flow in enumerate(window.record.flows)
-            if flow.threads and flow.delay < flow.duration
+            if flow.threads
         ]
         found.append(RunFlows(halves, [_stretch(flow, stages, usual) for flow in flows]))
     return found

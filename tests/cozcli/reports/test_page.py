@@ -17,7 +17,8 @@ from synthetic import Line, many_lines
 
 from cozcli.analysis.result import Mark
 from cozcli.reports.marks import EXPLANATIONS
-from cozcli.reports.page import LARGE, NotOurPageError, PageProfile, embed, render_page, write_page
+from cozcli.reports.page import LARGE, PageProfile, embed, render_page
+from cozcli.reports.page_file import NotOurPageError, write_page
 from cozcli.reports.page_sources import AROUND, MAX_LENGTH, MAX_TEXT, read_sources
 
 ROOT = Path(__file__).resolve().parents[3]

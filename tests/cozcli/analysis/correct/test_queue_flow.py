@@ -287,6 +287,22 @@ def test_windows_that_only_seemed_to_open_in_steady_state_are_corrected() -> Non
         assert effect == pytest.approx(program.lasting_effect(speedup), abs=0.04), (speedup, effect)
 
 
+def test_visits_in_no_effective_time_live_on_the_queue() -> None:
+    """At 100 %, while the queue lasts, everybody else pauses for as long as the consumer runs."""
+    program = Pipeline(6.0, 10.0, 1000)
+    records = records_of(program)
+    paused = [record for record in records[1:] if record["speedup"] == 1.0][::4]
+    for record in paused:
+        record |= {"effective_duration": 1000, "delay": record["duration"] - 1000}
+        record["points"][0] |= {"elapsed": 1000, "half_elapsed": 500}
+        for flow in record["flows"]:
+            flow["delay"] = flow["duration"]
+    rates = lasting_rates(flows_of(records), "item")
+    assert sum(rate == 0 for rate in rates.values()) == len(paused)
+    effects = effects_of(profile_of(records), corrected=True)
+    assert effects[1.0] == pytest.approx(program.lasting_effect(1.0), abs=0.04)
+
+
 def half_of_three_stages(position: int, first: bool) -> Half:
     """Of 7, 10 and 5 ms an item; in odd windows the second is sped up by half, and the last drains its queue.
 
