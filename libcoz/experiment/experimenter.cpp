@@ -29,9 +29,9 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       plan_(options.fixed_speedup, options.speedups),
       companions_(options.companion_dose, counts.histogram, earlier_, options.period),
       meter_(shared.points, shared.operations),
-      flows_(shared),
-      load_(options.load, shared.amplification),
       start_(now()),
+      flows_(shared, start_),
+      load_(options.load, shared.amplification),
       next_checkpoint_(start_ + kFirstCheckpoint) {
   if (options.stop_after > 0) stop_.stop_at(start_ + options.stop_after);
 }
@@ -109,8 +109,7 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   const int speedup = window.speedup;
   select(target, window);
   const Nanoseconds selected = now();
-  if (!stop_.sleep_for(window_.queue_settling())) return false;
-  if (!settle_queues(target)) return false;
+  if (!settle() || !settle_queues(target)) return false;
   claim_waits();
   Opening opening = open_window(target);
   if (reads_threads_) {
@@ -136,6 +135,16 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
     planner_.observe(record.points, block_, companions_.sped_up(target, speedup, run_time()));
   }
   log_or_discard(record);
+  return true;
+}
+
+bool Experimenter::settle() {
+  const Nanoseconds begin = now();
+  const Nanoseconds delay = global_delay();
+  while (const Nanoseconds rest = settling_.rest(window_.queue_settling(), now() - begin,
+                                                 global_delay() - delay)) {
+    if (!stop_.sleep_for(rest)) return false;
+  }
   return true;
 }
 

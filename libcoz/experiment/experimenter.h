@@ -114,6 +114,8 @@ class Experimenter {
   std::vector<BlockWindow> windows_of(const PlannedBlock& planned);
   // False when stopped.
   bool run_window(std::uint32_t target, BlockWindow window);
+  // Until what the speedup before has left is likely to be over. False when stopped.
+  bool settle();
   // Waits for steady state where it is known to take long. False when stopped.
   bool settle_queues(std::uint32_t target);
   void observe_queues(std::uint32_t target, ExperimentRecord& record);
@@ -185,6 +187,7 @@ class Experimenter {
   Partners partners_;
   WindowLength window_;
   WindowMeter meter_;
+  Nanoseconds start_;
   FlowMeter flows_;
   QueueSettling settling_;
   Nanoseconds settle_limit_ = 0;   // of the present window
@@ -195,7 +198,6 @@ class Experimenter {
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows
-  Nanoseconds start_;
   Nanoseconds next_checkpoint_;
   Nanoseconds departed_released_ = 0;  // when that was
   std::uint64_t block_ = 0;

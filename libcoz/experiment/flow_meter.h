@@ -23,7 +23,8 @@ namespace coz {
 
 class FlowMeter {
  public:
-  explicit FlowMeter(SharedState& shared) : shared_(shared) {}
+  // `start`: when what lies before the first window begins; nothing was done by then.
+  FlowMeter(SharedState& shared, Nanoseconds start) : shared_(shared) { written_.time = start; }
 
   void open();
   void mark();

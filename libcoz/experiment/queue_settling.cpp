@@ -43,6 +43,13 @@ Nanoseconds sum_of(const ThreadFlow& thread) {
 
 }  // namespace
 
+Nanoseconds QueueSettling::rest(Nanoseconds length, Nanoseconds real, Nanoseconds delay) const {
+  if (groups_.empty()) return std::max<Nanoseconds>(length - real, 0);
+  const Nanoseconds wanted = length - (real - delay);
+  const Nanoseconds left = std::min(kMaxStretch * length - real, wanted);
+  return left < length / 16 ? 0 : left;
+}
+
 // A thread that pauses for all of the time is there, although it does not run; so what it ran
 // before tells whether it counts.
 std::size_t QueueSettling::count_groups(const FlowResult& flow) const {

@@ -32,6 +32,7 @@ class QueueSettling {
   static constexpr double kMaxShare = 0.4;
   // Queues that take longer are measured as they are: stages tell the pace that lasts.
   static constexpr Nanoseconds kLimit = 2 * kSecond;
+  static constexpr int kMaxStretch = 4;
 
   // A half of a window of `target`.
   void observe(std::uint32_t target, const FlowResult& half);
@@ -40,6 +41,11 @@ class QueueSettling {
   // True if queues were often found out of steady state in windows of `target`.
   bool is_slow(std::uint32_t target) const;
 
+  // How much longer, in real time, a new speedup is in force before anything else is waited for, of
+  // which `real` is over and `delay` was inserted in it; 0: no longer. What stages have in work
+  // leaves them in effective time. So `length` counts in that where threads wait for each other,
+  // up to kMaxStretch times as long in real time.
+  Nanoseconds rest(Nanoseconds length, Nanoseconds real, Nanoseconds delay) const;
   // The longest time to wait now; 0: the window opens as things are. `elapsed`: since the start.
   Nanoseconds limit(std::uint32_t target, Nanoseconds elapsed) const;
   // So long was waited.

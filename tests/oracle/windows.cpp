@@ -42,7 +42,7 @@ void Windows::measure_for(Nanoseconds length) {
 void Windows::run_window(Line line, int speedup) {
   world_.select({Treatment::Kind::kVirtual, line, speedup / 100.0});
   const Nanoseconds selected = world_.now();
-  world_.run_until(world_.now() + length_.queue_settling());
+  settle();
   const Nanoseconds limit =
       care_.waits ? settling_.limit(static_cast<std::uint32_t>(line), world_.now()) : 0;
   const bool gave_up = limit > 0 && !settle_queues(limit);
@@ -52,6 +52,16 @@ void Windows::run_window(Line line, int speedup) {
   if (window.visits == 0) return;
   if (window.record.delay < window.record.duration) written_ = last_;  // else nobody can read it
   windows_.push_back(std::move(window));
+}
+
+void Windows::settle() {
+  const Nanoseconds begin = world_.now();
+  const Nanoseconds delay = world_.global_delay();
+  while (const Nanoseconds rest =
+             settling_.rest(length_.queue_settling(), world_.now() - begin,
+                            world_.global_delay() - delay)) {
+    world_.run_until(world_.now() + rest);
+  }
 }
 
 // Whether steady state came, or was not waited for.

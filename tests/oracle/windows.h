@@ -62,6 +62,7 @@ class Windows {
 
   void run_window(Line line, int speedup);
   void describe(Window& window, Nanoseconds opened, Nanoseconds delay) const;
+  void settle();
   bool settle_queues(Nanoseconds limit);
   void measure(Window& window, Nanoseconds closing_limit);
   bool wait_to_close(Nanoseconds time, Nanoseconds limit);

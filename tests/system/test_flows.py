@@ -27,6 +27,14 @@ def test_each_stage_releases_a_lock_for_each_item(coz, build):
     assert max(waited.values()) > 0
 
 
+def test_flows_and_what_lies_between_them_make_up_the_run(coz, build):
+    run = coz.stopped_at(3, [build("self_limited.cpp"), 100, "pipeline", 8, 300, 500])
+    records = [record for record in run.records("experiment") if record.get("flows")]
+    lengths = [flow["duration"] for record in records for flow in (record["flow_before"], *record["flows"])]
+    end = records[-1]["start"] + records[-1]["duration"]
+    assert 0.9 * end < sum(lengths) < 1.1 * end
+
+
 def test_a_program_without_queues_writes_no_flows(coz, build):
     run = coz.stopped_at(2, [build("benchmarks/programs/mutex_long.cpp"), "--seconds", 100])
     assert halves_of(run) == []

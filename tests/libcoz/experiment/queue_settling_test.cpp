@@ -145,6 +145,19 @@ TEST_CASE("programs whose stages never wait are always in steady state") {
   CHECK(settling.limit(kTarget, 100 * kSecond) == 0);
 }
 
+TEST_CASE("settling counts in effective time where threads wait for each other") {
+  constexpr Nanoseconds kLength = 40 * kMillisecond;
+  QueueSettling settling;
+  CHECK(settling.rest(kLength, 0, 0) == kLength);
+  CHECK(settling.rest(kLength, kLength, kLength) == 0);
+  observe(settling, kTarget, kFull, 1);
+  CHECK(settling.rest(kLength, kLength, 0) == 0);
+  CHECK(settling.rest(kLength, kLength, kLength / 2) == kLength / 2);
+  CHECK(settling.rest(kLength, 2 * kLength, kLength) == 0);
+  CHECK(settling.rest(kLength, QueueSettling::kMaxStretch * kLength,
+                      QueueSettling::kMaxStretch * kLength) == 0);
+}
+
 TEST_CASE("only targets whose windows were often transient wait for steady state") {
   QueueSettling settling;
   observe(settling, kOther, kFull, 20);
