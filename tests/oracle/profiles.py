@@ -94,6 +94,8 @@ def main(folder: Path) -> None:
     every = []
     of_shape: defaultdict[str, list[Compared]] = defaultdict(list)
     for name, of_profile in truths.items():
+        if not (folder / f"{name}.coz").exists():
+            continue
         compared = compare(folder / f"{name}.coz", of_profile)
         every += compared
         of_shape[name.partition(",")[0] + enough_cores(name)] += compared

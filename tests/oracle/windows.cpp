@@ -1,6 +1,7 @@
 #include "tests/oracle/windows.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -225,6 +226,7 @@ Windows::Sums Windows::sums(Line line, int speedup) const {
 }
 
 void Windows::write(const std::string& path) const {
+  std::remove(path.c_str());  // the writer would append
   coz::ProfileWriter writer;
   if (!writer.open(path.c_str())) throw std::runtime_error("cannot write " + path);
   coz::RunRecord run;
