@@ -141,8 +141,8 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
 bool Experimenter::settle() {
   const Nanoseconds begin = now();
   const Nanoseconds delay = global_delay();
-  while (const Nanoseconds rest = settling_.rest(window_.queue_settling(), now() - begin,
-                                                 global_delay() - delay)) {
+  while (const Nanoseconds rest =
+             settling_.rest(window_.queue_settling(), now() - begin, global_delay() - delay)) {
     if (!stop_.sleep_for(rest)) return false;
   }
   return true;
