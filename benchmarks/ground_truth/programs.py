@@ -134,6 +134,7 @@ PROGRAMS = (
     Program("two_phases"),
     Program("latency_queue", latency=True, slice_factor=4),
     Program("latency_tail", latency=True, slice_factor=4),
+    Program("queue_8_latency", latency=True, slice_factor=4),
     Program("io_beside_compute"),
     Program("lock_dropped"),
     Program("lock_split"),

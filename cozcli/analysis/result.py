@@ -65,7 +65,7 @@ class Quantile:
     """The effect on the quantile `q` of the latency of operations with identities.
 
     `baseline`: the quantile without a speedup, ns. `slope`: of a line through the origin, with its 95 %
-    interval. `p_no_slope`: p-value of a slope of 0.
+    interval. `p_no_slope`: p-value of a slope of 0. `blurred`: shorter than delays can tell.
     """
 
     q: float
@@ -76,6 +76,7 @@ class Quantile:
     p_no_slope: float
     curve: tuple[CurvePoint, ...]
     significant: bool = False
+    blurred: bool = False
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from cozcli.reports.base import (
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
 from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
-from cozcli.reports.tails import name_of
+from cozcli.reports.tails import label_of
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
             color=theme.ink,
             linewidth=1.1,
             linestyle=(0, dashes),
-            label=name_of(quantile),
+            label=label_of(quantile),
             zorder=3.5,
         )
         axes.vlines(

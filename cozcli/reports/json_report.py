@@ -158,6 +158,7 @@ def _quantile(quantile: Quantile) -> dict[str, Any]:
         "slope_low": rounded(quantile.slope_low),
         "slope_high": rounded(quantile.slope_high),
         "significant": quantile.significant,
+        "blurred": quantile.blurred,
         "curve": _curve(quantile.curve),
     }
 

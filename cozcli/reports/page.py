@@ -23,7 +23,7 @@ from cozcli.reports.json_report import JsonReport
 from cozcli.reports.marks import explanations, marks_of
 from cozcli.reports.reading import caveat_of, experiments_in_words, explain, reading_of
 from cozcli.reports.summary import ending, quoted_at
-from cozcli.reports.tails import name_of
+from cozcli.reports.tails import label_of
 
 FORMAT, VERSION = "coz-page", 5
 #: Pages larger than this are slow to load, and to send; messages say what makes them smaller.
@@ -128,7 +128,7 @@ def _quantiles(result: LineResult) -> list[dict[str, Any]]:
     """Each with its name, the baseline in ns, and the measured points."""
     return [
         {
-            "name": name_of(quantile),
+            "name": label_of(quantile),
             "baseline": round(quantile.baseline),
             "s": [point.speedup for point in quantile.curve],
             **{key[0]: [_short(getattr(point, key)) for point in quantile.curve] for key in _BAND},

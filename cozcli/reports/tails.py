@@ -12,8 +12,6 @@ TAIL = 0.9
 #: The speedup of which the lines speak, or the measured one next to it.
 TYPICAL = 0.5
 MAX_LISTED = 10
-#: Delays come in steps of a sampling period: quantiles shorter than so many of them are blurred.
-BLURRED_PERIODS = 5
 HEADING = "Quantiles of the latency, where one of p90 and above moves beyond chance:"
 
 
@@ -22,25 +20,29 @@ def name_of(quantile: Quantile) -> str:
     return f"p{100 * quantile.q:.10g}"
 
 
+def label_of(quantile: Quantile) -> str:
+    """The name, and whether to believe it."""
+    return name_of(quantile) + (" (blurred)" if quantile.blurred else "")
+
+
 def describe_tails(
     analysis: Analysis, location: Callable[[str], str], point: Callable[[str], str]
 ) -> list[str]:
     """A line for each result that moves a tail, in the report's order, below a heading; else nothing."""
-    shortest = BLURRED_PERIODS * max((run.period for run in analysis.runs), default=0)
     lines = [
         f"  {location(result.location)}, {point(result.point)}, at {speedup:.0%}: {effects}"
         for result in analysis.results
-        if _moves_a_tail(result, shortest)
-        for speedup, effects in _effects(result, shortest)
+        if _moves_a_tail(result)
+        for speedup, effects in _effects(result)
     ]
     return [HEADING, *lines[:MAX_LISTED]] if lines else []
 
 
-def _moves_a_tail(result: LineResult, shortest: float) -> bool:
-    return any(q.significant and q.q >= TAIL and q.baseline >= shortest for q in result.quantiles)
+def _moves_a_tail(result: LineResult) -> bool:
+    return any(q.significant and q.q >= TAIL and not q.blurred for q in result.quantiles)
 
 
-def _effects(result: LineResult, shortest: float) -> list[tuple[float, str]]:
+def _effects(result: LineResult) -> list[tuple[float, str]]:
     """The effects at one speedup, at which all quantiles are known."""
     common = set.intersection(*({p.speedup for p in q.curve if p.speedup > 0} for q in result.quantiles))
     if not common:
@@ -48,8 +50,7 @@ def _effects(result: LineResult, shortest: float) -> list[tuple[float, str]]:
     chosen = min(common, key=lambda speedup: (abs(speedup - TYPICAL), speedup))
     shown = [(q, next(point for point in q.curve if point.speedup == chosen)) for q in result.quantiles]
     texts = [
-        f"{name_of(q)} {_plus_minus(effect)}" + (" (blurred)" if q.baseline < shortest else "")
-        for q, effect in shown
+        f"{name_of(q)} {_plus_minus(effect)}" + (" (blurred)" if q.blurred else "") for q, effect in shown
     ]
     return [(chosen, ", ".join(texts))]
 

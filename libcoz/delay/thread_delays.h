@@ -5,9 +5,9 @@
 // `sampled` runs in its signal handler. Nothing allocates or locks; errno is kept.
 //
 //   before waking another   apply deferred charges, pay until settled, record what was served
-//   before taking a lock    the same
+//   before taking a lock    the same; who holds a lock that is a target pays later (wait_charges.h)
 //   before blocking         apply deferred charges, remember the clock
-//   after blocking          woken by a thread of the program: take its served delays as credit;
+//   after blocking          woken by a thread of the program: credit what it served, pay the rest;
 //                           woken by anything external (I/O, a time-out): pay all that is owed.
 //                           After a time-out, waiting for the mutex still earns credit
 //                           (prolong_wait)
@@ -53,7 +53,7 @@ struct DelayEnvironment {
 // What ended a wait.
 enum class WakeSource {
   kThread,    // a thread of the program: credit
-  kExternal,  // I/O, a time-out, another process: no credit
+  kExternal,  // I/O, a time-out, an unprofiled process: no credit
   kNone,      // the call did not block
 };
 
@@ -196,7 +196,7 @@ class ThreadDelays {
     }
   }
 
-  // It has released it, and pays what it has not paid because of those.
+  // It has released it, and pays what it put off for those who wait.
   void pay_after_release(std::uintptr_t lock) noexcept {
     if (!follows_waits()) return;
     if (!environment_.waits->is_empty()) environment_.waits->released(lock, state_.holder);

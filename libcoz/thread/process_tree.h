@@ -1,5 +1,5 @@
 // The processes that are profiled together (--tree): the launched one, here called the first, which
-// makes the experiments, and those that it and they fork. They share the block that this is part of
+// makes the experiments, and its descendants. They share the block that this is part of
 // (shared_state.h).
 //
 // Without --tree nothing is set, and no function but is_on() matters. Any thread; lock-free and
@@ -41,8 +41,8 @@ class ProcessTree {
   void end() noexcept { has_ended_.store(true, std::memory_order_release); }
   bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
 
-  // Calls `is_missing(first())` if that has not been done for a while, in whichever process; if so,
-  // the first process was killed. Returns has_ended().
+  // Now and then, in whichever process, asks `is_missing(first())`: true if the first process was
+  // killed. Returns has_ended().
   template <typename IsMissing>
   bool look(Nanoseconds now, IsMissing is_missing) noexcept {
     Nanoseconds due = next_look_.load(std::memory_order_relaxed);

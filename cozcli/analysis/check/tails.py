@@ -20,11 +20,15 @@ from cozcli.analysis.statistics.false_discovery import discoveries
 from cozcli.errors import Problem
 from cozcli.profile.profile import Run
 
+#: Delays come in steps of a sampling period: quantiles shorter than so many of them are blurred.
+BLURRED_PERIODS = 5
+
 
 def with_quantiles(
     results: Sequence[LineResult],
     by_target: Mapping[str, Sequence[Window]],
     corrected: Sequence[Series],
+    runs: Sequence[Run],
 ) -> list[LineResult]:
     """The results, those of latency with their quantiles where operations have identities.
 
@@ -34,8 +38,14 @@ def with_quantiles(
     factors = {(series.location, *series.key): series.factors for series in corrected}
     found = [_quantiles(result, by_target, factors) for result in results]
     chosen = iter(discoveries([q.p_no_slope for each in found for q in each], MAX_FALSE_SLOPES))
+    shortest = BLURRED_PERIODS * max((run.record.period for run in runs), default=0)
     return [
-        replace(result, quantiles=tuple(replace(q, significant=next(chosen)) for q in quantiles))
+        replace(
+            result,
+            quantiles=tuple(
+                replace(q, significant=next(chosen), blurred=q.baseline < shortest) for q in quantiles
+            ),
+        )
         for result, quantiles in zip(results, found, strict=True)
     ]
 

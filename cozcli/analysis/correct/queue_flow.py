@@ -20,7 +20,7 @@ one for stage i, both have passed as many items. The moments must be far apart; 
 queues are empty, is one of them.
 
 Where a stage has waited in the run, but never again after its start, nobody knows how its queue will end:
-such windows are transient. Where no wait ever tied a stage to v, nothing is known of it, and nothing is
+such windows count as transient. Where no wait ever tied a stage to v, nothing is known of it, and nothing is
 corrected.
 """
 

@@ -95,9 +95,11 @@ def estimate_combined(
     value = np.concatenate([[slope @ value[:count]], value])
     variance = np.concatenate([[slope @ covariance[:count, :count] @ slope], np.diag(covariance)])
     half = float(t_quantile(0.5 + LEVEL / 2, fit.posterior.freedom)) * np.sqrt(np.maximum(variance, 0.0))
-    bound = target.bound if kind == THROUGHPUT else 1.0
-    most = bound * np.concatenate([[1.0], everything])
-    p_no_effect, is_beyond = _own_evidence(fit, number, bound)
+    if kind == THROUGHPUT:
+        bound, most = target.bound, target.bound * np.concatenate([[1.0], everything])
+    else:  # behind a queue, latency may fall by more than the line's own time, but not below 0
+        bound, most = 1.0, np.concatenate([[np.inf], np.ones_like(everything)])
+    p_no_effect, is_beyond = _own_evidence(fit, number, float(most[0]))
     value, low, high = (np.minimum(each, most) for each in (value, value - half, value + half))
     at = slice(0, 1 + count)
     return CombinedEstimate(

@@ -79,6 +79,8 @@ def test_json_has_quantiles_of_latency_results(analysis: Analysis) -> None:
     assert at_half["effect"] == pytest.approx(0.45, abs=0.03)
     assert p99["significant"]
     assert not p50["significant"]
+    # Of less than five sampling periods.
+    assert [quantile["blurred"] for quantile in slow["quantiles"]] == [True, True, False]
     (none,) = [result for result in results if result["location"] == "/src/a.c:2"]
     assert not any(quantile["significant"] for quantile in none["quantiles"])
 
@@ -88,7 +90,6 @@ def test_the_table_is_followed_by_targets_that_move_a_tail(analysis: Analysis) -
     start = next(i for i, line in enumerate(lines) if line.startswith("Quantiles of the latency"))
     assert lines[start + 1].startswith("  a.c:1, request, at 50%: p50 ")
     assert ", p99 +4" in lines[start + 1]
-    # Of less than five sampling periods are the others.
     assert lines[start + 1].count("(blurred)") == 2
     assert not lines[start + 1].endswith("(blurred)")
     assert lines[start + 2] == ""
@@ -97,6 +98,7 @@ def test_the_table_is_followed_by_targets_that_move_a_tail(analysis: Analysis) -
 def test_the_page_has_quantiles(analysis: Analysis) -> None:
     page = render_page([PageProfile("profile.coz", analysis)], {})
     assert '"name":"p99"' in page
+    assert '"name":"p50 (blurred)"' in page
 
 
 def test_operations_that_were_lost_are_told(tmp_path) -> None:

@@ -105,6 +105,29 @@ def test_what_is_beyond_the_share_is_marked_and_cut() -> None:
     assert sum(Mark.BEYOND_SHARE in r.marks for r in others) <= 1
 
 
+def test_a_latency_may_fall_by_more_than_the_time_of_its_line() -> None:
+    """Behind a queue that a faster line keeps empty, by 90 % from a speedup of 50 % on."""
+    program = with_work("serial", *[0.05] * 20)
+    records = Measurement().records(program, 900)
+    rng = np.random.default_rng(1)
+    for record in records:
+        if record["type"] != "experiment":
+            continue
+        speedup = record["speedup"] if record["location"] == program.location(0) else 0.0
+        latency = 2e7 * (1 - 0.9 * min(2 * speedup, 1.0)) * np.exp(0.03 * rng.standard_normal())
+        point = record["points"][0]
+        arrivals, elapsed = point["visits"], point["elapsed"]
+        record["points"] = [
+            {"name": "request", "kind": "latency", "arrivals": arrivals, "departures": arrivals}
+            | {"elapsed": elapsed, "in_progress": latency * arrivals / elapsed}
+        ]
+    result = by_line(program, analyse_records(records))[0]
+    effects = {point.speedup: point for point in result.curve}
+    assert effects[0.5].effect == pytest.approx(0.9, abs=0.1)
+    assert effects[0.5].low < effects[0.5].high <= 1
+    assert Mark.BEYOND_SHARE not in result.marks
+
+
 def test_a_line_that_does_harm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def harmful(work: np.ndarray) -> np.ndarray:
         return np.asarray(work[..., 1:].sum(axis=-1) - work[..., 0])
