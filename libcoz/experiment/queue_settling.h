@@ -32,7 +32,7 @@ class QueueSettling {
   static constexpr double kMaxShare = 0.4;
   // Queues that take longer are measured as they are: stages tell the pace that lasts.
   static constexpr Nanoseconds kLimit = 2 * kSecond;
-  static constexpr int kMaxStretch = 4;
+  static constexpr int kMaxStretch = 3;
 
   // A half of a window of `target`.
   void observe(std::uint32_t target, const FlowResult& half);

@@ -58,6 +58,10 @@ void Windows::run_window(Line line, int speedup) {
 void Windows::settle() {
   const Nanoseconds begin = world_.now();
   const Nanoseconds delay = world_.global_delay();
+  if (!care_.waits) {
+    world_.run_until(begin + length_.queue_settling());
+    return;
+  }
   while (const Nanoseconds rest = settling_.rest(length_.queue_settling(), world_.now() - begin,
                                                  world_.global_delay() - delay)) {
     world_.run_until(world_.now() + rest);

@@ -18,7 +18,7 @@ namespace oracle {
 
 // What is done about queues that outlast a window.
 struct Care {
-  bool waits = true;           // for steady state
+  bool waits = true;           // for steady state; else windows open after a fixed real time
   bool there_and_back = true;  // blocks of slow targets; else all are in random order
 };
 
