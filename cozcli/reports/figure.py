@@ -260,7 +260,8 @@ def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
             zorder=3.5,
         )
     if result.quantiles:
-        axes.legend(loc="lower right", fontsize=7.5, frameon=False, handlelength=2.6, labelspacing=0.2)
+        legend = axes.legend(loc="lower right", fontsize=7.5, handlelength=2.6, labelspacing=0.2)
+        legend.get_frame().set(facecolor=theme.paper, edgecolor="none", alpha=0.8)
 
 
 def write_in_a_free_corner(

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cozcli.reports.base import CALLED_FROM
+from cozcli.analysis.input.locations import CALLED_FROM, LOCK, WAIT
 
 #: Lines shown before and after a line; characters of a line; bytes of a file; characters of all excerpts.
 AROUND, MAX_LENGTH, MAX_BYTES, MAX_TEXT = 7, 240, 16_000_000, 200_000
@@ -34,7 +34,8 @@ def read_sources(locations: Iterable[str], newest_run: int) -> dict[str, dict[st
     """
     wanted: dict[str, set[int]] = {}
     for location in locations:
-        path, _, line = location.partition(CALLED_FROM)[0].rpartition(":")
+        own = location.partition(CALLED_FROM)[0].removeprefix(WAIT).removeprefix(LOCK)
+        path, _, line = own.rpartition(":")
         # No file has that many lines, and int() refuses very long numbers.
         if path.startswith("/") and line.isascii() and line.isdigit() and 0 < len(line) < 9:
             wanted.setdefault(path, set()).add(int(line))

@@ -5,7 +5,7 @@ import { type Child, h, said } from "./dom";
 import { fragmentOf } from "./link";
 import { type Entry, type Page, type Quantile, type Result, signOf, type Source } from "./model";
 import { otherLoads } from "./loadview";
-import { shortFunction } from "./locations";
+import { shortFunction, splitLocation } from "./locations";
 import { ownDomain } from "./scales";
 import { percent, printable, share, slope, speedup, summary, title } from "./words";
 
@@ -112,8 +112,7 @@ function explained(result: Result, page: Page, which: string): HTMLElement[] {
 }
 
 function sourceExcerpt(result: Result, page: Page): HTMLElement[] {
-  const path = result.location.split(" < ")[0] ?? "";
-  const source = page.sources[path.slice(0, path.lastIndexOf(":"))];
+  const source = page.sources[splitLocation(result.location)[0]];
   const part = source && result.line > 0 ? partWith(source, result.line) : null;
   if (!source || !part) return [];
   const [first, lines] = part;

@@ -88,7 +88,7 @@ export function title(result: Result): string {
 export function summary(result: Result): string {
   const value = result.told;
   if (!value) return "";
-  const condition = `If ${title(result)} were ${speedup(value.speedup)} faster, `;
+  const condition = `If ${changed(result)} were ${speedup(value.speedup)} ${isWaiting(result) ? "shorter" : "faster"}, `;
   const point = `“${printable(pointName(result))}”`;
   const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
   if (value.low > 0) {
@@ -97,6 +97,16 @@ export function summary(result: Result): string {
   if (value.high < 0)
     return `${condition}${point} would take ${amount} more time.${caveat(result)}${doubts(result)}`;
   return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
+}
+
+function isWaiting(result: Result): boolean {
+  return result.target === "wait" || result.target === "lock";
+}
+
+/** What is sped up, as the subject of a sentence; `coz report` says it likewise. */
+function changed(result: Result): string {
+  if (result.target === "lock") return `waits for the ${title(result)}`;
+  return isWaiting(result) ? `the ${title(result)}` : title(result);
 }
 
 /** The marks that may make it another effect, or none; `coz report` adds them to its sentence, too. */

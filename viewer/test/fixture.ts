@@ -3,6 +3,7 @@
 import { decodePage, type Entry, makeEntries, type Page, type Shape } from "../src/model";
 
 export interface Given {
+  target?: string;
   location?: string;
   function?: string;
   point?: string;
@@ -37,7 +38,7 @@ export function rawResult(given: Given = {}): object {
     h: at.map((x) => effect(x) + (x > 0 ? half : 0)),
   });
   return {
-    target: "line",
+    target: given.target ?? "line",
     location: given.location ?? "/src/a.cpp:1",
     function: given.function ?? "f(int)",
     point: given.point ?? "request",

@@ -30,6 +30,14 @@ test("what would not show, or would reorder text, is shown", () => {
 
 test("a gain, a loss, and nothing shown", () => {
   assert.equal(said({}), "If a.cpp:1 were 25 % faster, “request” would take 12.5 % (±1.0) less time.");
+  assert.match(
+    said({ target: "lock", location: "lock /src/a.cpp:1" }),
+    /^If waits for the lock a.cpp:1 were 25 % shorter,/,
+  );
+  assert.match(
+    said({ target: "wait", location: "wait /src/a.cpp:1" }),
+    /^If the wait a.cpp:1 were 25 % shorter,/,
+  );
   assert.match(said({ effect: (s) => -s / 5 }), /would take 5\.0 % \(±1\.0\) more time\.$/);
   assert.match(said({ effect: () => 0.001 }), /no effect on “request” has been shown \(\+0\.1 ±1\.0 %\)/);
 });

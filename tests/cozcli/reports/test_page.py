@@ -239,6 +239,8 @@ def test_source_comes_with_the_lines_around(tmp_path: Path) -> None:
     assert parts["1"][2] == "line 3"
     assert found[path]["changed"] is False
     assert read_sources([f"{path}:3"], 1)[path]["changed"] is True
+    assert read_sources([f"lock {path}:3"], 1) == read_sources([f"wait {path}:3"], 1)
+    assert read_sources([f"lock {path}:3"], 1) == read_sources([f"{path}:3"], 1)
 
 
 @pytest.mark.parametrize("name", ["id_rsa", "passwd.txt", ".env", "a.cpp.key"])
