@@ -167,48 +167,14 @@ bool Experimenter::settle_queues(std::uint32_t target) {
   return true;
 }
 
-bool Experimenter::run_reference() {
-  if (!source_.can_pause()) return true;
-  if (!interrupt_cost_) interrupt_cost_ = source_.measure_cost();
-  const Nanoseconds start = now();
-  const Nanoseconds delay = global_delay();
-  source_.pause();
-  const bool goes_on = measure_reference();
-  source_.resume();
-  unsampled_ += now() - start - (global_delay() - delay);
-  return goes_on;
-}
-
-bool Experimenter::measure_reference() {
-  if (!stop_.sleep_for(window_.queue_settling())) return false;
-  const Nanoseconds time = now();
-  const Nanoseconds delay = global_delay();
-  const ArrivalCounts arrivals = load_.counts();
-  const auto machine = reads_threads_ ? read_machine_time() : std::nullopt;
-  meter_.open(look_at_points());
-  if (!measure(window_.get(), 0)) return false;
-  ReferenceRecord record;
-  record.block = block_;
-  record.start = time - start_;
-  record.duration = now() - time;
-  record.delay = global_delay() - delay;
-  record.sample_cost = *interrupt_cost_ + counts_.handler_time.mean();
-  record.machine = machine_time_since(machine);
-  record.load = load_.since(arrivals);
-  record.points = meter_.results(effective_now());
-  log_.append(record);
-  return true;
-}
-
 bool Experimenter::measure(Nanoseconds length, Nanoseconds closing_limit) {
   const Nanoseconds interval = poll_interval(length);
-  const Nanoseconds open = now();
+  const Span window{now(), global_delay()};
   flows_.open();
-  const Nanoseconds close_at = open + length;
-  if (!poll_until(open + length / 2, interval)) return false;
+  if (!poll_for(length / 2, window, interval)) return false;
   flows_.mark();
   meter_.halve(look_at_points());
-  if (!wait_to_close(close_at, closing_limit, interval)) return false;
+  if (!wait_to_close(length, window, closing_limit, interval)) return false;
   flows_.mark();
   meter_.request_last_visits(look_at_points());
   // A point that was visited in this window should be visited again within another.
@@ -220,18 +186,30 @@ bool Experimenter::measure(Nanoseconds length, Nanoseconds closing_limit) {
   return true;
 }
 
-bool Experimenter::wait_to_close(Nanoseconds time, Nanoseconds limit, Nanoseconds interval) {
+bool Experimenter::wait_to_close(Nanoseconds length, const Span& window, Nanoseconds limit,
+                                 Nanoseconds interval) {
   is_cut_ = false;
-  if (limit == 0) return poll_until(time, interval);
+  if (limit == 0) return poll_for(length, window, interval);
   const Nanoseconds step = window_.queue_settling();
-  if (!poll_until(time - step, interval)) return false;
+  if (!poll_for(length - step, window, interval)) return false;
   flows_.start_lap();
-  for (Nanoseconds next = time; next <= time + limit; next += step) {
-    if (!poll_until(next, interval)) return false;
+  if (!poll_for(length, window, interval)) return false;
+  const Nanoseconds give_up = now() + limit;
+  while (true) {
     const auto lap = flows_.lap();
     if (!lap || settling_.is_steady(*lap)) return true;
+    if (now() >= give_up) break;
+    if (!poll_until(now() + step, interval)) return false;
   }
   is_cut_ = true;
+  return true;
+}
+
+bool Experimenter::poll_for(Nanoseconds length, const Span& window, Nanoseconds interval) {
+  while (const Nanoseconds rest = settling_.rest_of_window(length, now() - window.opened,
+                                                           global_delay() - window.delay)) {
+    if (!poll_until(now() + rest, interval)) return false;
+  }
   return true;
 }
 

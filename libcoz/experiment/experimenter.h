@@ -101,6 +101,12 @@ class Experimenter {
     Companion partner = {kNoTarget, 0};
   };
 
+  // When a window was opened, and G then.
+  struct Span {
+    Nanoseconds opened;
+    Nanoseconds delay;
+  };
+
   void run_blocks();
   void run_whole();
   void finish_whole();
@@ -124,7 +130,10 @@ class Experimenter {
   // `closing_limit`: for how much longer the window may stay open until queues are in steady state
   // once more; 0: it closes after its length.
   bool measure(Nanoseconds length, Nanoseconds closing_limit);
-  bool wait_to_close(Nanoseconds time, Nanoseconds limit, Nanoseconds interval);
+  bool wait_to_close(Nanoseconds length, const Span& window, Nanoseconds limit,
+                     Nanoseconds interval);
+  // Until the window has lasted for `length`.
+  bool poll_for(Nanoseconds length, const Span& window, Nanoseconds interval);
   bool poll_until(Nanoseconds deadline, Nanoseconds interval);
   Nanoseconds poll_interval(Nanoseconds length) const;
 

@@ -1,4 +1,5 @@
-// How the experimenter begins a block: on which target, with which windows, and what each selects.
+// How the experimenter begins a block: on which target, with which windows, and what each selects;
+// and the window of a block without samples.
 #include "experiment/experimenter.h"
 
 namespace coz {
@@ -75,6 +76,39 @@ void Experimenter::select(std::uint32_t target, BlockWindow window) {
     claim_waits();
     shared_.selection.select(target, options_.period * window.speedup / 100, companions);
   }
+}
+
+bool Experimenter::run_reference() {
+  if (!source_.can_pause()) return true;
+  if (!interrupt_cost_) interrupt_cost_ = source_.measure_cost();
+  const Nanoseconds start = now();
+  const Nanoseconds delay = global_delay();
+  source_.pause();
+  const bool goes_on = measure_reference();
+  source_.resume();
+  unsampled_ += now() - start - (global_delay() - delay);
+  return goes_on;
+}
+
+bool Experimenter::measure_reference() {
+  if (!stop_.sleep_for(window_.queue_settling())) return false;
+  const Nanoseconds time = now();
+  const Nanoseconds delay = global_delay();
+  const ArrivalCounts arrivals = load_.counts();
+  const auto machine = reads_threads_ ? read_machine_time() : std::nullopt;
+  meter_.open(look_at_points());
+  if (!measure(window_.get(), 0)) return false;
+  ReferenceRecord record;
+  record.block = block_;
+  record.start = time - start_;
+  record.duration = now() - time;
+  record.delay = global_delay() - delay;
+  record.sample_cost = *interrupt_cost_ + counts_.handler_time.mean();
+  record.machine = machine_time_since(machine);
+  record.load = load_.since(arrivals);
+  record.points = meter_.results(effective_now());
+  log_.append(record);
+  return true;
 }
 
 }  // namespace coz

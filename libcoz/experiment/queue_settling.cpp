@@ -50,6 +50,12 @@ Nanoseconds QueueSettling::rest(Nanoseconds length, Nanoseconds real, Nanosecond
   return left < length / 16 ? 0 : left;
 }
 
+Nanoseconds QueueSettling::rest_of_window(Nanoseconds length, Nanoseconds real,
+                                          Nanoseconds delay) const {
+  const Nanoseconds added = groups_.empty() ? 0 : std::min(delay / 2, length);
+  return std::max<Nanoseconds>(length + added - real, 0);
+}
+
 // A thread that pauses for all of the time is there, although it does not run; so what it ran
 // before tells whether it counts.
 std::size_t QueueSettling::count_groups(const FlowResult& flow) const {

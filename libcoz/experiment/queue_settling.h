@@ -46,6 +46,9 @@ class QueueSettling {
   // leaves them in effective time. So `length` counts in that where threads wait for each other,
   // up to kMaxStretch times as long in real time.
   Nanoseconds rest(Nanoseconds length, Nanoseconds real, Nanoseconds delay) const;
+  // How much longer, in real time, a window of `length` is open. Half of the delay inserted in it
+  // is added to its length: with most of the time paused, few items would pass in it.
+  Nanoseconds rest_of_window(Nanoseconds length, Nanoseconds real, Nanoseconds delay) const;
   // The longest time to wait now; 0: the window opens as things are. `elapsed`: since the start.
   Nanoseconds limit(std::uint32_t target, Nanoseconds elapsed) const;
   // So long was waited.

@@ -11,6 +11,8 @@ namespace {
 
 constexpr Nanoseconds kClassicOvershoot = 70 * kMicrosecond;
 constexpr std::size_t kMaxLines = 8;
+// Not 0: as the time since when a thread waits, that stands for "does not wait".
+constexpr Nanoseconds kStart = 1;
 
 // The profiler is given functions without an argument for the world.
 World* running = nullptr;
@@ -119,7 +121,7 @@ World::World(const Settings& settings, const Treatment& treatment, int cores)
       treatment_(treatment),
       cores_(cores),
       samples_(kMaxLines + 1),
-      scheduler_(cores),
+      scheduler_(cores, kStart),
       profiler_(make_profiler()) {
   profiler_->select(treatment.speedup);
 }

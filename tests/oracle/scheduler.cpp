@@ -20,7 +20,8 @@ Scheduler* running = nullptr;
 
 }  // namespace
 
-Scheduler::Scheduler(int cores) : cores_for_all_(cores == 0), free_cores_(cores) {
+Scheduler::Scheduler(int cores, Nanoseconds start)
+    : now_(start), cores_for_all_(cores == 0), free_cores_(cores) {
   fibers_.push_back(std::make_unique<Fiber>());
 }
 

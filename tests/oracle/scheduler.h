@@ -34,7 +34,7 @@ using coz::Nanoseconds;
 class Scheduler {
  public:
   // `cores` 0: one for each fiber.
-  explicit Scheduler(int cores);
+  explicit Scheduler(int cores, Nanoseconds start = 0);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -97,7 +97,7 @@ class Scheduler {
   FiberId current_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t planned_ = 0;
-  Nanoseconds now_ = 0;
+  Nanoseconds now_;
   bool cores_for_all_;
   int free_cores_;
   std::vector<FiberId> ready_;  // waiting for a core

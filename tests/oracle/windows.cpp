@@ -98,10 +98,14 @@ void Windows::measure(Window& window, Nanoseconds closing_limit) {
   world_.point().edge.request();
   last_ = read_flows();
   if (!last_.threads.empty()) window.record.flow_before = coz::flow_between(written_, last_);
-  world_.run_until(opened + length / 2);
+  run_for(length / 2, opened, delay);
   const auto first = flow_since(last_);
   take_edge(edges);
-  window.record.cut = !wait_to_close(opened + length, closing_limit);
+  const Nanoseconds step = length_.queue_settling();
+  run_for(length - step, opened, delay);
+  if (closing_limit > 0) lap_ = read_flows();
+  run_for(length, opened, delay);
+  window.record.cut = closing_limit > 0 && !wait_for_steady_state(step, closing_limit);
   const auto second = flow_since(last_);
   take_visits(window, opened, std::move(edges));
   const Nanoseconds lasted = world_.now() - opened;
@@ -115,6 +119,15 @@ void Windows::measure(Window& window, Nanoseconds closing_limit) {
   describe(window, opened, delay);
   const bool all_delay = window.visits == 0 && world_.global_delay() - delay > lasted / 4 * 3;
   if (!all_delay) length_.observe(std::span(&window.visits, 1), lasted);
+}
+
+// Until a window that was opened then has lasted for `length`.
+void Windows::run_for(Nanoseconds length, Nanoseconds opened, Nanoseconds delay) {
+  if (!care_.waits) return world_.run_until(opened + length);
+  while (const Nanoseconds rest = settling_.rest_of_window(length, world_.now() - opened,
+                                                           world_.global_delay() - delay)) {
+    world_.run_until(world_.now() + rest);
+  }
 }
 
 // Rounds off what was read as the window opened.
@@ -177,18 +190,15 @@ void Windows::take_visits(Window& window, Nanoseconds opened, std::vector<coz::V
   window.record.points = {result};
 }
 
-// Runs until `time`, and on until threads wait for each other, for so long at most.
-bool Windows::wait_to_close(Nanoseconds time, Nanoseconds limit) {
-  if (limit == 0) return world_.run_until(time), true;
-  const Nanoseconds step = length_.queue_settling();
-  world_.run_until(time - step);
-  lap_ = read_flows();
-  for (Nanoseconds next = time; next <= time + limit; next += step) {
-    world_.run_until(next);
+// Runs until threads wait for each other, for so long at most. The first lap has begun already.
+bool Windows::wait_for_steady_state(Nanoseconds step, Nanoseconds limit) {
+  const Nanoseconds end = world_.now() + limit;
+  while (true) {
     const auto flow = flow_since(lap_);
     if (!flow || settling_.is_steady(*flow)) return true;
+    if (world_.now() >= end) return false;
+    world_.run_until(world_.now() + step);
   }
-  return false;
 }
 
 coz::FlowReading Windows::read_flows() const {

@@ -65,7 +65,8 @@ class Windows {
   void settle();
   bool settle_queues(Nanoseconds limit);
   void measure(Window& window, Nanoseconds closing_limit);
-  bool wait_to_close(Nanoseconds time, Nanoseconds limit);
+  void run_for(Nanoseconds length, Nanoseconds opened, Nanoseconds delay);
+  bool wait_for_steady_state(Nanoseconds step, Nanoseconds limit);
   bool take_edge(std::vector<coz::Visit>& edges);
   void take_visits(Window& window, Nanoseconds opened, std::vector<coz::Visit> edges);
   // Nothing if no thread has waited at a queue.

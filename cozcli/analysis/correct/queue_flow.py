@@ -47,6 +47,8 @@ MIN_WORK = 0.01
 MIN_HALVES = 3
 #: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
+#: A lag decays if first halves of windows have more of it than second halves, by this share at least.
+MIN_DECAY = 0.2
 #: Less processor time than for so many items in a window says nothing of chance in its visits.
 MIN_ITEMS = 2
 #: The share of halves in which waits tie a stage to v that is enough to trust the pace.
@@ -55,6 +57,9 @@ MIN_TIED = 0.5
 MAX_UNSETTLED = 0.2
 #: w_i is known from waits at one queue that are so far apart, as a share of the run.
 MIN_SPAN = 0.2
+#: So many times the length of the stretch that holds a moment may be given up at an end of a run for a
+#: shorter one.
+MAX_SPENT = 5.0
 #: With so many windows in steady state at a speedup, those that were not are left out.
 MIN_STEADY = 4
 
@@ -92,13 +97,15 @@ def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
 def _without_transient(series: Series) -> Series:
     """Windows that opened in a transient count nothing where enough others can stand for them.
 
-    They stay in their places, for series go with the windows of their target.
+    Nor do they where they are too few to judge, and other speedups of the target are known. They stay in
+    their places, for series go with the windows of their target.
     """
     excluded = np.zeros(len(series.speedup), dtype=bool)
     unknown = series.transient & ~series.lasting
     for speedup in np.unique(series.speedup[unknown]):
         at = series.speedup == speedup
-        if np.count_nonzero(at & ~unknown) >= MIN_STEADY:
+        is_few = speedup > 0 and np.count_nonzero(at) < MIN_HALVES / 2
+        if np.count_nonzero(at & ~unknown) >= MIN_STEADY or (is_few and series.lasting.any()):
             excluded |= at & unknown
     if not excluded.any():
         return series
@@ -161,9 +168,13 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
         by_speedup[half.target, half.window.record.speedup].append(half)
     apart = _stages_apart(stretches, stages, flows)
     found: dict[WindowKey, float] = {}
+    few: list[Half] = []
     for members in by_speedup.values():
         if any(_is_untied(members, stage, passing) for stage in apart):
             found.update({(half.target, half.position): float("nan") for half in members})
+            continue
+        if len(members) < MIN_HALVES:
+            few += members
             continue
         slowest = _slowest(members, flows)
         if slowest is None:
@@ -175,7 +186,9 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
         )
         if lags or is_unsettled:
             found.update(_rates_of(members, flows, slowest if lags else None, passing, point))
-    return found
+    not_as_measured = {target for target, _ in found}
+    unknown = [half for half in few if half.target in not_as_measured]
+    return found | {(half.target, half.position): float("nan") for half in unknown}
 
 
 def _is_unsettled(halves: Sequence[Half]) -> bool:
@@ -233,19 +246,33 @@ def _flows_of_stages(
 
 def _flow_by(stretches: Sequence[Stretch], stage: int, known: int, flow: StageFlow) -> StageFlow | None:
     """Between two moments at which one waits for the other, both pass as many items."""
-    spans = []
-    for pair in ((stage, known), (known, stage)):
-        at = [i for i, stretch in enumerate(stretches) if stretch.waits.get(pair, 0.0) > 0]
-        if at:
-            spans.append(stretches[at[0] + 1 : at[-1] + 1])
+    at = [i for i, stretch in enumerate(stretches) if stretch.waits.get((stage, known), 0.0) > 0]
+    back = [i for i, stretch in enumerate(stretches) if stretch.waits.get((known, stage), 0.0) > 0]
+    spans = [_span(stretches, moments) for moments in (at, back) if moments]
     length = sum(stretch.flow.duration for stretch in stretches)
-    if not spans or max(sum(s.flow.duration for s in span) for span in spans) < MIN_SPAN * length:
+    if not spans or max(map(_duration, spans)) < MIN_SPAN * length:
         return None
     items = sum(flow.sum(span) for span in spans)
     if items <= 0:
         return None
     ran = sum(stretch.ran.get(stage, 0.0) for span in spans for stretch in span)
     return StageFlow(_ran(stage), ran / items) if ran > 0 else None
+
+
+def _span(stretches: Sequence[Stretch], at: Sequence[int]) -> Sequence[Stretch]:
+    """Between two of the stretches, of which each holds a moment: far apart and short, so that it is exact.
+
+    When in its stretch a moment was is not known.
+    """
+    ends = np.cumsum([stretch.flow.duration for stretch in stretches])
+    lengths = np.array([stretches[i].flow.duration for i in at])
+    first = min(range(len(at)), key=lambda k: (ends[at[k]] - ends[at[0]] + MAX_SPENT * lengths[k], k))
+    last = min(range(len(at)), key=lambda k: (ends[at[-1]] - ends[at[k]] + MAX_SPENT * lengths[k], -k))
+    return stretches[at[first] + 1 : at[last] + 1]
+
+
+def _duration(stretches: Sequence[Stretch]) -> int:
+    return sum(stretch.flow.duration for stretch in stretches)
 
 
 def _ran(stage: int) -> Measure:
@@ -276,8 +303,6 @@ def _is_untied(halves: Sequence[Half], stage: int, passing: int) -> bool:
 
 def _slowest(halves: Sequence[Half], flows: Mapping[int, StageFlow]) -> int | None:
     """The stage that can pass the fewest items, at one target and speedup."""
-    if len(halves) < MIN_HALVES:
-        return None
     candidates = [
         (_capacity(halves, flow, stage), stage)
         for stage, flow in flows.items()
@@ -297,17 +322,34 @@ def _passes(
 ) -> bool:
     """Is the lag one of queues? Then there is less of it where waits have tied the stage to v for a while.
 
-    Work that moved to another stage makes a stage lag for good.
+    Work that moved to another stage makes a stage lag for good, as much in the second halves of windows as
+    in the first. A few items in tied windows do not show that.
     """
-    tied = _tied_throughout(halves, stage, passing)
-    return len(tied) < MIN_HALVES or _lag(tied, flows[stage], flows[passing]) < lag / 2
+    firsts, seconds = _tied_throughout(halves, stage, passing)
+    if len(seconds) < MIN_HALVES:
+        return True
+    own, passed = flows[stage], flows[passing]
+    second, error = _lag(seconds, own, passed), _standard_error_of_lag(seconds, own, passed)
+    decayed = _lag(firsts, own, passed) - second > max(error, MIN_DECAY * second)
+    return decayed or second - error < lag / 2
 
 
-def _tied_throughout(halves: Sequence[Half], stage: int, passing: int) -> list[Half]:
-    """Second halves of windows both halves of which are tied."""
+def _standard_error_of_lag(halves: Sequence[Half], flow: StageFlow, passing: StageFlow) -> float:
+    """That of a ratio of sums (Cochran 1977, section 6.4)."""
+    own = np.array([flow.items(half) for half in halves])
+    passed = np.array([passing.items(half) for half in halves])
+    if passed.sum() <= 0:
+        return 0.0
+    residuals = own - own.sum() / passed.sum() * passed
+    return float(np.sqrt(residuals @ residuals * len(halves) / (len(halves) - 1)) / passed.sum())
+
+
+def _tied_throughout(halves: Sequence[Half], stage: int, passing: int) -> tuple[list[Half], list[Half]]:
+    """First and second halves of windows both halves of which are tied."""
     tied = [half for half in halves if stage in half.tied_to(passing)]
-    firsts = {(half.target, half.position) for half in tied if half.first}
-    return [half for half in tied if not half.first and (half.target, half.position) in firsts]
+    firsts = {(half.target, half.position): half for half in tied if half.first}
+    seconds = [half for half in tied if not half.first and (half.target, half.position) in firsts]
+    return [firsts[half.target, half.position] for half in seconds], seconds
 
 
 def _rates_of(

@@ -158,6 +158,18 @@ TEST_CASE("settling counts in effective time where threads wait for each other")
                       QueueSettling::kMaxStretch * kLength) == 0);
 }
 
+TEST_CASE("half of a window's delay is added to its length where threads wait for each other") {
+  constexpr Nanoseconds kLength = 150 * kMillisecond;
+  QueueSettling settling;
+  CHECK(settling.rest_of_window(kLength, kLength, kLength) == 0);
+  observe(settling, kTarget, kFull, 1);
+  CHECK(settling.rest_of_window(kLength, 0, 0) == kLength);
+  CHECK(settling.rest_of_window(kLength, kLength, 0) == 0);
+  CHECK(settling.rest_of_window(kLength, kLength, kLength / 2) == kLength / 4);
+  CHECK(settling.rest_of_window(kLength, kLength, kLength) == kLength / 2);
+  CHECK(settling.rest_of_window(kLength, 2 * kLength, 4 * kLength) == 0);
+}
+
 TEST_CASE("only targets whose windows were often transient wait for steady state") {
   QueueSettling settling;
   observe(settling, kOther, kFull, 20);

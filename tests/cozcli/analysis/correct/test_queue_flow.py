@@ -108,6 +108,14 @@ def test_transient_windows_are_left_out_where_others_stand_for_them(steady: int)
     )
 
 
+def test_a_single_window_at_a_speedup_says_nothing_where_the_others_are_corrected() -> None:
+    records = records_of(Pipeline(6.0, 10.0, 64))
+    fast = [record for record in records[1:] if record["speedup"] == 1.0]
+    few = [record for record in records if record not in fast[1:]]
+    effects = effects_of(profile_of(few), corrected=True)
+    assert set(effects) == {0.25, 0.5, 0.75}
+
+
 def test_windows_that_only_seemed_to_open_in_steady_state_are_corrected() -> None:
     program = Pipeline(6.0, 10.0, 64)
     records = records_of(program)
