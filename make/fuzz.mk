@@ -38,5 +38,5 @@ FUZZ_MAIN := $(FUZZ_TARGETS:%=tests/fuzz/%_target.cpp) tests/fuzz/driver.cpp
 ##@ Test
 .PHONY: fuzz fuzz-targets
 fuzz-targets: $(FUZZ_DRIVEN)
-fuzz: $(if $(FUZZ_CLANG),$(FUZZ_GUIDED),$(FUZZ_DRIVEN)) $(DEV_STAMP) ## read damaged profiles, line tables, programs for FUZZ_SECONDS each
+fuzz: $(if $(FUZZ_CLANG),$(FUZZ_GUIDED),$(FUZZ_DRIVEN)) $(HELPER) $(DEV_STAMP) ## read damaged profiles, line tables, programs for FUZZ_SECONDS each
 	$(BIN)/python tests/fuzz/all_targets.py --seconds $(FUZZ_SECONDS)

@@ -112,3 +112,9 @@ def test_examples_are_built_from_nothing(tmp_path):
     assert done.returncode == 0, done.stderr
     built = {path.name for path in (tmp_path / "build" / "examples").iterdir() if os.access(path, os.X_OK)}
     assert built == {"two_threads", "serial", "producer_consumer", "queue"}
+
+
+def test_the_fuzzers_build_the_helper_that_makes_their_seeds(tmp_path):
+    done = make(tmp_path, "--dry-run", "V=1", "fuzz")
+    assert done.returncode == 0, done.stderr
+    assert f"-o {tmp_path / 'build'}/libexec/coz-linetable" in done.stdout
