@@ -21,6 +21,7 @@ packages=(
   python3 python3-venv             # the command line tool
   ca-certificates                  # pip
   tcl xz-utils                     # examples/sqlite: makes the amalgamation from Debian's source package
+  git                              # tests: what belongs to a clone; a copy of one may come without
   util-linux procps                # tests: setarch, kill
 )
 
