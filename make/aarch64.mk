@@ -5,7 +5,7 @@ AARCH64      := $(BUILD)/aarch64
 AARCH64_CXX  ?= aarch64-linux-gnu-g++
 AARCH64_ROOT ?= /usr/aarch64-linux-gnu
 AARCH64_FLAGS ?= -O2 -g
-AARCH64_MAKE  = $(MAKE) BUILD=$(AARCH64) CXX=$(AARCH64_CXX) CXXFLAGS='$(AARCH64_FLAGS) -isystem $(AARCH64)/include' CATCH3=
+AARCH64_MAKE  = $(MAKE) BUILD=$(AARCH64) CXX='$(AARCH64_CXX)' CXXFLAGS='$(AARCH64_FLAGS) -isystem $(AARCH64)/include' CATCH3=
 
 ##@ Test
 .PHONY: aarch64 aarch64-compile foreign-helper
