@@ -16,6 +16,8 @@ from cozcli.profile.tail import read_tail
 MAX_TARGETS, MIN_SHARE = 150, 0.001
 #: What takes part in combined windows by a name that the runtime can look for.
 _KINDS = ("line", "function")
+#: What a location of these kinds has before the name.
+_PREFIXED = ("wait", "lock", "region")
 
 
 class EarlierSamples:
@@ -25,10 +27,9 @@ class EarlierSamples:
         """`profile`: where all runs go; `beginning`: where the first starts."""
         self._profile = profile
         self._position = beginning
-        self._kind = ""
         self._time = 0
         self._experiments = 0
-        self._samples: Counter[str] = Counter()
+        self._samples: Counter[tuple[str, str]] = Counter()  # by kind and name
 
     def _add_run(self) -> None:
         """Take in the run that was appended last."""
@@ -39,11 +40,11 @@ class EarlierSamples:
             return  # then the next run knows less; that the profile cannot be read is said after all runs
         if tail.run is None or tail.samples is None or tail.run.granularity not in _KINDS:
             return
-        self._kind = tail.run.granularity
         self._time += tail.samples.run_time
         self._experiments += tail.samples.experiments
         for line in tail.samples.lines:
-            self._samples[line.location] += line.count
+            kind = line.kind if line.kind in _PREFIXED else tail.run.granularity
+            self._samples[kind, line.location.removeprefix(f"{line.kind} ")] += line.count
 
     def variables(self) -> dict[str, str]:
         """For the next run's environment (docs/launch_contract.md); to be called once after each run."""
@@ -52,8 +53,8 @@ class EarlierSamples:
             return {}
         least = MIN_SHARE * self._samples.total()
         rows = [
-            f"{self._kind}\t{location}\t{samples}"
-            for location, samples in self._samples.most_common(MAX_TARGETS)
-            if samples >= least and not {"\t", "\n"} & set(location)
+            f"{kind}\t{name}\t{samples}"
+            for (kind, name), samples in self._samples.most_common(MAX_TARGETS)
+            if samples >= least and not {"\t", "\n"} & set(name)
         ]
         return {"COZ_EARLIER_SAMPLES": "\n".join([f"{self._time}\t{self._experiments}", *rows])}

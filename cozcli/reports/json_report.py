@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cozcli import __version__
-from cozcli.analysis.estimate.shape import Shape, outline
+from cozcli.analysis.estimate.shape import Shape, outline, with_usual_speedups
 from cozcli.analysis.result import (
     LATENCY,
     Analysis,
@@ -120,11 +120,11 @@ def _result(result: LineResult) -> dict[str, Any]:
         "contention": result.contention,
         "notes": [mark.value for mark in result.marks],
         "experiments": result.experiments,
-        **({"companion_experiments": result.companion_windows} if result.is_combined else {}),
+        "companion_experiments": result.companion_windows,
         "p_own": None if result.p_own is None else rounded(result.p_own),
         "share": None if result.share is None else rounded(result.share),
         "bound": None if result.bound is None else rounded(result.bound),
-        "curve": _curve(result.curve),
+        "curve": _curve(with_usual_speedups(result)),
         **({"quantiles": [_quantile(each) for each in result.quantiles]} if result.kind == LATENCY else {}),
         "shape": _shape(result),
         "fit": {

@@ -100,7 +100,7 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
 
 
 def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
-    fit, curve = document["fit"], document["curve"]
+    fit = document["fit"]
     chosen = range(0, len(fit["speedup"]), FIT_STEP)
     told = quoted_at(result, min(TYPICAL, fit["speedup"][-1]))
     return {
@@ -113,9 +113,9 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
         **({"quantiles": _quantiles(result)} if result.quantiles else {}),
         "told": None if told is None else [_short(getattr(told, name)) for name in ("speedup", *_BAND)],
         "curve": {
-            "s": [point["speedup"] for point in curve],
-            "n": [point["experiments"] for point in curve],
-            **{key[0]: [_short(p[key]) for p in curve] for key in _BAND},
+            "s": [point.speedup for point in result.curve],
+            "n": [point.experiments for point in result.curve],
+            **{key[0]: [_short(getattr(point, key)) for point in result.curve] for key in _BAND},
         },
         "fit": {
             "to": fit["speedup"][-1],

@@ -22,9 +22,13 @@ class EarlierSamples {
   // There was no earlier run.
   EarlierSamples() = default;
 
-  // Each of `targets` once. `run_time`: effective.
+  // Each of `targets` once. `run_time`: effective. `missing`: those that may yet be found.
   EarlierSamples(Nanoseconds run_time, std::uint64_t experiments,
-                 std::vector<TargetSamples> targets);
+                 std::vector<TargetSamples> targets, std::vector<EarlierRuns::Count> missing = {});
+
+  // Adds those missing that can be found by now: the program has waited there, or entered the
+  // region. Without them, a series of short runs would choose among lines only.
+  void find_missing(const Targets& targets);
 
   Nanoseconds run_time() const noexcept { return run_time_; }
   std::uint64_t experiments() const noexcept { return experiments_; }
@@ -41,6 +45,7 @@ class EarlierSamples {
   std::uint64_t experiments_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> samples_;
   std::vector<TargetSamples> targets_;
+  std::vector<EarlierRuns::Count> missing_;
 };
 
 // Finds the targets by their names; those of libraries that are not loaded yet are left out.

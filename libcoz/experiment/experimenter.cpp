@@ -88,6 +88,7 @@ void Experimenter::run_blocks() {
   earlier_ = find_earlier(options_.earlier, choice_.targets);
   planner_.continue_series(earlier_.experiments());
   while (!stop_.is_stopped()) {
+    earlier_.find_missing(choice_.targets);
     const auto planned = next_block();
     if (!planned) {
       checkpoint_if_due();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -28,6 +29,10 @@ const char* kind_name(PointKind kind) noexcept {
 
 namespace {
 
+// At 100 % no effective time may pass in a window. G grows by whole charges, so the difference of
+// two readings can then be negative, by a charge at most.
+Nanoseconds at_least_1(Nanoseconds effective) { return std::max<Nanoseconds>(effective, 1); }
+
 void write_durations(JsonWriter& json, const std::vector<PointResult::Bucket>& durations) {
   json.key("durations").begin_array();
   for (const PointResult::Bucket& bucket : durations) {
@@ -49,10 +54,10 @@ void write_point(JsonWriter& json, const PointResult& point, bool totals) {
   } else {
     json.field("visits", point.visits);
   }
-  if (!totals) json.field("elapsed", point.elapsed);
+  if (!totals) json.field("elapsed", at_least_1(point.elapsed));
   if (!totals && point.half_visits > 0) {
     json.field("half_visits", point.half_visits);
-    json.field("half_elapsed", point.half_elapsed);
+    json.field("half_elapsed", at_least_1(point.half_elapsed));
   }
   if (!point.durations.empty()) write_durations(json, point.durations);
   if (totals && point.lost > 0) json.field("lost", point.lost);
@@ -214,7 +219,7 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("speedup", record.speedup / 100.0);
   json.field("start", record.start);
   json.field("duration", record.duration);
-  json.field("effective_duration", record.duration - record.delay);
+  json.field("effective_duration", at_least_1(record.duration - record.delay));
   json.field("delay", record.delay);
   json.field("hits", record.target_samples);
   if (record.companions) write_companions(json, *record.companions);
@@ -260,7 +265,7 @@ std::string to_json(const ReferenceRecord& record) {
   json.field("block", record.block);
   json.field("start", record.start);
   json.field("duration", record.duration);
-  json.field("effective_duration", record.duration - record.delay);
+  json.field("effective_duration", at_least_1(record.duration - record.delay));
   json.field("sample_cost", record.sample_cost);
   write_machine(json, record.machine);
   write_load(json, record.load);

@@ -115,6 +115,9 @@ std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {
 }
 
 std::optional<std::uint32_t> Targets::find_wait(const TargetName& wanted) const {
+  for (std::uint32_t site = 0; WaitSites::is_class(site); ++site) {
+    if (describe_wait(site).location == location_of(wanted)) return kFirstWait + site;
+  }
   const auto id = granularity_ == Granularity::kFunction ? modules_.find_function(wanted.name)
                                                          : modules_.find_line(wanted.name);
   const auto site = id ? waits_.find(*id, wanted.kind == "lock") : std::nullopt;

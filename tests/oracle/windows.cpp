@@ -145,6 +145,7 @@ void Windows::describe(Window& window, Nanoseconds opened, Nanoseconds delay) co
   record.samples = all_samples() - record.samples;
   record.processor_time = world_.processor_time() - *record.processor_time;
   record.core_wait = world_.core_wait() - *record.core_wait;
+  record.machine = coz::MachineTime{*record.processor_time, 0};  // there is no other program
   record.run_time = world_.now() - world_.global_delay();
   record.transient = window.transient;
 }

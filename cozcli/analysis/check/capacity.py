@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import works_for_visits
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.targets import BOUND_ERRORS
@@ -107,8 +108,7 @@ def capacity_of(
 
 def _idle(cores: int, record: ExperimentRecord) -> float:
     """The time in which cores had nothing to do, of any program; with other cores in the machine, less."""
-    others = max(record.machine_busy - record.processor_time, 0) + max(record.machine_stolen, 0)
-    return max(cores * record.duration - record.processor_time - others, 0)
+    return max(cores * record.duration - record.processor_time - taken_by_others(record), 0)
 
 
 def _demand(record: ExperimentRecord) -> int:

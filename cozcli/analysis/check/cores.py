@@ -1,8 +1,8 @@
 """Did threads wait for a processor, and were they sampled as often as planned?
 
 A pause in one thread lends its processor to another that waits for one, which no faster line would do.
-Simulations with twice as many threads as cores err by up to 18 points, whatever the rules. Nothing corrects
-it, so the result is marked.
+Simulations with twice as many threads as cores err by up to 18 points, whatever the rules. Such results are
+marked, and held to what cores can do (capacity.py).
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from collections.abc import Sequence
 
 from cozcli.analysis.input.windows import Window
 from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord
 
 #: Mark results whose threads waited for a processor for longer than this share of their processor time.
 MAX_WAITING = 0.1
+#: Where the program's own threads fill this part of the cores, a smaller share says as much.
+MIN_FILLED, MAX_WAITING_IF_FILLED = 0.85, 0.05
+#: A program that fills this part of the cores is limited by them, not by load.
+NEARLY_FILLED = 0.95
 #: A timer that takes fewer samples than this part of the planned number is mentioned.
 MIN_SAMPLING_RATE = 0.9
 
@@ -23,6 +28,32 @@ def waiting_share(windows: Sequence[Window], runs: Sequence[Run]) -> float:
     known = [w for w in windows if w.record.core_wait >= 0 and not w.is_of_other_target]
     had = sum(_processor_time(window, runs) for window in known)
     return sum(window.record.core_wait for window in known) / had if had else 0.0
+
+
+def lacks_cores(windows: Sequence[Window], runs: Sequence[Run]) -> bool:
+    """Did threads wait for a processor for so long that pauses lent processors to others?
+
+    Pauses shorten waiting, so baselines tell more than other windows; but not what other programs took.
+    """
+    if waiting_share(windows, runs) > MAX_WAITING:
+        return True
+    known = [w for w in windows if w.record.machine_busy > 0 and w.record.core_wait >= 0]
+    baselines = [w.record for w in known if w.record.speedup == 0 and w.record.processor_time > 0]
+    had = sum(record.processor_time for record in baselines)
+    waited = sum(max(record.core_wait - taken_by_others(record), 0) for record in baselines)
+    return filled(known, runs) > MIN_FILLED and waited > MAX_WAITING_IF_FILLED * had
+
+
+def filled(windows: Sequence[Window], runs: Sequence[Run]) -> float:
+    """The part of the cores' time that the program had in baselines; 0 if unknown."""
+    baselines = [w for w in windows if w.record.speedup == 0 and w.record.processor_time > 0]
+    could = sum(runs[window.run].record.cores * window.record.duration for window in baselines)
+    return sum(window.record.processor_time for window in baselines) / could if could else 0.0
+
+
+def taken_by_others(record: ExperimentRecord) -> int:
+    """Time of processors that other programs and machines had in a window; 0 if unknown."""
+    return max(record.machine_busy - record.processor_time, 0) + max(record.machine_stolen, 0)
 
 
 def sampling_rate_achieved(windows: Sequence[Window], runs: Sequence[Run]) -> float:

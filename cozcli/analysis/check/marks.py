@@ -10,6 +10,9 @@ from cozcli.analysis import messages
 from cozcli.analysis.check.cores import (
     MAX_WAITING,
     MIN_SAMPLING_RATE,
+    NEARLY_FILLED,
+    filled,
+    lacks_cores,
     sampling_rate_achieved,
     waiting_share,
 )
@@ -69,7 +72,10 @@ def find_marks(
     unsteady = unsteady_results(by_target) | lasting
     for key in transient | {(*pair, THROUGHPUT) for pair in unsteady - lasting}:
         marks.by_result[key].add(Mark.NOT_STEADY)
-    for point, (mark, locations) in open_loop_marks(by_target, phases, unsteady).items():
+    everything = [window for windows in by_target.values() for window in windows]
+    has_time_to_spare = filled(everything, runs) < NEARLY_FILLED
+    paced = open_loop_marks(by_target, phases, unsteady) if has_time_to_spare else {}
+    for point, (mark, locations) in paced.items():
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
         for location in locations:
             marks.by_result[location, point, THROUGHPUT].add(mark)
@@ -98,7 +104,7 @@ def _add_cores(
     marks: Marks, keys: Iterable[ResultKey], by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]
 ) -> None:
     everything = [window for windows in by_target.values() for window in windows]
-    waiting = {target for target, windows in by_target.items() if waiting_share(windows, runs) > MAX_WAITING}
+    waiting = {target for target, windows in by_target.items() if lacks_cores(windows, runs)}
     share = waiting_share(everything, runs)
     if waiting or share > MAX_WAITING:
         marks.warnings.append(messages.too_few_cores(share, runs[0].record.cores))

@@ -106,3 +106,30 @@ def effect_at(result: LineResult, speedup: float) -> Effect | None:
             measured = point.experiments > 0 or not result.is_combined
             return Effect(speedup, point.effect, point.low, point.high, measured)
     return fitted_at(result, speedup)
+
+
+#: Speedups at which scripts may rely on an effect, however it was obtained.
+USUAL_SPEEDUPS = (0.25, 0.5, 0.75)
+
+
+def with_usual_speedups(result: LineResult) -> tuple[CurvePoint, ...]:
+    """The curve with effects at 25, 50 and 75 %, with 0 experiments where they were not measured.
+
+    Beyond the last speedup that was measured, the effect is the slope's, and its interval reaches to that of
+    a curve that is level from there on.
+    """
+    if len(result.curve) < 2:
+        return result.curve
+    points = {point.speedup: point for point in result.curve}
+    for speedup in USUAL_SPEEDUPS:
+        if speedup in points:
+            continue
+        found = effect_at(result, speedup) or _beyond(result, speedup)
+        points[speedup] = CurvePoint(speedup, found.effect, found.low, found.high, 0)
+    return tuple(points[speedup] for speedup in sorted(points))
+
+
+def _beyond(result: LineResult, speedup: float) -> Effect:
+    last = result.curve[-1]
+    low, high = result.slope_low * speedup, result.slope_high * speedup
+    return Effect(speedup, result.slope * speedup, min(low, last.low), max(high, last.high), False)

@@ -28,6 +28,8 @@ LEAST_BOUND = 0.005
 BOUND_ERRORS = 2.0
 #: Kinds of targets of which shares alone tell something.
 SAMPLED = ("line", "function", "callpath")
+#: So many samples of a run, all out of scope, are not so by chance.
+MIN_OUTSIDE = 100
 #: A target that no window sped up is one nevertheless if its share allows at least this effect.
 MIN_UNTRIED = 0.02
 
@@ -95,12 +97,15 @@ def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
     """The share and the number of samples of each location, over all runs. Waiting for a core is part of it.
 
     A wait's periods are of real time: the thread waits while others pause, and neither a core nor a timer
-    matters. Runs that were killed before they had counted all samples tell by their windows.
+    matters. Runs that were killed before they had counted all samples tell by their windows. Runs with many
+    samples, all of them out of scope, had another scope, and tell nothing.
     """
     periods: defaultdict[str, float] = defaultdict(float)
     samples: defaultdict[str, float] = defaultdict(float)
     time = 0.0
     for run in runs:
+        if run.samples is not None and run.samples.total >= MIN_OUTSIDE and not run.samples.lines:
+            continue
         counted, of_run = _counted(run)
         lengthened = _lengthened(run)
         time += of_run

@@ -40,6 +40,19 @@ def test_a_run_knows_what_those_before_it_sampled(start: Start) -> None:
     assert out == "(none)\n(none)\n"
 
 
+def test_waits_and_regions_of_earlier_runs_are_handed_over_by_their_names(start: Start) -> None:
+    lines = [
+        f'{{"kind":"{kind}","location":"{location}","function":"f","count":5}}'
+        for kind, location in (("wait", "wait x.c:3"), ("lock", "lock (all)"), ("region", "region a b"))
+    ]
+    samples = f'{{"type":"samples","run_time":1000,"total":9,"experiments":1,"lines":[{",".join(lines)}]}}\n'
+    records = RECORDS + samples
+    _, out, _ = finish(
+        start("environment", "COZ_EARLIER_SAMPLES", options=("--repeat", "2"), FAKE_RECORDS=records)
+    )
+    assert out == "(none)\n1000\t1\nwait\tx.c:3\t5\nlock\t(all)\t5\nregion\ta b\t5\n"
+
+
 @pytest.mark.parametrize("how", ["exit", "raise"])
 def test_after_a_failure_there_is_no_other_run(start: Start, tmp_path: Path, how: str) -> None:
     status, _, error = finish(start(how, "6", options=("--duration", "1h"), FAKE_RECORDS=RECORDS))

@@ -165,6 +165,18 @@ def test_json_has_summary_and_shape() -> None:
     assert document["results"][0]["shape"]["since"] == document["results"][0]["shape"]["largest"]["speedup"]
 
 
+def test_json_has_the_usual_speedups_even_if_none_of_them_was_measured() -> None:
+    document = json.loads(JsonReport().render(analysis_of([RISES], 400, speedups=(0.3,))))
+    curve = {point["speedup"]: point for point in document["results"][0]["curve"]}
+    assert list(curve) == [0.0, 0.25, 0.3, 0.5, 0.75]
+    assert [s for s, point in curve.items() if point["experiments"] == 0] == [0.25, 0.5, 0.75]
+    assert curve[0.25]["effect"] == pytest.approx(0.1, abs=0.01)
+    assert curve[0.75]["effect"] == pytest.approx(0.3, abs=0.03)
+    # Nobody knows whether the curve goes on like that.
+    assert curve[0.75]["low"] <= curve[0.3]["low"]
+    assert curve[0.75]["high"] >= curve[0.75]["effect"]
+
+
 # SARIF
 
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 
+#include "experiment/earlier_samples.h"
+
 using namespace coz;
 
 namespace {
@@ -71,6 +73,26 @@ TEST_CASE("a kind that the granularity does not have is not found") {
   CHECK_FALSE(program.targets.find({"function", "f"}));
   CHECK_FALSE(program.targets.find({"line", "f"}));
   CHECK(program.targets.find({"region", "f"}));
+}
+
+TEST_CASE("a class of waits is found by its name") {
+  const Program program;
+  const auto all = program.targets.find({"wait", "(all sleep)"});
+  REQUIRE(all);
+  CHECK(program.targets.describe(*all, kNoFunction).location == "wait (all sleep)");
+  CHECK(program.targets.find({"lock", "(all)"}));
+  CHECK_FALSE(program.targets.find({"wait", "(all lock)"}));
+}
+
+TEST_CASE("samples of earlier runs are found once the program has been there") {
+  Program program;
+  coz::EarlierSamples earlier =
+      coz::find_earlier({kSecond, 5, {{{"region", "f"}, 7}}}, program.targets);
+  CHECK(earlier.targets().empty());
+  program.enter("f");
+  for (int i = 0; i < 2; ++i) earlier.find_missing(program.targets);
+  REQUIRE(earlier.targets().size() == 1);
+  CHECK(earlier.of(earlier.targets()[0].target) == 7);
 }
 
 TEST_CASE("a chosen target's location is that of its results") {

@@ -56,7 +56,8 @@ TEST_CASE("a process that was killed has ended before anybody waits for it") {
   CHECK_FALSE(coz::is_missing(getpid()));
 }
 
-TEST_CASE("a process holds its number until it executes another program") {
+// [native]: an emulator cannot read the memory of another process.
+TEST_CASE("a process holds its number until it executes another program", "[native]") {
   const Child stays([] { own_number = getpid(); });
   CHECK(comes_true([&] { return coz::holds_own_number(stays.process(), &own_number); }));
   const Child leaves([] {

@@ -220,6 +220,20 @@ TEST_CASE("an experiment with a point of each kind") {
         R"("elapsed":380},{"name":"in","kind":"arrival","visits":9,"elapsed":370}]})");
 }
 
+TEST_CASE("no effective time is written as a nanosecond, for readers need some") {
+  ExperimentRecord experiment = experiment_record();
+  experiment.delay = experiment.duration + 1;
+  experiment.points = {{.name = "item",
+                        .kind = PointKind::kThroughput,
+                        .visits = 5,
+                        .elapsed = -300,
+                        .half_visits = 2,
+                        .half_elapsed = -10}};
+  const std::string json = to_json(experiment);
+  CHECK(json.find(R"("effective_duration":1,)") != std::string::npos);
+  CHECK(json.find(R"("elapsed":1,"half_visits":2,"half_elapsed":1})") != std::string::npos);
+}
+
 TEST_CASE("an experiment that was unsettled says so, and an unknown function is left out") {
   ExperimentRecord experiment = experiment_record();
   experiment.unsettled = true;

@@ -183,6 +183,27 @@ def test_threads_that_wait_for_processors_are_mentioned_once() -> None:
     assert not any(doubts(analyse_records(model(*lines, busy=2.0, waiting=0.08).records(16))).values())
 
 
+@pytest.mark.parametrize(
+    ("busy", "others", "marked"), [(2.0, 0.0, True), (1.5, 0.0, False), (1.8, 0.16, False)]
+)
+def test_where_the_program_fills_the_cores_short_waits_count(
+    busy: float, others: float, marked: bool
+) -> None:
+    """But not those for processors that other programs had."""
+    records = model(idle("/a.c:1"), busy=busy, waiting=0.08).records(16)
+    for window in windows(records):
+        window["machine_busy"] = int((busy + others) * window["duration"])
+    found = doubts(analyse_records(records))["/a.c:1", "throughput"]
+    assert (Mark.CORES in found) == marked
+
+
+def test_a_program_that_fills_the_cores_is_not_limited_by_load() -> None:
+    lines = [idle(f"/a.c:{number}") for number in range(4)]
+    for busy, marked in ((1.8, True), (2.0, False)):
+        found = doubts(analyse_records(paced(model(*lines, busy=busy).records(40))))
+        assert all((Mark.LOAD in marks) == marked for marks in found.values())
+
+
 def test_only_lines_whose_own_threads_waited_are_marked() -> None:
     records = model(idle("/a.c:1"), idle("/a.c:2")).records(16)
     for window in windows(records):

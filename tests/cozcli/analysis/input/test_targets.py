@@ -34,6 +34,18 @@ def test_shares_are_samples_for_the_time_of_all_runs() -> None:
         assert samples == pytest.approx(share * 400 * WINDOW / PERIOD)
 
 
+@pytest.mark.parametrize(("total", "counts"), [(1000, False), (3, True)])
+def test_a_run_with_another_scope_tells_nothing_of_shares(total: int, counts: bool) -> None:
+    records = Measurement().records(Program("serial", 10), 40)
+    outside = [dict(record) for record in records if record["type"] in ("run", "samples")]
+    outside[1] |= {"lines": [], "in_scope": 0, "total": total}
+    plain = shares_of_time(runs_of(records))
+    both = shares_of_time(runs_of(records, outside))
+    expected = 0.5 if counts else 1.0
+    for location, (share, _) in both.items():
+        assert share == pytest.approx(expected * plain[location][0])
+
+
 def test_waiting_for_a_core_is_part_of_the_share() -> None:
     records = Measurement().records(Program("serial", 10), 40)
     plain = shares_of_time(runs_of(records))
