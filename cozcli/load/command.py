@@ -19,7 +19,8 @@ from cozcli.commands import run, values
 from cozcli.errors import CozError
 from cozcli.launch import messages as launch_messages
 from cozcli.load import messages
-from cozcli.profile.profile import load_profile
+from cozcli.profile.profile import collect_runs, load_profile
+from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.status_row import StatusRow
 
 DEFAULT_PROFILE = "amp.coz"
@@ -29,6 +30,8 @@ DEFAULT_BUDGET = 600.0
 TIGHT = 2.0
 #: Rounds before intervals are believed.
 MIN_ROUNDS = 2
+#: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
+MAX_FAILURES = 3
 #: Options of `coz run` that a sweep sets itself.
 OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
 
@@ -83,7 +86,9 @@ def execute(options: argparse.Namespace) -> int:
     if not options.program:
         raise CozError(launch_messages.run.no_program(options.words))
     shared.require_packages(*PACKAGES, "rich")
-    Sweep(options.output, options.levels, options.budget, _command(options)).run()
+    status = Sweep(options.output, options.levels, options.budget, _command(options)).run()
+    if status != 0:
+        return status
     from cozcli.analysis.analyse import analyse
     from cozcli.reports.text import TextReport
 
@@ -140,6 +145,14 @@ def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProc
     return subprocess.CompletedProcess(process.args, process.returncode, stderr=errors)
 
 
+class _RefusedError(Exception):
+    """`coz run` did not start the program, and has said why."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 class Sweep:
     """Rounds of runs, one at each level in random order. `command`: but for the level's own option."""
 
@@ -152,37 +165,48 @@ class Sweep:
         self._command = command
         self._start = time.monotonic()
         self._runs = 0
+        self._failures = 0
+        self._beginning = _size(profile)
         self._said: set[str] = set()
         self._row = StatusRow() if StatusRow.is_possible() else None
 
-    def run(self) -> None:
+    def run(self) -> int:
         """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
 
+        Returns:
+            0, or the status of a first run that `coz run` refused and said why.
+
         Raises:
-            CozError: the first run ended without arrivals, or did not even start.
+            CozError: the first run measured nothing or no arrivals, or runs fail again and again.
         """
         if self._row is not None:
             self._row.release_on_ctrl_z()
         try:
-            self._measure(0, 0)
-            interval = self._interval()
-            first = [level for level in self._levels if level > 0]
-            rounds = 0
-            while self._has_time():
-                order = first if rounds == 0 else list(self._levels)
-                random.shuffle(order)
-                for level in order:
-                    if not self._has_time():
-                        return
-                    self._measure(level, round(interval * level / 100))
-                rounds += 1
-                if rounds >= MIN_ROUNDS and self._is_tight():
-                    return
+            self._sweep()
+        except _RefusedError as refused:
+            return refused.status
         except KeyboardInterrupt:
             print("coz: stopped; this is what was measured so far", file=sys.stderr)
         finally:
             if self._row is not None:
                 self._row.release()
+        return 0
+
+    def _sweep(self) -> None:
+        self._measure(0, 0)
+        interval = self._interval()
+        first = [level for level in self._levels if level > 0]
+        rounds = 0
+        while self._has_time():
+            order = first if rounds == 0 else list(self._levels)
+            random.shuffle(order)
+            for level in order:
+                if not self._has_time():
+                    return
+                self._measure(level, round(interval * level / 100))
+            rounds += 1
+            if rounds >= MIN_ROUNDS and self._is_tight():
+                return
 
     def _has_time(self) -> bool:
         return time.monotonic() - self._start < self._budget
@@ -196,8 +220,14 @@ class Sweep:
             [*before, "--arrival-speedup", f"{arrival_speedup}ns", "---", *program], self._profile
         )
         self._pass_on(done.stderr)
-        if self._runs == 1 and not Path(self._profile).exists():
-            raise CozError(messages.sweep_cannot_start(), done.returncode or 2)
+        status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+        self._failures = self._failures + 1 if status != 0 else 0
+        if self._runs == 1 and _size(self._profile) == self._beginning:
+            if status != 0 and "coz: error:" in done.stderr:
+                raise _RefusedError(status)
+            raise CozError(messages.sweep_cannot_start(status), status or 2)
+        if self._failures == MAX_FAILURES:
+            raise CozError(messages.sweep_keeps_failing(self._failures, status, self._profile), status)
 
     def _pass_on(self, errors: str) -> None:
         """Warnings and errors, each once; what a run says of its success is not for here."""
@@ -208,10 +238,16 @@ class Sweep:
                 print(line, file=sys.stderr, flush=True)
 
     def _interval(self) -> float:
-        """Nanoseconds between two arrivals in a thread, at base load."""
+        """Nanoseconds between two arrivals in a thread, at base load.
+
+        Earlier runs in the file do not count: they may be another program's, or of another machine.
+        """
+        with open(self._profile, "rb") as stream:
+            stream.seek(self._beginning)
+            runs = collect_runs(read_records(stream, ReadProblems()), self._profile)
         records = [
             record.arrivals
-            for run_ in load_profile([self._profile]).runs
+            for run_ in runs
             for record in run_.experiments
             if record.arrivals and record.arrivals.speedup == 0
         ]
@@ -243,6 +279,13 @@ def _command(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     """What comes before the level's option, and the program."""
     before = list(options.run_options)
     return before if options.lines else [*before, "--fixed-speedup", "0"], options.program
+
+
+def _size(profile: str) -> int:
+    try:
+        return Path(profile).stat().st_size
+    except OSError:
+        return 0
 
 
 def _levels(text: str) -> tuple[int, ...]:

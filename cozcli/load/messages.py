@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import count, duration, listed
+from cozcli.messages import count, duration, listed, printable
 
 
 def amplified_without_samples() -> Problem:
@@ -82,11 +82,20 @@ def load_reached(arrivals: int, interval: float, speedup: int) -> str:
     )
 
 
-def sweep_cannot_start() -> Problem:
-    """The first run of `coz amp` left no profile."""
+def sweep_cannot_start(status: int) -> Problem:
+    """The first run of `coz amp` added nothing to the profile."""
     return Problem(
-        "the first run of the sweep did not come about, so there is nothing to sweep.",
-        "what coz run said above is why.",
+        f"the first run ended with status {status} and measured nothing, so that no other was begun.",
+        "run the program by itself, or by coz run, to see what is wrong.",
+    )
+
+
+def sweep_keeps_failing(runs: int, status: int, profile: str) -> Problem:
+    """Run after run of `coz amp` ended with another status than 0."""
+    return Problem(
+        f"{runs} runs in succession failed, the last one with status {status}; no other was begun.",
+        "run the program by itself to see what is wrong. What was measured is kept: coz report "
+        f"{printable(profile)}",
     )
 
 

@@ -128,3 +128,62 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     assert inherited == [{signal.SIGTSTP}]
     assert done.stderr == f"{['run', '-o', 'a profile', '---', 'a program']} {before}\n"
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
+
+
+def failing(status: int, errors: str = "", adds: str = "") -> Any:
+    """In place of `coz run`: ends with a status, after it has said `errors` and added to the profile."""
+
+    def run_once(command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
+        with Path(profile).open("a") as file:
+            file.write(adds)
+        return subprocess.CompletedProcess(command, status, stderr=errors)
+
+    return run_once
+
+
+def test_a_program_that_cannot_start_is_not_swept_onto_an_earlier_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = str(tmp_path / "amp.coz")
+    Runs()(["--arrival-speedup", "0ns"], profile)
+    monkeypatch.setattr(amp, "run_once", failing(127, "coz: error: ./nope: no such program.\n"))
+    assert amp.Sweep(profile, (0, 25), 1e9, ([], ["./nope"])).run() == 127
+    assert capsys.readouterr().err == "coz: error: ./nope: no such program.\n"
+
+
+def test_a_first_run_that_measures_nothing_ends_the_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(amp, "run_once", failing(-11))
+    with pytest.raises(CozError, match="status 139 and measured nothing") as error:
+        amp.Sweep(str(tmp_path / "amp.coz"), (0, 25), 1e9, ([], ["prog"])).run()
+    assert error.value.status == 139
+
+
+def test_runs_that_fail_again_and_again_end_the_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs()
+
+    def run_once(command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
+        done = runs(command, profile)
+        return subprocess.CompletedProcess(command, 3 if len(runs.speedups) > 2 else 0, stderr=done.stderr)
+
+    monkeypatch.setattr(amp, "run_once", run_once)
+    with pytest.raises(CozError, match="3 runs in succession failed") as error:
+        amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    assert (error.value.status, len(runs.speedups)) == (3, 5)
+
+
+def test_the_time_between_arrivals_is_that_of_this_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Earlier runs in the file may be another program's."""
+    profile = tmp_path / "amp.coz"
+    other = Runs(arrivals=1000)
+    other(["--arrival-speedup", "0ns"], str(profile))
+    profile.write_text(profile.read_text().replace(f'"between": {4000 * MS}', f'"between": {8 * MS}'))
+    runs = Runs()
+    monkeypatch.setattr(amp, "run_once", runs)
+    amp.Sweep(str(profile), (0, 25), 1e9, ([], ["prog"])).run()
+    assert runs.speedups[:2] == [0, MS]
