@@ -10,7 +10,7 @@ import os
 
 from cozcli.errors import CozError, Problem
 from cozcli.launch import messages
-from cozcli.launch.preflight import APPEND, HEAD, OWN_PROFILE
+from cozcli.launch.preflight import APPEND, HEAD, OWN_PROFILE, is_classic
 from cozcli.messages import cannot_write
 from cozcli.output_file import resolve
 
@@ -33,7 +33,7 @@ class ClassicOutput:
             raise CozError(cannot_write(name, _reason(error))) from None
         if head.startswith(OWN_PROFILE):
             raise CozError(messages.run.output_of_other_form(name, form))
-        if head and not _is_classic(head):
+        if head and not is_classic(head):
             raise CozError(messages.run.output_not_a_profile(name))
         self.measured = self._path.with_name(f"{self._path.name}.measured")
 
@@ -62,12 +62,6 @@ class ClassicOutput:
         except (OSError, CozError) as error:
             return [messages.run.not_converted(self._name, str(self.measured), self._form, _reason(error))]
         return []
-
-
-def _is_classic(head: bytes) -> bool:
-    from cozcli.profile.reader import is_classic_line  # which most runs need not wait for
-
-    return any(map(is_classic_line, head.splitlines()))
 
 
 def _reason(error: Exception) -> str:

@@ -125,7 +125,8 @@ def open_output(name: str) -> Output:
     """See that the profile can be written, without changing what it holds.
 
     Raises:
-        CozError: a directory, unwritable, another user's in a folder like /tmp, or not a profile.
+        CozError: a directory, unwritable, another user's in a folder like /tmp, not a profile, or a classic
+            one.
     """
     try:
         # A link of the user's own stays one; the runtime follows none.
@@ -146,9 +147,19 @@ def open_output(name: str) -> Output:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise CozError(cannot_write(name, reason)) from None
-    if not head.startswith(OWN_PROFILE) and not _is_other_profile(head):
-        raise CozError(messages.run.output_not_a_profile(name))
+    if not head.startswith(OWN_PROFILE):
+        if is_classic(head):
+            raise CozError(messages.run.output_is_classic(name))
+        if not _is_other_profile(head):
+            raise CozError(messages.run.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
+
+
+def is_classic(head: bytes) -> bool:
+    """Does a file that begins with `head` hold records of the classic tool?"""
+    from cozcli.profile.reader import is_classic_line  # which most runs need not wait for
+
+    return any(map(is_classic_line, head.splitlines()))
 
 
 def _is_other_profile(head: bytes) -> bool:

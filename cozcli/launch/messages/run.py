@@ -59,6 +59,14 @@ def output_of_other_form(name: str, form: str) -> Problem:
     )
 
 
+def output_is_classic(name: str) -> Problem:
+    """A classic profile, and no --format classic."""
+    return Problem(
+        f"the output {name} holds runs in the classic format, and this run would be in coz's own.",
+        "choose another file with -o FILE, or add to this one with --format classic.",
+    )
+
+
 def not_converted(name: str, measured: str, form: str, reason: str) -> Problem:
     """The end of a run with --format classic."""
     return Problem(

@@ -44,6 +44,17 @@ def test_a_profile_of_our_own_form_stays_as_it_is(start: Start, tmp_path: Path) 
     assert (tmp_path / "profile.coz").read_text() == RECORDS
 
 
+@pytest.mark.parametrize("form", ["classic", "classic-json"])
+def test_a_classic_profile_takes_no_runs_in_our_own_form(start: Start, tmp_path: Path, form: str) -> None:
+    finish(start("exit", "0", options=("--format", form), FAKE_RECORDS=MEASURED))
+    before = (tmp_path / "profile.coz").read_text()
+    status, _, error = finish(start("exit", "0", FAKE_RECORDS=MEASURED))
+    assert status == 2
+    assert "holds runs in the classic format" in error
+    assert "--format classic" in error
+    assert (tmp_path / "profile.coz").read_text() == before
+
+
 def test_what_cannot_be_converted_is_kept(start: Start, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     options = ("--format", "classic", "-o", "out/p.coz")
