@@ -13,6 +13,7 @@ from cozcli.bias import PACKAGES, messages
 from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import messages as of_compare
+from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write, printable
@@ -70,6 +71,7 @@ def execute(options: argparse.Namespace) -> int:
     path = shutil.which(command[0])
     if path is None:
         raise CozError(of_compare.not_found(command[0]), 127)
+    check_input(options.input)
     command = [path, *command[1:]]
     packages = {"rich": not options.json, "matplotlib": options.plot is not None}
     shared.require_packages(*PACKAGES, *(name for name, wanted in packages.items() if wanted))

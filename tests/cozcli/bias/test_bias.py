@@ -239,6 +239,8 @@ def test_what_it_refuses(capsys):
     assert "which program?" in capsys.readouterr().err
     assert cli.main(["bias", "./missing"]) == 127
     assert "./missing is not an executable file" in capsys.readouterr().err
+    assert cli.main(["bias", "--input", "./missing", "true"]) == 2
+    assert "missing cannot be read" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["bias", "--plot", "x.txt", "true"])
     assert ".png, .svg or .pdf" in capsys.readouterr().err
