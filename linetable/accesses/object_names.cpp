@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -43,6 +44,49 @@ bool is_of_system(const char* module) {
 
 const char* name_of(Dwfl_Module* module) {
   return dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+}
+
+// Where the segments of a module end in memory.
+std::uint64_t end_of(Dwfl_Module* module) {
+  GElf_Addr bias = 0;
+  Elf* elf = dwfl_module_getelf(module, &bias);
+  std::size_t number = 0;
+  std::uint64_t end = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &number) != 0) return 0;
+  for (std::size_t i = 0; i < number; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr && segment.p_type == PT_LOAD)
+      end = std::max(end, bias + segment.p_vaddr + segment.p_memsz);
+  }
+  return end;
+}
+
+struct Search {
+  std::uint64_t address = 0;
+  Dwfl_Module* found = nullptr;
+};
+
+int take_module(Dwfl_Module* module, void** /*data*/, const char* /*name*/, Dwarf_Addr begin,
+                void* data) {
+  auto& search = *static_cast<Search*>(data);
+  if (search.address < begin || search.address >= end_of(module)) return DWARF_CB_OK;
+  search.found = module;
+  return DWARF_CB_ABORT;
+}
+
+// The module that an address is of; null if there is none. libdwfl takes a process's modules to end
+// with their file's mappings, behind which most of .bss lies, and what lies behind the last one to
+// be of it.
+Dwfl_Module* module_at(Dwfl* dwfl, std::uint64_t address) {
+  Dwfl_Module* module = dwfl_addrmodule(dwfl, address);
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  if (module != nullptr)
+    dwfl_module_info(module, nullptr, &begin, &end, nullptr, nullptr, nullptr, nullptr);
+  if (address >= begin && address < end) return module;
+  Search search{.address = address};
+  dwfl_getmodules(dwfl, take_module, &search, 0);
+  return search.found;
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -94,13 +138,8 @@ Object ObjectNames::at(std::uint64_t address, const std::vector<Block>& blocks) 
 }
 
 bool ObjectNames::find_static(std::uint64_t address, Object& out) const {
-  Dwfl_Module* module = dwfl_addrmodule(dwfl_.get(), address);
-  Dwarf_Addr begin = 0;
-  Dwarf_Addr end = 0;
+  Dwfl_Module* module = module_at(dwfl_.get(), address);
   if (module == nullptr) return false;
-  // libdwfl counts what lies behind the last module to it.
-  dwfl_module_info(module, nullptr, &begin, &end, nullptr, nullptr, nullptr, nullptr);
-  if (address < begin || address >= end) return false;
   GElf_Off offset = 0;
   GElf_Sym symbol{};
   const char* name =

@@ -47,13 +47,22 @@ std::uint64_t size_of(Dwarf_Die* variable) {
   return size;
 }
 
+// Has it one place for as long as its scope lasts? Another, with a list of locations, may lie in
+// the memory of such a one for some instructions, as after `home = other`.
+bool has_one_place(Dwarf_Die* variable) {
+  Dwarf_Attribute attribute;
+  return dwarf_attr_integrate(variable, DW_AT_location, &attribute) != nullptr &&
+         dwarf_whatform(&attribute) == DW_FORM_exprloc;
+}
+
 bool find_in_scope(Dwarf_Die* scope, std::uint64_t pc, std::uint64_t base, std::uint64_t address,
-                   StackVariable& out) {
+                   bool in_one_place, StackVariable& out) {
   Dwarf_Die child;
   if (dwarf_child(scope, &child) != 0) return false;
   do {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter) continue;
+    if (has_one_place(&child) != in_one_place) continue;
     const Dwarf_Op* place = first_operation(&child, DW_AT_location, pc);
     if (place == nullptr || place->atom != DW_OP_fbreg) continue;
     const std::uint64_t begin = base + place->number;
@@ -85,8 +94,10 @@ bool find_stack_variable(Dwarf_Die* unit, std::uint64_t pc, const FramePlace& fr
       base = frame_base(&raw[functions], pc, frame);
   }
   if (!base) return false;
-  for (int i = 0; i < functions; ++i) {
-    if (find_in_scope(&raw[i], pc, *base, address, out)) return true;
+  for (const bool in_one_place : {true, false}) {
+    for (int i = 0; i < functions; ++i) {
+      if (find_in_scope(&raw[i], pc, *base, address, in_one_place, out)) return true;
+    }
   }
   return false;
 }

@@ -68,6 +68,29 @@ def test_a_static_variable_and_one_on_the_stack():
     assert {found[0]["load"]["kind"], found[0]["store"]["kind"]} == {"static", "stack"}
 
 
+def test_static_arrays_behind_the_files_mapping_and_variables_with_a_home(tmp_path):
+    """The array is in pages of .bss alone; `i` lies for some instructions where `x` is at home."""
+    source = tmp_path / "behind.c"
+    source.write_text(
+        "static char before[65536];\n"
+        "static volatile unsigned long table[4096] __attribute__((aligned(4096)));\n"
+        "int main(int count, char **words) {\n"
+        "  volatile unsigned long x = 0;\n"
+        "  unsigned long sum = 0;\n"
+        "  const unsigned long at = ((unsigned long)&x & 4095) / 8;\n"
+        "  for (long i = 0; i < 40000000; i++) { x = i; sum += table[at]; sum += table[at + 512]; }\n"
+        "  return before[sum & 65535] + (count > 9 ? words[0][0] : 0);\n"
+        "}\n"
+    )
+    program = str(tmp_path / "behind")
+    subprocess.run(["gcc", "-O2", "-g", "-o", program, str(source)], check=True)
+    _, answer = accesses(program)
+    found = [pair for pair in answer["pairs"] if pair["count"] > 50]
+    assert found, answer
+    assert {pair["load"]["name"] for pair in found} == {"table"}
+    assert {pair["store"]["name"] for pair in found} == {"x of main"}
+
+
 def test_what_cannot_be_run_is_said():
     status, answer = accesses("/no/such/program")
     assert status != 0
