@@ -58,11 +58,10 @@ class Pair(NamedTuple):
         # Loads and stores of several bytes may overlap by a part.
         rest = (apart + PAGE // 2) % PAGE - PAGE // 2
         beside = f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""
+        # How many pages the kernel has left between the stack and others is nobody's concern.
+        pages = abs(apart - rest) // PAGE if self.load.kind == self.store.kind else "n"
         line = f", loaded in {self.load.line}" if self.load.line else ""
-        return (
-            f"{_described(self.store)} and {_described(self.load)}: "
-            f"{PAGE}·{abs(apart - rest) // PAGE}{beside} apart{line}"
-        )
+        return f"{_described(self.store)} and {_described(self.load)}: {PAGE}·{pages}{beside} apart{line}"
 
 
 class Names(NamedTuple):

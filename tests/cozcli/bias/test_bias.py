@@ -203,7 +203,11 @@ def test_pairs_say_how_far_they_are_apart():
     other = {**thing, "kind": "stack", "name": "g of main", "begin": 0x7024, "address": 0x7024}
     (pair,) = parse({"loads": 500, "pairs": [{"count": 50, "load": other, "store": thing}]})
     assert pair.often == 100
-    assert pair.text() == "i (static) and g of main (stack): 4096·3 apart, loaded in a.c:3"
+    assert pair.text() == "i (static) and g of main (stack): 4096·n apart, loaded in a.c:3"
+    (pair,) = parse(
+        {"loads": 500, "pairs": [{"count": 50, "load": {**other, "kind": "static"}, "store": thing}]}
+    )
+    assert pair.text() == "i (static) and g of main (static): 4096·3 apart, loaded in a.c:3"
 
 
 def test_places_become_variables():
