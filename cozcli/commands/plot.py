@@ -123,8 +123,8 @@ def drawer_of(files: Sequence[str]) -> Callable[[str, str], None] | None:
     Raises:
         CozError: the file is such a document, but damaged.
     """
-    if len(files) != 1:
-        return None
+    if len(files) != 1 or not os.path.isfile(files[0]):
+        return None  # what is read from a pipe here, reading it as a profile would lack
     try:
         with open(files[0], "rb") as stream:
             begin = stream.read(_HEAD)

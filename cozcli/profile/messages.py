@@ -21,6 +21,11 @@ def profile_is_directory(path: str) -> Problem:
     return Problem(f"{path} is a directory, not a profile.", f"name the file, for example {path}/profile.coz")
 
 
+def profile_not_a_file(path: str) -> Problem:
+    """A named pipe."""
+    return Problem(f"{path} is not a regular file, so it was not read.", "name a file written by coz run.")
+
+
 def profile_unreadable(path: str, reason: str) -> Problem:
     """The system refused."""
     return Problem(

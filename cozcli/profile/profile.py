@@ -95,8 +95,11 @@ def load_profile(paths: Sequence[str]) -> Profile:
         profile.sources.append(path)
         problems = ReadProblems()
         try:
-            if stat.S_ISDIR(os.stat(path).st_mode):
+            mode = os.stat(path).st_mode
+            if stat.S_ISDIR(mode):
                 raise CozError(messages.profile_is_directory(path))
+            if stat.S_ISFIFO(mode) and _is_on_disk(path):
+                raise CozError(messages.profile_not_a_file(path))
             with open(path, "rb") as stream:
                 runs = collect_runs(read_records(stream, problems), path)
         except FileNotFoundError:
@@ -140,6 +143,11 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
             case ExitRecord():
                 run.exit = record
     return runs
+
+
+def _is_on_disk(path: str) -> bool:
+    """Not a shell's `<(...)`, whose link leads to no other name. For a named pipe we might wait for ever."""
+    return os.path.exists(os.path.realpath(path))
 
 
 def _is_empty(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,20 @@ def test_missing(tmp_path: Path) -> None:
 
 def test_directory(tmp_path: Path) -> None:
     assert "directory" in error_text(tmp_path)
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p")
+    assert "not a regular file" in error_text(tmp_path / "p")
+
+
+def test_a_pipe_of_the_shell_is_read() -> None:
+    """As of `coz report <(zcat profile.gz)`."""
+    reading, writing = os.pipe()
+    os.write(writing, to_bytes(Model([Line("/a.c:1", lambda s: 0.5 * s)]).records(1)))
+    os.close(writing)
+    assert load_profile([f"/dev/fd/{reading}"]).experiments > 0
+    os.close(reading)
 
 
 def test_empty(tmp_path: Path) -> None:
