@@ -226,7 +226,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
         draw_what_lies_beyond(axes, point, limits, colour)
     if doubted := [mark.value for mark in result.marks if mark in DOUBTS]:
         write_in_a_free_corner(axes, "\n".join(doubted), result, limits, right, theme)
-    draw_quantiles(axes, result, theme)
+    draw_quantiles(axes, result, limits, theme)
     axes.set_xlim(0, right)
     axes.set_ylim(low, high)
     axes.xaxis.set_major_locator(MultipleLocator(0.25) if right > 0.55 else MaxNLocator(4))
@@ -238,8 +238,12 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
-    """Measured effects on quantiles of the latency, joined by broken lines."""
+def draw_quantiles(axes: Axes, result: LineResult, limits: Limits, theme: Theme) -> None:
+    """Measured effects on quantiles of the latency, joined by broken lines.
+
+    An interval that is longer than the panel is left out: it would look like a line of the grid.
+    """
+    low, high = limits
     for quantile, dashes in zip(result.quantiles, QUANTILE_DASHES, strict=False):
         points = quantile.curve
         axes.plot(
@@ -251,11 +255,12 @@ def draw_quantiles(axes: Axes, result: LineResult, theme: Theme) -> None:
             label=label_of(quantile),
             zorder=3.5,
         )
+        inside = [point for point in points if point.high - point.low <= high - low]
         axes.vlines(
-            [point.speedup for point in points],
-            [point.low for point in points],
-            [point.high for point in points],
-            color=theme.ink,
+            [point.speedup for point in inside],
+            [max(point.low, low) for point in inside],
+            [min(point.high, high) for point in inside],
+            color=(*matplotlib.colors.to_rgb(theme.ink), 0.55),
             linewidth=0.7,
             zorder=3.5,
         )

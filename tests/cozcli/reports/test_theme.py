@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.result import Analysis, CurvePoint, Quantile
 from cozcli.cli import build_parser
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.base import COMMAND_LENGTH, shortened
 from cozcli.reports.elide import elide_end, elide_path, text_width
-from cozcli.reports.figure import write_figure
+from cozcli.reports.figure import draw_quantiles, write_figure
 from cozcli.reports.theme import THEMES, Theme, theme_named
 
 
@@ -92,3 +94,18 @@ def test_hundreds_of_arguments_are_cut() -> None:
     assert len(shortened(command)) <= COMMAND_LENGTH
     assert shortened(command).endswith(" …")
     assert shortened("zstd -d archive.zst") == "zstd -d archive.zst"
+
+
+def test_intervals_of_quantiles_end_at_the_panels_edge() -> None:
+    """Longer ones than the panel would look like lines of the grid."""
+    curve = tuple(
+        CurvePoint(speedup, 0.3, low, high, 3)
+        for speedup, low, high in ((0.0, 0.0, 0.0), (0.25, -0.6, 0.4), (0.5, 0.2, 1.1), (0.75, -7.0, 0.4))
+    )
+    quantile = Quantile(0.99, 1e6, 0.3, 0.1, 0.5, 0.01, curve)
+    result = replace(analysis_of([Line("/a.c:1", lambda s: s / 2)], 60).results[0], quantiles=(quantile,))
+    axes = Figure().subplots()
+    draw_quantiles(axes, result, (-0.5, 1.0), THEMES[0])
+    (intervals,) = axes.collections
+    ends = [(segment[0][1], segment[1][1]) for segment in intervals.get_segments()]
+    assert ends == [(0.0, 0.0), (-0.5, 0.4), (0.2, 1.0)]
