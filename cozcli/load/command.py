@@ -32,6 +32,8 @@ TIGHT = 2.0
 MIN_ROUNDS = 2
 #: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
 MAX_FAILURES = 3
+#: A number with its unit or noun, but none in a name (`a.cpp:17`).
+_FIGURE = re.compile(r"(?<![\w:./-])[0-9][0-9.,]*( \w+)?")
 #: Options of `coz run` that a sweep sets itself.
 OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
 
@@ -230,11 +232,15 @@ class Sweep:
             raise CozError(messages.sweep_keeps_failing(self._failures, status, self._profile), status)
 
     def _pass_on(self, errors: str) -> None:
-        """Warnings and errors, each once; what a run says of its success is not for here."""
+        """Warnings and errors, each once; what a run says of its success is not for here.
+
+        A warning that another run has with other figures is the same.
+        """
         for line in errors.splitlines():
             wanted = line.startswith(("coz: warning:", "coz: error:", "coz: hint:", "coz run: error:"))
-            if wanted and line not in self._said:
-                self._said.add(line)
+            without_figures = _FIGURE.sub("#", line)
+            if wanted and without_figures not in self._said:
+                self._said.add(without_figures)
                 print(line, file=sys.stderr, flush=True)
 
     def _interval(self) -> float:

@@ -28,7 +28,8 @@ def explain_no_experiments(runs: Sequence[Run], rejected: Sequence[str] = ()) ->
         return messages.runtime_not_started()
     if samples is None:
         return messages.ended_before_counting()
-    visits = sum(point.visits for point in samples.points)
+    # Of the point that was visited most: one request may visit several.
+    visits = max((point.visits for point in samples.points), default=0)
     if run.record.classic:
         return messages.classic_without_experiments()
     if run.record.sampling == "off":

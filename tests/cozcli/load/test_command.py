@@ -187,3 +187,23 @@ def test_the_time_between_arrivals_is_that_of_this_sweep(
     monkeypatch.setattr(amp, "run_once", runs)
     amp.Sweep(str(profile), (0, 25), 1e9, ([], ["prog"])).run()
     assert runs.speedups[:2] == [0, MS]
+
+
+def test_a_warning_with_other_figures_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = Runs()
+    windows = ("1 window", "20 in 419 ms"), ("2 windows", "7 in 1.2 s"), ("2 windows", "7 in 1.2 s")
+
+    def run_once(command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
+        number, visits = windows[len(runs.speedups) % 3]
+        line = f"a.c:{4 + len(runs.speedups) // 3}"
+        runs(command, profile)
+        errors = f"coz: warning: {line}: {number} held too few visits ({visits}).\n"
+        return subprocess.CompletedProcess(command, 0, stderr=errors)
+
+    monkeypatch.setattr(amp, "run_once", run_once)
+    amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    assert capsys.readouterr().err.splitlines() == [
+        f"coz: warning: a.c:{line}: 1 window held too few visits (20 in 419 ms)." for line in (4, 5)
+    ]

@@ -85,7 +85,7 @@ def test_runs_of_different_programs_are_said(tmp_path: Path) -> None:
     assert any("different programs" in w.text for w in load_profile([str(tmp_path / "a")]).warnings)
 
 
-VISITED = (PointCount("p", "throughput", 40),)
+VISITED = (PointCount("p", "throughput", 40), PointCount("q", "throughput", 39))
 LONG = 9_000_000_000
 
 
@@ -101,7 +101,7 @@ LONG = 9_000_000_000
         (SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED), "no window"),
         (
             SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"few_visits": 3}),
-            "too few visits",
+            "too few visits to a progress point (40 in 9",
         ),
         (
             SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded={"all_delay": 3}),
