@@ -51,6 +51,11 @@ def listed(items: Sequence[object], named: int = NAMED) -> str:
     return f"{', '.join(texts[:named])} and {len(texts) - named} more"
 
 
+def starts_others(command: str) -> str:
+    """What to do about a program that only starts the one which does the work."""
+    return f"name the compiled program that it starts: coz run -b NAME --- {command}"
+
+
 def packages_missing(python: str, packages: Sequence[str]) -> Problem:
     """`coz report` and `coz plot` need more than Python itself."""
     debian = " ".join(f"python3-{name}" for name in packages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -18,6 +19,8 @@ NO_DEBUG_INFO = 3
 NOT_ELF = 4
 #: `error` of an answer: it took more time or memory than any good file needs; and, ours, a signal ended it.
 LIMIT, CRASHED = "limit", "crashed"
+#: `error` of an answer: tables cannot be kept.
+CACHE = "cache"
 
 
 class Helper:
@@ -108,6 +111,8 @@ def failure(what: str, status: int, answer: dict[str, Any]) -> Problem:
     reason = str(answer.get("message", f"status {status}"))
     if answer.get("error") in (LIMIT, CRASHED):
         return messages.scope.unreadable_debug_info(what, reason)
+    if answer.get("error") == CACHE and not (os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")):
+        return messages.scope.no_cache_folder(what)
     return messages.scope.helper_failed(what, reason)
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import listed
+from cozcli.messages import listed, starts_others
+
+#: Programs that are run for the sake of what they start or load.
+_INTERPRETER = (
+    r"(ba|da|a|k|z|c|tc|fi)?sh|busybox|env|g?make|ninja|(python|perl|ruby|php|lua)[0-9.]*|node|java"
+)
 
 
 def no_debug_info(binary: str, noticed: Sequence[str] = ()) -> Problem:
     """No line table. `noticed`: what the helper had to say while it looked for debug information."""
+    text = _with(f"{binary} has no debug information, so its lines are not known.", noticed)
+    if re.fullmatch(_INTERPRETER, binary.rpartition("/")[2]):
+        return Problem(text, f"{starts_others(f'{binary} …')}; for a library that it loads: -b NAME.so")
     return Problem(
-        _with(f"{binary} has no debug information, so its lines are not known.", noticed),
+        text,
         "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg "
         "package; without all that, coz run --granularity function measures whole functions.",
     )
@@ -47,6 +56,15 @@ def helper_failed(what: str, reason: str) -> Problem:
     return Problem(
         f"reading the lines of {what} failed: {reason.rstrip('.')}.",
         "check free space and permissions of the cache (XDG_CACHE_HOME, default ~/.cache).",
+    )
+
+
+def no_cache_folder(what: str) -> Problem:
+    """Neither HOME nor XDG_CACHE_HOME."""
+    return Problem(
+        f"the lines of {what} cannot be kept: neither HOME nor XDG_CACHE_HOME is set, so that there is no "
+        "folder for them.",
+        "set one of them to a folder of your own: XDG_CACHE_HOME=/var/tmp/me coz run …",
     )
 
 

@@ -6,7 +6,10 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from cozcli.launch.helper import Helper, failure
+from cozcli.launch.messages.scope import no_debug_info
 
 BUILT = Path(__file__).resolve().parents[3] / "build" / "libexec" / "coz-linetable"
 
@@ -38,6 +41,23 @@ def test_other_failures_point_at_the_cache(tmp_path: Path) -> None:
     problem = failure("/bin/a", *helper(tmp_path, "echo no space left >&2; exit 5").build("/bin/a"))
     assert "no space left" in problem.text
     assert "XDG_CACHE_HOME" in problem.hint
+
+
+def test_without_a_home_there_is_another_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = helper(tmp_path, """echo '{"error": "cache", "message": "m"}'; exit 5""").build("/bin/a")
+    monkeypatch.setenv("HOME", "/root")
+    assert "free space" in failure("/bin/a", *answer).hint
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert "neither HOME nor XDG_CACHE_HOME is set" in failure("/bin/a", *answer).text
+
+
+@pytest.mark.parametrize("name", ["bash", "sh", "python3.11", "make"])
+def test_who_runs_others_is_not_to_be_compiled_anew(name: str) -> None:
+    hint = no_debug_info(f"/usr/bin/{name}").hint
+    assert "coz run -b NAME" in hint
+    assert "compile it" not in hint
+    assert "compile it with -g" in no_debug_info(f"/usr/bin/my{name}").hint
 
 
 def test_the_former_names_of_a_command_still_work() -> None:
