@@ -208,7 +208,8 @@ def no_point_visited() -> Problem:
     return Problem(
         "no experiment: no progress point was visited, so nothing can be compared.",
         "name a line or function that the program reaches once for each unit of its work: coz run --progress "
-        "FILE:LINE; or include coz.h and write COZ_PROGRESS; there.",
+        "FILE:LINE; or include coz.h and write COZ_PROGRESS; there. If processes that the program forks come "
+        "to its points: coz run --tree.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cozcli.errors import Problem
+from cozcli.messages import starts_others
 
 
 def program_not_found(name: str, here: bool = False) -> Problem:
@@ -36,7 +37,7 @@ def program_is_script(path: str, interpreter: str) -> Problem:
     return Problem(
         f"{path} is a script (run by {interpreter or 'an interpreter'}): it has no lines that coz could "
         "speed up.",
-        "profile the compiled program that the script starts: coz run --- ./program arguments",
+        starts_others(f"{path} …"),
     )
 
 

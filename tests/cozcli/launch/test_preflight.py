@@ -114,7 +114,9 @@ def test_script(tmp_path: Path) -> None:
     script = tmp_path / "s.sh"
     script.write_text("#!/bin/sh -e\nexit 0\n")
     assert read_shebang(script) == "/bin/sh -e"
-    assert "script" in refusal(script).problem.text
+    problem = refusal(script).problem
+    assert "script" in problem.text
+    assert "coz run -b NAME" in problem.hint
 
 
 def test_other_architecture_and_width(binary: Path, tmp_path: Path) -> None:

@@ -119,6 +119,12 @@ def test_each_cause_of_an_empty_profile_is_told(samples: SamplesRecord | None, w
     assert problem.hint
 
 
+def test_processes_that_are_forked_may_have_come_to_the_points() -> None:
+    samples = SamplesRecord(LONG, LONG, total=50, in_scope=9)
+    problem = explain_no_experiments([Run(RunRecord(program="/p"), "x", samples=samples)])
+    assert "coz run --tree" in problem.hint
+
+
 def test_no_run_at_all() -> None:
     assert "did not start" in explain_no_experiments([]).text
 
