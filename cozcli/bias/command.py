@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
 import time
 from pathlib import Path
 
 from cozcli.bias import PACKAGES, messages
 from cozcli.commands import options as shared
 from cozcli.commands import values
-from cozcli.compare import messages as of_compare
 from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
+from cozcli.compare.sides import program_path
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write, printable
 from cozcli.status_row import StatusRow
@@ -68,9 +67,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.no_program())
     if options.plot is not None and Path(options.plot).suffix.lower() not in SUFFIXES:
         options.parser.error("--plot wants a file that ends in .png, .svg or .pdf")
-    path = shutil.which(command[0])
-    if path is None:
-        raise CozError(of_compare.not_found(command[0]), 127)
+    path = program_path(command[0])
     check_input(options.input)
     command = [path, *command[1:]]
     packages = {"rich": not options.json, "matplotlib": options.plot is not None}

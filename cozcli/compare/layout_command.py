@@ -7,14 +7,14 @@ import ctypes
 import json
 import os
 import random
-import shutil
 from typing import Any
 
 from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import messages
 from cozcli.compare.self_test import SelfTest, program_of, self_test
-from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.compare.sides import program_path
+from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan, plan_layout, preloaded
 from cozcli.messages import count, printable
 
@@ -109,11 +109,8 @@ def execute_replay(options: argparse.Namespace) -> int:
 def _command(options: argparse.Namespace) -> list[str]:
     words = [*options.command_line, *options.program]
     if not words:
-        options.parser.error("which program?")
-    program = shutil.which(words[0])
-    if program is None:
-        raise CozError(messages.not_found(words[0]), STATUS_NOT_FOUND)
-    return [program, *words[1:]]
+        options.parser.error("no program was given")
+    return [program_path(words[0]), *words[1:]]
 
 
 def as_json(plan: LayoutPlan, test: SelfTest | None) -> str:

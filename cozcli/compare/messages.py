@@ -22,7 +22,7 @@ def not_found(program: str) -> Problem:
     """No such program, or none that may be executed."""
     return Problem(
         f"{printable(program)} is not an executable file, here or in PATH.",
-        "nothing was measured; mend the name.",
+        "nothing was measured; correct the name.",
     )
 
 
@@ -126,7 +126,7 @@ def no_latency(name: str, pattern: str, reason: str) -> Problem:
     """Begin and end points from which no latency follows."""
     return Problem(
         f"the latency of {printable(pattern)} in {name} is unknown: {reason}.",
-        "mend the points (COZ_BEGIN, COZ_END of coz.h), or compare its rate: --metric progress:NAME.",
+        "correct the points (COZ_BEGIN, COZ_END of coz.h), or compare its rate: --metric progress:NAME.",
     )
 
 
@@ -215,7 +215,8 @@ def disturbed(left_out: int, kept: int, limit: float) -> Problem:
     what = f"lost more than {100 * limit:.0f} % of its time to other programs or to other guests of the host"
     parts = []
     if left_out:
-        parts.append(f"{count(left_out, 'pair')} in which a run {what} was replaced by another")
+        were = "was replaced by another" if left_out == 1 else "were replaced by others"
+        parts.append(f"{count(left_out, 'pair')} in which a run {what} {were}")
     if kept:
         parts.append(f"{count(kept, 'pair')} of the result had such a run")
     text = "; ".join(parts) if left_out else f"in {count(kept, 'pair')} a run {what}"

@@ -29,6 +29,13 @@ class _Metrics(tuple[str, ...]):
 _METRICS = _Metrics(("cpu", "wall", "memory", *EVENTS))
 
 
+def _metric(text: str) -> str:
+    if text not in _METRICS:
+        known = ", ".join((*_METRICS, "progress:NAME", "latency:NAME"))
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {known}")
+    return text
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """All of them, and the first program."""
     parser.add_argument("a", nargs=argparse.REMAINDER, metavar="A", help="a program and its arguments")
@@ -59,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--metric",
         action="append",
         choices=_METRICS,
+        type=_metric,
         metavar="METRIC",
         help="cpu: processor time; wall; memory: peak resident; progress:NAME: visits of a progress point a "
         "second; latency:NAME: mean time from its begin to its end; instructions, cycles, cache-misses, "

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from cozcli.compare import messages
 from cozcli.compare.trial import Side
-from cozcli.errors import CozError
+from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.launch.messages.program import not_executable
 
 #: In a program's path: any text, such as the seed with which that build was linked.
 _SEED = "{seed}"
@@ -42,7 +43,7 @@ def side_of(name: str, words: Sequence[str]) -> Side:
         CozError: it is missing, or has too few builds.
     """
     if _SEED not in words[0]:
-        return Side(name, [_program(words[0]), *words[1:]])
+        return Side(name, [program_path(words[0]), *words[1:]])
     builds = [
         path
         for path in sorted(glob.glob("*".join(map(glob.escape, words[0].split(_SEED)))))
@@ -53,8 +54,15 @@ def side_of(name: str, words: Sequence[str]) -> Side:
     return Side(name, list(words), builds=[os.path.abspath(path) for path in builds])
 
 
-def _program(name: str) -> str:
+def program_path(name: str) -> str:
+    """The file that a shell would run.
+
+    Raises:
+        CozError: there is none (status 127), or it may not be executed (126).
+    """
     path = shutil.which(name)
-    if path is None:
-        raise CozError(messages.not_found(name), 127)
-    return path
+    if path is not None:
+        return path
+    if "/" in name and os.path.isfile(name):
+        raise CozError(not_executable(name), STATUS_NOT_EXECUTABLE)
+    raise CozError(messages.not_found(name), STATUS_NOT_FOUND)

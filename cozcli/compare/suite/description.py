@@ -82,7 +82,7 @@ def read_suite(path: str) -> Suite:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(messages.unreadable(path, reason)) from None
+        raise CozError(messages.unreadable(path, reason, not isinstance(error, FileNotFoundError))) from None
     try:
         return _suite(Path(path).resolve().parent, document)
     except ValueError as error:

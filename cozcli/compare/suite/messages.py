@@ -6,9 +6,10 @@ from cozcli.errors import Problem
 from cozcli.messages import printable
 
 
-def unreadable(path: str, reason: str) -> Problem:
+def unreadable(path: str, reason: str, is_there: bool) -> Problem:
     """The file is missing, or no TOML."""
-    return Problem(f"{printable(path)} cannot be read: {printable(reason)}.", "mend it, and try again.")
+    hint = "correct it, and try again." if is_there else "check the name."
+    return Problem(f"{printable(path)} cannot be read: {printable(reason)}.", hint)
 
 
 def no_suite(path: str, reason: str) -> Problem:

@@ -14,7 +14,7 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli import cli
-from cozcli.compare import machine, sides
+from cozcli.compare import machine, messages, sides
 from cozcli.compare import options as comparison_options
 from cozcli.compare.collect import Plan, collect
 from cozcli.compare.design import Layout, blocks
@@ -67,6 +67,26 @@ def test_missing_programs_and_inputs(capsys):
     assert "./missing is not an executable file" in capsys.readouterr().err
     assert compare("--input", "missing.txt", "true", "---", "vs", "true") == 2
     assert "missing.txt cannot be read" in capsys.readouterr().err
+
+
+def test_what_may_not_be_executed_can_be_made_so(script, capsys):
+    plain = script("plain", "exit 0")
+    os.chmod(plain, 0o644)
+    for arguments in (("compare", "true", "---", "vs", plain), ("bias", plain), ("layout", "check", plain)):
+        assert cli.main(list(arguments)) == 126, arguments
+        assert f"chmod +x {plain}" in capsys.readouterr().err
+
+
+def test_a_metric_that_is_none_names_those_of_points_too(capsys):
+    with pytest.raises(SystemExit):
+        compare("--metric", "foo", "true", "---", "vs", "true")
+    assert "progress:NAME, latency:NAME" in capsys.readouterr().err
+
+
+def test_one_pair_was_replaced_and_two_were():
+    assert "1 pair in which" in messages.disturbed(1, 0, 0.1).text
+    assert "was replaced by another" in messages.disturbed(1, 0, 0.1).text
+    assert "were replaced by others" in messages.disturbed(2, 0, 0.1).text
 
 
 def test_failing_runs_are_refused_with_their_last_words(script, capsys):

@@ -109,8 +109,9 @@ def test_suites_refuse_other_programs_and_broken_builds(suite, capsys):
     broken = TWO_TREATMENTS + "[programs.p]\nbuild = 'echo no rule >&2; exit 2'\ncommand = 'true'"
     assert compare("--suite", suite(broken)) == 2
     assert "ended with status 2; its last words: no rule" in capsys.readouterr().err
-    with pytest.raises(CozError, match="cannot be read"):
+    with pytest.raises(CozError, match="cannot be read") as missing:
         read_suite("/no/such/file.toml")
+    assert missing.value.problem.hint == "check the name."
 
 
 class Elsewhere(NamedTuple):
