@@ -42,12 +42,16 @@ _PLACEHOLDER = re.compile(r"%(?:e\{([^}]*)\}|(.?))", re.DOTALL)
 
 
 class Job(NamedTuple):
-    """`rank` and `size` are None, and `name` is empty, where no launcher tells."""
+    """`rank` and `size` are None, and `name` is empty, where no launcher tells.
+
+    `no_number`: what should have told the rank, as NAME=VALUE, and does not.
+    """
 
     rank: int | None
     size: int | None
     name: str
     host: str
+    no_number: str = ""
 
     @property
     def has_several_ranks(self) -> bool:
@@ -63,7 +67,8 @@ def find_job(environment: Mapping[str, str]) -> Job:
         rank = _natural(environment.get(variable, ""))
         if rank is not None:
             return Job(rank, _natural(environment.get(size, "")), name, host)
-    return Job(None, None, name, host)
+    unfit = [f"{variable}={environment[variable]}" for variable in RANKS if environment.get(variable)]
+    return Job(None, None, name, host, unfit[0] if unfit else "")
 
 
 def is_chosen(job: Job, ranks: Collection[int] | None) -> bool:
@@ -75,7 +80,7 @@ def is_chosen(job: Job, ranks: Collection[int] | None) -> bool:
     if ranks is None:
         return True
     if job.rank is None:
-        raise CozError(messages.job.ranks_without_job(tuple(RANKS)))
+        raise CozError(messages.job.ranks_without_job(tuple(RANKS), job.no_number))
     return job.rank in ranks
 
 
@@ -102,7 +107,7 @@ def expand(pattern: str, job: Job, environment: Mapping[str, str]) -> str:
             case "r" if job.rank is not None:
                 return str(job.rank)
             case "r":
-                raise CozError(messages.job.no_rank(pattern, tuple(RANKS)))
+                raise CozError(messages.job.no_rank(pattern, tuple(RANKS), job.no_number))
             case "j" if job.name:
                 return job.name.replace("/", "_")
             case "j":

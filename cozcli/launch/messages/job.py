@@ -21,10 +21,16 @@ def one_file(name: str, size: int | None) -> Problem:
     )
 
 
-def no_rank(name: str, variables: Sequence[str]) -> Problem:
-    """%r outside a job."""
+def _without_rank(variables: Sequence[str], no_number: str) -> str:
+    if no_number:
+        return f"the value of the variable that should tell the rank is no number: {no_number}."
+    return f"no variable tells the rank ({listed(variables, len(variables))})."
+
+
+def no_rank(name: str, variables: Sequence[str], no_number: str = "") -> Problem:
+    """%r outside a job. `no_number`: a variable of a rank, with its value."""
     return Problem(
-        f"the name {name} has %r, and no variable tells the rank ({listed(variables, len(variables))}).",
+        f"the name {name} has %r, and {_without_rank(variables, no_number)}",
         "start coz run by the launcher (mpirun -n 4 coz run ...), or use %p or %e{NAME} instead of %r.",
     )
 
@@ -49,9 +55,9 @@ def unknown_placeholder(name: str, letter: str) -> Problem:
     return Problem(f"the name {name} has %{letter}, which stands for nothing.", _LETTERS)
 
 
-def ranks_without_job(variables: Sequence[str]) -> Problem:
-    """--ranks outside a job."""
+def ranks_without_job(variables: Sequence[str], no_number: str = "") -> Problem:
+    """--ranks outside a job. `no_number`: a variable of a rank, with its value."""
     return Problem(
-        f"--ranks was given, and no variable tells the rank ({listed(variables, len(variables))}).",
+        f"--ranks was given, and {_without_rank(variables, no_number)}",
         "start coz run by the launcher: mpirun -n 4 coz run --ranks 0-1 ...; or leave --ranks out.",
     )

@@ -118,3 +118,6 @@ def test_ranks_that_are_not_chosen_run_as_without_coz(start: Start, tmp_path: Pa
     status, _, error = finish(start("exit", "4", options=options))
     assert status == 2
     assert "no variable tells the rank" in error
+    status, _, error = finish(start("exit", "4", options=options, OMPI_COMM_WORLD_RANK="abc"))
+    assert status == 2
+    assert "is no number: OMPI_COMM_WORLD_RANK=abc" in error
