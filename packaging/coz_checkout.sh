@@ -6,6 +6,11 @@ root=$0
 case $root in */*) root=${root%/*}/../.. ;; *) root=../.. ;; esac
 python=${COZ_PYTHON:-$root/build/venv/bin/python}
 [ -n "$COZ_PYTHON" ] || [ -x "$python" ] || python=python3
+if ! command -v "$python" >/dev/null 2>&1; then
+  echo "coz: error: there is no Python interpreter $python." >&2
+  echo "coz: hint: run make, or name an interpreter by the variable COZ_PYTHON." >&2
+  exit 2
+fi
 # `coz run` needs the standard library only, and starts sooner if Python looks for nothing else.
 case ${1-} in run) isolated="-I -S" ;; *) isolated=-P ;; esac
 exec "$python" $isolated \

@@ -71,9 +71,17 @@ def test_missing_packages_are_named(installed: Path, arguments: list[str], packa
 
 def test_a_missing_interpreter_is_named(installed: Path) -> None:
     done = coz(installed, "/no/such/python", "--version")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "/no/such/python" in done.stderr
     assert "COZ_PYTHON" in done.stderr
+
+
+def test_a_checkout_names_a_missing_interpreter(tmp_path: Path) -> None:
+    (tmp_path / "build" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "packaging" / "coz_checkout.sh", tmp_path / "build" / "bin" / "coz")
+    done = coz(tmp_path / "build", "/no/such/python", "--version")
+    assert done.returncode == 2
+    assert "there is no Python interpreter /no/such/python" in done.stderr
 
 
 def parsers_below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
