@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ COMMANDS = {
 }
 #: Commands after whose options a program may stand, with arguments that are not for us.
 _WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare", "bias", "layout")
+_NEGATIVE = re.compile("-[.0-9]")
 _SEPARATORS = ("---", "--")
 
 EPILOG = """\
@@ -57,6 +59,9 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     for command, module in COMMANDS.items():
         if only in (None, command):
             import_module(module).register(subparsers)
+    for each in subparsers.choices.values():
+        # `-5s` is a value that its option refuses; argparse would take it for an option itself.
+        each._negative_number_matcher = _NEGATIVE
     return parser
 
 

@@ -7,7 +7,9 @@ from cozcli.errors import Problem
 
 def no_program() -> Problem:
     """Nothing to run."""
-    return Problem("which program?", "write it as: coz bias ./program arguments")
+    return Problem(
+        "no program was given, so there is nothing to run.", "write it as: coz bias ./program arguments"
+    )
 
 
 def no_personality() -> Problem:

@@ -50,7 +50,8 @@ def render_json(report: Report) -> str:
         "default_rank": bias.default_rank,
         "aliasing": [_aliasing_json(each) for each in bias.aliasing],
         "verdict": bias.verdict,
-        "randomise": list(bias.randomise),
+        # Of what is inconclusive, nothing follows yet.
+        "randomise": list(bias.randomise) if bias.verdict == "needed" else [],
         "fold_p": bias.fold_p,
         "layouts": list(bias.layouts),
         "sweep": [{"environment": size, "time": time} for size, time in sorted(bias.sweep.times.items())],

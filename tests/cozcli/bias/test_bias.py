@@ -189,6 +189,12 @@ def test_json_has_what_others_rely_on():
     assert (data["default_rank"], data["verdict"]) == (pytest.approx(2 / 3), "needed")
 
 
+def test_json_asks_for_no_randomisation_where_that_is_open():
+    changed = {"verdict": "inconclusive", "randomise": ["stack"]}
+    assert json.loads(render_json(report(**changed)))["randomise"] == []
+    assert "stack position may make" in render_text(report(**changed))
+
+
 def test_text_says_rank_places_and_verdict():
     text = render_text(report())
     assert "faster than 67 % of 3 random layouts; their median is 2.0 % slower" in text
@@ -240,11 +246,14 @@ def test_functions_are_moved_by_variables_of_one_length():
 
 def test_what_it_refuses(capsys):
     assert cli.main(["bias"]) == 2
-    assert "which program?" in capsys.readouterr().err
+    assert "no program was given" in capsys.readouterr().err
     assert cli.main(["bias", "./missing"]) == 127
     assert "./missing is not an executable file" in capsys.readouterr().err
     assert cli.main(["bias", "--input", "./missing", "true"]) == 2
     assert "missing cannot be read" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["bias", "--duration", "-5s", "true"])
+    assert "'-5s' is not a time" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["bias", "--plot", "x.txt", "true"])
     assert ".png, .svg or .pdf" in capsys.readouterr().err
