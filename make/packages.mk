@@ -17,6 +17,8 @@ deb: dist                             ## build Debian packages below build/deb (
 	@cp $(DIST) $(DEB)/coz_$(VERSION).orig.tar.gz
 	@tar -C $(DEB) -xf $(DIST)
 	@cp -r packaging/debian $(DEB)/$(RELEASE)/debian
+	@case ' $(DEB_OPTIONS) ' in *' -d '*) ;; *) dpkg-checkbuilddeps $(DEB)/$(RELEASE)/debian/control || { \
+	  echo "Please install them as root: apt-get build-dep $(abspath $(DEB)/$(RELEASE))" >&2; exit 1; } ;; esac
 	cd $(DEB)/$(RELEASE) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc $(DEB_OPTIONS)
 	@ls $(DEB)/*.deb
 

@@ -56,6 +56,22 @@ def test_an_archive_is_the_same_twice_and_has_no_build(tmp_path):
     assert not [name for name in names if name.startswith("coz-1/build/")]
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a clone")
+def test_what_a_debian_package_is_built_with_is_installed_by_a_command_that_is_named(tmp_path):
+    for name, status in (("dpkg-checkbuilddeps", 1), ("dpkg-buildpackage", 0)):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$0 $*"\nexit {status}\n')
+        (tmp_path / name).chmod(0o755)
+    command = ["make", "deb", f"BUILD={tmp_path}/build"]
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "apt-get build-dep" in done.stderr
+    assert "dpkg-buildpackage -us" not in done.stdout
+    command.append("DEB_OPTIONS=-d")
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert "dpkg-buildpackage -us -uc -d" in done.stdout
+
+
 STAGED = (ROOT / "build/lib/libcoz.so").exists() and (ROOT / "build/libexec/coz-linetable").exists()
 
 
