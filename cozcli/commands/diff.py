@@ -72,7 +72,12 @@ def execute(options: argparse.Namespace) -> int:
             text = diff_reports.render_text(comparison, sides, shared.terminal_width())
     shared.write(text)
     for name, analysis in zip(names, (before, after), strict=True):
-        shared.print_warnings(
-            Problem(f"{name}: {warning.text}", warning.hint) for warning in analysis.warnings
-        )
+        shared.print_warnings(_named(name, warning) for warning in analysis.warnings)
     return 0
+
+
+def _named(name: str, warning: Problem) -> Problem:
+    """With the profile that it is about, which some name themselves."""
+    return (
+        warning if warning.text.startswith(f"{name}: ") else warning._replace(text=f"{name}: {warning.text}")
+    )

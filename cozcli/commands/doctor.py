@@ -95,6 +95,6 @@ def _conclusion(findings: Sequence[Finding], with_program: bool) -> str:
     problems = sum(finding.level == PROBLEM for finding in findings)
     warnings = sum(finding.level == WARNING for finding in findings)
     if problems:
-        return f"{count(problems, 'problem')}: a profile would not come of it. Remedies stand after ->."
+        return f"{count(problems, 'problem')}: coz run would make no profile. What to do stands after ->."
     text = f"Nothing prevents a profile; {count(warnings, 'warning')}." if warnings else "All is well."
     return text if with_program else f"{text} To look at a program too: coz doctor PROGRAM"

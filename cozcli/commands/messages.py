@@ -36,7 +36,7 @@ def preload_not_used(library: str) -> Problem:
 
 def config_unreadable(path: str, reason: str) -> Problem:
     """coz.toml is no TOML, or nobody may read it."""
-    return Problem(f"{path} cannot be read: {reason}.", "mend it, or leave it aside by --no-config.")
+    return Problem(f"{path} cannot be read: {reason}.", "correct it, or leave it aside by --no-config.")
 
 
 def config_of_another_user(path: str) -> Problem:

@@ -11,7 +11,7 @@ from cozcli.messages import count, listed, seconds
 def profile_missing(path: str) -> Problem:
     """No such file."""
     return Problem(
-        f"there is no profile {path}, so there is nothing to show.",
+        f"there is no profile {path}.",
         "make one with: coz run --- ./program arguments   (or name the file you have)",
     )
 
@@ -29,7 +29,7 @@ def profile_not_a_file(path: str) -> Problem:
 def profile_unreadable(path: str, reason: str) -> Problem:
     """The system refused."""
     return Problem(
-        f"{path} cannot be read ({reason}), so there is nothing to show.",
+        f"{path} cannot be read ({reason}).",
         "check its permissions; a profile written by root may need sudo or chown.",
     )
 

@@ -21,7 +21,9 @@ def refused(message: str, remedy: str) -> Problem:
 
 def unreadable(program: str, reason: str) -> Problem:
     """The file cannot be opened."""
-    return Problem(f"{printable(program)} cannot be read ({reason}).", "make it readable, or mend the name.")
+    return Problem(
+        f"{printable(program)} cannot be read ({reason}).", "make it readable, or correct the name."
+    )
 
 
 def is_script(program: str, interpreter: str) -> Problem:

@@ -9,9 +9,9 @@ from cozcli.messages import starts_others
 def program_not_found(name: str, here: bool = False) -> Problem:
     """Neither a file nor on PATH."""
     if here:
-        return Problem(f"{name} is not on PATH, so it was not started.", f"did you mean ./{name}?")
+        return Problem(f"{name} is not on PATH.", f"did you mean ./{name}?")
     hint = "check the path." if "/" in name else "check the name, and PATH."
-    return Problem(f"{name}: no such program, so nothing was started.", hint)
+    return Problem(f"{name}: no such program.", hint)
 
 
 def program_is_directory(name: str) -> Problem:

@@ -57,6 +57,12 @@ def test_diff_of_profiles_without_a_common_line(folder: Path) -> None:
     assert coz("diff", "a.coz", "none.coz", cwd=folder).returncode == 2
 
 
+def test_diff_names_a_profile_once_in_a_warning(folder: Path) -> None:
+    (folder / "killed.coz").write_bytes((folder / "a.coz").read_bytes()[:-20])
+    done = coz("diff", "a.coz", "killed.coz", cwd=folder)
+    assert "coz: warning: killed.coz: the last record" in done.stderr
+
+
 def results(folder: Path, *files: str) -> object:
     return json.loads(coz("report", "--json", *files, cwd=folder).stdout)["results"]
 

@@ -160,6 +160,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert "progress points: the program has progress macros" in " ".join(done.stdout.split())
     assert coz("doctor", good).returncode == 0
     assert coz("doctor").returncode == 0
+    text = coz("doctor", str(tmp_path / "none")).stdout
+    assert "no such program." in text
+    assert "nothing was started" not in text
+    assert "coz run would make no profile" in text
     bad = coz("doctor", "--json", str(tmp_path / "none"))
     assert bad.returncode == 1
     document = json.loads(bad.stdout)
