@@ -141,7 +141,12 @@ function quantileMarks(of: Quantile, index: number, x: Scale, y: Scale, domain: 
     svg("path", { class: `quantile q-${index}`, d: draw(of.points) ?? "" }),
     svg(
       "text",
-      { class: "tick", x: x(last.speedup) - 2, y: y(within(domain, last.effect)) - 5, "text-anchor": "end" },
+      {
+        class: "tick of-quantile",
+        x: x(last.speedup) - 2,
+        y: y(within(domain, last.effect)) - 5,
+        "text-anchor": "end",
+      },
       of.name,
     ),
   ];
