@@ -159,9 +159,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
     pairs = tuple(pair for point in points for pair in _pairs(point))
     results = decide_significance(candidates)
-    if any(Mark.CORES in result.marks for result in results):
-        capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
-        results = [within_capacity(result, capacity) for result in results]
+    capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
+    results = [within_capacity(result, capacity) for result in results]
     results = with_quantiles(results, windows.by_target, corrected, runs)
     return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs)
 

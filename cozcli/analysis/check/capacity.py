@@ -38,6 +38,8 @@ from cozcli.profile.records import ExperimentRecord
 
 #: From which f on s·A tells something: of simulated programs, what errs least (tests/oracle/crowds.h).
 FILLED_LEAST = 0.6
+#: Less than this beyond what cores can give proves nothing: profiling itself uses some of their time.
+UNSURE = 0.03
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
 
@@ -56,13 +58,19 @@ class Capacity:
     coupled: frozenset[tuple[str, str]] = frozenset()
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
+    def most(self, location: str, speedup: float) -> float:
+        """The largest effect that the cores can give."""
+        share, samples = self.shares[location]
+        error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
+        return 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
+
     def limited(
         self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
         """An effect of a location on a point, with its interval, within what cores allow. NaN stays NaN."""
         share, samples = self.shares[target[0]]
         error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
-        most = 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
+        most = self.most(target[0], speedup)
         if_busy = speedup * share
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0) if matters else 0.0
         limit = self.limits.get(target, 1.0)
@@ -117,16 +125,20 @@ def _demand(record: ExperimentRecord) -> int:
 
 def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult:
     """The result; where threads waited for cores, within what these allow. Losses have other causes."""
-    is_bounded = (
+    is_apt = (
         capacity is not None
-        and Mark.CORES in result.marks
         and result.kind == THROUGHPUT
         and result.location in capacity.shares
         and not result.location.startswith(WAITING)
         and not (result.significant and result.slope < 0)
     )
-    if not is_bounded or capacity is None:
+    if not is_apt or capacity is None:
         return result
+    if Mark.CORES not in result.marks:
+        if not _exceeds(result, capacity):
+            return result
+        marks = {*result.marks, Mark.CORES}
+        result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
     at = functools.partial(capacity.limited, (result.location, result.point), matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
@@ -147,6 +159,15 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
             low=tuple(low for _, low, _ in fitted),
             high=tuple(high for _, _, high in fitted),
         ),
+    )
+
+
+def _exceeds(result: LineResult, capacity: Capacity) -> bool:
+    """Is a measured effect surely greater than the cores can give? Then pauses have lent some."""
+    return any(
+        point.low > capacity.most(result.location, point.speedup) + UNSURE
+        for point in result.curve
+        if point.speedup > 0 and point.experiments > 0
     )
 
 

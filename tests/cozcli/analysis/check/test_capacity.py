@@ -144,10 +144,9 @@ def test_a_line_without_a_sure_effect_moves_if_it_surely_works_for_the_visits(re
     assert within_capacity(unsure, Capacity(1.0, 1.0, shares, coupled)).slope == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("change", ["marks", "kind", "location", "wait", "slope"])
+@pytest.mark.parametrize("change", ["kind", "location", "wait", "slope"])
 def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None:
     other = {
-        "marks": {"marks": ()},
         "kind": {"kind": LATENCY},
         "location": {"location": "/s/b.c:1"},
         "wait": {"location": "wait /s/a.c:1"},
@@ -157,3 +156,14 @@ def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None
     shares = dict.fromkeys((result.location, "wait /s/a.c:1"), (0.3, MANY))
     assert within_capacity(changed, Capacity(1.0, 1.0, shares)) == changed
     assert within_capacity(result, None) == result
+
+
+@pytest.mark.parametrize(("used", "marked"), [(0.9, True), (0.5, False)])
+def test_an_effect_that_needs_more_cores_than_there_are_is_marked(
+    result: LineResult, used: float, marked: bool
+) -> None:
+    """At 50 % it saves 40 %; the cores allow 1 - u·(1 - 0.15)."""
+    unmarked = LineResult(**{**result.__dict__, "marks": ()})
+    found = within_capacity(unmarked, Capacity(used, used, {result.location: (0.3, MANY)}))
+    assert (found.marks == (Mark.CORES,)) == marked
+    assert (found.slope < result.slope) == marked

@@ -178,7 +178,7 @@ def test_threads_that_wait_for_processors_are_mentioned_once() -> None:
     assert all(found == {Mark.CORES} for found in doubts(analysis).values())
     found = [warning for warning in analysis.warnings if "waited for a processor" in warning.text]
     assert len(found) == 1
-    assert "50%" in found[0].text
+    assert "0.50 s" in found[0].text
     assert found[0].hint
     assert not any(doubts(analyse_records(model(*lines, busy=2.0, waiting=0.08).records(16))).values())
 
