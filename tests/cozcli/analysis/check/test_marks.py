@@ -180,7 +180,7 @@ def test_threads_that_wait_for_processors_are_mentioned_once() -> None:
     assert len(found) == 1
     assert "0.50 s" in found[0].text
     assert found[0].hint
-    assert not any(doubts(analyse_records(model(*lines, busy=2.0, waiting=0.08).records(16))).values())
+    assert not any(doubts(analyse_records(model(*lines, busy=1.5, waiting=0.08).records(16))).values())
 
 
 @pytest.mark.parametrize(
