@@ -47,6 +47,8 @@ MIN_WORK = 0.01
 MIN_HALVES = 3
 #: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
+#: Where waits tie it to v in more than this part of the halves, by more than so many standard errors, too.
+NEARLY_ALL_TIED, LAG_ERRORS = 0.97, 3.0
 #: A lag decays if first halves of windows have more of it than second halves, by this share at least.
 MIN_DECAY = 0.2
 #: Less processor time than for so many items in a window says nothing of chance in its visits.
@@ -181,7 +183,9 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
             continue
         is_unsettled = _is_unsettled(members)
         lag = _lag(members, flows[slowest], flows[passing])
-        lags = lag > (MIN_LAG if is_unsettled else MIN_STEADY_LAG) and _passes(
+        seems_steady = not is_unsettled and _share_tied(members, slowest, passing) > NEARLY_ALL_TIED
+        chance = _standard_error_of_lag(members, flows[slowest], flows[passing]) if seems_steady else 0.0
+        lags = lag > max(MIN_LAG if is_unsettled else MIN_STEADY_LAG, LAG_ERRORS * chance) and _passes(
             members, flows, slowest, passing, lag
         )
         if lags or is_unsettled:
@@ -298,7 +302,11 @@ def _stages_apart(
 
 
 def _is_untied(halves: Sequence[Half], stage: int, passing: int) -> bool:
-    return float(np.mean([stage in half.tied_to(passing) for half in halves])) < MIN_TIED
+    return _share_tied(halves, stage, passing) < MIN_TIED
+
+
+def _share_tied(halves: Sequence[Half], stage: int, passing: int) -> float:
+    return float(np.mean([stage in half.tied_to(passing) for half in halves]))
 
 
 def _slowest(halves: Sequence[Half], flows: Mapping[int, StageFlow]) -> int | None:

@@ -184,6 +184,13 @@ def test_a_queue_in_steady_state_is_left_alone() -> None:
     )
 
 
+@pytest.mark.parametrize("blocks", [6, 12])
+def test_chance_in_few_items_is_no_queue_that_drains(blocks: int) -> None:
+    """Waits tie both stages in all halves, and some visits more or less are no lag."""
+    records = records_of(Pipeline(10.0, 6.0, 8), limit=2000.0, blocks=blocks)
+    assert lasting_rates(flows_of(records), "item") == {}
+
+
 def test_a_thread_that_nobody_waits_for_does_not_count() -> None:
     program = Pipeline(6.0, 10.0, 64, beside=True)
     corrected = effects_of(profile_of(records_of(program)), corrected=True)
