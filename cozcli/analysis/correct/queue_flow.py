@@ -49,6 +49,8 @@ MIN_HALVES = 3
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
 #: Where waits tie it to v in more than this part of the halves, by more than so many standard errors, too.
 NEARLY_ALL_TIED, LAG_ERRORS = 0.97, 3.0
+#: In fewer halves a lag while tied may be chance, whatever its standard error.
+MIN_TIED_HALVES = 8
 #: A lag decays if first halves of windows have more of it than second halves, by this share at least.
 MIN_DECAY = 0.2
 #: Less processor time than for so many items in a window says nothing of chance in its visits.
@@ -334,12 +336,12 @@ def _passes(
     in the first. A few items in tied windows do not show that.
     """
     firsts, seconds = _tied_throughout(halves, stage, passing)
-    if len(seconds) < MIN_HALVES:
+    if len(seconds) < MIN_TIED_HALVES:
         return True
     own, passed = flows[stage], flows[passing]
     second, error = _lag(seconds, own, passed), _standard_error_of_lag(seconds, own, passed)
     decayed = _lag(firsts, own, passed) - second > max(error, MIN_DECAY * second)
-    return decayed or second - error < lag / 2
+    return decayed or second - 2 * error < lag / 2
 
 
 def _standard_error_of_lag(halves: Sequence[Half], flow: StageFlow, passing: StageFlow) -> float:
