@@ -25,6 +25,8 @@ from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, ResultKey
 from cozcli.errors import Problem
 from cozcli.profile.profile import Run
 
+#: Windows that queues lend more than this part of their visits show another pace than the one that lasts.
+MAX_LENT = 0.1
 #: Fewer different speedups than this (the dissertation's number) are few data.
 MIN_SPEEDUPS = 5
 #: Fewer comparisons with a baseline than this are few data too, and prove no contention: all of them may have
@@ -57,24 +59,26 @@ def find_marks(
     """
     marks = Marks()
     keys = []
-    lasting, transient = set(), set()
+    lasting, lent, transient = set(), set(), set()
     for table in tables:
         series = table.series
         key = series.location, series.point, series.kind
         keys.append(key)
         if series.lasting.any():
             lasting.add(key[:2])
+        if series.lent > MAX_LENT:
+            lent.add(key[:2])
         if transient_speedups(series):
             transient.add(key)
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
     for location, point in unstable_queues(by_target):
         marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
-    unsteady = unsteady_results(by_target) | lasting
+    unsteady = unsteady_results(by_target)
     for key in transient | {(*pair, THROUGHPUT) for pair in unsteady - lasting}:
         marks.by_result[key].add(Mark.NOT_STEADY)
     everything = [window for windows in by_target.values() for window in windows]
     has_time_to_spare = filled(everything, runs) < NEARLY_FILLED
-    paced = open_loop_marks(by_target, phases, unsteady) if has_time_to_spare else {}
+    paced = open_loop_marks(by_target, phases, unsteady | lent) if has_time_to_spare else {}
     for point, (mark, locations) in paced.items():
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
         for location in locations:

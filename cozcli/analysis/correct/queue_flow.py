@@ -37,7 +37,7 @@ from cozcli.analysis.correct.protocol import Context
 from cozcli.analysis.input.flows import Half, RunFlows, Stretch, flows_by_run
 from cozcli.analysis.input.series import Series
 from cozcli.analysis.result import THROUGHPUT
-from cozcli.analysis.statistics.arrays import Floats
+from cozcli.analysis.statistics.arrays import Bools, Floats
 
 #: A stage that waits for more than this share of its time may not be the one that sets the pace.
 MAX_WAIT = 0.2
@@ -95,7 +95,19 @@ def _apply(series: Series, rates: Mapping[WindowKey, float]) -> Series:
     # Over whole windows: between two visits, windows in which a queue became empty would count by their pace.
     elapsed = np.where(corrected, series.effective, series.numerator)
     visits = np.where(corrected, elapsed * lasting, series.denominator)
-    return replace(series, numerator=elapsed, denominator=visits, lasting=corrected)
+    lent = _largest_lent(series, corrected, elapsed, visits)
+    return replace(series, numerator=elapsed, denominator=visits, lasting=corrected, lent=lent)
+
+
+def _largest_lent(series: Series, corrected: Bools, elapsed: Floats, visits: Floats) -> float:
+    """Which part of the visits queues lent, or took, at the speedup where it was most."""
+    most = 0.0
+    for speedup in np.unique(series.speedup[corrected]):
+        at = corrected & (series.speedup == speedup)
+        measured = series.denominator[at].sum() * elapsed[at].sum()
+        if measured > 0:
+            most = max(most, abs(visits[at].sum() * series.numerator[at].sum() / measured - 1))
+    return float(most)
 
 
 def _without_transient(series: Series) -> Series:

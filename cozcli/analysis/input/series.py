@@ -49,6 +49,7 @@ class Series:
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
     target: what the location names: line, function, callpath or region.
     factors: what corrections multiply the effects by.
+    lent: which part of the visits queues lent or took at some speedup, at most; 0: nothing was corrected.
     """
 
     location: str
@@ -73,6 +74,7 @@ class Series:
     planned: frozenset[float] | None = None
     target: str = "line"
     factors: tuple[Factor, ...] = ()
+    lent: float = 0.0
 
     @property
     def key(self) -> tuple[str, str]:

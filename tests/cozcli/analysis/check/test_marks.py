@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from synthetic import Line, Model, saturating, to_bytes
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.correct.protocol import Context
+from cozcli.analysis.correct.queue_flow import QueueFlow
+from cozcli.analysis.input.series import Series
 from cozcli.analysis.result import DOUBTS, Analysis, Mark
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
@@ -132,6 +136,21 @@ def test_no_effect_is_called_unreal_while_its_queues_have_not_settled() -> None:
     assert all(found == {Mark.NOT_STEADY} for found in doubts(analysis).values())
     assert "not real" not in TextReport().render(analysis)
     assert not any("not real" in warning.text for warning in analysis.warnings)
+
+
+@pytest.mark.parametrize(("lent", "found"), [(0.03, Mark.LOAD), (0.3, None)])
+def test_a_queue_that_lends_little_hides_no_load(
+    lent: float, found: Mark | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adjust = QueueFlow.adjust
+
+    def adjust_and_lend(self: QueueFlow, series: Sequence[Series], context: Context) -> list[Series]:
+        return [replace(each, lent=lent) for each in adjust(self, series, context)]
+
+    monkeypatch.setattr(QueueFlow, "adjust", adjust_and_lend)
+    lines = [idle(f"/a.c:{number}") for number in range(4)]
+    marked = doubts(analyse_records(paced(model(*lines, busy=1.6).records(40))))
+    assert all(marks == ({found} if found else set()) for marks in marked.values())
 
 
 def test_a_serial_program_is_not_called_limited_by_load() -> None:
