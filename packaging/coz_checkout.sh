@@ -6,7 +6,8 @@ root=$0
 case $root in */*) root=${root%/*}/../.. ;; *) root=../.. ;; esac
 python=${COZ_PYTHON:-$root/build/venv/bin/python}
 [ -n "$COZ_PYTHON" ] || [ -x "$python" ] || python=python3
-if ! command -v "$python" >/dev/null 2>&1; then
+# Without a redirection, for which the shell would need more descriptors than some programs are given.
+if [ -z "$(command -v "$python")" ]; then
   echo "coz: error: there is no Python interpreter $python." >&2
   echo "coz: hint: run make, or name an interpreter by the variable COZ_PYTHON." >&2
   exit 2
