@@ -60,16 +60,19 @@ class Capacity:
 
     def most(self, location: str, speedup: float) -> float:
         """The largest effect that the cores can give."""
-        share, samples = self.shares[location]
-        error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
+        share, error = self._share(location)
         return 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
+
+    def _share(self, location: str) -> tuple[float, float]:
+        """A, and how far it may be off, as a part of it."""
+        share, samples = self.shares[location]
+        return share, BOUND_ERRORS / math.sqrt(max(samples, 1.0))
 
     def limited(
         self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
         """An effect of a location on a point, with its interval, within what cores allow. NaN stays NaN."""
-        share, samples = self.shares[target[0]]
-        error = BOUND_ERRORS / math.sqrt(max(samples, 1.0))
+        share, error = self._share(target[0])
         most = self.most(target[0], speedup)
         if_busy = speedup * share
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0) if matters else 0.0
@@ -124,15 +127,8 @@ def _demand(record: ExperimentRecord) -> int:
 
 
 def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult:
-    """The result; where threads waited for cores, within what these allow. Losses have other causes."""
-    is_apt = (
-        capacity is not None
-        and result.kind == THROUGHPUT
-        and result.location in capacity.shares
-        and not result.location.startswith(WAITING)
-        and not (result.significant and result.slope < 0)
-    )
-    if not is_apt or capacity is None:
+    """The result; where cores lacked, marked and within what they allow. Losses have other causes."""
+    if capacity is None or not _is_eligible(result, capacity):
         return result
     if Mark.CORES not in result.marks:
         if not _exceeds(result, capacity):
@@ -159,6 +155,15 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
             low=tuple(low for _, low, _ in fitted),
             high=tuple(high for _, _, high in fitted),
         ),
+    )
+
+
+def _is_eligible(result: LineResult, capacity: Capacity) -> bool:
+    return (
+        result.kind == THROUGHPUT
+        and result.location in capacity.shares
+        and not result.location.startswith(WAITING)
+        and not (result.significant and result.slope < 0)
     )
 
 

@@ -83,7 +83,7 @@ def find_marks(
         marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
         for location in locations:
             marks.by_result[location, point, THROUGHPUT].add(mark)
-    _add_cores(marks, keys, by_target, runs)
+    _add_cores(marks, keys, by_target, everything, runs)
     return marks
 
 
@@ -105,9 +105,12 @@ def _marks_of_data(table: BlockTable, phase: Phase) -> set[Mark]:
 
 
 def _add_cores(
-    marks: Marks, keys: Iterable[ResultKey], by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]
+    marks: Marks,
+    keys: Iterable[ResultKey],
+    by_target: Mapping[str, Sequence[Window]],
+    everything: Sequence[Window],
+    runs: Sequence[Run],
 ) -> None:
-    everything = [window for windows in by_target.values() for window in windows]
     waiting = {target for target, windows in by_target.items() if lacks_cores(windows, runs)}
     share = waiting_share(everything, runs)
     if waiting or share > MAX_WAITING:

@@ -120,7 +120,7 @@ def _without_transient(series: Series) -> Series:
     unknown = series.transient & ~series.lasting
     for speedup in np.unique(series.speedup[unknown]):
         at = series.speedup == speedup
-        is_few = speedup > 0 and np.count_nonzero(at) < MIN_HALVES / 2
+        is_few = speedup > 0 and 2 * np.count_nonzero(at) < MIN_HALVES
         if np.count_nonzero(at & ~unknown) >= MIN_STEADY or (is_few and series.lasting.any()):
             excluded |= at & unknown
     if not excluded.any():
