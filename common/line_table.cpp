@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace coz {
@@ -78,6 +79,7 @@ void LineTable::swap(LineTable& other) noexcept {
   std::swap(lines_, other.lines_);
   std::swap(files_, other.files_);
   std::swap(functions_, other.functions_);
+  std::swap(objects_, other.objects_);
   std::swap(strings_, other.strings_);
   std::swap(first_lines_, other.first_lines_);
 }
@@ -116,6 +118,7 @@ const char* LineTable::adopt(void* mapping, std::size_t size) noexcept {
       !view_section(file, size, header.lines, lines_) ||
       !view_section(file, size, header.files, files_) ||
       !view_section(file, size, header.functions, functions_) ||
+      !view_section(file, size, header.objects, objects_) ||
       !view_section(file, size, header.strings, strings_)) {
     return kDamaged;
   }
@@ -174,6 +177,17 @@ const char* LineTable::file_path(std::uint32_t file_id) const noexcept {
 
 const char* LineTable::function_name(std::uint32_t function_id) const noexcept {
   return string_at(functions_, function_id);
+}
+
+ObjectLocation LineTable::find_object(std::uint64_t address) const noexcept {
+  const auto next = std::upper_bound(
+      objects_.begin(), objects_.end(), address,
+      [](std::uint64_t wanted, const LineTableObject& each) { return wanted < each.begin; });
+  if (next == objects_.begin()) return {};
+  const LineTableObject& object = *std::prev(next);
+  const std::uint64_t offset = address - object.begin;
+  if (offset >= object.size || object.name >= strings_.size()) return {};
+  return {strings_.data() + object.name, static_cast<std::uint32_t>(offset)};
 }
 
 std::vector<std::uint8_t> LineTable::files_in_scope(const SourceScope& scope) const {

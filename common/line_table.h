@@ -33,6 +33,12 @@ struct LineLocation {
   std::uint32_t function_id = kNoFunction;
 };
 
+// A static variable, and how far into it an address is.
+struct ObjectLocation {
+  const char* name = nullptr;
+  std::uint32_t offset = 0;
+};
+
 // Frames of functions that are known by a symbol alone have line 0 (line_table_format.h). They are
 // in scope wherever functions are what is looked for, whatever their file, which is the binary; and
 // they are no lines.
@@ -75,6 +81,10 @@ class LineTable {
   // Both return nullptr for an id that the table does not know, kNoFunction included.
   [[nodiscard]] const char* file_path(std::uint32_t file_id) const noexcept;
   [[nodiscard]] const char* function_name(std::uint32_t function_id) const noexcept;
+
+  // The static variable at `address`, which is relative to base_address(); without a name where
+  // there is none.
+  [[nodiscard]] ObjectLocation find_object(std::uint64_t address) const noexcept;
 
   [[nodiscard]] std::size_t row_count() const noexcept { return starts_.size(); }
   [[nodiscard]] std::size_t line_count() const noexcept { return lines_.size(); }
@@ -122,6 +132,7 @@ class LineTable {
   std::span<const LineTableLine> lines_;
   std::span<const std::uint32_t> files_;
   std::span<const std::uint32_t> functions_;
+  std::span<const LineTableObject> objects_;
   std::span<const char> strings_;
   mutable std::vector<LineTableLine> first_lines_;  // of functions; empty until asked for
 };

@@ -4,7 +4,7 @@
 // read-only by the runtime (common/line_table.h), which looks addresses up in a signal
 // handler. The file holds no pointers and is the same wherever it is mapped.
 //
-//   header | starts | chains | chain_begins | frames | lines | files | functions | strings
+//   header | starts | chains | chain_begins | frames | lines | files | functions | objects | strings
 //
 // Every section starts at a multiple of 8 bytes. All integers are little-endian.
 //
@@ -21,6 +21,7 @@
 //  files        uint32_t[file_count]     offset of the path in strings: absolute where the debug
 //                                        information allows it, with "." and ".." removed
 //  functions    uint32_t[function_count] offset of the function's demangled name in strings
+//  objects      LineTableObject[]        static variables that may hold a lock, by address
 //  strings      char[]                   NUL-terminated, ends with a NUL
 //
 // A reader must not trust an index: the file may be damaged. Offsets and sizes are checked when
@@ -33,7 +34,7 @@
 namespace coz {
 
 inline constexpr char kLineTableMagic[8] = {'C', 'O', 'Z', 'L', 'I', 'N', 'E', '\n'};
-inline constexpr std::uint32_t kLineTableVersion = 2;
+inline constexpr std::uint32_t kLineTableVersion = 3;
 inline constexpr std::uint32_t kNoChain = 0xffffffffU;
 inline constexpr std::uint32_t kNoFunction = 0xffffffffU;
 inline constexpr std::uint32_t kMaxBuildIdSize = 32;
@@ -59,10 +60,11 @@ struct LineTableHeader {
   LineTableSection lines;
   LineTableSection files;
   LineTableSection functions;
+  LineTableSection objects;
   LineTableSection strings;
   std::uint64_t header_checksum;  // FNV-1a 64 of all header bytes before this field
 };
-static_assert(sizeof(LineTableHeader) == 208);
+static_assert(sizeof(LineTableHeader) == 224);
 
 struct LineTableFrame {
   std::uint32_t line;      // index into lines
@@ -72,6 +74,12 @@ struct LineTableFrame {
 struct LineTableLine {
   std::uint32_t file;  // index into files
   std::uint32_t line;  // 1-based; 0: no line is known, and the file is the binary
+};
+
+struct LineTableObject {
+  std::uint32_t begin;  // relative to `base_address`
+  std::uint32_t size;
+  std::uint32_t name;  // offset of the demangled name in strings
 };
 
 }  // namespace coz

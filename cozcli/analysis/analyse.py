@@ -26,6 +26,7 @@ from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
 from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
+from cozcli.analysis.input.locks import locks_of_targets
 from cozcli.analysis.input.partners import with_partners_apart
 from cozcli.analysis.input.series import Factor, Series, make_series
 from cozcli.analysis.input.targets import Target, is_combined, largest_effect, shares_of_time
@@ -43,6 +44,7 @@ from cozcli.analysis.result import (
     PointKey,
     RunSummary,
     Surroundings,
+    WaitedLock,
 )
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
@@ -66,6 +68,7 @@ class _Known:
     context: Context
     marks: Marks
     surroundings: Mapping[str, Surroundings]
+    locks: Mapping[str, tuple[WaitedLock, ...]]
     shares: Mapping[str, tuple[float, float]]
 
 
@@ -146,7 +149,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)
-    known = _Known(context, marks, surroundings_of_lines(runs), shares_of_time(runs))
+    known = _Known(context, marks, surroundings_of_lines(runs), locks_of_targets(runs), shares_of_time(runs))
     points = _combined_points(corrected, context) if combined else []
     candidates = _combined_candidates(points, corrected, known)
     if not candidates:  # or windows are too few to tell companions apart
@@ -223,6 +226,7 @@ def _open_result(
         marks=known.marks.of((of.location, *point)),
         target=target,
         surroundings=known.surroundings.get(of.location, Surroundings()),
+        locks=known.locks.get(of.location, ()),
         bound=largest_effect(*share) if share and point[1] == THROUGHPUT else None,
         share=share[0] if share else None,
         samples=share[1] if share else 0.0,

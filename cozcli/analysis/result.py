@@ -145,6 +145,35 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
+class Holder:
+    """The line that had taken a lock when waits for it began; empty where out of scope or unknown.
+
+    `share`: of the time of these waits, between 0 and 1.
+    """
+
+    location: str
+    function: str
+    share: float
+
+
+@dataclass(frozen=True)
+class WaitedLock:
+    """A lock for which threads wait in a target.
+
+    `name`: the static variable; empty for `locks` others together, as on the heap. `share`: of all waiting in
+    the target, between 0 and 1. `waits`: how often, `mean`: how long, ns of effective time. `holders`: the one
+    that is waited for longest first.
+    """
+
+    name: str
+    locks: int
+    share: float
+    waits: int
+    mean: float
+    holders: tuple[Holder, ...]
+
+
+@dataclass(frozen=True)
 class LineResult:
     """One target and one progress point. `curve` begins with speedup 0.
 
@@ -163,6 +192,8 @@ class LineResult:
 
     `share`: of effective time in which the target runs, all threads added up; None if that is not known.
     `samples`: from how many samples it is known.
+
+    `locks`: which a lock target waits for, most time first, as far as known.
 
     `quantiles`: of the latency, where operations have identities; by ascending q.
 
@@ -187,6 +218,7 @@ class LineResult:
     marks: tuple[Mark, ...] = ()
     target: str = "line"
     surroundings: Surroundings = field(default_factory=Surroundings)
+    locks: tuple[WaitedLock, ...] = ()
     arrival_speedup: int = 0
     bound: float | None = None
     companion_windows: int = 0

@@ -21,6 +21,7 @@ from cozcli.profile.records import (
     JobRecord,
     LatencyPoint,
     LineCount,
+    LockCount,
     LoadRecord,
     LocationPoint,
     Point,
@@ -311,6 +312,18 @@ def _samples(fields: Fields) -> SamplesRecord:
                 caller.natural("count"),
             )
             for caller in fields.objects("callers")
+        ),
+        locks=tuple(
+            LockCount(
+                lock.text("location"),
+                lock.text("lock", ""),
+                lock.text("holder", ""),
+                lock.text("holder_function", ""),
+                lock.natural("waits"),
+                lock.natural("waited"),
+                lock.natural("locks", 1),
+            )
+            for lock in fields.objects("locks")
         ),
         regions=fields.texts("regions"),
         points=tuple(

@@ -249,6 +249,21 @@ class CallerCount(NamedTuple):
     count: int  # type: ignore[assignment]
 
 
+class LockCount(NamedTuple):
+    """Waits for `lock` in the target `location`, while the line `holder` had it; ns of effective time.
+
+    `lock` is a static variable, or empty for `locks` others together. `holder` is empty where unknown.
+    """
+
+    location: str
+    lock: str
+    holder: str
+    holder_function: str
+    waits: int
+    waited: int
+    locks: int = 1
+
+
 class PointCount(NamedTuple):
     """Visits (for latency points: arrivals; their `departures` beside them) since the start of the run.
 
@@ -271,6 +286,7 @@ class SamplesRecord(NamedTuple):
     in_scope: int = 0
     lines: tuple[LineCount, ...] = ()
     callers: tuple[CallerCount, ...] = ()
+    locks: tuple[LockCount, ...] = ()
     regions: tuple[str, ...] = ()
     points: tuple[PointCount, ...] = ()
     experiments: int = 0

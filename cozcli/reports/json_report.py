@@ -19,6 +19,7 @@ from cozcli.analysis.result import (
     Pair,
     Quantile,
     RunSummary,
+    WaitedLock,
 )
 from cozcli.reports.base import rounded
 from cozcli.reports.extension import extensions_of, merged
@@ -108,6 +109,7 @@ def _result(result: LineResult) -> dict[str, Any]:
             {"function": instance.function, "share": rounded(instance.share)}
             for instance in result.surroundings.instances
         ],
+        **({"locks": [_lock(lock) for lock in result.locks]} if result.locks or result.target == "lock" else {}),
         "point": result.point,
         "kind": result.kind,
         "slope": rounded(result.slope),
@@ -134,6 +136,20 @@ def _result(result: LineResult) -> dict[str, Any]:
                 for name in ("speedup", "effect", "low", "high")
             },
         },
+    }
+
+
+def _lock(lock: WaitedLock) -> dict[str, Any]:
+    return {
+        "name": lock.name,
+        "locks": lock.locks,
+        "share": rounded(lock.share),
+        "waits": lock.waits,
+        "mean_wait": rounded(lock.mean),
+        "holders": [
+            {"location": holder.location, "function": holder.function, "share": rounded(holder.share)}
+            for holder in lock.holders
+        ],
     }
 
 

@@ -20,6 +20,7 @@ from cozcli.analysis.estimate.shape import outline
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.reports.extension import extensions_of, merged
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.locks import name_of, waits_of
 from cozcli.reports.marks import explanations, marks_of
 from cozcli.reports.reading import caveat_of, experiments_in_words, explain, reading_of
 from cozcli.reports.summary import ending, quoted_at
@@ -111,6 +112,7 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
         "rests_on": experiments_in_words(result),
         "caveat": caveat_of(result),
         **({"quantiles": _quantiles(result)} if result.quantiles else {}),
+        **({"locks": _locks(document, result)} if result.locks else {}),
         "told": None if told is None else [_short(getattr(told, name)) for name in ("speedup", *_BAND)],
         "curve": {
             "s": [point.speedup for point in result.curve],
@@ -122,6 +124,19 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
             **{key[0]: [_short(fit[key][i]) for i in chosen] for key in _BAND},
         },
     }
+
+
+def _locks(document: dict[str, Any], result: LineResult) -> list[dict[str, Any]]:
+    """Which the lock target waits for: name, share, number of waits in words, holders."""
+    return [
+        {
+            "name": name_of(lock),
+            "share": shown["share"],
+            "waits": waits_of(lock),
+            "holders": shown["holders"],
+        }
+        for lock, shown in zip(result.locks, document["locks"], strict=True)
+    ]
 
 
 def _quantiles(result: LineResult) -> list[dict[str, Any]]:

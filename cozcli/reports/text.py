@@ -29,6 +29,8 @@ from cozcli.reports.base import (
     shorten,
 )
 from cozcli.reports.extension import ReportExtension, extensions_of
+from cozcli.reports.locks import HEADING as LOCKS
+from cozcli.reports.locks import describe_locks
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.source import Excerpt, excerpts
@@ -121,7 +123,8 @@ class TextReport:
             _print_source(console, excerpt, prefix)
         for line in [line for extension in extensions for line in extension.footnotes(prefix)]:
             console.print(Text(line), soft_wrap=not terminal)
-        for line in _callers(analysis, prefix) + (_instances(analysis, prefix) if self._instances else []):
+        surroundings = _callers(analysis, prefix) + _locks(analysis, prefix)
+        for line in surroundings + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
         for line in _footnotes(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
@@ -234,6 +237,12 @@ def _callers(analysis: Analysis, prefix: str) -> list[str]:
         if result.surroundings.callers
     }
     return _list_by_line("Called from:", shown, prefix)
+
+
+def _locks(analysis: Analysis, prefix: str) -> list[str]:
+    """Likewise for which locks threads wait there."""
+    shown = {result.location: describe_locks(result.locks, prefix) for result in analysis.results}
+    return _list_by_line(LOCKS, {location: text for location, text in shown.items() if text}, prefix)
 
 
 def _instances(analysis: Analysis, prefix: str) -> list[str]:

@@ -30,6 +30,7 @@
 #include "delay/wait_charges.h"
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
+#include "target/lock_holds.h"
 #include "target/selection.h"
 
 namespace coz {
@@ -47,7 +48,8 @@ struct DelayEnvironment {
   Nanoseconds max_saved_wait;
   Nanoseconds (*processor_time)() noexcept = own_processor_time;
   const ChargeMixes* mixes = nullptr;  // where several targets may be selected
-  WaitCharges* waits = nullptr;        // where waits are targets
+  WaitCharges* waits = nullptr;        // where waits are targets, as the next
+  LockHolds* lock_holds = nullptr;
 };
 
 // What ended a wait.
@@ -191,9 +193,9 @@ class ThreadDelays {
   Nanoseconds leave_lock_wait(const TargetWait& wait) noexcept;
   // The thread has taken `lock`: those who wait for it now wait for this thread.
   void took(std::uintptr_t lock) noexcept {
-    if (follows_waits() && !environment_.waits->is_empty()) {
-      environment_.waits->took(lock, state_.holder);
-    }
+    if (!follows_waits()) return;
+    environment_.lock_holds->taken(lock, site_);
+    if (!environment_.waits->is_empty()) environment_.waits->took(lock, state_.holder);
   }
 
   // It has released it, and pays what it put off for those who wait.
@@ -205,6 +207,15 @@ class ThreadDelays {
 
   // The address to which the program's call returns.
   std::uintptr_t site() const noexcept { return site_; }
+
+  // Where `lock` was taken last, such an address; 0 if that is not known. Where waits are targets.
+  std::uintptr_t taken_at(std::uintptr_t lock) const noexcept {
+    return environment_.lock_holds->taken_at(lock);
+  }
+  // The effective time of threads that owe nothing.
+  Nanoseconds settled_now() const noexcept {
+    return environment_.now() - environment_.global.get();
+  }
 
   // The thread ends, and others may wait for it as `object`. It is charged all that its samples
   // stand for.

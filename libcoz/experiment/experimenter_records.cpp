@@ -1,6 +1,7 @@
 // What the experimenter reads for its records: samples from the start of the run, queues.
 #include "experiment/core_waits.h"
 #include "experiment/experimenter.h"
+#include "experiment/lock_counts.h"
 #include "kernel/process_state.h"
 #include "thread/departed_threads.h"
 #include "thread/session.h"
@@ -112,6 +113,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.in_scope = counts_.histogram.in_scope();
   record.lines = line_counts();
   record.callers = callers();
+  record.locks = count_locks(shared_.lock_waits, choice_.targets, choice_.modules);
   for (std::uint32_t i = 0; i < shared_.regions.size(); ++i) {
     record.regions.emplace_back(shared_.regions.name(i));
   }

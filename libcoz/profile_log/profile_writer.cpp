@@ -116,6 +116,21 @@ void write_callers(JsonWriter& json, const std::vector<CallerCount>& callers) {
   json.end_array();
 }
 
+void write_locks(JsonWriter& json, const std::vector<LockCount>& locks) {
+  json.key("locks").begin_array();
+  for (const LockCount& each : locks) {
+    json.begin_object();
+    json.field("location", each.location);
+    if (!each.lock.empty()) json.field("lock", each.lock);
+    if (each.locks != 1) json.field("locks", each.locks);
+    if (!each.holder.empty()) json.field("holder", each.holder);
+    if (!each.holder_function.empty()) json.field("holder_function", each.holder_function);
+    json.field("waits", each.waits).field("waited", each.waited);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_companions(JsonWriter& json, const std::vector<CompanionResult>& companions) {
   json.key("companions").begin_array();
   for (const CompanionResult& each : companions) {
@@ -293,6 +308,7 @@ std::string to_json(const SamplesRecord& record) {
   }
   json.end_array();
   write_callers(json, record.callers);
+  if (!record.locks.empty()) write_locks(json, record.locks);
   if (!record.regions.empty()) write_list(json, "regions", record.regions);
   write_points(json, record.points, true);
   json.field("experiments", record.experiments);

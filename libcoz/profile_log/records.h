@@ -169,6 +169,17 @@ struct CallerCount {
   std::uint64_t count = 0;
 };
 
+// Waits for a lock in one target.
+struct LockCount {
+  std::string location;         // of the target
+  std::string lock;             // a static variable; empty: several that are none
+  std::uint64_t locks = 1;      // how many these are
+  std::string holder;           // location of the line that had taken it; empty: not known
+  std::string holder_function;  // empty if unknown
+  std::uint64_t waits = 0;
+  Nanoseconds waited = 0;  // effective time
+};
+
 struct Discarded {
   std::uint64_t few_visits = 0;
   std::uint64_t all_delay = 0;  // no visit, since threads paused nearly all the time
@@ -188,6 +199,7 @@ struct SamplesRecord {
   std::uint64_t in_scope = 0;
   std::vector<LineCount> lines;
   std::vector<CallerCount> callers;
+  std::vector<LockCount> locks;  // where most time was waited for first
   std::vector<std::string> regions;  // entered so far
   std::vector<PointResult> points;   // totals since the start
   std::uint64_t experiments = 0;

@@ -6,6 +6,7 @@
 #ifndef LIBCOZ_SAMPLING_WAITS_H
 #define LIBCOZ_SAMPLING_WAITS_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,7 @@
 #include "sampling/call_chain.h"
 #include "sampling/histogram.h"
 #include "symbols/modules.h"
+#include "target/lock_waits.h"
 #include "target/targets.h"
 #include "thread/thread_state.h"
 
@@ -24,36 +26,43 @@ enum class WaitTargets { kNone, kSites, kClasses };
 
 class Waits {
  public:
-  Waits(const Modules& modules, Targets& targets, Histogram& histogram, WaitTargets wanted,
-        Nanoseconds period) noexcept
+  Waits(const Modules& modules, Targets& targets, Histogram& histogram, LockWaits& lock_waits,
+        WaitTargets wanted, Nanoseconds period) noexcept
       : modules_(modules),
         targets_(targets),
         histogram_(histogram),
+        lock_waits_(lock_waits),
         wanted_(wanted),
         period_(period) {}
 
   struct Wait {
     std::uint32_t target = kNoTarget;
     ThreadDelays::TargetWait followed;
+    LockWait lock;          // of a wait for a lock
+    Nanoseconds since = 0;  // effective
   };
 
   // Between ThreadDelays::before_blocking() and after_blocking().
   Wait enter(WaitClass wait_class, ThreadState& thread, ThreadDelays& delays) noexcept {
     const std::uint32_t target = target_of(wait_class, thread, delays);
-    return {target, delays.enter_wait(target)};
+    return {target, delays.enter_wait(target), {}, 0};
   }
-  // The same for a lock. `holder()` says which thread holds it.
+  // The same for a lock at `address`, which the rules know as `lock`. `holder()` says which thread
+  // holds it.
   template <typename Holder>
-  Wait enter_lock(std::uintptr_t lock, Holder holder, ThreadState& thread,
+  Wait enter_lock(std::uintptr_t lock, std::uintptr_t address, Holder holder, ThreadState& thread,
                   ThreadDelays& delays) noexcept {
     const std::uint32_t target = target_of(WaitClass::kLock, thread, delays);
-    return {target, delays.enter_lock_wait(target, lock, holder)};
+    return {target, delays.enter_lock_wait(target, lock, holder),
+            {target, address, delays.taken_at(lock)}, delays.settled_now()};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {
     if (wait.target != kNoTarget) count(wait.target, delays.leave_wait(wait.followed));
   }
   void leave_lock(const Wait& wait, ThreadDelays& delays) noexcept {
-    if (wait.target != kNoTarget) count(wait.target, delays.leave_lock_wait(wait.followed));
+    if (wait.target == kNoTarget) return;
+    count(wait.target, delays.leave_lock_wait(wait.followed));
+    lock_waits_.add(wait.lock, std::max<Nanoseconds>(delays.settled_now() - wait.since, 0));
   }
 
   // Charges and counts what waits under way have lasted by now. Before the selection changes, and
@@ -87,6 +96,7 @@ class Waits {
   const Modules& modules_;
   Targets& targets_;
   Histogram& histogram_;
+  LockWaits& lock_waits_;
   WaitTargets wanted_;
   Nanoseconds period_;
 };

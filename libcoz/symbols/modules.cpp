@@ -280,6 +280,17 @@ std::string Modules::location(std::uint32_t line) const {
   return found->line == 0 ? path : std::string(path) + ":" + std::to_string(found->line);
 }
 
+std::string Modules::object_name(std::uintptr_t address) const {
+  for (const StartLoad& load : start_loads_) {
+    const LineTable& table = load.module->table;
+    const ObjectLocation found =
+        table.find_object(address - load.loading.load_bias - table.base_address());
+    if (found.name == nullptr) continue;
+    return found.offset == 0 ? found.name : found.name + ("+" + std::to_string(found.offset));
+  }
+  return {};
+}
+
 const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
   for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
     if (function >= module->first_function &&

@@ -124,6 +124,9 @@ class Modules {
   // By its full location. Reads whole tables; may allocate.
   std::optional<std::uint32_t> find_function(std::string_view location) const;
 
+  // The static variable at `address`, as `name` or `name+40`; empty if there is none, or if what it
+  // is in was loaded after the start. May allocate.
+  std::string object_name(std::uintptr_t address) const;
   // Build id of the main executable, hex.
   std::string build_id() const;
 

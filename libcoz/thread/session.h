@@ -36,7 +36,8 @@ class Session {
                kMaxSavedPeriods * period,
                own_processor_time,
                &mixes,
-               waits ? &state.waits : nullptr} {}
+               waits ? &state.waits : nullptr,
+               waits ? &state.lock_holds : nullptr} {}
 
   SharedState& shared;
   ChargeMixes mixes;

@@ -14,6 +14,8 @@
 #include "load/amplification.h"
 #include "progress/operations.h"
 #include "progress/point_registry.h"
+#include "target/lock_holds.h"
+#include "target/lock_waits.h"
 #include "target/region_registry.h"
 #include "target/selection.h"
 #include "target/wait_sites.h"
@@ -37,6 +39,8 @@ struct SharedState {
   Operations operations;
   RegionRegistry regions;
   WaitSites wait_sites;
+  LockHolds lock_holds;
+  LockWaits lock_waits;
   SocketPairs socket_pairs;
   ThreadRegistry threads;
   ThreadLives lives;

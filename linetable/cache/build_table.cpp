@@ -11,6 +11,7 @@
 #include "linetable/cache/table_cache.h"
 #include "linetable/dwarf/debug_info.h"
 #include "linetable/symbols/symbol_functions.h"
+#include "linetable/symbols/symbol_objects.h"
 #include "linetable/table/table_builder.h"
 
 namespace coz::linetable {
@@ -53,6 +54,7 @@ void build_anew(const ElfFile& binary, const ElfFile& debug_file, const BuildOpt
   }
   if (options.functions) rows += add_symbol_functions(binary, debug_file, builder);
   if (rows == 0) return fail(result, BuildError::kNoDebugInfo, nothing_found(result, options));
+  add_symbol_objects(binary, debug_file, builder);
   const std::string bytes = builder.finish(binary.base_address(), binary.build_id());
   if (bytes.empty()) {
     return fail(result, BuildError::kCache, "the line table of " + binary.path() + " is too big");

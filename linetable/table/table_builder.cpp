@@ -106,6 +106,10 @@ void TableBuilder::add_symbol(std::uint32_t begin, std::uint32_t end, std::uint3
   if (begin < end) symbols_.push_back({begin, end, {line, function}});
 }
 
+void TableBuilder::add_object(std::uint32_t begin, std::uint32_t size, std::string_view name) {
+  objects_.push_back({begin, size, std::string(name)});
+}
+
 void TableBuilder::sort_input() {
   // The rows must cover what symbols do.
   if (!symbols_.empty()) rows_.push_back({0, kNoLine});
@@ -259,12 +263,22 @@ void TableBuilder::write_names(TableContent& content) const {
   }
 }
 
+void TableBuilder::write_objects(TableContent& content) {
+  std::ranges::stable_sort(objects_, {}, &Object::begin);
+  const auto again = std::ranges::unique(objects_, {}, &Object::begin);
+  objects_.erase(again.begin(), again.end());
+  for (const Object& each : objects_) {
+    content.objects.push_back({each.begin, each.size, content.add_string(each.name)});
+  }
+}
+
 std::string TableBuilder::finish(std::uint64_t base_address,
                                  std::span<const std::uint8_t> build_id) {
   sort_input();
   TableContent content;
   write_rows(sweep(), content);
   write_names(content);
+  write_objects(content);
   return write_table(content, base_address, build_id);
 }
 

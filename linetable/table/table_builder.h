@@ -49,6 +49,9 @@ class TableBuilder {
   void add_symbol(std::uint32_t begin, std::uint32_t end, std::uint32_t function,
                   std::uint32_t line);
 
+  // A static variable. Of several at an address the first one added counts.
+  void add_object(std::uint32_t begin, std::uint32_t size, std::string_view name);
+
   // The finished table. The builder is used up. Empty when the table would outgrow its 32-bit
   // indices.
   [[nodiscard]] std::string finish(std::uint64_t base_address,
@@ -68,6 +71,11 @@ class TableBuilder {
     std::uint32_t begin;
     std::uint32_t end;
     LineTableFrame frame;
+  };
+  struct Object {
+    std::uint32_t begin;
+    std::uint32_t size;
+    std::string name;
   };
   struct Scope {
     std::uint32_t function;
@@ -110,6 +118,7 @@ class TableBuilder {
   std::vector<OutputRow> sweep();
   void write_rows(const std::vector<OutputRow>& rows, TableContent& content) const;
   void write_names(TableContent& content) const;
+  void write_objects(TableContent& content);
 
   StringPool files_;
   StringPool functions_;
@@ -119,6 +128,7 @@ class TableBuilder {
   std::vector<Scope> scopes_;
   std::vector<Range> ranges_;
   std::vector<SymbolRange> symbols_;
+  std::vector<Object> objects_;
   std::vector<Node> nodes_;
   HashIndex node_ids_;
 };

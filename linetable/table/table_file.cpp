@@ -21,11 +21,11 @@ LineTableSection append(std::string& file, const std::vector<T>& entries) {
 }
 
 std::size_t size_in_file(const TableContent& content) {
-  constexpr std::size_t kPadding = 8 * 8;
+  constexpr std::size_t kPadding = 9 * 8;
   return sizeof(LineTableHeader) + kPadding + content.starts.size() * 4 +
          content.chains.size() * 4 + content.chain_begins.size() * 4 + content.frames.size() * 8 +
          content.lines.size() * 8 + content.files.size() * 4 + content.functions.size() * 4 +
-         content.strings.size();
+         content.objects.size() * sizeof(LineTableObject) + content.strings.size();
 }
 
 }  // namespace
@@ -60,6 +60,7 @@ std::string write_table(const TableContent& content, std::uint64_t base_address,
   header.lines = append(file, content.lines);
   header.files = append(file, content.files);
   header.functions = append(file, content.functions);
+  header.objects = append(file, content.objects);
   // A reader relies on the strings' ending in a NUL, so there has to be one.
   header.strings = append(file, content.strings.empty() ? std::vector<char>(1) : content.strings);
   header.file_size = file.size();

@@ -20,6 +20,7 @@ struct TableContent {
   std::vector<LineTableLine> lines;
   std::vector<std::uint32_t> files;
   std::vector<std::uint32_t> functions;
+  std::vector<LineTableObject> objects;
   std::vector<char> strings;
 
   // Appends `text` to the strings and returns its offset.

@@ -30,6 +30,7 @@ std::size_t ask_everything(const LineTable& table) {
   const std::vector<std::uint8_t> all(table.file_count(), 1);
   for (std::uint64_t address = 0; address < 0x80; ++address) {
     seen += table.find_chain(address).size();
+    if (const char* name = table.find_object(address).name) seen += std::strlen(name);
     if (const auto found = innermost_in_scope(table, address, all)) {
       seen += table.line(found->line_id).has_value() ? 1 : 0;
       const char* name = table.function_name(found->function_id);

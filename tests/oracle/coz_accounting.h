@@ -121,7 +121,8 @@ class CozProfiler final : public Profiler {
                      coz::kMaxSavedPeriods * period,
                      pauses_cost_nothing,
                      nullptr,
-                     follows_waits ? &waits_ : nullptr} {}
+                     follows_waits ? &waits_ : nullptr,
+                     &lock_holds_} {}
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
     return std::make_unique<CozAccounting>(slot, environment_);
@@ -142,6 +143,7 @@ class CozProfiler final : public Profiler {
   coz::YoungCharges young_;
   coz::SelectionCell selection_;
   coz::WaitCharges waits_;
+  coz::LockHolds lock_holds_;
   coz::DelayEnvironment environment_;
 };
 

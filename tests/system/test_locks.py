@@ -49,4 +49,12 @@ def test_reports_say_what_it_is_and_what_it_is_for(coz, locks, lock_line):
     run = coz.run_until(6, [locks, coz.enough], "--fixed-lock", lock_line)
     assert run.status == 0, run.err
     done = coz("report", "--json", run.profile)
-    assert {r["target"] for r in json.loads(done.out)["results"]} == {"lock"}
+    results = json.loads(done.out)["results"]
+    assert {r["target"] for r in results} == {"lock"}
+    lock = results[0]["locks"][0]
+    assert (lock["name"], lock["locks"]) == ("mutex", 1)
+    assert lock["waits"] > 0
+    assert lock["mean_wait"] > 0
+    holder = lock["holders"][0]
+    assert (holder["location"], holder["function"]) == (lock_line, "run")
+    assert holder["share"] > 0.9

@@ -3,7 +3,7 @@
 import { largeChart } from "./chart";
 import { type Child, h, said } from "./dom";
 import { fragmentOf } from "./link";
-import { type Entry, type Page, type Quantile, type Result, signOf, type Source } from "./model";
+import { type Caller, type Entry, type Page, type Quantile, type Result, signOf, type Source } from "./model";
 import { otherLoads } from "./loadview";
 import { shortFunction, splitLocation } from "./locations";
 import { ownDomain } from "./scales";
@@ -142,15 +142,17 @@ function partWith(source: Source, line: number): [number, string[]] | null {
 }
 
 function surroundings(result: Result): HTMLElement[] {
-  const callers = result.callers.map((caller) =>
+  const callers = result.callers.map((caller) => callerRow(caller, "out of scope"));
+  const locks = result.locks.flatMap((lock) => [
     h(
       "tr",
       {},
-      h("td", { class: "figure" }, share(caller.share)),
-      h("td", {}, caller.location ? h("code", {}, said(caller.location)) : "out of scope"),
-      h("td", {}, said(shortFunction(caller.function))),
+      h("td", { class: "figure" }, share(lock.share)),
+      h("td", {}, h("code", {}, said(lock.name))),
+      h("td", {}, lock.waits),
     ),
-  );
+    ...lock.holders.map((holder) => callerRow(holder, "an unknown line", "held by ")),
+  ]);
   const instances = result.instances.map((instance) =>
     h(
       "tr",
@@ -163,10 +165,23 @@ function surroundings(result: Result): HTMLElement[] {
     ...(callers.length
       ? [h("h3", {}, "Called from"), scrolling(h("table", { class: "wraps" }, ...callers))]
       : []),
+    ...(locks.length
+      ? [h("h3", {}, "Waits for"), scrolling(h("table", { class: "wraps" }, ...locks))]
+      : []),
     ...(instances.length
       ? [h("h3", {}, "Run as part of"), scrolling(h("table", { class: "wraps" }, ...instances))]
       : []),
   ];
+}
+
+function callerRow(caller: Caller, unknown: string, before = ""): HTMLElement {
+  return h(
+    "tr",
+    {},
+    h("td", { class: "figure" }, share(caller.share)),
+    h("td", {}, before, caller.location ? h("code", {}, said(caller.location)) : unknown),
+    h("td", {}, said(shortFunction(caller.function))),
+  );
 }
 
 function scrolling(table: HTMLElement): HTMLElement {

@@ -39,6 +39,15 @@ export interface Caller {
   share: number;
 }
 
+/** A lock that threads wait for in the target. `waits`: how often and how long, in words. */
+export interface Lock {
+  name: string;
+  share: number;
+  waits: string;
+  /** The lines that had taken it meanwhile; of an unknown one the location is empty. */
+  holders: Caller[];
+}
+
 export interface Instance {
   function: string;
   share: number;
@@ -87,6 +96,7 @@ export interface Result {
   quantiles: Quantile[];
   callers: Caller[];
   instances: Instance[];
+  locks: Lock[];
   /** Where the fitted curve is highest. */
   best: Band;
   /** The place in the report's order, from 0. */
@@ -180,6 +190,7 @@ interface RawResult {
   told: (number | null)[] | null;
   callers: Caller[];
   instances: Instance[];
+  locks?: Lock[];
   curve: Columns;
   fit: Columns;
   quantiles?: (Columns & { name: string; baseline: number })[];
@@ -268,11 +279,16 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
       baseline: of.baseline,
       points: (of.s ?? []).map((speedup, i) => band(of, i, speedup)),
     })),
-    callers: raw.callers.map((caller) => ({ ...caller, location: shorten(caller.location, prefix) })),
+    callers: shortened(raw.callers, prefix),
     instances: raw.instances,
+    locks: (raw.locks ?? []).map((lock) => ({ ...lock, holders: shortened(lock.holders, prefix) })),
     best: highest(fit),
     rank,
   };
+}
+
+function shortened(callers: Caller[], prefix: string): Caller[] {
+  return callers.map((caller) => ({ ...caller, location: shorten(caller.location, prefix) }));
 }
 
 function decodeCurve(raw: Columns): Point[] {

@@ -58,6 +58,7 @@ export function rawResult(given: Given = {}): object {
     rests_on: "70 experiments",
     told: [told, effect(told), effect(told) - half, effect(told) + half],
     callers: [],
+    locks: [],
     instances: [],
     curve: { s, n: s.map(() => 10), ...columns(s) },
     fit: { to, ...columns(grid) },

@@ -17,6 +17,8 @@ line runs
 
     Σ c·(1 − β)  ≤  1        over all lines.
 
+Waiting for a lock is left out: meanwhile another thread holds it, whose lines are in the sum.
+
 * Where that sum is above 1 beyond chance, something outside sets the pace: "limited by load".
 * Where it is not, but all lines keep the pace and no thread had a processor part of the time, the program
   waited for something: a client, or a device that it asked to work itself. That cannot be told from inside:
@@ -35,6 +37,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from cozcli.analysis.input.locations import LOCK
 from cozcli.analysis.input.slowness import NO_RESPONSE
 from cozcli.analysis.input.windows import POOL, Window
 from cozcli.analysis.result import Mark, Phase
@@ -83,7 +86,9 @@ def open_loop_marks(
         ranges = [_up_to(delay, steady) for delay in MAX_DELAYS]
         if _is_refuted(ranges[0]):
             continue
-        shares = {t: _share(by_target[t]) * _part(phases.get(t)) for t in steady}
+        shares = {
+            t: 0.0 if t.startswith(LOCK) else _share(by_target[t]) * _part(phases.get(t)) for t in steady
+        }
         if any(_exceeds_one_path(each, shares) for each in ranges):
             marks[name] = (Mark.LOAD, set(rows))
         elif any(map(_keeps_pace, ranges)) and _waits([w for t in steady for w in by_target[t]]):

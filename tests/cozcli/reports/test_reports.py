@@ -12,7 +12,7 @@ from synthetic import Line, Model, many_lines, to_bytes
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.rank.ranking import leading
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.result import Analysis, Holder, WaitedLock
 from cozcli.errors import CozError
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
@@ -46,6 +46,39 @@ def test_json_has_the_promised_names() -> None:
     assert entry["curve"][0]["speedup"] == 0
     pairs = [(e["location"], e["point"], e["kind"]) for e in document["results"]]
     assert len(pairs) == len(set(pairs))
+
+
+def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
+    analysis = analysis_of([Line("lock /src/a.c:1", lambda s: s / 2), Line("/src/a.c:2", lambda s: 0.0)], 40)
+    locks = (
+        WaitedLock(
+            "table", 1, 0.9, 1204, 312_000, (Holder("/src/a.c:7", "fill(int)", 0.8), Holder("", "", 0.2))
+        ),
+        WaitedLock("", 3, 0.1, 2, 900, (Holder("", "", 1.0),)),
+    )
+    results = [
+        replace(result, target="lock", locks=locks) if result.location.startswith("lock") else result
+        for result in analysis.results
+    ]
+    text = TextReport().render(replace(analysis, results=results))
+    assert (
+        "lock a.c:1 < table 90% (1,204 waits of 312 µs on average, held by a.c:7 (fill) 80%, "
+        "an unknown line 20%), 3 locks without a name 10%"
+    ) in text
+    document = json.loads(JsonReport().render(replace(analysis, results=results)))
+    by_target = {entry["target"]: entry for entry in document["results"]}
+    assert "locks" not in by_target["line"]
+    assert by_target["lock"]["locks"][0] == {
+        "name": "table",
+        "locks": 1,
+        "share": 0.9,
+        "waits": 1204,
+        "mean_wait": 312000,
+        "holders": [
+            {"location": "/src/a.c:7", "function": "fill(int)", "share": 0.8},
+            {"location": "", "function": "", "share": 0.2},
+        ],
+    }
 
 
 def test_piped_text_is_plain_and_never_cut() -> None:

@@ -17,9 +17,11 @@ constexpr std::uintptr_t kOtherLock = 0x6000;
 struct LockWorld : World {
   explicit LockWorld(Nanoseconds delay) : World(delay) {
     follows.waits = &waits;
+    follows.lock_holds = &holds;
     selection.select(kSite, delay);
   }
   WaitCharges waits;
+  coz::LockHolds holds;
   coz::DelayEnvironment follows = environment;
 };
 

@@ -24,6 +24,7 @@ struct WaitWorld : World {
     ran = 0;
     follows.processor_time = simulated_processor_time;
     follows.waits = &waits;
+    follows.lock_holds = &holds;
     selection.select(kWait, kHalf);
   }
   // What the experimenter does when the selection changes.
@@ -35,6 +36,7 @@ struct WaitWorld : World {
   }
 
   WaitCharges waits;
+  coz::LockHolds holds;
   coz::DelayEnvironment follows = environment;
 };
 

@@ -167,6 +167,23 @@ TEST_CASE("a table may be made of symbols alone", "[linetable][builder]") {
   CHECK(table.function_location(0) == "/bin/prog:f");
 }
 
+TEST_CASE("static variables are found by any address in them", "[linetable][builder]") {
+  Sources s;
+  s.builder.add_row(0x10, s.line(1));
+  s.builder.add_object(0x200, 40, "later");
+  s.builder.add_object(0x100, 80, "table_lock");
+  s.builder.add_object(0x100, 80, "its_alias");
+  const LineTable table = finish(s.builder);
+  CHECK(table.find_object(0xff).name == nullptr);
+  CHECK(std::string(table.find_object(0x100).name) == "table_lock");
+  CHECK(table.find_object(0x100).offset == 0);
+  CHECK(std::string(table.find_object(0x100 + 79).name) == "table_lock");
+  CHECK(table.find_object(0x100 + 79).offset == 79);
+  CHECK(table.find_object(0x100 + 80).name == nullptr);
+  CHECK(std::string(table.find_object(0x200).name) == "later");
+  CHECK(table.find_object(UINT64_MAX).name == nullptr);
+}
+
 TEST_CASE("equal chains are stored once", "[linetable][builder]") {
   Sources s;
   for (std::uint32_t i = 0; i < 100; ++i) {

@@ -24,6 +24,8 @@ class Line:
 
     share: float
     loss: Callable[[float], float]
+    #: Before its location, of a wait.
+    kind: str = ""
 
 
 def hidden(share: float, spare: float = math.inf) -> Line:
@@ -42,7 +44,8 @@ def windows_of(
 ) -> dict[str, list[Window]]:
     """Of this number of blocks, two in three of them on the first line."""
     rng = np.random.default_rng(seed)
-    found: dict[str, list[Window]] = {f"/a.c:{number}": [] for number in range(len(lines))}
+    locations = [f"{line.kind}/a.c:{number}" for number, line in enumerate(lines)]
+    found: dict[str, list[Window]] = {location: [] for location in locations}
     for block in range(blocks):
         number = 0 if block % 3 else block // 3 % len(lines)
         drift = 0.03 * rng.standard_normal()
@@ -51,7 +54,7 @@ def windows_of(
             pace = math.exp(drift + noise * rng.standard_normal() - lines[number].loss(-math.log1p(-part)))
             delay = int(part * DURATION)
             record = ExperimentRecord(
-                location=f"/a.c:{number}", function="work", speedup=speedup, block=block,
+                location=locations[number], function="work", speedup=speedup, block=block,
                 duration=DURATION, effective_duration=DURATION - delay, delay=delay,
                 processor_time=int(busy * DURATION), core_wait=0,
                 points=(ThroughputPoint("turn", round(10_000 * pace), DURATION - delay),),
@@ -125,6 +128,13 @@ def test_a_line_that_slows_the_program_down_refutes_by_itself() -> None:
     assert marks_of([*others, slowing(0.3)], 1.6, blocks=24) == [None] * 20
     # But chance does not: forty lines of an open loop, three blocks each.
     assert marks_of([hidden(0.3)] * 40, 8.0, blocks=360).count(None) <= 2
+
+
+def test_waiting_for_a_lock_is_no_way_through_the_program_of_its_own() -> None:
+    """Who waits and who holds the lock, which is shared by all, run at the same time."""
+    holder, waiting = hidden(0.9), Line(0.8, lambda u: 0.0, kind="lock ")
+    assert marks_of([holder, waiting], 1.9) == [None] * 20
+    assert marks_of([holder, hidden(0.8)], 1.9) == [Mark.LOAD] * 20
 
 
 def test_queues_that_have_not_settled_show_nothing() -> None:
