@@ -4,7 +4,8 @@
 // read-only by the runtime (common/line_table.h), which looks addresses up in a signal
 // handler. The file holds no pointers and is the same wherever it is mapped.
 //
-//   header | starts | chains | chain_begins | frames | lines | files | functions | objects | strings
+//   header | starts | chains | chain_begins | frames | lines | files | functions | objects |
+//   strings
 //
 // Every section starts at a multiple of 8 bytes. All integers are little-endian.
 //

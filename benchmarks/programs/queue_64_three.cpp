@@ -1,4 +1,5 @@
-// Three stages with queues of 64 items; the second is the slowest, then the third.
+// Three stages with queues of 64 items; the second is the slowest, then the third, which waits for
+// half of its time, so that two cores are enough.
 #include <thread>
 
 #include "bounded_queue.h"
@@ -8,7 +9,7 @@ namespace {
 
 ground_truth::Line first_line{"first", 500};
 ground_truth::Line second_line{"second", 2000};
-ground_truth::Line third_line{"third", 1200};
+ground_truth::Line third_line{"third", 600};
 
 [[gnu::noinline]] void first() {
   for (long i = first_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE first
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   });
   for (;;) {
     to_third.pop();
+    ground_truth::sleep_microseconds(600);
     third();
     COZ_PROGRESS_NAMED("item");
     ground_truth::visit();

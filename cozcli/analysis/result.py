@@ -161,8 +161,8 @@ class WaitedLock:
     """A lock for which threads wait in a target.
 
     `name`: the static variable; empty for `locks` others together, as on the heap. `share`: of all waiting in
-    the target, between 0 and 1. `waits`: how often, `mean`: how long, ns of effective time. `holders`: the one
-    that is waited for longest first.
+    the target, between 0 and 1. `waits`: how often, `mean`: how long, ns of effective time. `holders`: those
+    with most waiting first.
     """
 
     name: str

@@ -40,7 +40,8 @@ Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
       counts_(counts),
-      waits_(modules_, targets_, counts_.histogram, shared.lock_waits, config_.waits, config_.period),
+      waits_(modules_, targets_, counts_.histogram, shared.lock_waits, config_.waits,
+             config_.period),
       samples_(shared.threads, shared.lives, shared.leftover, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
@@ -273,8 +274,9 @@ Waits::Wait Runtime::enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock, 
   Runtime* runtime = active();
   ThreadState* thread = Session::current_thread();
   if (runtime == nullptr || thread == nullptr) return {};
-  return runtime->waits_.enter_lock(lock, reinterpret_cast<std::uintptr_t>(mutex),
-                                    [=] { return holder(mutex); }, *thread, delays);
+  return runtime->waits_.enter_lock(
+      lock, reinterpret_cast<std::uintptr_t>(mutex), [=] { return holder(mutex); }, *thread,
+      delays);
 }
 
 void Runtime::leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {

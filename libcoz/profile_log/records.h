@@ -199,7 +199,7 @@ struct SamplesRecord {
   std::uint64_t in_scope = 0;
   std::vector<LineCount> lines;
   std::vector<CallerCount> callers;
-  std::vector<LockCount> locks;  // where most time was waited for first
+  std::vector<LockCount> locks;      // where most time was waited for first
   std::vector<std::string> regions;  // entered so far
   std::vector<PointResult> points;   // totals since the start
   std::uint64_t experiments = 0;

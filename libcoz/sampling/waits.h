@@ -53,8 +53,10 @@ class Waits {
   Wait enter_lock(std::uintptr_t lock, std::uintptr_t address, Holder holder, ThreadState& thread,
                   ThreadDelays& delays) noexcept {
     const std::uint32_t target = target_of(WaitClass::kLock, thread, delays);
-    return {target, delays.enter_lock_wait(target, lock, holder),
-            {target, address, delays.taken_at(lock)}, delays.settled_now()};
+    return {target,
+            delays.enter_lock_wait(target, lock, holder),
+            {target, address, delays.taken_at(lock)},
+            delays.settled_now()};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {
     if (wait.target != kNoTarget) count(wait.target, delays.leave_wait(wait.followed));

@@ -165,9 +165,7 @@ function surroundings(result: Result): HTMLElement[] {
     ...(callers.length
       ? [h("h3", {}, "Called from"), scrolling(h("table", { class: "wraps" }, ...callers))]
       : []),
-    ...(locks.length
-      ? [h("h3", {}, "Waits for"), scrolling(h("table", { class: "wraps" }, ...locks))]
-      : []),
+    ...(locks.length ? [h("h3", {}, "Waits for"), scrolling(h("table", { class: "wraps" }, ...locks))] : []),
     ...(instances.length
       ? [h("h3", {}, "Run as part of"), scrolling(h("table", { class: "wraps" }, ...instances))]
       : []),

@@ -17,6 +17,7 @@ f = FILLED_LEAST to 1 at f = 1,
 of targets that surely do their work for the visits: their measured effect is above 0, or there is as much
 work for each visit when visits are slower (coupling.py). Others may have nothing to do with the progress
 point, and stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
+A loss is not certain there: a thread that pauses loses its core to others, and waits for it afterwards.
 Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
 """
 
@@ -127,7 +128,7 @@ def _demand(record: ExperimentRecord) -> int:
 
 
 def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult:
-    """The result; where cores lacked, marked and within what they allow. Losses have other causes."""
+    """The result; where cores lacked, marked and within what they allow."""
     if capacity is None or not _is_eligible(result, capacity):
         return result
     if Mark.CORES not in result.marks:
@@ -139,6 +140,7 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
     at = functools.partial(capacity.limited, (result.location, result.point), matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
     _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
+    excludes_none = adjusted_low > 0 or adjusted_high < 0
     fit = result.fit
     fitted = [at(*each) for each in zip(fit.speedup, fit.effect, fit.low, fit.high, strict=True)]
     return replace(
@@ -148,6 +150,8 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
         slope_high=slope_high,
         adjusted_low=adjusted_low,
         adjusted_high=adjusted_high,
+        significant=result.significant and excludes_none,
+        contention=result.contention and excludes_none,
         curve=tuple(_limited(point, at) if point.speedup > 0 else point for point in result.curve),
         fit=replace(
             fit,
@@ -163,7 +167,6 @@ def _is_eligible(result: LineResult, capacity: Capacity) -> bool:
         result.kind == THROUGHPUT
         and result.location in capacity.shares
         and not result.location.startswith(WAITING)
-        and not (result.significant and result.slope < 0)
     )
 
 

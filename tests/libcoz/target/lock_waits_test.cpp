@@ -41,16 +41,18 @@ TEST_CASE("waits are counted by target, lock and where it was taken") {
   waits->add({7, 0x1000, 0x80}, 20);
   waits->add({8, 0x1000, 0x40}, 3);
   waits->add({7, 0x2000, 0}, 4);
-  CHECK(totals(*waits) == std::map<std::tuple<std::uint32_t, std::uintptr_t, std::uintptr_t>, Totals>{
-                              {{7, 0x1000, 0x40}, {2, 150}},
-                              {{7, 0x1000, 0x80}, {1, 20}},
-                              {{8, 0x1000, 0x40}, {1, 3}},
-                              {{7, 0x2000, 0}, {1, 4}}});
+  CHECK(totals(*waits) ==
+        std::map<std::tuple<std::uint32_t, std::uintptr_t, std::uintptr_t>, Totals>{
+            {{7, 0x1000, 0x40}, {2, 150}},
+            {{7, 0x1000, 0x80}, {1, 20}},
+            {{8, 0x1000, 0x40}, {1, 3}},
+            {{7, 0x2000, 0}, {1, 4}}});
 }
 
 TEST_CASE("a full table of lock waits keeps what it has") {
   const auto waits = std::make_unique<LockWaits>();
-  for (std::uintptr_t lock = 1; lock <= 4 * LockWaits::kMaxKinds; ++lock) waits->add({1, lock, 0}, 5);
+  for (std::uintptr_t lock = 1; lock <= 4 * LockWaits::kMaxKinds; ++lock)
+    waits->add({1, lock, 0}, 5);
   const auto before = totals(*waits);
   CHECK(before.size() <= LockWaits::kMaxKinds);
   CHECK(before.size() > LockWaits::kMaxKinds / 2);

@@ -144,13 +144,22 @@ def test_a_line_without_a_sure_effect_moves_if_it_surely_works_for_the_visits(re
     assert within_capacity(unsure, Capacity(1.0, 1.0, shares, coupled)).slope == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("change", ["kind", "location", "wait", "slope"])
+def test_a_loss_where_cores_lack_is_not_certain(result: LineResult) -> None:
+    """A thread that pauses loses its core to others, and waits for it afterwards."""
+    loss = {"slope": -0.2, "slope_low": -0.3, "slope_high": -0.1, "adjusted_low": -0.3, "adjusted_high": -0.1}
+    harmful = LineResult(**{**result.__dict__, **loss, "significant": True, "contention": True})
+    found = within_capacity(harmful, Capacity(0.9, 0.9, {result.location: (0.3, MANY)}))
+    assert (found.significant, found.contention) == (False, False)
+    assert found.adjusted_low == pytest.approx(-0.3)
+    assert found.adjusted_high > 0
+
+
+@pytest.mark.parametrize("change", ["kind", "location", "wait"])
 def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None:
     other = {
         "kind": {"kind": LATENCY},
         "location": {"location": "/s/b.c:1"},
         "wait": {"location": "wait /s/a.c:1"},
-        "slope": {"slope": -0.2, "significant": True},
     }[change]
     changed = LineResult(**{**result.__dict__, **other})
     shares = dict.fromkeys((result.location, "wait /s/a.c:1"), (0.3, MANY))
