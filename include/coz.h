@@ -6,6 +6,7 @@
  *   COZ_END("name");            ... and ends here, perhaps in another thread (latency)
  *   COZ_BEGIN_ID("name", id);   the same for operations with an `id`, an integer or an address
  *   COZ_END_ID("name", id);     that no other open operation has: Coz learns how long each takes
+ *   COZ_SCOPE("name");         C++: such an operation, from here to the end of the block
  *   COZ_ARRIVAL;                a request arrives here (load)
  *   COZ_ARRIVAL_NAMED("name");
  *   COZ_REGION_BEGIN("name");   from here to COZ_REGION_END in the same thread is sped up as one
@@ -217,12 +218,41 @@ class coz_region_scope {
   coz_region_t* region_;
 };
 
+/* An operation that begins here, and ends at the end of the block, also by an exception. */
+class coz_operation_scope {
+ public:
+  coz_operation_scope(size_t* begin, size_t* end, const char* name) : end_(end), name_(name) {
+    visit(begin, COZ_KIND_BEGIN_);
+  }
+  ~coz_operation_scope() { visit(end_, COZ_KIND_END_); }
+
+ private:
+  coz_operation_scope(const coz_operation_scope&);
+  coz_operation_scope& operator=(const coz_operation_scope&);
+
+  /* Its identity is its address. */
+  void visit(size_t* site, int kind) const {
+    const size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(address != COZ_SITE_INERT_, 0)) {
+      coz_visit_operation_(site, address, kind, name_, (size_t)this);
+    }
+  }
+
+  size_t* end_;
+  const char* name_;
+};
+
 #define COZ_JOINED_(a, b) a##b
 #define COZ_JOIN_(a, b) COZ_JOINED_(a, b)
 #define COZ_REGION(name)                                        \
   static size_t COZ_JOIN_(coz_site_, __LINE__) = COZ_SITE_NEW_; \
   const coz_region_scope COZ_JOIN_(coz_scope_,                  \
                                    __LINE__)(coz_region_(&COZ_JOIN_(coz_site_, __LINE__), name))
+#define COZ_SCOPE(name)                                                \
+  static size_t COZ_JOIN_(coz_begin_site_, __LINE__) = COZ_SITE_NEW_;  \
+  static size_t COZ_JOIN_(coz_end_site_, __LINE__) = COZ_SITE_NEW_;    \
+  const coz_operation_scope COZ_JOIN_(coz_operation_scope_, __LINE__)( \
+      &COZ_JOIN_(coz_begin_site_, __LINE__), &COZ_JOIN_(coz_end_site_, __LINE__), name)
 #endif
 
 #define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", void (*)(void), ())

@@ -17,6 +17,7 @@ from cozcli.compare.sides import program_path
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan, plan_layout, preloaded
 from cozcli.messages import count, printable
+from cozcli.status_row import StatusRow
 
 #: Of `check`: the program did something else.
 STATUS_DIFFERS = 1
@@ -82,12 +83,17 @@ def execute_check(options: argparse.Namespace) -> int:
     plan = plan_layout(program_of(command))
     generator = random.Random(options.layout_seed)
     seeds = [generator.getrandbits(63) for _ in range(options.seeds)]
+    row = StatusRow() if StatusRow.is_possible() else None
+    progress = (lambda text: row.show(f"coz: {text}")) if row else (lambda text: None)
     try:
-        test = self_test(plan, command, seeds, options.input) if seeds else None
+        test = self_test(plan, command, seeds, options.input, progress=progress) if seeds else None
     except OSError as error:
         raise CozError(
             messages.cannot_start(command[0], error.strerror or str(error)), STATUS_NOT_EXECUTABLE
         ) from error
+    finally:
+        if row:
+            row.release()
     shared.write(as_json(plan, test) if options.json else as_text(plan, test))
     return 0 if test is None or test.passed else STATUS_DIFFERS
 

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -65,17 +65,20 @@ def self_test(
     seeds: Sequence[int],
     stdin: str = os.devnull,
     more: Mapping[str, str] = MappingProxyType({}),
+    progress: Callable[[str], None] = lambda text: None,
 ) -> SelfTest:
     """Run the command plainly, and under each seed. A second plain run tells whether output repeats.
 
-    more: variables beside those of our own environment.
+    more: variables beside those of our own environment. progress: told before each run.
     """
     environment = {**os.environ, **more}
+    progress("the program as it is")
     plain = run(command, environment, stdin)
     limit = max(_SECONDS, _TIMES * plain.seconds)
     again: Outcome | None = None
     differences, starts, unmoved = [], [], 0
-    for seed in seeds:
+    for number, seed in enumerate(seeds, 1):
+        progress(f"layout {number} of {len(seeds)}")
         with tempfile.NamedTemporaryFile("r", prefix="coz-layout-") as report:
             moved = run(command, preloaded(plan, seed, environment, report.name), stdin, limit)
             told = report.read().split()

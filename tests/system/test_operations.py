@@ -45,3 +45,13 @@ def test_operations_that_end_in_another_thread_have_durations(coz, build):
     assert all(isinstance(result["quantiles"], list) for result in latencies)
     (told,) = [warning for warning in document["warnings"] if "could not be followed" in warning["text"]]
     assert "'lost'" in told["text"]
+
+
+def test_an_operation_as_long_as_a_block_ends_however_that_is_left(coz, build):
+    run = coz.run_until(3, [build("scoped_operations.cpp", "-O1", "-std=c++11", "-lpthread"), coz.enough])
+    assert run.status == 0, run.err
+    operation = point_of(run.records("samples")[-1], "operation")
+    assert operation["arrivals"] == operation["departures"] == int(run.out.splitlines()[-1])
+    assert "lost" not in operation
+    windows = [point_of(record, "operation") for record in run.records("experiment")]
+    assert sum(n for window in windows for _, n in window.get("durations", [])) > 0

@@ -1,4 +1,4 @@
-"""A Rust program as cargo builds it for release: results name the user's crates, not the standard library."""
+"""Rust programs as cargo builds them for release: names of lines, and the marks of our crate."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ import pytest
 
 
 @pytest.fixture
-def words(request, tmp_path):
-    """A program and the crate it depends on, with optimisation and line tables; no network is needed."""
+def compile_rust(tmp_path):
+    """compile_rust(PROGRAM, CRATE, ITS_SOURCE): with optimisation and line tables; no network is needed."""
     if shutil.which("rustc") is None or subprocess.run(["rustc", "--version"], check=False).returncode != 0:
         pytest.skip("rustc not found")
+    release = ["rustc", "--edition", "2021", "-C", "opt-level=3", "-C", "debuginfo=1", "-D", "warnings"]
+
+    def build(program, crate, source):
+        library = f"lib{crate}.rlib"
+        as_library = ["--crate-type", "rlib", "--crate-name", crate, "-o", library, source]
+        as_program = ["--extern", f"{crate}={library}", "-o", program.stem, program]
+        for command in (as_library, as_program):
+            subprocess.run([*release, *command], cwd=tmp_path, check=True)
+        return tmp_path / program.stem
+
+    return build
+
+
+@pytest.fixture
+def words(request, compile_rust):
     source = request.config.rootpath / "tests/programs/rust"
-    release = ["rustc", "--edition", "2021", "-C", "opt-level=3", "-C", "debuginfo=1"]
-    subprocess.run(
-        [*release, "--crate-type", "rlib", "--crate-name", "mixing", source / "mixing.rs"],
-        cwd=tmp_path, check=True,
-    )  # fmt: skip
-    subprocess.run(
-        [*release, "--extern", "mixing=libmixing.rlib", "-o", "words", source / "words.rs"],
-        cwd=tmp_path, check=True,
-    )  # fmt: skip
-    return tmp_path / "words", source
+    return compile_rust(source / "words.rs", "mixing", source / "mixing.rs"), source
 
 
 @pytest.mark.measured
@@ -46,3 +52,26 @@ def test_results_name_lines_of_the_users_crates(coz, words):
     results = coz.results()
     assert results
     assert {result["location"].rpartition(":")[0] for result in results} <= sampled
+
+
+def test_every_mark_of_the_crate_counts(coz, request, compile_rust):
+    root = request.config.rootpath
+    program = compile_rust(root / "tests/programs/rust/marks.rs", "coz", root / "rust/coz/src/lib.rs")
+    plain = subprocess.run([program, "0.1"], check=True, capture_output=True, text=True)
+    assert int(plain.stdout) > 0
+    run = coz.run([program, "5"])
+    assert run.status == 0, run.err
+    rounds = int(run.out)
+    samples = run.records("samples")[-1]
+    points = {(point["kind"], point["name"]): point for point in samples["points"]}
+    (here,) = (name for kind, name in points if kind == "throughput" and name != "done")
+    assert "marks.rs:" in here
+    for point in (("throughput", "done"), ("throughput", here), ("arrival", "arrived")):
+        assert points[point]["visits"] == rounds
+    for name in ("plain", "named", "operation"):
+        point = points["latency", name]
+        assert point["arrivals"] == point["departures"] == rounds
+        assert "lost" not in point
+    assert samples["regions"] == ["step"]
+    measured = [point for record in run.records("experiment") for point in record["points"]]
+    assert any(point.get("durations") for point in measured if point["name"] == "operation")

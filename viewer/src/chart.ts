@@ -5,7 +5,7 @@ import { area, curveMonotoneX, line } from "d3-shape";
 import { svg } from "./dom";
 import { FEW_DATA } from "./filter";
 import type { Band, Entry, Point, Quantile, Result } from "./model";
-import type { Domain } from "./scales";
+import { type Domain, spread } from "./scales";
 import { percent, plusMinus, speedup } from "./words";
 
 /** The reading of a curve without points. */
@@ -21,6 +21,9 @@ export interface Frame {
   top: number;
   bottom: number;
 }
+
+/** Of the names of quantiles. */
+const LABEL_HEIGHT = 12;
 
 const SMALL: Frame = { width: 150, height: 64, left: 2, right: 2, top: 3, bottom: 3 };
 
@@ -60,7 +63,7 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
     // Others are read from the curve.
     const points = result.curve.filter((point) => point.speedup > 0 && point.experiments > 0);
     group.append(...points.map((point) => pointMark(point, x, y, domain)));
-    group.append(...result.quantiles.flatMap((of, i) => quantileMarks(of, i, x, y, domain)));
+    group.append(...quantileMarks(result.quantiles, frame, x, y, domain));
     root.append(group);
   }
   return root;
@@ -129,26 +132,28 @@ export function fitPath(result: Result, x: Scale, y: Scale, domain: Domain): SVG
   return svg("path", { class: "fit", d: draw(result.fit) ?? "" });
 }
 
-/** A broken line through the measured effects on a quantile, and its name at the end. */
-function quantileMarks(of: Quantile, index: number, x: Scale, y: Scale, domain: Domain): SVGElement[] {
-  const last = of.points.at(-1);
-  if (!last) return [];
+/** Broken lines through the measured effects on quantiles, and their names at the ends. */
+function quantileMarks(all: Quantile[], frame: Frame, x: Scale, y: Scale, domain: Domain): SVGElement[] {
   const draw = line<Band>(
     (p) => x(p.speedup),
     (p) => y(within(domain, p.effect)),
   );
-  return [
-    svg("path", { class: `quantile q-${index}`, d: draw(of.points) ?? "" }),
+  const ends = all.flatMap((of) => of.points.at(-1) ?? []);
+  const heights = spread(
+    ends.map((end) => y(within(domain, end.effect)) - 5),
+    LABEL_HEIGHT,
+    frame.height - frame.bottom,
+  );
+  const label = (of: Quantile, end: Band, i: number) =>
     svg(
       "text",
-      {
-        class: "tick of-quantile",
-        x: x(last.speedup) - 2,
-        y: y(within(domain, last.effect)) - 5,
-        "text-anchor": "end",
-      },
+      { class: "tick of-quantile", x: x(end.speedup) - 2, y: heights[i] ?? 0, "text-anchor": "end" },
       of.name,
-    ),
+    );
+  const shown = all.filter((of) => of.points.length > 0);
+  return [
+    ...shown.map((of, i) => svg("path", { class: `quantile q-${i}`, d: draw(of.points) ?? "" })),
+    ...shown.flatMap((of, i) => (ends[i] ? [label(of, ends[i], i)] : [])),
   ];
 }
 

@@ -67,3 +67,20 @@ function extent(results: Result[]): [number, number] {
 function isNarrow(band: Band): boolean {
   return band.high - band.low <= MAX_WIDTH;
 }
+
+/** Places at least `gap` apart and at most `end`, in the same order, none before where it was unless it must. */
+export function spread(wanted: number[], gap: number, end: number): number[] {
+  const order = wanted.map((_, i) => i).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
+  const places = [...wanted];
+  let least = -Infinity;
+  for (const i of order) {
+    places[i] = Math.max(places[i] ?? 0, least);
+    least = places[i] + gap;
+  }
+  let most = end;
+  for (const i of order.reverse()) {
+    places[i] = Math.min(places[i] ?? 0, most);
+    most = places[i] - gap;
+  }
+  return places;
+}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { styleOf } from "../src/chart";
+import { spread } from "../src/scales";
 import { entries, type Given } from "./fixture";
 
 const style = (given: Given, which: "a" | "b" = "a", compared = false) => {
@@ -28,4 +29,11 @@ test("the curve of a line that was never the main target is drawn in another way
 test("beside another, a curve has the colour of its profile", () => {
   assert.equal(style({ contention: true }, "a", true), "series gain");
   assert.equal(style({ contention: true, marks: ["few data"] }, "b", true), "series other few");
+});
+
+test("names that would lie on each other are moved apart, in their order", () => {
+  assert.deepEqual(spread([100, 20, 60], 12, 300), [100, 20, 60]);
+  assert.deepEqual(spread([100, 98, 101], 12, 300), [110, 98, 122]);
+  assert.deepEqual(spread([100, 98, 101], 12, 110), [98, 86, 110]);
+  assert.deepEqual(spread([], 12, 110), []);
 });
