@@ -12,8 +12,9 @@ point. With
 
 a steady state has F_i = F_v for every stage, and a pace of min C_i, but for what short queues cost. So
 windows at one target and speedup count by that stage's C_i, if it lags behind v, unless it lags as much where
-waits tie it to v: work that moved to another stage makes a stage lag for good. If none lags, and many windows
-were not in steady state, all count as they are: to leave some out by what queues did would be to choose.
+waits tie it to v: work that moved to another stage makes a stage lag for good. Where baselines count so, other
+windows in which that stage is the slowest do, too. If none lags, and many windows were not in steady state, all
+count as they are: to leave some out by what queues did would be to choose.
 
 w_i comes from the whole run: between two moments at which stage i waited for a stage with known w, or that
 one for stage i, both have passed as many items. The moments must be far apart; the start of the program, when
@@ -39,12 +40,10 @@ from cozcli.analysis.input.series import Series
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats
 
-#: A stage that waits for more than this share of its time may not be the one that sets the pace.
-MAX_WAIT = 0.2
+MAX_WAIT = 0.2  # a stage that waits for more of its time may not be the one that sets the pace
 #: Stages that need less than this share of the program's processor time are not looked at.
 MIN_WORK = 0.01
-#: Fewer halves than this prove no lag.
-MIN_HALVES = 3
+MIN_HALVES = 3  # fewer prove no lag
 #: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
 #: Where waits tie it to v in more than this part of the halves, by more than so many standard errors, too.
@@ -185,7 +184,8 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
     apart = _stages_apart(stretches, stages, flows)
     found: dict[WindowKey, float] = {}
     few: list[Half] = []
-    for members in by_speedup.values():
+    of_baselines: dict[str, int] = {}  # the stages that baselines of targets count by
+    for (target, speedup), members in sorted(by_speedup.items()):  # a target's baselines first
         if any(_is_untied(members, stage, passing) for stage in apart):
             found.update({(half.target, half.position): float("nan") for half in members})
             continue
@@ -202,6 +202,9 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
         lags = lag > max(MIN_LAG if is_unsettled else MIN_STEADY_LAG, LAG_ERRORS * chance) and _passes(
             members, flows, slowest, passing, lag
         )
+        if lags and speedup == 0:
+            of_baselines[target] = slowest
+        lags = lags or of_baselines.get(target) == slowest
         if lags or is_unsettled:
             found.update(_rates_of(members, flows, slowest if lags else None, passing, point))
     not_as_measured = {target for target, _ in found}
@@ -211,8 +214,7 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
 
 def _is_unsettled(halves: Sequence[Half]) -> bool:
     records = [half.window.record for half in halves]
-    unsettled = [record.is_transient or record.is_cut or record.settling < 0 for record in records]
-    return bool(np.mean(unsettled) > MAX_UNSETTLED)
+    return bool(np.mean([r.is_transient or r.is_cut or r.settling < 0 for r in records]) > MAX_UNSETTLED)
 
 
 def _stages_at_work(stretches: Sequence[Stretch]) -> list[int]:

@@ -10,7 +10,7 @@ from queue_profiles import NOT_EMPTY, Pipeline, profile_of, records_of
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.correct.queue_flow import MIN_STEADY, QueueFlow, lasting_rates
-from cozcli.analysis.input.flows import UNKNOWN, Half, RunFlows, find_stages, flows_by_run
+from cozcli.analysis.input.flows import UNKNOWN, Half, RunFlows, Stretch, find_stages, flows_by_run
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Mark
 from cozcli.profile.profile import Profile
@@ -164,6 +164,38 @@ def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
     rates = lasting_rates([RunFlows(halves, halves)], "item")
     assert {position for _, position in rates} == set(range(1, 40, 2))
     assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
+
+
+def stretch_of_two_stages(made: int, used: int, speedup: float = -1, position: int = 0) -> Stretch:
+    """Of 10 and 6 ms an item, 1 s long; a half of a window unless speedup is below 0.
+
+    The second stage waits for the first one if it has used up all.
+    """
+    waits = {(2, 1): 400.0} if used <= made else {}
+    flow = Flow(duration=1000, delay=0, visits={"item": used}, threads=())
+    of_all = (flow, {1: 10.0 * made, 2: 6.0 * used}, {1: made, 2: used}, {1: 1, 2: 1}, {}, waits)
+    if speedup < 0:
+        return Stretch(*of_all)
+    record = SimpleNamespace(speedup=speedup, is_transient=not waits, is_cut=False, settling=1)
+    window = cast("Window", SimpleNamespace(record=record))
+    return Half(*of_all, "second", position, first=True, window=window)
+
+
+def test_windows_count_as_the_baselines_of_their_target_do() -> None:
+    """Baselines live on the queue. Speedups find it empty: nothing lags there, but chance is in visits."""
+    stretches = []
+    for position in range(0, 24, 2):
+        few = position // 2 % 2
+        stretches += [
+            stretch_of_two_stages(100, 110, 0.0, position),
+            stretch_of_two_stages(110, 100),
+            stretch_of_two_stages(100, 99 + few, 0.5, position + 1),
+            stretch_of_two_stages(100, 101 - few),
+        ]
+    halves = [each for each in stretches if isinstance(each, Half)]
+    rates = lasting_rates([RunFlows(halves, stretches)], "item")
+    assert set(rates) == {("second", position) for position in range(24)}
+    assert list(rates.values()) == pytest.approx([0.1] * 24, rel=0.02)
 
 
 def test_a_wait_that_nobody_is_known_to_have_ended_counts_for_the_usual_waker() -> None:
