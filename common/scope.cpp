@@ -117,12 +117,17 @@ bool matches_either_kind(std::string_view pattern, const char* path) {
   return matches(pattern, path);
 }
 
+// The code of marks, in the header or in the Rust crate.
+bool is_of_marks(std::string_view path) {
+  return last_component(path) == "coz.h" || path.ends_with("/rust/coz/src/lib.rs");
+}
+
 }  // namespace
 
 bool SourceScope::contains(const char* path) const noexcept {
   if (path == nullptr) return false;
   const std::string_view name(path);
-  if (name.empty() || last_component(name) == "coz.h") return false;
+  if (name.empty() || is_of_marks(name)) return false;
   bool has_inclusions = false;
   bool is_included = false;
   for (const std::string_view pattern : patterns_) {

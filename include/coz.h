@@ -6,7 +6,7 @@
  *   COZ_END("name");            ... and ends here, perhaps in another thread (latency)
  *   COZ_BEGIN_ID("name", id);   the same for operations with an `id`, an integer or an address
  *   COZ_END_ID("name", id);     that no other open operation has: Coz learns how long each takes
- *   COZ_SCOPE("name");         C++: such an operation, from here to the end of the block
+ *   COZ_SCOPE("name");          C++: such an operation, from here to the end of the block
  *   COZ_ARRIVAL;                a request arrives here (load)
  *   COZ_ARRIVAL_NAMED("name");
  *   COZ_REGION_BEGIN("name");   from here to COZ_REGION_END in the same thread is sped up as one
@@ -31,6 +31,9 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#ifdef __cplusplus
+#include <unistd.h>
+#endif
 
 /* A weak reference: a static program links, and is inert. */
 #pragma weak dlsym
@@ -218,28 +221,39 @@ class coz_region_scope {
   coz_region_t* region_;
 };
 
-/* An operation that begins here, and ends at the end of the block, also by an exception. */
+/* What a mark of an operation remembers for its begin and its end. */
+struct coz_scope_sites {
+  size_t begin;
+  size_t end;
+};
+
+/* An operation that begins here, and ends at the end of the block, also by an exception. Its
+ * identity is its address, which other processes of a tree may use, too. */
 class coz_operation_scope {
  public:
-  coz_operation_scope(size_t* begin, size_t* end, const char* name) : end_(end), name_(name) {
-    visit(begin, COZ_KIND_BEGIN_);
+  coz_operation_scope(coz_scope_sites* sites, const char* name)
+      : sites_(sites), name_(name), id_(0) {
+    visit(&sites_->begin, COZ_KIND_BEGIN_);
   }
-  ~coz_operation_scope() { visit(end_, COZ_KIND_END_); }
+  ~coz_operation_scope() { visit(&sites_->end, COZ_KIND_END_); }
 
  private:
   coz_operation_scope(const coz_operation_scope&);
   coz_operation_scope& operator=(const coz_operation_scope&);
 
-  /* Its identity is its address. */
-  void visit(size_t* site, int kind) const {
+  void visit(size_t* site, int kind) {
     const size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
     if (__builtin_expect(address != COZ_SITE_INERT_, 0)) {
-      coz_visit_operation_(site, address, kind, name_, (size_t)this);
+      if (id_ == 0) {
+        id_ = reinterpret_cast<size_t>(this) ^ static_cast<size_t>(getpid()) * 0x9e3779b97f4a7c15U;
+      }
+      coz_visit_operation_(site, address, kind, name_, id_);
     }
   }
 
-  size_t* end_;
+  coz_scope_sites* sites_;
   const char* name_;
+  size_t id_;
 };
 
 #define COZ_JOINED_(a, b) a##b
@@ -248,11 +262,10 @@ class coz_operation_scope {
   static size_t COZ_JOIN_(coz_site_, __LINE__) = COZ_SITE_NEW_; \
   const coz_region_scope COZ_JOIN_(coz_scope_,                  \
                                    __LINE__)(coz_region_(&COZ_JOIN_(coz_site_, __LINE__), name))
-#define COZ_SCOPE(name)                                                \
-  static size_t COZ_JOIN_(coz_begin_site_, __LINE__) = COZ_SITE_NEW_;  \
-  static size_t COZ_JOIN_(coz_end_site_, __LINE__) = COZ_SITE_NEW_;    \
-  const coz_operation_scope COZ_JOIN_(coz_operation_scope_, __LINE__)( \
-      &COZ_JOIN_(coz_begin_site_, __LINE__), &COZ_JOIN_(coz_end_site_, __LINE__), name)
+#define COZ_SCOPE(name) COZ_SCOPE_(name, __COUNTER__)
+#define COZ_SCOPE_(name, number)                                                         \
+  static coz_scope_sites COZ_JOIN_(coz_sites_, number) = {COZ_SITE_NEW_, COZ_SITE_NEW_}; \
+  const coz_operation_scope COZ_JOIN_(coz_scope_, number)(&COZ_JOIN_(coz_sites_, number), name)
 #endif
 
 #define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", void (*)(void), ())

@@ -146,7 +146,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Holder:
-    """The line that had taken a lock when waits for it began; empty where out of scope or unknown.
+    """The line that had taken a lock when waits for it began; empty if that is not known.
 
     `share`: of the time of these waits, between 0 and 1.
     """
@@ -160,13 +160,12 @@ class Holder:
 class WaitedLock:
     """A lock for which threads wait in a target.
 
-    `name`: the static variable; empty for `locks` others together, as on the heap. `share`: of all waiting in
+    `name`: of the static variable; empty for all others together, as on the heap. `share`: of all waiting in
     the target, between 0 and 1. `waits`: how often, `mean`: how long, ns of effective time. `holders`: those
     with most waiting first.
     """
 
     name: str
-    locks: int
     share: float
     waits: int
     mean: float
@@ -193,7 +192,7 @@ class LineResult:
     `share`: of effective time in which the target runs, all threads added up; None if that is not known.
     `samples`: from how many samples it is known.
 
-    `locks`: which a lock target waits for, most time first, as far as known.
+    `locks`: those that threads wait for in a lock target, the one with most waiting first.
 
     `quantiles`: of the latency, where operations have identities; by ascending q.
 

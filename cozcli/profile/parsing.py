@@ -321,7 +321,6 @@ def _samples(fields: Fields) -> SamplesRecord:
                 lock.text("holder_function", ""),
                 lock.natural("waits"),
                 lock.natural("waited"),
-                lock.natural("locks", 1),
             )
             for lock in fields.objects("locks")
         ),

@@ -252,7 +252,7 @@ class CallerCount(NamedTuple):
 class LockCount(NamedTuple):
     """Waits for `lock` in the target `location`, while the line `holder` had it; ns of effective time.
 
-    `lock` is a static variable, or empty for `locks` others together. `holder` is empty where unknown.
+    `lock` is the name of a static variable; empty if the lock is none. `holder` is empty where unknown.
     """
 
     location: str
@@ -261,7 +261,6 @@ class LockCount(NamedTuple):
     holder_function: str
     waits: int
     waited: int
-    locks: int = 1
 
 
 class PointCount(NamedTuple):

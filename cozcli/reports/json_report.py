@@ -146,7 +146,6 @@ def _result(result: LineResult) -> dict[str, Any]:
 def _lock(lock: WaitedLock) -> dict[str, Any]:
     return {
         "name": lock.name,
-        "locks": lock.locks,
         "share": rounded(lock.share),
         "waits": lock.waits,
         "mean_wait": rounded(lock.mean),

@@ -242,7 +242,8 @@ def _callers(analysis: Analysis, prefix: str) -> list[str]:
 def _locks(analysis: Analysis, prefix: str) -> list[str]:
     """Likewise for which locks threads wait there."""
     shown = {result.location: describe_locks(result.locks, prefix) for result in analysis.results}
-    return _list_by_line(LOCKS, {location: text for location, text in shown.items() if text}, prefix)
+    lines = [f"  {shorten(location, prefix)}: {text}" for location, text in shown.items() if text]
+    return [LOCKS, *map(printable, lines[:MAX_LISTED]), ""] if lines else []
 
 
 def _instances(analysis: Analysis, prefix: str) -> list[str]:

@@ -111,6 +111,7 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
                    Call call) {
   delays.settle();
   if (is_waited_for()) delays.record(mutex, ReleaseTime::kNoted);
+  delays.releases(mutex);
   struct Afterwards {
     ThreadDelays& delays;
     std::uintptr_t mutex;
@@ -145,6 +146,7 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
                         WakeSourceOf wake_source_of, TimedOut timed_out) {
   delays.settle();
   if (is_waited_for()) delays.record(waits.mutex, ReleaseTime::kNoted);
+  delays.releases(waits.mutex);
   const bool accounted = delays.before_blocking(WaitsFor::kQueue);
   auto result = call(Nanoseconds{0});
   delays.took(waits.mutex);

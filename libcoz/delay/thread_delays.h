@@ -198,6 +198,10 @@ class ThreadDelays {
     if (!environment_.waits->is_empty()) environment_.waits->took(lock, state_.holder);
   }
 
+  // It is about to release it.
+  void releases(std::uintptr_t lock) noexcept {
+    if (follows_waits()) environment_.lock_holds->released(lock);
+  }
   // It has released it, and pays what it put off for those who wait.
   void pay_after_release(std::uintptr_t lock) noexcept {
     if (!follows_waits()) return;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,11 +13,6 @@ namespace coz {
 namespace {
 
 constexpr std::size_t kMaxCounts = 256;
-
-struct Counted {
-  LockCount count;
-  std::set<std::uintptr_t> locks;
-};
 
 // The line that took the lock; its location is empty where that is out of scope or not known.
 void name_holder(std::uintptr_t taken_at, const Modules& modules, LockCount& out) {
@@ -33,25 +27,21 @@ void name_holder(std::uintptr_t taken_at, const Modules& modules, LockCount& out
 
 std::vector<LockCount> count_locks(const LockWaits& waits, const Targets& targets,
                                    const Modules& modules) {
-  std::map<std::tuple<std::uint32_t, std::string, std::string>, Counted> counted;
+  std::map<std::tuple<std::uint32_t, std::string, std::string>, LockCount> counted;
   waits.for_each([&](const LockWait& wait, std::uint64_t number, Nanoseconds waited) {
     LockCount named;
     named.lock = modules.object_name(wait.lock);
     name_holder(wait.taken_at, modules, named);
-    Counted& found = counted[{wait.target, named.lock, named.holder}];
-    if (found.locks.empty()) {
+    LockCount& found = counted[{wait.target, named.lock, named.holder}];
+    if (found.location.empty()) {
       named.location = targets.describe(wait.target, kNoFunction).location;
-      found.count = std::move(named);
+      found = std::move(named);
     }
-    found.locks.insert(wait.lock);
-    found.count.waits += number;
-    found.count.waited += waited;
+    found.waits += number;
+    found.waited += waited;
   });
   std::vector<LockCount> counts;
-  for (auto& [key, found] : counted) {
-    found.count.locks = found.locks.size();
-    counts.push_back(std::move(found.count));
-  }
+  for (auto& [key, found] : counted) counts.push_back(std::move(found));
   std::ranges::stable_sort(counts, std::ranges::greater(), &LockCount::waited);
   counts.resize(std::min(counts.size(), kMaxCounts));
   return counts;

@@ -122,7 +122,6 @@ void write_locks(JsonWriter& json, const std::vector<LockCount>& locks) {
     json.begin_object();
     json.field("location", each.location);
     if (!each.lock.empty()) json.field("lock", each.lock);
-    if (each.locks != 1) json.field("locks", each.locks);
     if (!each.holder.empty()) json.field("holder", each.holder);
     if (!each.holder_function.empty()) json.field("holder_function", each.holder_function);
     json.field("waits", each.waits).field("waited", each.waited);

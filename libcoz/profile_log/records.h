@@ -172,8 +172,7 @@ struct CallerCount {
 // Waits for a lock in one target.
 struct LockCount {
   std::string location;         // of the target
-  std::string lock;             // a static variable; empty: several that are none
-  std::uint64_t locks = 1;      // how many these are
+  std::string lock;             // name of the static variable; empty if it is none, or not known
   std::string holder;           // location of the line that had taken it; empty: not known
   std::string holder_function;  // empty if unknown
   std::uint64_t waits = 0;

@@ -18,6 +18,7 @@
 #include "target/lock_waits.h"
 #include "target/targets.h"
 #include "thread/thread_state.h"
+#include "unwind/loaded_object.h"
 
 namespace coz {
 
@@ -55,7 +56,7 @@ class Waits {
     const std::uint32_t target = target_of(WaitClass::kLock, thread, delays);
     return {target,
             delays.enter_lock_wait(target, lock, holder),
-            {target, address, delays.taken_at(lock)},
+            {target, is_static(address) ? address : 0, delays.taken_at(lock)},
             delays.settled_now()};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {
@@ -88,6 +89,11 @@ class Waits {
       thread.in_handler.store(false, std::memory_order_relaxed);
     }
     return targets_.of_wait(std::span(frames).first(found), wait_class == WaitClass::kLock);
+  }
+
+  static bool is_static(std::uintptr_t address) noexcept {
+    LoadedObject object;
+    return find_loaded_object(address, object);
   }
 
   void count(std::uint32_t target, Nanoseconds waited) noexcept {

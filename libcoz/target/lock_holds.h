@@ -1,8 +1,9 @@
 // Where each lock was taken last: the address to which that call returns.
 //
-// A lossy, direct-mapped table, keyed by the lock's address: a newer lock may replace an older one,
-// of which it is then not known. An entry contains its key mixed with its data, so that a torn
-// entry matches no lock. Any thread; lock-free and signal-safe.
+// A lossy, direct-mapped table, keyed by the lock's address: a newer lock may replace an older one.
+// Nothing is known of a lock then, nor while the program has it by a call that is not recorded, as
+// trylock. An entry contains its key mixed with its data, so that a torn entry matches no lock. Any
+// thread; lock-free and signal-safe.
 #ifndef LIBCOZ_TARGET_LOCK_HOLDS_H
 #define LIBCOZ_TARGET_LOCK_HOLDS_H
 
@@ -19,6 +20,11 @@ class LockHolds {
     Entry& entry = entries_[index_of(lock)];
     entry.site.store(site, std::memory_order_relaxed);
     entry.check.store(mix(lock, site), std::memory_order_relaxed);
+  }
+
+  // The lock is about to be released. The next to take it may do so without a record.
+  void released(std::uintptr_t lock) noexcept {
+    if (taken_at(lock) != 0) taken(lock, 0);
   }
 
   // 0: not known.

@@ -15,8 +15,8 @@
 
 namespace coz {
 
-// What a thread waits for: `target`, in which it does; the lock's address; where it had been taken,
-// 0 if that is not known.
+// What a thread waits for: `target`, in which it does; the lock's address, 0 for all that are no
+// static variables, which may be many; where it had been taken, 0 if that is not known.
 struct LockWait {
   std::uint32_t target = 0;
   std::uintptr_t lock = 0;
@@ -39,7 +39,8 @@ class LockWaits {
         entry.wait = wait;
         entry.state.store(state = State::kReady, std::memory_order_release);
       }
-      // One that another thread is about to fill may become the same kind: a reader adds them up.
+      // While another thread fills an entry with the same kind, this one uses the next. Readers add
+      // them up.
       if (state != State::kReady || !(entry.wait == wait)) continue;
       entry.waited.fetch_add(waited, std::memory_order_relaxed);
       entry.waits.fetch_add(1, std::memory_order_relaxed);

@@ -18,6 +18,7 @@ void work() {
 
 int operate(long round) {
   COZ_SCOPE("operation");
+  COZ_SCOPE("the same on one line");
   work();
   if (round % 3 == 0) return 1;
   if (round % 3 == 1) throw std::runtime_error("as planned");

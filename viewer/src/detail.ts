@@ -151,7 +151,7 @@ function surroundings(result: Result): HTMLElement[] {
       h("td", {}, h("code", {}, said(lock.name))),
       h("td", {}, lock.waits),
     ),
-    ...lock.holders.map((holder) => callerRow(holder, "an unknown line", "held by ")),
+    ...lock.holders.map((holder) => callerRow(holder, "a line that is not known", "taken at ")),
   ]);
   const instances = result.instances.map((instance) =>
     h(

@@ -17,7 +17,7 @@ f = FILLED_LEAST to 1 at f = 1,
 of targets that surely do their work for the visits: their measured effect is above 0, or there is as much
 work for each visit when visits are slower (coupling.py). Others may have nothing to do with the progress
 point, and stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
-A loss is not certain there: a thread that pauses loses its core to others, and waits for it afterwards.
+Nor is a loss of theirs certain: a thread that pauses loses its core to others, and waits for it afterwards.
 Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
 """
 

@@ -36,8 +36,6 @@ def _lock(name: str, entries: Sequence[LockCount], total: int) -> WaitedLock:
         holders[entry.holder, entry.holder_function] += entry.waited
     return WaitedLock(
         name=name,
-        # The same locks, seen in several runs or with several holders.
-        locks=max(entry.locks for entry in entries),
         share=waited / total,
         waits=waits,
         mean=waited / max(waits, 1),

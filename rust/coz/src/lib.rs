@@ -36,7 +36,7 @@ macro_rules! progress {
     () => {
         $crate::visit!(THROUGHPUT, concat!(file!(), ":", line!()))
     };
-    ($name:expr) => {
+    ($name:literal) => {
         $crate::visit!(THROUGHPUT, $name)
     };
 }
@@ -44,7 +44,7 @@ macro_rules! progress {
 /// An operation begins here, and ends, perhaps in another thread, at `end!` of the same name.
 #[macro_export]
 macro_rules! begin {
-    ($name:expr) => {
+    ($name:literal) => {
         $crate::visit!(BEGIN, $name)
     };
 }
@@ -52,16 +52,16 @@ macro_rules! begin {
 /// An operation ends here that began at `begin!` of the same name.
 #[macro_export]
 macro_rules! end {
-    ($name:expr) => {
+    ($name:literal) => {
         $crate::visit!(END, $name)
     };
 }
 
-/// The same for operations with an identity, a `u64` that no other open one of that name has: Coz
+/// The same for operations with an identity, an integer that no other open one of that name has: Coz
 /// learns how long each takes.
 #[macro_export]
 macro_rules! begin_id {
-    ($name:expr, $id:expr) => {
+    ($name:literal, $id:expr) => {
         $crate::visit_operation!(BEGIN, $name, $id)
     };
 }
@@ -69,7 +69,7 @@ macro_rules! begin_id {
 /// The end of an operation that began at `begin_id!` with that name and identity.
 #[macro_export]
 macro_rules! end_id {
-    ($name:expr, $id:expr) => {
+    ($name:literal, $id:expr) => {
         $crate::visit_operation!(END, $name, $id)
     };
 }
@@ -77,7 +77,7 @@ macro_rules! end_id {
 /// An operation with an identity of its own, from here to the end of the block.
 #[macro_export]
 macro_rules! scope {
-    ($name:expr) => {
+    ($name:literal) => {
         let _coz_scope = {
             static BEGIN: $crate::Operation =
                 $crate::Operation::new($crate::BEGIN, concat!($name, "\0"));
@@ -94,7 +94,7 @@ macro_rules! arrival {
     () => {
         $crate::visit!(ARRIVAL, concat!(file!(), ":", line!()))
     };
-    ($name:expr) => {
+    ($name:literal) => {
         $crate::visit!(ARRIVAL, $name)
     };
 }
@@ -102,7 +102,7 @@ macro_rules! arrival {
 /// The rest of the block is sped up as one, whatever it calls.
 #[macro_export]
 macro_rules! region {
-    ($name:expr) => {
+    ($name:literal) => {
         let _coz_region = {
             static REGION: $crate::Region = $crate::Region::new(concat!($name, "\0"));
             $crate::InRegion::enter(&REGION)
@@ -122,13 +122,17 @@ macro_rules! visit {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! visit_operation {
-    ($kind:ident, $name:expr, $id:expr) => {{
-        static OPERATION: $crate::Operation =
-            $crate::Operation::new($crate::$kind, concat!($name, "\0"));
-        OPERATION.visit($id)
+    ($kind:ident, $name:literal, $id:expr) => {{
+        let id = $id as u64; // outside the block of a static, which it could mean
+        {
+            static OPERATION: $crate::Operation =
+                $crate::Operation::new($crate::$kind, concat!($name, "\0"));
+            OPERATION.visit(id)
+        }
     }};
 }
 
+#[cfg(target_os = "linux")]
 extern "C" {
     fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
 }
@@ -154,6 +158,7 @@ fn first_visit(site: &AtomicUsize, find: impl FnOnce() -> usize) -> usize {
 }
 
 /// What the profiler's function `symbol` (which ends in NUL) hands out; `INERT` without the profiler.
+#[cfg(target_os = "linux")]
 fn ask(symbol: &str, call: impl FnOnce(*mut c_void) -> *mut c_void) -> usize {
     // SAFETY: the symbol ends in NUL; a null handle stands for all that is loaded.
     let function = unsafe { dlsym(std::ptr::null_mut(), symbol.as_ptr().cast()) };
@@ -162,6 +167,11 @@ fn ask(symbol: &str, call: impl FnOnce(*mut c_void) -> *mut c_void) -> usize {
     } else {
         call(function) as usize
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask(_: &str, _: impl FnOnce(*mut c_void) -> *mut c_void) -> usize {
+    INERT
 }
 
 type Get = unsafe extern "C" fn(c_int, *const c_char) -> *mut c_void;
@@ -259,7 +269,9 @@ impl Scope {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let mut id = 0;
         begin.visit_as(|| {
-            id = IDS.fetch_add(1, Ordering::Relaxed);
+            // Forked processes go on from the same number.
+            let process = u64::from(std::process::id()) << 40;
+            id = process ^ IDS.fetch_add(1, Ordering::Relaxed);
             id
         });
         Scope { end, id }

@@ -52,9 +52,9 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
     analysis = analysis_of([Line("lock /src/a.c:1", lambda s: s / 2), Line("/src/a.c:2", lambda s: 0.0)], 40)
     locks = (
         WaitedLock(
-            "table", 1, 0.9, 1204, 312_000, (Holder("/src/a.c:7", "fill(int)", 0.8), Holder("", "", 0.2))
+            "table", 0.9, 1204, 312_000, (Holder("/src/a.c:7", "fill(int)", 0.8), Holder("", "", 0.2))
         ),
-        WaitedLock("", 3, 0.1, 2, 900, (Holder("", "", 1.0),)),
+        WaitedLock("", 0.1, 2, 900, (Holder("", "", 1.0),)),
     )
     results = [
         replace(result, target="lock", locks=locks) if result.location.startswith("lock") else result
@@ -62,15 +62,14 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
     ]
     text = TextReport().render(replace(analysis, results=results))
     assert (
-        "lock a.c:1 < table 90% (1,204 waits of 312 µs on average, held by a.c:7 (fill) 80%, "
-        "an unknown line 20%), 3 locks without a name 10%"
+        "lock a.c:1: table 90% (1,204 waits of 312 µs on average, taken at a.c:7 (fill) 80%, "
+        "a line that is not known 20%), locks that are no static variables 10%"
     ) in text
     document = json.loads(JsonReport().render(replace(analysis, results=results)))
     by_target = {entry["target"]: entry for entry in document["results"]}
     assert "locks" not in by_target["line"]
     assert by_target["lock"]["locks"][0] == {
         "name": "table",
-        "locks": 1,
         "share": 0.9,
         "waits": 1204,
         "mean_wait": 312000,

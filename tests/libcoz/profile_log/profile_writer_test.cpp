@@ -264,8 +264,8 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.in_scope = 40;
   samples.lines = {{"line", "/src/a.c:1", "f", 30}, {"region", "region x", "", 10}};
   samples.callers = {{"/src/a.c:1", "f", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", "", 2}};
-  samples.locks = {{"lock /src/a.c:1", "table", 1, "/src/b.c:7", "g", 3, 90},
-                   {"lock /src/a.c:1", "", 4, "", "", 1, 10}};
+  samples.locks = {{"lock /src/a.c:1", "table", "/src/b.c:7", "g", 3, 90},
+                   {"lock /src/a.c:1", "", "", "", 1, 10}};
   samples.points = {
       {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
@@ -284,7 +284,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
         R"({"location":"/src/a.c:1","count":2}],)"
         R"("locks":[{"location":"lock /src/a.c:1","lock":"table","holder":"/src/b.c:7",)"
         R"("holder_function":"g","waits":3,"waited":90},)"
-        R"({"location":"lock /src/a.c:1","locks":4,"waits":1,"waited":10}],)"
+        R"({"location":"lock /src/a.c:1","waits":1,"waited":10}],)"
         R"("points":[{"name":"item","kind":"throughput","visits":5},)"
         R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
         R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"

@@ -25,7 +25,10 @@ fn step() {
 
 fn run(end: Instant, thread: u64) -> u64 {
     let mut round = 0;
+    const OPERATION: u32 = 7;
     while Instant::now() < end {
+        coz::begin_id!("constant", OPERATION as u64 + 10 * thread);
+        coz::end_id!("constant", OPERATION as u64 + 10 * thread);
         coz::arrival!("arrived");
         coz::begin!("plain");
         coz::begin_id!("named", 2 * round + thread);

@@ -31,7 +31,6 @@ def test_runs_are_added_up_and_the_longest_waiting_comes_first() -> None:
         "lock a:1": (
             WaitedLock(
                 "table",
-                1,
                 pytest.approx(0.9),
                 10,
                 90,
@@ -40,14 +39,9 @@ def test_runs_are_added_up_and_the_longest_waiting_comes_first() -> None:
                     Holder("a:9", "drain", pytest.approx(1 / 3)),
                 ),
             ),
-            WaitedLock("other", 1, pytest.approx(0.1), 1, 100, (Holder("", "", 1.0),)),
+            WaitedLock("other", pytest.approx(0.1), 1, 100, (Holder("", "", 1.0),)),
         )
     }
-
-
-def test_locks_without_names_are_one_entry() -> None:
-    found = locks_of_targets([run(LockCount("lock a:1", "", "a:5", "f", 4, 8, locks=3))])
-    assert [(lock.name, lock.locks) for lock in found["lock a:1"]] == [("", 3)]
 
 
 def test_waits_of_no_time_are_no_division_by_zero() -> None:
