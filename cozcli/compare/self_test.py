@@ -72,13 +72,13 @@ def self_test(
     more: variables beside those of our own environment. progress: told before each run.
     """
     environment = {**os.environ, **more}
-    progress("the program as it is")
+    progress("running the program as it is")
     plain = run(command, environment, stdin)
     limit = max(_SECONDS, _TIMES * plain.seconds)
     again: Outcome | None = None
     differences, starts, unmoved = [], [], 0
     for number, seed in enumerate(seeds, 1):
-        progress(f"layout {number} of {len(seeds)}")
+        progress(f"running it in layout {number} of {len(seeds)}")
         with tempfile.NamedTemporaryFile("r", prefix="coz-layout-") as report:
             moved = run(command, preloaded(plan, seed, environment, report.name), stdin, limit)
             told = report.read().split()

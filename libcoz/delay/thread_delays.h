@@ -48,8 +48,8 @@ struct DelayEnvironment {
   Nanoseconds max_saved_wait;
   Nanoseconds (*processor_time)() noexcept = own_processor_time;
   const ChargeMixes* mixes = nullptr;  // where several targets may be selected
-  WaitCharges* waits = nullptr;        // where waits are targets, as the next
-  LockHolds* lock_holds = nullptr;
+  WaitCharges* waits = nullptr;        // where waits are targets
+  LockHolds* lock_holds = nullptr;     // likewise
 };
 
 // What ended a wait.
@@ -212,7 +212,8 @@ class ThreadDelays {
   // The address to which the program's call returns.
   std::uintptr_t site() const noexcept { return site_; }
 
-  // Where `lock` was taken last, such an address; 0 if that is not known. Where waits are targets.
+  // The address to which the call returned that took `lock`; 0 if that is not known. Only where
+  // waits are targets.
   std::uintptr_t taken_at(std::uintptr_t lock) const noexcept {
     return environment_.lock_holds->taken_at(lock);
   }

@@ -68,7 +68,7 @@ function isNarrow(band: Band): boolean {
   return band.high - band.low <= MAX_WIDTH;
 }
 
-/** Places at least `gap` apart and at most `end`, in the same order, none before where it was unless it must. */
+/** Places at least `gap` apart, in the same order: moved on where they are too close, back from beyond `end`. */
 export function spread(wanted: number[], gap: number, end: number): number[] {
   const order = wanted.map((_, i) => i).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
   const places = [...wanted];

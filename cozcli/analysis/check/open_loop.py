@@ -17,7 +17,7 @@ line runs
 
     Σ c·(1 − β)  ≤  1        over all lines.
 
-Waiting for a lock is left out: meanwhile another thread holds it, whose lines are in the sum.
+Waiting for a lock is left out: the lines of the thread that holds it meanwhile are in the sum.
 
 * Where that sum is above 1 beyond chance, something outside sets the pace: "limited by load".
 * Where it is not, but all lines keep the pace and no thread had a processor part of the time, the program

@@ -12,9 +12,9 @@ point. With
 
 a steady state has F_i = F_v for every stage, and a pace of min C_i, but for what short queues cost. So
 windows at one target and speedup count by that stage's C_i, if it lags behind v, unless it lags as much where
-waits tie it to v: work that moved to another stage makes a stage lag for good. Where baselines count so, so
-do others in which that stage is the slowest. If none lags, and many windows were not in steady state, all
-count as they are: to leave some out by what queues did would be to choose.
+waits tie it to v: work that moved to another stage makes a stage lag for good. If baselines of a target count
+by C_i, so do its other windows in which that stage is the slowest. If none lags, and many windows were not in
+steady state, all count as they are: to leave some out by what queues did would be to choose.
 
 w_i comes from the whole run: between two moments at which stage i waited for a stage with known w, or that
 one for stage i, both have passed as many items. The moments must be far apart; the start of the program, when
@@ -43,7 +43,7 @@ from cozcli.analysis.statistics.arrays import Bools, Floats
 MAX_WAIT = 0.2  # a stage that waits for more of its time may not be the one that sets the pace
 #: Stages that need less than this share of the program's processor time are not looked at.
 MIN_WORK = 0.01
-MIN_HALVES = 3  # fewer prove no lag
+MIN_HALVES = 3  # fewer halves prove no lag
 #: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
 #: Where waits tie it to v in more than this part of the halves, by more than so many standard errors, too.

@@ -139,7 +139,11 @@ def test_the_self_test_sees_what_differs(tmp_path):
     plan = PLAN._replace(library=tmp_path / "none.so")
     told: list[str] = []
     found = self_test(plan, [str(script)], [0, 3], progress=told.append)
-    assert told == ["the program as it is", "layout 1 of 2", "layout 2 of 2"]
+    assert told == [
+        "running the program as it is",
+        "running it in layout 1 of 2",
+        "running it in layout 2 of 2",
+    ]
     assert [each.seed for each in found.differences] == [0, 3]
     assert found.differences[0].what == "it printed something else"
     assert found.differences[1].what.startswith("ended with status 3")

@@ -21,6 +21,8 @@ constexpr const char* kSource = R"(
 #include <string>
 namespace cache { std::mutex table_lock; struct Shard { long hits; std::mutex lock; }; static Shard shards[4]; }
 static const char constants[64] = "read only";
+struct Base { virtual ~Base() {} virtual void a() {} virtual void b() {} virtual void c() {} };
+Base base;
 thread_local char of_a_thread[64];
 int small;
 int main() {
@@ -68,4 +70,10 @@ TEST_CASE("variables as large as a lock have their names", "[linetable][symbols]
   CHECK(object("cache::shards", 56).offset == 56);
   CHECK(object("constants").name == nullptr);
   CHECK(object("small").name == nullptr);
+  // Written by the loader only, and one for each thread.
+  CHECK(object("vtable for Base").name == nullptr);
+  CHECK(output_of("nm " + binary + " | grep of_a_thread") != "");
+  for (std::uint64_t address = 0; address < 64; ++address) {
+    CHECK(table.find_object(address).name == nullptr);
+  }
 }

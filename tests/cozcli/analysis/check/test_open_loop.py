@@ -130,7 +130,7 @@ def test_a_line_that_slows_the_program_down_refutes_by_itself() -> None:
     assert marks_of([hidden(0.3)] * 40, 8.0, blocks=360).count(None) <= 2
 
 
-def test_waiting_for_a_lock_is_no_way_through_the_program_of_its_own() -> None:
+def test_waiting_for_a_lock_does_not_count_beside_the_lines_of_its_holder() -> None:
     """Who waits and who holds the lock, which is shared by all, run at the same time."""
     holder, waiting = hidden(0.9), Line(0.8, lambda u: 0.0, kind="lock ")
     assert marks_of([holder, waiting], 1.9) == [None] * 20
