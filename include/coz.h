@@ -228,7 +228,7 @@ struct coz_scope_sites {
 };
 
 /* An operation that begins here, and ends at the end of the block, also by an exception. Its
- * identity is its address, which other processes of a tree may use, too. */
+ * identity is made of its address and of the process, since forked ones have the same addresses. */
 class coz_operation_scope {
  public:
   coz_operation_scope(coz_scope_sites* sites, const char* name)

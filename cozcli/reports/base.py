@@ -12,7 +12,7 @@ from cozcli.analysis.input.locations import REGION as REGION
 from cozcli.analysis.input.locations import common_directory as common_directory
 from cozcli.analysis.input.locations import shorten as shorten
 from cozcli.analysis.input.locations import waits_of as waits_of
-from cozcli.analysis.result import Analysis, LineResult
+from cozcli.analysis.result import Analysis, Caller, Holder, LineResult
 from cozcli.messages import count, seconds
 
 #: Follows a slope that differs from 0 even with all lines looked at.
@@ -37,6 +37,13 @@ def short_function(function: str) -> str:
     """A function without its parameters and without a leading return type's spaces."""
     name = function.replace("(anonymous namespace)::", "").partition("(")[0].strip()
     return name or function.strip()
+
+
+def with_share(place: Caller | Holder, unknown: str, prefix: str) -> str:
+    """`cache.cpp:40 (fill) 70%`; `unknown` stands for a location that is empty."""
+    location = shorten(place.location, prefix) if place.location else unknown
+    name = short_function(place.function) if place.location else ""
+    return f"{location} ({name}) {place.share:.0%}" if name else f"{location} {place.share:.0%}"
 
 
 def percent(fraction: float) -> str:

@@ -109,11 +109,7 @@ def _result(result: LineResult) -> dict[str, Any]:
             {"function": instance.function, "share": rounded(instance.share)}
             for instance in result.surroundings.instances
         ],
-        **(
-            {"locks": [_lock(lock) for lock in result.locks]}
-            if result.locks or result.target == "lock"
-            else {}
-        ),
+        **({"locks": [_lock(lock) for lock in result.locks]} if result.target == "lock" else {}),
         "point": result.point,
         "kind": result.kind,
         "slope": rounded(result.slope),

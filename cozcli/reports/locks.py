@@ -1,10 +1,10 @@
-"""In words, which locks threads wait for in a target, and who has them meanwhile."""
+"""In words, which locks threads wait for in a target, and where these had been taken."""
 
 from __future__ import annotations
 
-from cozcli.analysis.result import Holder, WaitedLock
+from cozcli.analysis.result import WaitedLock
 from cozcli.messages import duration
-from cozcli.reports.base import short_function, shorten
+from cozcli.reports.base import with_share
 
 #: Of how many locks of a target, and of how many holders of a lock, and with which share at least.
 MAX_SHOWN, MIN_SHARE = 4, 0.03
@@ -18,7 +18,11 @@ def describe_locks(locks: tuple[WaitedLock, ...], prefix: str) -> str:
 
 
 def _lock(lock: WaitedLock, prefix: str) -> str:
-    holders = [_holder(each, prefix) for each in lock.holders[:MAX_SHOWN] if each.share >= MIN_SHARE]
+    holders = [
+        with_share(each, "a line that is not known", prefix)
+        for each in lock.holders[:MAX_SHOWN]
+        if each.share >= MIN_SHARE
+    ]
     details = waits_of(lock)
     if holders:
         details += f", taken at {', '.join(holders)}"
@@ -27,17 +31,9 @@ def _lock(lock: WaitedLock, prefix: str) -> str:
 
 def name_of(lock: WaitedLock) -> str:
     """The variable, or what the others are."""
-    return lock.name or "locks that are no static variables"
+    return lock.name or "locks without a name"
 
 
 def waits_of(lock: WaitedLock) -> str:
     """How often threads waited for it, and how long."""
     return f"{lock.waits:,} waits of {duration(lock.mean)} on average"
-
-
-def _holder(holder: Holder, prefix: str) -> str:
-    if not holder.location:
-        return f"a line that is not known {holder.share:.0%}"
-    name = short_function(holder.function)
-    location = shorten(holder.location, prefix)
-    return f"{location} ({name}) {holder.share:.0%}" if name else f"{location} {holder.share:.0%}"

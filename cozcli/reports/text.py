@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cozcli.analysis.estimate.shape import Effect, effect_at, outline
 from cozcli.analysis.rank.rest import divide
-from cozcli.analysis.result import Analysis, Caller, LineResult
+from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import (
     SHOWN,
@@ -27,6 +27,7 @@ from cozcli.reports.base import (
     short_function,
     short_point,
     shorten,
+    with_share,
 )
 from cozcli.reports.extension import ReportExtension, extensions_of
 from cozcli.reports.locks import HEADING as LOCKS
@@ -229,7 +230,7 @@ def _callers(analysis: Analysis, prefix: str) -> list[str]:
     """For the lines that rank highest, by whom they are called; of each caller its share of the samples."""
     shown = {
         result.location: ", ".join(
-            _caller(caller, prefix)
+            with_share(caller, "out of scope", prefix)
             for caller in result.surroundings.callers[:MAX_SHOWN]
             if caller.share >= MIN_SHARE
         )
@@ -277,14 +278,6 @@ def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
         cut = line if len(line) <= room else line[: room - 1] + "…"
         console.print(Text(cut, style="" if marked else "dim"), no_wrap=True, crop=False, overflow="ignore")
     console.print()
-
-
-def _caller(caller: Caller, prefix: str) -> str:
-    if not caller.location:
-        return f"out of scope {caller.share:.0%}"
-    name = short_function(caller.function)
-    location = shorten(caller.location, prefix)
-    return f"{location} ({name}) {caller.share:.0%}" if name else f"{location} {caller.share:.0%}"
 
 
 def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:

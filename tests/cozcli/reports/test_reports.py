@@ -63,7 +63,7 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
     text = TextReport().render(replace(analysis, results=results))
     assert (
         "lock a.c:1: table 90% (1,204 waits of 312 µs on average, taken at a.c:7 (fill) 80%, "
-        "a line that is not known 20%), locks that are no static variables 10%"
+        "a line that is not known 20%), locks without a name 10%"
     ) in text
     document = json.loads(JsonReport().render(replace(analysis, results=results)))
     by_target = {entry["target"]: entry for entry in document["results"]}
