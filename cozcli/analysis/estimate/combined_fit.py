@@ -61,6 +61,8 @@ VARIANCE_PAIR = 0.5**2
 MOST_VARIANCE = 1.0
 #: Periods beyond these parts of that without speedups are treated as at them.
 LEAST, MOST = 0.1, 20.0
+#: Behind a queue, a latency may become a hundredth.
+LEAST_LATENCY = 0.005
 #: Below this part of the period, windows are not more exact in absolute terms.
 FULL_WEIGHT = 0.5
 #: Residuals beyond so many standard deviations count less.
@@ -134,6 +136,7 @@ def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT, pairs: Sequence[Pai
     """Fit all windows of one progress point of this kind; `pairs` may help, or not, only together."""
     design = CombinedDesign(rows, pairs)
     variances = _start(rows, design, kind)
+    least = LEAST if kind == THROUGHPUT else LEAST_LATENCY
     response, relative, weight, excess = rows.log_period, np.ones(len(rows)), rows.weight, np.ones(1)
     for _ in range(MAX_STEPS):
         x = design.matrix / relative[:, None]
@@ -144,7 +147,7 @@ def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT, pairs: Sequence[Pai
         residual = response - x @ posterior.mean - posterior.block[rows.block]
         excess = excess * _excess(rows, residual, weight, better.noise)
         far = _nearness(residual, weight, better.noise)
-        now = np.clip(1 + design.matrix[:, 1:] @ posterior.mean[1:], LEAST, MOST)
+        now = np.clip(1 + design.matrix[:, 1:] @ posterior.mean[1:], least, MOST)
         is_settled &= bool(np.abs(np.log(now / relative)).max() < TOLERANCE)
         if is_settled:
             break

@@ -105,8 +105,9 @@ def test_what_is_beyond_the_share_is_marked_and_cut() -> None:
     assert sum(Mark.BEYOND_SHARE in r.marks for r in others) <= 1
 
 
-def test_a_latency_may_fall_by_more_than_the_time_of_its_line() -> None:
-    """Behind a queue that a faster line keeps empty, by 90 % from a speedup of 50 % on."""
+@pytest.mark.parametrize("saved", [0.9, 0.97])
+def test_a_latency_may_fall_by_more_than_the_time_of_its_line(saved: float) -> None:
+    """Behind a queue that a faster line keeps empty, from a speedup of 50 % on."""
     program = with_work("serial", *[0.05] * 20)
     records = Measurement().records(program, 900)
     rng = np.random.default_rng(1)
@@ -114,7 +115,7 @@ def test_a_latency_may_fall_by_more_than_the_time_of_its_line() -> None:
         if record["type"] != "experiment":
             continue
         speedup = record["speedup"] if record["location"] == program.location(0) else 0.0
-        latency = 2e7 * (1 - 0.9 * min(2 * speedup, 1.0)) * np.exp(0.03 * rng.standard_normal())
+        latency = 2e7 * (1 - saved * min(2 * speedup, 1.0)) * np.exp(0.03 * rng.standard_normal())
         point = record["points"][0]
         arrivals, elapsed = point["visits"], point["elapsed"]
         record["points"] = [
@@ -123,8 +124,10 @@ def test_a_latency_may_fall_by_more_than_the_time_of_its_line() -> None:
         ]
     result = by_line(program, analyse_records(records))[0]
     effects = {point.speedup: point for point in result.curve}
-    assert effects[0.5].effect == pytest.approx(0.9, abs=0.1)
+    assert effects[0.5].effect == pytest.approx(saved, abs=0.1)
+    assert effects[0.75].effect == pytest.approx(saved, abs=0.025)
     assert effects[0.5].low < effects[0.5].high <= 1
+    assert effects[0.75].low < min(saved + 0.01, effects[0.75].high)
     assert Mark.BEYOND_SHARE not in result.marks
 
 
