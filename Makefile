@@ -45,7 +45,7 @@ MAKEFLAGS += --no-print-directory
 all: native $(BUILD)/venv/.installed  ## build everything; build/bin/coz then works from here
 	@$(if $(filter 0,$(MAKELEVEL)),echo "$(BUILD)/bin/coz is ready",:)
 
-native: $(BUILD)/lib/libcoz.so $(BUILD)/lib/libcoz-heap.so $(BUILD)/lib/libcoz-layout.so $(BUILD)/libexec/coz-linetable $(BUILD)/bin/coz ## build all but the Python environment
+native: $(BUILD)/lib/libcoz.so $(BUILD)/lib/libcoz-heap.so $(BUILD)/lib/libcoz-layout.so $(BUILD)/libexec/coz-linetable $(BUILD)/bin/coz $(BUILD)/bin/cargo-coz ## build all but the Python environment
 
 dependencies:                         ## install the packages that building and testing need, by apt
 	@scripts/install_dependencies.sh

@@ -5,6 +5,7 @@ LIBCOZ := $(BUILD)/lib/libcoz.so
 LAYOUT := $(BUILD)/lib/libcoz-layout.so
 HELPER := $(BUILD)/libexec/coz-linetable
 COZ    := $(BUILD)/bin/coz
+CARGO_COZ := $(BUILD)/bin/cargo-coz
 VENV   := $(BUILD)/venv
 BIN    := $(VENV)/bin
 RUN_PYTHON := $(BIN)/python -X pycache_prefix=$(CURDIR)/$(BUILD)/pycache
@@ -65,6 +66,8 @@ $(HELPER): $(HELPER_OBJECTS) make/build.mk
 
 # --- coz
 $(COZ): packaging/coz_checkout.sh
+$(CARGO_COZ): packaging/cargo_coz.py
+$(COZ) $(CARGO_COZ):
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
 

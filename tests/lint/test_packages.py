@@ -82,6 +82,9 @@ def test_a_wheel_is_the_same_twice_and_runs_by_itself(tmp_path):
         ("lib/coz/libcoz.so", "build/lib/libcoz.so"),
         ("libexec/coz/coz-linetable", "build/libexec/coz-linetable"),
         ("include/coz.h", "include/coz.h"),
+        ("include/coz.f90", "include/coz.f90"),
+        ("bin/cargo-coz", "packaging/cargo_coz.py"),
+        ("share/coz/coz.py", "python/coz.py"),
         ("share/man/man1/coz.1", "docs/man/coz.1"),
     ):
         (stage / target).parent.mkdir(parents=True, exist_ok=True)

@@ -75,3 +75,47 @@ def test_every_mark_of_the_crate_counts(coz, request, compile_rust):
     assert samples["regions"] == ["step"]
     measured = [point for record in run.records("experiment") for point in record["points"]]
     assert any(point.get("durations") for point in measured if point["name"] == "operation")
+
+
+@pytest.fixture
+def crate(request, tmp_path):
+    """A package of one program, whose release profile has no line tables; no network is needed."""
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo not found")
+    root = request.config.rootpath
+    folder = tmp_path / "marks"
+    (folder / "src").mkdir(parents=True)
+    manifest = '[package]\nname = "marks"\nversion = "1.0.0"\nedition = "2021"\n\n[dependencies]\n'
+    (folder / "Cargo.toml").write_text(f'{manifest}coz-profiler = {{ path = "{root / "rust/coz"}" }}\n')
+    shutil.copy(root / "tests/programs/rust/marks.rs", folder / "src/main.rs")
+    return folder
+
+
+def cargo_coz(request, folder, *words):
+    command = request.config.rootpath / "build/bin/cargo-coz"
+    return subprocess.run([command, "coz", *words], cwd=folder, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.measured
+def test_cargo_coz_builds_with_line_tables_and_profiles(request, crate):
+    ran = cargo_coz(request, crate, "run", "--offline", "--bin", "marks", "-o", "own.coz", "---", "4")
+    assert ran.returncode == 0, ran.stderr
+    assert "building again with line tables" in ran.stderr
+    assert int(ran.stdout.split()[0]) > 0
+    assert "marks/src/main.rs" in (crate / "own.coz").read_text()
+    with (crate / "Cargo.toml").open("a") as manifest:
+        manifest.write('\n[profile.release]\ndebug = "line-tables-only"\n')
+    ran = cargo_coz(request, crate, "lines", "--offline")
+    assert ran.returncode == 0, ran.stderr
+    assert "again" not in ran.stderr
+    assert "src/main.rs:" in ran.stdout
+
+
+def test_cargo_coz_says_what_is_wrong(request, crate):
+    unknown = cargo_coz(request, crate, "profile")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "cargo coz has no command profile" in unknown.stderr
+    (crate / "src/main.rs").write_text("fn main() { nothing }\n")
+    broken = cargo_coz(request, crate, "run", "--offline")
+    assert broken.returncode == 2
+    assert "cargo build failed" in broken.stderr
