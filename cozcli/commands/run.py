@@ -37,6 +37,7 @@ from cozcli.messages import printable
 
 if TYPE_CHECKING:
     from cozcli.launch.extension import RunExtension
+    from cozcli.launch.joint import Joint
     from cozcli.launch.fixed_targets import FixedTarget
     from cozcli.launch.live import Live
 
@@ -73,8 +74,34 @@ def execute(options: argparse.Namespace) -> int:
     job = find_job(os.environ)
     if not is_chosen(job, options.ranks):
         run_unprofiled(program, options.program)
-    refuse_shared(options.output, job, options.ranks)
-    options.output = expand(options.output, job, os.environ)
+    joint = _join(options, job) if options.joint else None
+    try:
+        return _profile(options, program, job, joint, run_extensions)
+    finally:
+        if joint is not None:
+            joint.end()
+
+
+def _join(options: argparse.Namespace, job: Job) -> Joint:
+    from cozcli.launch.joint import join
+
+    joint = join(options, job, os.environ)
+    if joint.follows:  # the leading rank writes the profile
+        options.output, options.quiet = f"{joint.file}.{job.rank}", True
+    return joint
+
+
+def _profile(
+    options: argparse.Namespace,
+    program: Path,
+    job: Job,
+    joint: Joint | None,
+    run_extensions: Sequence[RunExtension],
+) -> int:
+    if joint is None:
+        refuse_shared(options.output, job, options.ranks)
+    if joint is None or not joint.follows:
+        options.output = expand(options.output, job, os.environ)
     names = child_patterns(program, options.binary_scope)
     if names and options.forked:
         raise CozError(messages.attach.forked_and_named(names))
@@ -91,7 +118,7 @@ def execute(options: argparse.Namespace) -> int:
     try:
         seed = random_seed() if options.seed is None else options.seed
         preparation = Preparation(
-            options, installation.library, installation.helper, output.path, seed, run_extensions
+            options, installation.library, installation.helper, output.path, seed, run_extensions, joint
         )
         process: ProfiledProcess
         name, warn = options.program[0], print_warnings
@@ -107,7 +134,9 @@ def execute(options: argparse.Namespace) -> int:
         print_warnings(process.warnings())
         if output.appends and not options.quiet:
             _say(messages.run.appending(options.output))
-        launch = Launch(program, options.program, process, options.end_after, run_extensions, job, classic)
+        launch = Launch(
+            program, options.program, process, options.end_after, run_extensions, job, classic, joint
+        )
         return _run(launch, series, output, options)
     except (CozError, KeyboardInterrupt):
         output.discard_if_empty()
@@ -124,6 +153,7 @@ class Launch(NamedTuple):
     run_extensions: Sequence[RunExtension]
     job: Job
     classic: ClassicOutput | None
+    joint: Joint | None
 
 
 def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Namespace) -> int:
@@ -139,8 +169,13 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
                 _say(text)
     finally:
         series.close()
+        if launch.joint is not None:
+            launch.joint.end()  # the end of the program may be ours
         if live is not None:
             live.finish()
+    if launch.joint is not None and launch.joint.follows:
+        output.path.unlink(missing_ok=True)  # it has no experiments
+        return end_like(ending)
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:
         _say_outcome(launch, output, beginning, ending, options)

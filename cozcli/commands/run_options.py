@@ -33,6 +33,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=values.ranks,
         help="in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz",
     )
+    parser.add_argument(
+        "--joint",
+        action="store_true",
+        help="in a parallel job on one machine, profile all ranks as one program: experiments are on all of "
+        "them, and rank 0's progress points count",
+    )
     add_scope_options(parser, ("line", "function", "callpath"))
     _add_choices(parser)
     parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")

@@ -26,6 +26,8 @@ VARIABLES = (
     "COZ_PROCESS",
     "COZ_PROGRAM",
     "COZ_OUTPUT",
+    "COZ_JOINT",
+    "COZ_JOINT_FOLLOWS",
     "COZ_LINE_TABLES",
     "COZ_SOURCE_SCOPE",
     "COZ_FIXED_TARGETS",
@@ -80,7 +82,7 @@ class Settings(NamedTuple):
     points: Sequence[LocationPoint] = ()
     warmup: int = 0
     stop_after: int = 0
-    #: Of extensions (extension.py).
+    #: Of extensions (extension.py), and of --joint.
     variables: Mapping[str, str] = MappingProxyType({})
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import socket
 
     from cozcli.launch.extension import RunExtension
+    from cozcli.launch.joint import Joint
 
 Warn = Callable[[list[Problem]], None]
 
@@ -46,6 +47,7 @@ class Preparation:
         output: Path,
         seed: int,
         run_extensions: Sequence[RunExtension] = (),
+        joint: Joint | None = None,
     ) -> None:
         """Read what the options name.
 
@@ -54,6 +56,7 @@ class Preparation:
         """
         self.library = library
         self.run_extensions = run_extensions
+        self._joint = joint
         self.scope = Scope(options.source_scope, options.binary_scope, options.granularity)
         self._options = options
         self._helper = helper
@@ -110,7 +113,10 @@ class Preparation:
             points=place_points(self._helper, tables, self._points),
             warmup=round(options.warmup * 1e9),
             stop_after=round(options.stop_after * 1e9),
-            variables={k: v for extension in self.run_extensions for k, v in extension.variables.items()},
+            variables={
+                **{k: v for extension in self.run_extensions for k, v in extension.variables.items()},
+                **(self._joint.variables if self._joint else {}),
+            },
         )
         return Prepared(settings, tables)
 
@@ -118,7 +124,8 @@ class Preparation:
         self, tables: LineTables, warn: Warn, connection: socket.socket | None = None
     ) -> TableService | None:
         """What makes tables while the program runs, where it may load something that is in scope."""
-        if not tables.later:
+        # Ranks of a job would number later targets in another order.
+        if not tables.later or self._joint:
             return None
         later = Later(tables.later, {*tables.examined, str(self.library)}, tables.scope, tables.awaited)
         try:

@@ -38,6 +38,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
 
 void Experimenter::run() {
   if (options_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
+  if (options_.follows) return;
   if (!measure_load()) return;
   if (options_.end_to_end) {
     run_whole();

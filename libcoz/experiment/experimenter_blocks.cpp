@@ -54,6 +54,7 @@ void Experimenter::claim_waits() const {
 }
 
 void Experimenter::deselect() {
+  if (options_.follows) return;  // what is selected is another rank's
   claim_waits();
   shared_.selection.clear();
 }

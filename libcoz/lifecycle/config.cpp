@@ -147,6 +147,8 @@ Config read(const Variables& variables) {
   config.granularity = granularity_named(variables.text("COZ_GRANULARITY"));
   config.waits = wait_targets_named(variables.text("COZ_WAITS"));
   config.tree = variables.text("COZ_TREE") == "1";
+  config.joint = variables.text("COZ_JOINT");
+  config.follows = variables.text("COZ_JOINT_FOLLOWS") == "1";
   config.version = variables.text("COZ_VERSION");
   if (const auto speedup = variables.number("COZ_FIXED_SPEEDUP"); speedup && *speedup <= 100) {
     config.fixed_speedup = static_cast<int>(*speedup);

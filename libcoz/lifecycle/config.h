@@ -24,6 +24,7 @@ struct Config : ExperimentOptions {
   std::optional<int> table_socket;
   Granularity granularity = Granularity::kLine;
   bool tree = false;  // forked children are profiled with this process
+  std::string joint;  // the file that ranks of a job share; empty: none
 
   // From the answer of `coz run` to an attach request. Takes the answer's socket over.
   static Config from_attach_answer(const AttachAnswer& answer);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <cerrno>
+#include <functional>
 #include <new>
 
 #include "common/raw_syscall.h"
@@ -50,6 +51,7 @@ Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
                     point_setup_.counters(), log_),
       threads_(session_, samples_) {
   if (config_.load) shared.points.amplify();
+  if (!config_.joint.empty()) samples_.never_pause();
   if (!config_.tree) return;
   samples_.never_pause();
   point_setup_.counters().follow_children();
@@ -89,7 +91,8 @@ void Runtime::start_with(Config config, SharedState& shared) {
     Session::set_object_salt();
   } else {
     // A child makes its visits through the same pointers; they must not count as ours.
-    keep_from_children(&shared, sizeof shared);
+    keep_from_children(&shared.tree, sizeof shared - sizeof(JointState));
+    if (config.joint.empty()) keep_from_children(&shared, sizeof(JointState));
   }
   // Never destroyed: threads may still run while the process ends.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
@@ -106,7 +109,7 @@ bool Runtime::begin() {
             strerror(errno));
     return false;
   }
-  if (!load_modules()) return false;
+  if (!join_job() || !load_modules() || !has_same_targets()) return false;
   point_setup_.prepare(config_.points);
   if (!start_threads()) return false;
   start_sampling();
@@ -127,13 +130,41 @@ bool Runtime::load_modules() {
   modules_.load(config_.line_tables, SourceScope(config_.source_scope),
                 by_function ? Lineless::kFind : Lineless::kSkip, problems);
   for (const std::string& problem : problems) message("%s", problem.c_str());
-  if (counts_.histogram.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0,
-                                sharing()) &&
-      call_paths_.reserve(sharing()) &&
+  if (reserve_counts() && call_paths_.reserve(sharing()) &&
       (config_.companion_dose == 0 || session_.mixes.reserve(ThreadRegistry::kSlots))) {
     return true;
   }
   message("no memory to count samples (%s); the program runs unprofiled", strerror(errno));
+  return false;
+}
+
+bool Runtime::reserve_counts() {
+  if (joint_.is_open()) return counts_.histogram.reserve(targets_.count(), joint_);
+  return counts_.histogram.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0,
+                                   sharing());
+}
+
+// From here on what ranks share is where this process's own was.
+bool Runtime::join_job() {
+  if (config_.joint.empty()) return true;
+  JointState& own = session_.shared;
+  if (joint_.open(config_.joint.c_str()) && joint_.map_next(sizeof own, &own) != nullptr) {
+    return true;
+  }
+  message("this rank cannot join the others (%s: %s); it runs unprofiled", config_.joint.c_str(),
+          strerror(errno));
+  return false;
+}
+
+// Targets are numbers, which mean the same in all ranks only if all have read the same lines.
+bool Runtime::has_same_targets() {
+  if (!joint_.is_open()) return true;
+  const std::string program = modules_.build_id() + " " + std::to_string(targets_.count());
+  const std::uint64_t own = std::hash<std::string>()(program) | 1;
+  std::uint64_t found = 0;
+  if (session_.shared.targets.compare_exchange_strong(found, own) || found == own) return true;
+  message("this rank runs another program than the others, or has other lines in scope; it runs "
+          "unprofiled");
   return false;
 }
 
@@ -223,7 +254,7 @@ bool Runtime::leave_program() {
     ended_early_.store(nullptr, std::memory_order_release);
     return false;
   }
-  session_.shared.selection.clear();
+  if (!config_.follows) session_.shared.selection.clear();
   module_thread_.stop();
   return true;
 }

@@ -12,6 +12,7 @@
 #include <atomic>
 
 #include "experiment/experimenter.h"
+#include "kernel/joint_file.h"
 #include "lifecycle/config.h"
 #include "lifecycle/point_setup.h"
 #include "lifecycle/thread_lifecycle.h"
@@ -69,6 +70,9 @@ class Runtime {
 
   bool begin();
   bool load_modules();
+  bool reserve_counts();
+  bool join_job();
+  bool has_same_targets();
   bool start_threads();
   void start_sampling();
   void end();
@@ -98,6 +102,7 @@ class Runtime {
   CallPaths call_paths_;
   Targets targets_;
   SampleCounts& counts_;
+  JointFile joint_;
   Waits waits_;
   SampleSource samples_;
   Sampler sampler_;

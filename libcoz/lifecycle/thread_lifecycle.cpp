@@ -17,7 +17,7 @@ int current_tid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 void ThreadLifecycle::begin_first() noexcept {
   ThreadState* thread = claim_slot();
   if (thread == nullptr) return;
-  thread->delay.clock.start_at(0);
+  thread->delay.clock.start_at(session_.delays.global.get());
   begin(*thread, Age::kOld);
 }
 

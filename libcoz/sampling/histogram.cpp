@@ -27,6 +27,17 @@ bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later, Sharing
   return cells_ != nullptr && seen_ != nullptr;
 }
 
+bool Histogram::reserve(std::uint32_t target_count, JointFile& joint) noexcept {
+  room_ = std::max(target_count, 1U);
+  auto* totals = static_cast<Totals*>(joint.map_next(sizeof(Totals)));
+  cells_ = static_cast<Cell*>(joint.map_next(sizeof(Cell) * room_));
+  seen_ = static_cast<std::atomic<std::uint32_t>*>(joint.map_next(sizeof(*seen_) * kMaxSeen));
+  target_count_.store(target_count, std::memory_order_release);
+  if (totals == nullptr || cells_ == nullptr || seen_ == nullptr) return false;
+  totals_ = totals;
+  return true;
+}
+
 bool Histogram::grow(std::uint32_t target_count) noexcept {
   if (target_count <= target_count_.load(std::memory_order_relaxed)) return true;
   if (target_count > room_ || !extend_zeroed(cells_, sizeof(Cell) * target_count)) return false;
@@ -38,12 +49,12 @@ void Histogram::add(std::uint32_t target, std::uint32_t function, std::uint32_t 
   if (!is_target(target)) return;
   if (cells_[target].samples.fetch_add(samples, std::memory_order_relaxed) > 0) return;
   cells_[target].function.store(function, std::memory_order_relaxed);
-  const std::uint32_t index = seen_count_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t index = totals_->seen.fetch_add(1, std::memory_order_relaxed);
   if (index < kMaxSeen) seen_[index].store(target + 1, std::memory_order_release);
 }
 
 void Histogram::count_waits(std::uint32_t target, std::uint32_t periods) noexcept {
-  waits_.fetch_add(periods, std::memory_order_relaxed);
+  totals_->waits.fetch_add(periods, std::memory_order_relaxed);
   add(target, kNoFunction, periods);
 }
 
@@ -56,7 +67,7 @@ std::uint32_t Histogram::function_of(std::uint32_t target) const noexcept {
 }
 
 std::uint32_t Histogram::seen_count() const noexcept {
-  return std::min(seen_count_.load(std::memory_order_relaxed), kMaxSeen);
+  return std::min(totals_->seen.load(std::memory_order_relaxed), kMaxSeen);
 }
 
 std::uint32_t Histogram::seen(std::uint32_t index) const noexcept {

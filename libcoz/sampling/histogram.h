@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "kernel/joint_file.h"
 #include "kernel/zeroed_memory.h"
 
 namespace coz {
@@ -25,6 +26,8 @@ class Histogram {
   // Before any sample, with address space for `later` targets to come. False if there is no memory.
   bool reserve(std::uint32_t target_count, std::uint32_t later = 0,
                Sharing sharing = Sharing::kCopied) noexcept;
+  // The same in memory that processes of a job share, who count together.
+  bool reserve(std::uint32_t target_count, JointFile& joint) noexcept;
 
   // Sets the number of targets, while other threads count. For one thread. False, and nothing
   // changes, if there is no room or memory.
@@ -32,8 +35,8 @@ class Histogram {
 
   // Counts a sample in the totals.
   void count_sample(bool in_scope) noexcept {
-    total_.fetch_add(1, std::memory_order_relaxed);
-    if (in_scope) in_scope_.fetch_add(1, std::memory_order_relaxed);
+    totals_->samples.fetch_add(1, std::memory_order_relaxed);
+    if (in_scope) totals_->in_scope.fetch_add(1, std::memory_order_relaxed);
   }
   // The sample fell in this target, and perhaps in others, too.
   void count(std::uint32_t target, std::uint32_t function) noexcept { add(target, function, 1); }
@@ -41,10 +44,10 @@ class Histogram {
   // Threads have waited in this target for so many periods. That is in no total, since nothing was
   // sampled.
   void count_waits(std::uint32_t target, std::uint32_t periods) noexcept;
-  std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
+  std::uint64_t waits() const noexcept { return totals_->waits.load(std::memory_order_relaxed); }
 
-  std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
-  std::uint64_t in_scope() const noexcept { return in_scope_.load(std::memory_order_relaxed); }
+  std::uint64_t total() const noexcept { return totals_->samples.load(std::memory_order_relaxed); }
+  std::uint64_t in_scope() const noexcept { return totals_->in_scope.load(std::memory_order_relaxed); }
   std::uint32_t of(std::uint32_t target) const noexcept;
   // The function of the first sample in the target: its id in the target's module.
   std::uint32_t function_of(std::uint32_t target) const noexcept;
@@ -59,6 +62,12 @@ class Histogram {
     std::atomic<std::uint32_t> samples;
     std::atomic<std::uint32_t> function;
   };
+  struct Totals {
+    std::atomic<std::uint64_t> samples{0};
+    std::atomic<std::uint64_t> in_scope{0};
+    std::atomic<std::uint64_t> waits{0};
+    std::atomic<std::uint32_t> seen{0};
+  };
 
   void add(std::uint32_t target, std::uint32_t function, std::uint32_t samples) noexcept;
 
@@ -69,10 +78,8 @@ class Histogram {
   Cell* cells_ = nullptr;
   std::atomic<std::uint32_t> target_count_{0};
   std::uint32_t room_ = 0;
-  std::atomic<std::uint64_t> total_{0};
-  std::atomic<std::uint64_t> in_scope_{0};
-  std::atomic<std::uint64_t> waits_{0};
-  std::atomic<std::uint32_t> seen_count_{0};
+  Totals own_totals_;
+  Totals* totals_ = &own_totals_;
   std::atomic<std::uint32_t>* seen_ = nullptr;  // target + 1; 0 while it is being entered
 };
 

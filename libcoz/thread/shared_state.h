@@ -6,11 +6,15 @@
 #ifndef LIBCOZ_THREAD_SHARED_STATE_H
 #define LIBCOZ_THREAD_SHARED_STATE_H
 
+#include <atomic>
+#include <cstdint>
+
 #include "delay/delay_ledger.h"
 #include "delay/pending_charges.h"
 #include "delay/wait_charges.h"
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
+#include "kernel/joint_file.h"
 #include "load/amplification.h"
 #include "progress/operations.h"
 #include "progress/point_registry.h"
@@ -26,10 +30,16 @@
 
 namespace coz {
 
-struct SharedState {
-  ProcessTree tree;
+// What the ranks of a job share, too (--joint), on pages of its own.
+struct alignas(JointFile::kPage) JointState {
+  // A number that says what the targets are; 0: no rank has begun.
+  std::atomic<std::uint64_t> targets{0};
   GlobalDelay global_delay;
   SelectionCell selection;
+};
+
+struct SharedState : JointState {
+  ProcessTree tree;
   Amplification amplification;
   WakerTable wakers;
   PendingCharges pending;

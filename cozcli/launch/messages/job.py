@@ -61,3 +61,40 @@ def ranks_without_job(variables: Sequence[str], no_number: str = "") -> Problem:
         f"--ranks was given, and {_without_rank(variables, no_number)}",
         "start coz run by the launcher: mpirun -n 4 coz run --ranks 0-1 ...; or leave --ranks out.",
     )
+
+
+def joint_without_job(rank: int | None) -> Problem:
+    """--joint outside a job."""
+    what = "rank" if rank is None else "name of the job"
+    return Problem(
+        f"--joint was given, and no variable tells the {what}, by which the ranks would find each other.",
+        "start coz run by the launcher: mpirun -n 4 coz run --joint ...; or leave --joint out.",
+    )
+
+
+def joint_on_several_machines(local: int, size: int) -> Problem:
+    """The ranks cannot share memory."""
+    return Problem(
+        f"--joint was given, and only {local} of the job's {size} ranks run on this machine; only ranks of one "
+        "machine can make experiments together.",
+        "start the job on one machine, or leave --joint out: each rank then makes experiments by itself.",
+    )
+
+
+def joint_with(option: str) -> Problem:
+    """Another option that ranks cannot share."""
+    return Problem(f"--joint and {option} exclude each other.", f"leave {option} out, or --joint.")
+
+
+def joint_failed(path: str, reason: str) -> Problem:
+    """The system refuses the file that ranks share."""
+    return Problem(f"the ranks cannot share {path} ({reason}).", "see to /dev/shm, or leave --joint out.")
+
+
+def joint_alone(rank: int, seconds: int) -> Problem:
+    """The leading rank did not come."""
+    return Problem(
+        f"rank {rank}, which makes the experiments of --joint, was not seen on this machine in {seconds} s.",
+        f"start all ranks by coz run --joint, on one machine; or leave --joint out. Rank {rank} has said, perhaps, "
+        "why it did not start.",
+    )

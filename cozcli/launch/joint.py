@@ -1,0 +1,125 @@
+"""Ranks of a job as one program (`--joint`): they share delays, and one of them makes the experiments.
+
+The launchers of a machine's ranks find each other by a link in /dev/shm, named after the user and the job. That
+of the leading rank makes it, and removes it at the end; the others wait for it. It points to the file that the
+runtimes share (libcoz/kernel/joint_file.h), and names the process that made it, so that one that a killed job
+left is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from cozcli.errors import CozError
+from cozcli.launch import messages
+from cozcli.launch.job import Job
+
+FOLDER = Path("/dev/shm")
+#: How long the others wait for the leading rank, in seconds, and how often they look.
+PATIENCE, STEP = 60.0, 0.02
+#: By the variable that says how many ranks run on this machine.
+LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE")
+#: Several steps of one job may run at a time.
+STEPS = ("SLURM_STEP_ID",)
+
+
+class Joint(NamedTuple):
+    """The file that the runtimes share, and the link to it. follows: does another rank make the experiments?"""
+
+    file: Path
+    link: Path
+    follows: bool
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the runtime is told."""
+        return {"COZ_JOINT": str(self.file), **({"COZ_JOINT_FOLLOWS": "1"} if self.follows else {})}
+
+    def end(self) -> None:
+        """The leading rank removes both; ranks that have joined keep what they have mapped."""
+        if not self.follows:
+            for path in (self.link, self.file):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+def join(
+    options: argparse.Namespace, job: Job, environment: Mapping[str, str], patience: float = PATIENCE
+) -> Joint:
+    """Make the file, or wait for it.
+
+    Raises:
+        CozError: other options forbid it, this is no job on one machine, or the leading rank does not come.
+    """
+    _refuse_others(options)
+    if job.rank is None or not job.name:
+        raise CozError(messages.job.joint_without_job(job.rank))
+    local = next((environment[name] for name in LOCAL_SIZES if environment.get(name)), "")
+    expected = job.size if options.ranks is None else None
+    if expected is not None and local.isdigit() and int(local) < expected:
+        raise CozError(messages.job.joint_on_several_machines(int(local), expected))
+    leading = leading_rank(options.ranks)
+    step = "".join(f".{environment[name]}" for name in STEPS if environment.get(name))
+    name = f"coz-joint.{os.getuid()}.{job.name.replace('/', '_')}{step}"
+    link = FOLDER / name
+    try:
+        return _lead(link) if job.rank == leading else _follow(link, leading, patience)
+    except OSError as error:
+        raise CozError(messages.job.joint_failed(str(link), error.strerror or str(error))) from error
+
+
+def leading_rank(ranks: Collection[int] | None) -> int:
+    """The one that makes the experiments."""
+    return min(ranks) if ranks else 0
+
+
+def _refuse_others(options: argparse.Namespace) -> None:
+    forbidden = {
+        "--tree": options.tree,
+        "--forked": options.forked,
+        "--end-to-end": options.end_to_end,
+        "--granularity callpath": options.granularity == "callpath",
+        "--waits": options.waits or options.fixed_wait or options.fixed_lock,
+        "--fixed-region": options.fixed_region,
+        "--repeat": options.repeat,
+        "--duration": options.duration,
+        "--until": options.until,
+    }
+    if found := [name for name, value in forbidden.items() if value]:
+        raise CozError(messages.job.joint_with(found[0]))
+
+
+def _lead(link: Path) -> Joint:
+    own = f"{os.getpid()}-{_start_of(os.getpid())}"
+    file = link.with_name(f"{link.name}.{own}")
+    os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    new = link.with_name(f"{file.name}.link")
+    new.symlink_to(file.name)
+    new.rename(link)
+    return Joint(file, link, follows=False)
+
+
+def _follow(link: Path, leading: int, patience: float) -> Joint:
+    end = time.monotonic() + patience
+    while True:
+        with contextlib.suppress(OSError):
+            file = link.with_name(os.readlink(link))
+            process, _, start = file.name.rpartition(".")[2].partition("-")
+            # A link of ours only, and of a process that still runs.
+            if link.lstat().st_uid == os.getuid() and process.isdigit() and start == _start_of(int(process)):
+                return Joint(file, link, follows=True)
+        if time.monotonic() >= end:
+            raise CozError(messages.job.joint_alone(leading, round(patience)))
+        time.sleep(STEP)
+
+
+def _start_of(process: int) -> str:
+    """When it started, in ticks since the machine did, which no two processes of one number share."""
+    text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    return text.rpartition(")")[2].split()[19]

@@ -1,0 +1,91 @@
+// Memory that processes share which do not descend from each other; here two views of one process.
+#include "kernel/joint_file.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+
+#include "sampling/histogram.h"
+
+using coz::Histogram;
+using coz::JointFile;
+
+namespace {
+
+struct TemporaryFile {
+  TemporaryFile() {
+    const int descriptor = mkstemp(path.data());
+    REQUIRE(descriptor >= 0);
+    close(descriptor);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { unlink(path.c_str()); }
+  std::string path = "/tmp/joint_file_test.XXXXXX";
+};
+
+}  // namespace
+
+TEST_CASE("what one has written the other reads, part by part") {
+  const TemporaryFile file;
+  JointFile one;
+  JointFile other;
+  REQUIRE(one.open(file.path.c_str()));
+  REQUIRE(other.open(file.path.c_str()));
+  auto* first = static_cast<char*>(one.map_next(10));
+  auto* second = static_cast<char*>(one.map_next(3 * JointFile::kPage));
+  REQUIRE(first != nullptr);
+  REQUIRE(second != nullptr);
+  CHECK(second[0] == 0);
+  std::strcpy(first, "first");
+  std::strcpy(second, "second");
+  CHECK(std::string(static_cast<char*>(other.map_next(10))) == "first");
+  CHECK(std::string(static_cast<char*>(other.map_next(3 * JointFile::kPage))) == "second");
+}
+
+TEST_CASE("a part takes the place of memory that is there") {
+  const TemporaryFile file;
+  JointFile one;
+  JointFile other;
+  REQUIRE(one.open(file.path.c_str()));
+  REQUIRE(other.open(file.path.c_str()));
+  alignas(JointFile::kPage) static char page[JointFile::kPage] = "before";
+  CHECK(one.map_next(sizeof page, page) == page);
+  CHECK(std::string(page).empty());
+  std::strcpy(static_cast<char*>(other.map_next(sizeof page)), "after");
+  CHECK(std::string(page) == "after");
+}
+
+TEST_CASE("a file that is not there cannot be opened") {
+  JointFile file;
+  CHECK_FALSE(file.open("/nonexistent/file"));
+  CHECK_FALSE(file.is_open());
+}
+
+TEST_CASE("histograms of several processes count together") {
+  const TemporaryFile file;
+  JointFile one;
+  JointFile other;
+  REQUIRE(one.open(file.path.c_str()));
+  REQUIRE(other.open(file.path.c_str()));
+  Histogram here;
+  Histogram there;
+  REQUIRE(here.reserve(100, one));
+  REQUIRE(there.reserve(100, other));
+  here.count_sample(true);
+  here.count(7, 3);
+  there.count_sample(false);
+  there.count_sample(true);
+  there.count(7, 3);
+  there.count(99, 4);
+  CHECK(here.total() == 3);
+  CHECK(here.in_scope() == 2);
+  CHECK(here.of(7) == 2);
+  CHECK(here.of(99) == 1);
+  CHECK(here.function_of(99) == 4);
+  CHECK(here.seen_count() == 2);
+  CHECK(here.seen(1) == 99);
+}
