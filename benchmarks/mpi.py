@@ -31,7 +31,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="default: all")
     parser.add_argument("--seconds", type=float, default=40, help="of each profile (%(default)s)")
-    parser.add_argument("--truth-seconds", type=float, default=4, help="of each run for the truth (%(default)s)")
+    parser.add_argument(
+        "--truth-seconds", type=float, default=4, help="of each run for the truth (%(default)s)"
+    )
     options = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / "ranks"
@@ -79,7 +81,9 @@ def measure_truth(program: Path, kind: str, seconds: float) -> dict[tuple[str, f
         for speedup in SPEEDUPS:
             faster = {"first": (first * (1 - speedup), second), "second": (first, second * (1 - speedup))}
             for line, work in faster.items():
-                found.setdefault((line, speedup), []).append(100 * (1 - run(program, kind, seconds, work) / plain))
+                found.setdefault((line, speedup), []).append(
+                    100 * (1 - run(program, kind, seconds, work) / plain)
+                )
     return {key: statistics.median(values) for key, values in sorted(found.items())}
 
 
@@ -88,14 +92,14 @@ def profile(
 ) -> dict[tuple[str, float], tuple[float, float]]:
     """Effects and half intervals in per cent, by line and speedup; of rank 0's profile."""
     stem = BUILD / kind
-    for old in BUILD.glob(f"{kind}.*"):
-        if old.suffix in (".joint", ".0", ".1"):
-            old.unlink()
+    joint = "--joint" in options
+    for name in [".joint"] if joint else [".0", ".1"]:
+        stem.with_suffix(name).unlink(missing_ok=True)
     own = [option % stem if "%s" in option else option for option in options]
     work = map(str, KINDS[kind])
     command = [*MPIRUN, COZ, "run", "--quiet", *own, "---", program, kind, str(seconds), *work]
     subprocess.run(command, check=True, env=environment(), stdout=subprocess.DEVNULL)
-    written = stem.with_suffix(".joint" if "--joint" in options else ".0")
+    written = stem.with_suffix(".joint" if joint else ".0")
     report = subprocess.run([COZ, "report", "--json", written], capture_output=True, text=True, check=False)
     lines = {
         f"{SOURCE}:{number}": text.partition("LINE ")[2].split()[0]

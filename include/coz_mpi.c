@@ -1,24 +1,26 @@
-/* Tells the causal profiler Coz of the waits and messages of an MPI program, by MPI's profiling interface.
+/* Tells the causal profiler Coz of the waits and messages of an MPI program, by MPI's profiling
+ * interface.
  *
  *   mpicc -g -O2 -I... program.c coz_mpi.c
  *   mpirun -n 4 coz run --joint --- ./a.out
  *
- * A rank that is about to send pays first what it owes, so that nobody waits for its pause; one that waits for a message
- * takes over what the sender has paid. In collective calls ranks do both. Without the profiler a call costs three loads
- * and branches more. MPI_Test and other calls that do not wait need nothing; a program that calls them in a loop in
- * order to wait can say so by COZ_PRE_BLOCK and COZ_POST_BLOCK(1). Programs in Fortran call MPI past this file.
+ * A rank that is about to send pays first what it owes, so that nobody waits for its pause; one
+ * that waits for a message takes over what the sender has paid. In collective calls ranks do both.
+ * Without the profiler a call costs three loads and branches more. MPI_Test and other calls that do
+ * not wait need nothing; a program that calls them in a loop in order to wait can say so by
+ * COZ_PRE_BLOCK and COZ_POST_BLOCK(1). Programs in Fortran call MPI past this file.
  */
 #include <coz.h>
 #include <mpi.h>
 
-#define WAITING(call)    \
-  do {                   \
-    int coz_result;      \
-    COZ_CATCH_UP;        \
-    COZ_PRE_BLOCK;       \
-    coz_result = call;   \
-    COZ_POST_BLOCK(1);   \
-    return coz_result;   \
+#define WAITING(call)  \
+  do {                 \
+    int coz_result;    \
+    COZ_CATCH_UP;      \
+    COZ_PRE_BLOCK;     \
+    coz_result = call; \
+    COZ_POST_BLOCK(1); \
+    return coz_result; \
   } while (0)
 
 #define SENDING(call) \
@@ -76,6 +78,12 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
 int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[],
                  MPI_Status statuses[]) {
   WAITING(PMPI_Waitsome(count, requests, done, indices, statuses));
+}
+
+/* Threads of MPI's own have slept all the time, and would pay for all of it when they are woken. */
+int MPI_Finalize(void) {
+  COZ_CALL_("_coz_end", void (*)(void), ());
+  return PMPI_Finalize();
 }
 
 int MPI_Barrier(MPI_Comm ranks) { WAITING(PMPI_Barrier(ranks)); }

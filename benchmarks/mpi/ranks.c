@@ -2,9 +2,9 @@
  *
  * FIRST, SECOND: microseconds of work in `first` and `second`. In each round
  *   halo       rank 0 runs first, rank 1 second; then they exchange what lies between them
- *   master     rank 0 runs first and hands a task to rank 1, which runs second meanwhile and answers
- *   allreduce  each rank runs half of first; rank 1 second besides; then all add up their results
- * Prints the rounds and the seconds that they took, of rank 0.
+ *   master     rank 0 runs first and hands a task to rank 1, which runs second meanwhile and
+ * answers allreduce  each rank runs half of first; rank 1 second besides; then all add up their
+ * results Prints the rounds and the seconds that they took, of rank 0.
  */
 #include <coz.h>
 #include <mpi.h>

@@ -37,8 +37,8 @@ from cozcli.messages import printable
 
 if TYPE_CHECKING:
     from cozcli.launch.extension import RunExtension
-    from cozcli.launch.joint import Joint
     from cozcli.launch.fixed_targets import FixedTarget
+    from cozcli.launch.joint import Joint
     from cozcli.launch.live import Live
 
 

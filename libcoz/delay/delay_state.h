@@ -47,6 +47,8 @@ struct DelayState {
   std::atomic<bool> busy{false};
   // In a call that may block. The handler must not pause then, and the thread counts as settled.
   std::atomic<bool> blocked{false};
+  // In a wait that the program has marked (COZ_PRE_BLOCK). It may spin, which is no work.
+  std::atomic<bool> in_marked_wait{false};
   // In a pause. A sample taken meanwhile does not show where the program is.
   std::atomic<bool> pausing{false};
   // Charges that came while the thread was busy or blocked, ns.
@@ -57,6 +59,7 @@ struct DelayState {
     slot = new_slot;
     busy.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
+    in_marked_wait.store(false, std::memory_order_relaxed);
     deferred.store(0, std::memory_order_relaxed);
     queue_waits.reset();
     releases.store(0, std::memory_order_relaxed);

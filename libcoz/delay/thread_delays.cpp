@@ -163,6 +163,7 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   state_.queue_waits.cancel();
   state_.lock_wait_charge = 0;
   state_.blocked.store(false, std::memory_order_relaxed);
+  state_.in_marked_wait.store(false, std::memory_order_relaxed);
   apply_deferred();
   if (pays) pay_until_settled();
   state_.smoother.begin_segment(site_);

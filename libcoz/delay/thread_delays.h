@@ -134,6 +134,10 @@ class ThreadDelays {
 
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
   bool before_blocking(WaitsFor waits_for = WaitsFor::kLock) noexcept;
+  // The same for a wait that the program marks: its samples are in no target.
+  void before_marked_wait() noexcept {
+    if (before_blocking()) state_.in_marked_wait.store(true, std::memory_order_relaxed);
+  }
   // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
   // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.

@@ -129,7 +129,7 @@ COZ_EXPORT void _coz_add_delays() {
 }
 
 COZ_EXPORT void _coz_pre_block() {
-  if (auto delays = coz::Session::current_delays()) delays->before_blocking();
+  if (auto delays = coz::Session::current_delays()) delays->before_marked_wait();
 }
 
 COZ_EXPORT void _coz_post_block(int skip_delays) {
@@ -137,6 +137,12 @@ COZ_EXPORT void _coz_post_block(int skip_delays) {
     delays->after_blocking(skip_delays != 0 ? coz::WakeSource::kThread : coz::WakeSource::kExternal,
                            coz::kNoObject);
   }
+}
+
+// The profiling ends here, and the program goes on.
+COZ_EXPORT void _coz_end() {
+  coz::Runtime::finish();
+  coz::PointTotals::finish();
 }
 
 COZ_EXPORT void _exit(int status) {

@@ -70,15 +70,25 @@ std::optional<double> processor_quota(const std::string& cgroups, const std::str
   return least;
 }
 
-std::size_t available_cores() {
-  cpu_set_t mask;
-  std::size_t cores = sched_getaffinity(0, sizeof mask, &mask) == 0
-                          ? static_cast<std::size_t>(CPU_COUNT(&mask))
-                          : static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
+namespace {
+
+std::size_t paid_for(std::size_t cores) {
   if (const auto quota = processor_quota(read("/proc/self/cgroup"), "/sys/fs/cgroup")) {
     cores = std::min(cores, static_cast<std::size_t>(std::ceil(*quota)));
   }
   return std::max<std::size_t>(cores, 1);
+}
+
+}  // namespace
+
+std::size_t available_cores() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return machine_cores();
+  return paid_for(static_cast<std::size_t>(CPU_COUNT(&mask)));
+}
+
+std::size_t machine_cores() {
+  return paid_for(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace coz

@@ -1,5 +1,5 @@
-// Memory that several processes share which do not descend from each other: parts of one file, which
-// `coz run --joint` has made for the ranks of a job (docs/decisions/joint.md).
+// Memory that several processes share which do not descend from each other: parts of one file,
+// which `coz run --joint` has made for the ranks of a job (docs/decisions/joint.md).
 //
 // One thread, before there are others; the memory itself is for all. On failure false or nullptr,
 // with errno set. The file may be closed when all is mapped.

@@ -47,7 +47,9 @@ RunRecord describe_run(const Config& config, const Modules& modules, const Sampl
   record.sampling = samples.mode_name();
   record.period = config.period;
   record.seed = config.seed;
-  record.cores = static_cast<long>(available_cores());
+  // Launchers bind each rank to a core of its own.
+  const bool is_joint = !config.joint.empty();
+  record.cores = static_cast<long>(is_joint ? machine_cores() : available_cores());
   record.granularity = name_of(config.granularity);
   record.scope = lines_of(config.source_scope);
   record.end_to_end = config.end_to_end;

@@ -163,8 +163,9 @@ bool Runtime::has_same_targets() {
   const std::uint64_t own = std::hash<std::string>()(program) | 1;
   std::uint64_t found = 0;
   if (session_.shared.targets.compare_exchange_strong(found, own) || found == own) return true;
-  message("this rank runs another program than the others, or has other lines in scope; it runs "
-          "unprofiled");
+  message(
+      "this rank runs another program than the others, or has other lines in scope; it runs "
+      "unprofiled");
   return false;
 }
 

@@ -47,7 +47,9 @@ class Histogram {
   std::uint64_t waits() const noexcept { return totals_->waits.load(std::memory_order_relaxed); }
 
   std::uint64_t total() const noexcept { return totals_->samples.load(std::memory_order_relaxed); }
-  std::uint64_t in_scope() const noexcept { return totals_->in_scope.load(std::memory_order_relaxed); }
+  std::uint64_t in_scope() const noexcept {
+    return totals_->in_scope.load(std::memory_order_relaxed);
+  }
   std::uint32_t of(std::uint32_t target) const noexcept;
   // The function of the first sample in the target: its id in the target's module.
   std::uint32_t function_of(std::uint32_t target) const noexcept;

@@ -54,13 +54,15 @@ def test_experiments_are_on_the_lines_of_all_ranks(coz, build, start, request, t
     assert effects[0.5] == pytest.approx(0.5, abs=0.12)
     small = results.get(f"{source}:{line_of(source, 'small')}")
     if small is not None:
-        assert {point["speedup"]: point["effect"] for point in small["curve"]}[0.5] == pytest.approx(0, abs=0.12)
+        assert {point["speedup"]: point["effect"] for point in small["curve"]}[0.5] == pytest.approx(
+            0, abs=0.12
+        )
     assert list(Path("/dev/shm").glob(f"coz-joint.*{job}*")) == []
 
 
 def test_what_is_missing_is_said_before_the_start(coz, build):
     program = [build("joint.cpp"), "meeting", "1"]
-    clean = {name: "" for name in rank(0)}
+    clean = dict.fromkeys(rank(0), "")
     run = coz.run(program, "--joint", env=clean)
     assert (run.status, run.out) == (2, "")
     assert "no variable tells the rank" in run.err

@@ -38,14 +38,22 @@ def test_python_marks_count_and_lines_of_the_library_are_found(coz, python_marks
     assert samples["regions"] == ["step"]
     source = request.config.rootpath / "tests/programs/python/work.c"
     long = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "// LONG" in text)
-    lines = {line["location"]: line["count"] for line in samples["lines"] if line.get("kind", "line") == "line"}
+    lines = {
+        line["location"]: line["count"] for line in samples["lines"] if line.get("kind", "line") == "line"
+    }
     assert max(lines, key=lines.get) == f"{source}:{long}"
 
 
 def test_forked_python_processes_have_operations_of_their_own(request):
-    command = [sys.executable, "-c", "import coz, os\nwith coz.scope('x') as s: print(s._identity >> 40)\nprint(os.getpid())"]
+    command = [
+        sys.executable,
+        "-c",
+        "import coz, os\nwith coz.scope('x') as s: print(s._identity >> 40)\nprint(os.getpid())",
+    ]
     environment = dict(os.environ, PYTHONPATH=str(request.config.rootpath / "python"))
-    shown = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.split()
+    shown = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=environment
+    ).stdout.split()
     assert shown[0] == shown[1]
 
 
