@@ -1,8 +1,8 @@
-"""Ranks of an MPI job: predicted against true effects, with one experiment over all ranks and with one for each.
+"""Ranks of an MPI job: predicted against true effects, with joint experiments and with each rank's own.
 
     mpi.py [--seconds 40] [--truth-seconds 4] [KIND...]
 
-benchmarks/mpi/ranks.c says what the kinds do. Needs mpicc and mpirun, and two processors with nothing else to do.
+benchmarks/mpi/ranks.c says what the kinds do. Needs mpicc and mpirun, and two idle processors.
 """
 
 from __future__ import annotations

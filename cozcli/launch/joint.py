@@ -1,9 +1,9 @@
 """Ranks of a job as one program (`--joint`): they share delays, and one of them makes the experiments.
 
-The launchers of a machine's ranks find each other by a link in /dev/shm, named after the user and the job. That
-of the leading rank makes it, and removes it at the end; the others wait for it. It points to the file that the
-runtimes share (libcoz/kernel/joint_file.h), and names the process that made it, so that one that a killed job
-left is told apart.
+The launchers of a machine's ranks find each other by a link in /dev/shm, named after the user and the job.
+That of the leading rank makes it, and removes it at the end; the others wait for it. It points to the file
+that the runtimes share (libcoz/kernel/joint_file.h), and names the process that made it, so that one that a
+killed job left is told apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEPS = ("SLURM_STEP_ID",)
 
 
 class Joint(NamedTuple):
-    """The file that the runtimes share, and the link to it. follows: does another rank make the experiments?"""
+    """The file that the runtimes share, and the link to it. follows: does another rank experiment?"""
 
     file: Path
     link: Path

@@ -40,8 +40,14 @@ def test_options_are_divided():
 
 @pytest.mark.parametrize(
     ("profile", "has"),
-    [({"debuginfo": 1}, True), ({"debuginfo": "line-tables-only"}, True), ({"debuginfo": 0}, False)]
-    + [({"debuginfo": None}, False), ({"debuginfo": "line-directives-only"}, False), (None, True)],
+    [
+        ({"debuginfo": 1}, True),
+        ({"debuginfo": "line-tables-only"}, True),
+        ({"debuginfo": 0}, False),
+        ({"debuginfo": None}, False),
+        ({"debuginfo": "line-directives-only"}, False),
+        (None, True),
+    ],
 )
 def test_line_tables_are_seen(profile, has):
     assert cargo_coz.has_lines({"profile": profile}) is has

@@ -81,7 +81,7 @@ def test_a_rank_with_other_lines_runs_unprofiled(coz, build, start, tmp_path):
     command = [build("joint.cpp"), tmp_path / "meeting", "2"]
     leading = start(0, job, command)
     other = start(1, job, command, "-s", "nothing.cpp", "-s", "joint.cpp", "--granularity", "function")
-    out, err = other.communicate(timeout=60)
+    _, err = other.communicate(timeout=60)
     assert other.returncode == 0, err
     assert "other lines in scope" in err
     leading.communicate(timeout=60)

@@ -75,8 +75,8 @@ def joint_without_job(rank: int | None) -> Problem:
 def joint_on_several_machines(local: int, size: int) -> Problem:
     """The ranks cannot share memory."""
     return Problem(
-        f"--joint was given, and only {local} of the job's {size} ranks run on this machine; only ranks of one "
-        "machine can make experiments together.",
+        f"--joint was given, and only {local} of the job's {size} ranks run on this machine; ranks of "
+        "several machines cannot make experiments together.",
         "start the job on one machine, or leave --joint out: each rank then makes experiments by itself.",
     )
 
@@ -95,6 +95,6 @@ def joint_alone(rank: int, seconds: int) -> Problem:
     """The leading rank did not come."""
     return Problem(
         f"rank {rank}, which makes the experiments of --joint, was not seen on this machine in {seconds} s.",
-        f"start all ranks by coz run --joint, on one machine; or leave --joint out. Rank {rank} has said, perhaps, "
-        "why it did not start.",
+        f"start all ranks by coz run --joint, on one machine; or leave --joint out. If rank {rank} was "
+        "started, it has said why it ended.",
     )

@@ -1,4 +1,4 @@
-"""Every mark of python/coz.py around the work of a library: marks.py LIBRARY SECONDS. Prints the number of rounds."""
+"""Every mark of python/coz.py around the work of a library: marks.py LIBRARY SECONDS. Prints the rounds."""
 
 import ctypes
 import sys
