@@ -51,7 +51,7 @@ def test_experiments_are_on_the_lines_of_all_ranks(coz, build, start, request, t
     results = {result["location"]: result for result in coz.results()}
     large = results[f"{source}:{line_of(source, 'large')}"]
     effects = {point["speedup"]: point["effect"] for point in large["curve"]}
-    assert effects[0.5] == pytest.approx(0.5, abs=0.12)
+    assert 0.25 < effects[0.5] < 0.62  # true is 0.5; a rank by itself would not see the line
     small = results.get(f"{source}:{line_of(source, 'small')}")
     if small is not None:
         assert {point["speedup"]: point["effect"] for point in small["curve"]}[0.5] == pytest.approx(
