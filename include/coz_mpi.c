@@ -6,9 +6,13 @@
  *
  * A rank that is about to send pays first what it owes, so that nobody waits for its pause; one
  * that waits for a message takes over what the sender has paid. In collective calls ranks do both.
- * Without the profiler a call costs three loads and branches more. MPI_Test and other calls that do
- * not wait need nothing; a program that calls them in a loop in order to wait can say so by
- * COZ_PRE_BLOCK and COZ_POST_BLOCK(1). Programs in Fortran call MPI past this file.
+ * Without the profiler a call costs three loads and branches more.
+ *
+ * Here are the usual messages, waits and collective calls. Not here: one-sided communication,
+ * MPI-IO, matched probes, calls on neighbourhoods, those that make communicators, and non-blocking
+ * collective calls, whose MPI_Wait is. MPI_Test and the like do not wait; a program that calls them
+ * in a loop in order to wait can say so by COZ_PRE_BLOCK and COZ_POST_BLOCK(1). Programs in Fortran
+ * call MPI past this file. What runs after MPI_Finalize is not profiled.
  */
 #include <coz.h>
 #include <mpi.h>

@@ -87,7 +87,7 @@ def _join(options: argparse.Namespace, job: Job) -> Joint:
 
     joint = join(options, job, os.environ)
     if joint.follows:  # the leading rank writes the profile
-        options.output, options.quiet = f"{joint.file}.{job.rank}", True
+        options.output, options.quiet = str(joint.profile), True
     return joint
 
 
@@ -174,7 +174,6 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
         if live is not None:
             live.finish()
     if launch.joint is not None and launch.joint.follows:
-        output.path.unlink(missing_ok=True)  # it has no experiments
         return end_like(ending)
     # From here on, whatever fails, the program's own ending is what the caller must see.
     try:

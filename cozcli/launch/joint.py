@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -25,16 +26,27 @@ FOLDER = Path("/dev/shm")
 PATIENCE, STEP = 60.0, 0.02
 #: By the variable that says how many ranks run on this machine.
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE")
-#: Several steps of one job may run at a time.
-STEPS = ("SLURM_STEP_ID",)
+#: Several steps of one job may run at a time, and several launchers in a step.
+STEPS = ("SLURM_STEP_ID", "PMIX_NAMESPACE", "PMI_JOBID")
+#: Where the epoch of the selection stands in the file (libcoz/thread/shared_state.h), and that of none.
+EPOCH, NO_EPOCH = 16, b"\0\0\0\0"
+PREFIX = "coz-joint"
+
+
+#: A file's name ends with the process that made it, and when that started; a profile's with a rank, besides.
+_OWNER = re.compile(r"\.(\d+)-(\d+)(?:\.\d+|\.link)?$")
 
 
 class Joint(NamedTuple):
-    """The file that the runtimes share, and the link to it. follows: does another rank experiment?"""
+    """The file that the runtimes share, and the link to it. follows: does another rank experiment?
+
+    profile: where a rank that follows writes, which nobody needs; None for the leading one.
+    """
 
     file: Path
     link: Path
     follows: bool
+    profile: Path | None = None
 
     @property
     def variables(self) -> dict[str, str]:
@@ -42,11 +54,24 @@ class Joint(NamedTuple):
         return {"COZ_JOINT": str(self.file), **({"COZ_JOINT_FOLLOWS": "1"} if self.follows else {})}
 
     def end(self) -> None:
-        """The leading rank removes both; ranks that have joined keep what they have mapped."""
-        if not self.follows:
-            for path in (self.link, self.file):
-                with contextlib.suppress(OSError):
-                    path.unlink()
+        """Remove what is this rank's own; ranks that have joined keep what they have mapped.
+
+        The leading rank may have been killed in an experiment, whose selection the others must not obey.
+        """
+        with contextlib.suppress(OSError):
+            if self.profile is not None:
+                self.profile.unlink()
+        if self.follows:
+            return
+        with contextlib.suppress(OSError), self.file.open("r+b") as stream:
+            if stream.seek(0, os.SEEK_END) > EPOCH:
+                stream.seek(EPOCH)
+                stream.write(NO_EPOCH)
+        with contextlib.suppress(OSError):
+            if os.readlink(self.link) == self.file.name:
+                self.link.unlink()
+        with contextlib.suppress(OSError):
+            self.file.unlink()
 
 
 def join(
@@ -58,18 +83,16 @@ def join(
         CozError: other options forbid it, this is no job on one machine, or the leading rank does not come.
     """
     _refuse_others(options)
-    if job.rank is None or not job.name:
-        raise CozError(messages.job.joint_without_job(job.rank))
+    if job.rank is None:
+        raise CozError(messages.job.joint_without_job())
     local = next((environment[name] for name in LOCAL_SIZES if environment.get(name)), "")
     expected = job.size if options.ranks is None else None
     if expected is not None and local.isdigit() and int(local) < expected:
         raise CozError(messages.job.joint_on_several_machines(int(local), expected))
     leading = leading_rank(options.ranks)
-    step = "".join(f".{environment[name]}" for name in STEPS if environment.get(name))
-    name = f"coz-joint.{os.getuid()}.{job.name.replace('/', '_')}{step}"
-    link = FOLDER / name
+    link = FOLDER / f"{PREFIX}.{os.getuid()}.{_name(job, environment)}"
     try:
-        return _lead(link) if job.rank == leading else _follow(link, leading, patience)
+        return _lead(link) if job.rank == leading else _follow(link, leading, job.rank, patience)
     except OSError as error:
         raise CozError(messages.job.joint_failed(str(link), error.strerror or str(error))) from error
 
@@ -95,7 +118,17 @@ def _refuse_others(options: argparse.Namespace) -> None:
         raise CozError(messages.job.joint_with(found[0]))
 
 
+def _name(job: Job, environment: Mapping[str, str]) -> str:
+    """What no other job on this machine is called: where launchers give no name, that of the launcher."""
+    names = [job.name, *(environment[name] for name in STEPS if environment.get(name))]
+    parts = list(dict.fromkeys(name for name in names if name)) or [
+        f"{os.getppid()}-{_start_of(os.getppid())}"
+    ]
+    return ".".join(parts).replace("/", "_")
+
+
 def _lead(link: Path) -> Joint:
+    _remove_leftovers()
     own = f"{os.getpid()}-{_start_of(os.getpid())}"
     file = link.with_name(f"{link.name}.{own}")
     os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
@@ -105,15 +138,33 @@ def _lead(link: Path) -> Joint:
     return Joint(file, link, follows=False)
 
 
-def _follow(link: Path, leading: int, patience: float) -> Joint:
+def _remove_leftovers() -> None:
+    """Remove files of this user's whose process was killed, and runs no longer."""
+    for path in FOLDER.glob(f"{PREFIX}.{os.getuid()}.*"):
+        with contextlib.suppress(OSError):
+            named = os.readlink(path) if path.is_symlink() else path.name
+            if (owner := _OWNER.search(named)) and not _runs(owner[1], owner[2]):
+                path.unlink()
+
+
+def _runs(process: str, start: str) -> bool:
+    try:
+        return _start_of(int(process)) == start
+    except OSError:
+        return False
+
+
+def _follow(link: Path, leading: int, rank: int, patience: float) -> Joint:
     end = time.monotonic() + patience
     while True:
         with contextlib.suppress(OSError):
             file = link.with_name(os.readlink(link))
-            process, _, start = file.name.rpartition(".")[2].partition("-")
+            owner = _OWNER.search(file.name)
             # A link of ours only, and of a process that still runs.
-            if link.lstat().st_uid == os.getuid() and process.isdigit() and start == _start_of(int(process)):
-                return Joint(file, link, follows=True)
+            if owner and link.lstat().st_uid == os.getuid() and _runs(owner[1], owner[2]):
+                profile = file.with_name(f"{file.name}.{rank}")
+                os.close(os.open(profile, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+                return Joint(file, link, follows=True, profile=profile)
         if time.monotonic() >= end:
             raise CozError(messages.job.joint_alone(leading, round(patience)))
         time.sleep(STEP)

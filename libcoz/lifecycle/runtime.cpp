@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <cerrno>
-#include <functional>
 #include <new>
 
 #include "common/raw_syscall.h"
@@ -109,7 +108,9 @@ bool Runtime::begin() {
             strerror(errno));
     return false;
   }
-  if (!join_job() || !load_modules() || !has_same_targets()) return false;
+  if (!joint_.join(config_, session_.shared) || !load_modules()) return false;
+  const std::string program = modules_.build_id() + '\n' + std::to_string(targets_.count());
+  if (!joint_.agree(config_, program, session_.shared)) return false;
   point_setup_.prepare(config_.points);
   if (!start_threads()) return false;
   start_sampling();
@@ -139,34 +140,9 @@ bool Runtime::load_modules() {
 }
 
 bool Runtime::reserve_counts() {
-  if (joint_.is_open()) return counts_.histogram.reserve(targets_.count(), joint_);
+  if (joint_.is_on()) return counts_.histogram.reserve(targets_.count(), joint_.file());
   return counts_.histogram.reserve(targets_.count(), config_.table_socket ? kLaterTargets : 0,
                                    sharing());
-}
-
-// From here on what ranks share is where this process's own was.
-bool Runtime::join_job() {
-  if (config_.joint.empty()) return true;
-  JointState& own = session_.shared;
-  if (joint_.open(config_.joint.c_str()) && joint_.map_next(sizeof own, &own) != nullptr) {
-    return true;
-  }
-  message("this rank cannot join the others (%s: %s); it runs unprofiled", config_.joint.c_str(),
-          strerror(errno));
-  return false;
-}
-
-// Targets are numbers, which mean the same in all ranks only if all have read the same lines.
-bool Runtime::has_same_targets() {
-  if (!joint_.is_open()) return true;
-  const std::string program = modules_.build_id() + " " + std::to_string(targets_.count());
-  const std::uint64_t own = std::hash<std::string>()(program) | 1;
-  std::uint64_t found = 0;
-  if (session_.shared.targets.compare_exchange_strong(found, own) || found == own) return true;
-  message(
-      "this rank runs another program than the others, or has other lines in scope; it runs "
-      "unprofiled");
-  return false;
 }
 
 bool Runtime::start_threads() {

@@ -12,8 +12,8 @@
 #include <atomic>
 
 #include "experiment/experimenter.h"
-#include "kernel/joint_file.h"
 #include "lifecycle/config.h"
+#include "lifecycle/joint_ranks.h"
 #include "lifecycle/point_setup.h"
 #include "lifecycle/thread_lifecycle.h"
 #include "sampling/sample_counts.h"
@@ -71,8 +71,6 @@ class Runtime {
   bool begin();
   bool load_modules();
   bool reserve_counts();
-  bool join_job();
-  bool has_same_targets();
   bool start_threads();
   void start_sampling();
   void end();
@@ -102,7 +100,7 @@ class Runtime {
   CallPaths call_paths_;
   Targets targets_;
   SampleCounts& counts_;
-  JointFile joint_;
+  JointRanks joint_;
   Waits waits_;
   SampleSource samples_;
   Sampler sampler_;

@@ -30,16 +30,19 @@
 
 namespace coz {
 
-// What the ranks of a job share, too (--joint), on pages of its own.
+// What the ranks of a job share, too (--joint), on pages of its own. Where the leading rank has
+// been killed, its `coz run` clears the selection: it writes zeros over the epoch, which is at byte
+// 16 (cozcli/launch/joint.py).
 struct alignas(JointFile::kPage) JointState {
-  // A number that says what the targets are; 0: no rank has begun.
-  std::atomic<std::uint64_t> targets{0};
+  // A number that says what program and which options the leading rank has; 0: it has not begun.
+  std::atomic<std::uint64_t> agreed{0};
   GlobalDelay global_delay;
   SelectionCell selection;
 };
 
 struct SharedState : JointState {
-  ProcessTree tree;
+  // Not in what is left of the last page above.
+  alignas(JointFile::kPage) ProcessTree tree;
   Amplification amplification;
   WakerTable wakers;
   PendingCharges pending;

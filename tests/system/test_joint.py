@@ -76,16 +76,18 @@ def test_what_is_missing_is_said_before_the_start(coz, build):
     assert not Path(coz.folder / "meeting").exists()
 
 
-def test_a_rank_with_other_lines_runs_unprofiled(coz, build, start, tmp_path):
+@pytest.mark.parametrize("options", [("-s", "%"), ("--granularity", "function"), ("--period", "2ms")])
+def test_a_rank_with_other_options_runs_unprofiled(coz, build, start, tmp_path, options):
     job = f"job-{uuid.uuid4()}"
     command = [build("joint.cpp"), tmp_path / "meeting", "2"]
+    other = start(1, job, command, *options)
     leading = start(0, job, command)
-    other = start(1, job, command, "-s", "nothing.cpp", "-s", "joint.cpp", "--granularity", "function")
     _, err = other.communicate(timeout=60)
     assert other.returncode == 0, err
-    assert "other lines in scope" in err
-    leading.communicate(timeout=60)
+    assert "coz run was given other options for it; it runs unprofiled" in err
+    _, err = leading.communicate(timeout=60)
     assert leading.returncode == 0
+    assert "unprofiled" not in err
 
 
 def test_a_killed_leader_leaves_nothing_that_misleads(coz, build, start, tmp_path):

@@ -63,11 +63,10 @@ def ranks_without_job(variables: Sequence[str], no_number: str = "") -> Problem:
     )
 
 
-def joint_without_job(rank: int | None) -> Problem:
+def joint_without_job() -> Problem:
     """--joint outside a job."""
-    what = "rank" if rank is None else "name of the job"
     return Problem(
-        f"--joint was given, and no variable tells the {what}, by which the ranks would find each other.",
+        "--joint was given, and no variable tells the rank.",
         "start coz run by the launcher: mpirun -n 4 coz run --joint ...; or leave --joint out.",
     )
 

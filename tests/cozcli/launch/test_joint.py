@@ -88,10 +88,63 @@ def test_ranks_of_several_machines_are_refused() -> None:
     assert not join(0, environment={"MPI_LOCALNRANKS": "4"}).follows
 
 
-@pytest.mark.parametrize(("rank", "name", "missing"), [(None, "job", "rank"), (0, "", "name of the job")])
-def test_outside_a_job(rank: int | None, name: str, missing: str) -> None:
-    with pytest.raises(CozError, match=f"no variable tells the {missing}"):
-        join(rank, name)
+def test_outside_a_job() -> None:
+    with pytest.raises(CozError, match="no variable tells the rank"):
+        join(None)
+
+
+def test_where_launchers_give_no_name_it_is_that_of_the_launcher() -> None:
+    leading = join(0, "")
+    assert f".{os.getppid()}-" in leading.link.name
+    assert join(1, "").file == leading.file
+
+
+def test_two_launchers_of_one_allocation_are_apart() -> None:
+    one = join(0, environment={"PMIX_NAMESPACE": "a"})
+    other = join(0, environment={"PMIX_NAMESPACE": "b"})
+    assert join(1, environment={"PMIX_NAMESPACE": "a"}).file == one.file
+    one.end()
+    assert join(1, environment={"PMIX_NAMESPACE": "b"}).file == other.file
+
+
+def test_only_the_own_link_is_removed() -> None:
+    first = join(0)
+    again = first.link.with_name("again")
+    again.symlink_to("another")
+    again.rename(first.link)
+    first.end()
+    assert os.readlink(first.link) == "another"
+
+
+def test_leftovers_of_killed_processes_are_removed(folder: Path) -> None:
+    gone = f"coz-joint.{os.getuid()}.old"
+    for name in (f"{gone}.999999999-5", f"{gone}.999999999-5.1", f"{gone}.999999999-5.link"):
+        (folder / name).touch()
+    (folder / gone).symlink_to(f"{gone}.999999999-5")
+    (folder / "coz-joint.unlike").touch()
+    leading = join(0)
+    assert {path.name for path in folder.iterdir()} == {
+        "coz-joint.unlike",
+        leading.link.name,
+        leading.file.name,
+    }
+
+
+def test_the_end_of_the_leading_rank_clears_the_selection() -> None:
+    leading = join(0)
+    leading.file.write_bytes(b"\1" * 4096)
+    with leading.file.open("rb") as mapped:  # as the others have it
+        leading.end()
+        assert mapped.read()[12:24] == b"\1" * 4 + b"\0" * 4 + b"\1" * 4
+
+
+def test_the_profile_of_a_rank_that_follows_is_private_and_removed() -> None:
+    join(0)
+    other = join(2)
+    assert other.profile is not None
+    assert other.profile.stat().st_mode & 0o777 == 0o600
+    other.end()
+    assert not other.profile.exists()
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstring>
+#include <new>
 #include <string>
 
+#include "kernel/zeroed_memory.h"
 #include "sampling/histogram.h"
+#include "thread/shared_state.h"
 
 using coz::Histogram;
 using coz::JointFile;
@@ -88,4 +92,23 @@ TEST_CASE("histograms of several processes count together") {
   CHECK(here.function_of(99) == 4);
   CHECK(here.seen_count() == 2);
   CHECK(here.seen(1) == 99);
+}
+
+TEST_CASE("what ranks share stands apart from what is a process's own") {
+  void* block = coz::map_zeroed(sizeof(coz::SharedState));
+  REQUIRE(block != nullptr);
+  auto* state = new (block) coz::SharedState;
+  const auto* begin = static_cast<const unsigned char*>(block);
+  const auto* own = reinterpret_cast<const unsigned char*>(&state->tree);
+  CHECK(own - begin == sizeof(coz::JointState));
+  CHECK((own - begin) % static_cast<std::ptrdiff_t>(JointFile::kPage) == 0);
+  // As the runtime does for forked children.
+  CHECK(madvise(&state->tree, sizeof *state - sizeof(coz::JointState), MADV_WIPEONFORK) == 0);
+  CHECK(madvise(state, sizeof(coz::JointState), MADV_WIPEONFORK) == 0);
+  // As `coz run` does for a leading rank that was killed (cozcli/launch/joint.py).
+  state->selection.select(7, 1000);
+  REQUIRE(state->selection.get().epoch != 0);
+  std::memset(static_cast<unsigned char*>(block) + 16, 0, 4);
+  CHECK(state->selection.get().epoch == 0);
+  coz::unmap(block, sizeof(coz::SharedState));
 }
