@@ -3,9 +3,9 @@
 
     cargo coz run [OPTIONS] [--- ARGUMENTS]
 
-OPTIONS are those of cargo build that choose what is built (--bin, --example, --bench, --test, --package, --features,
---all-features, --no-default-features, --profile, --target-dir, --manifest-path, --offline, --locked, --frozen)
-and those of coz run. ARGUMENTS are the program's. In place of run, also amp, doctor and lines.
+OPTIONS are those of cargo build that choose what is built (--bin, --example, --bench, --test, --package,
+--features, --all-features, --no-default-features, --profile, --target-dir, --manifest-path, --offline, --locked,
+--frozen) and those of coz run. ARGUMENTS are the program's. In place of run, also amp, doctor and lines.
 """
 
 from __future__ import annotations
@@ -125,9 +125,7 @@ def main(words: Sequence[str]) -> int:
                 file=sys.stderr,
             )
             program = build(of_cargo, with_lines=True)
-        os.execv(
-            find_coz(), ["coz", words[0], *of_coz, "---", str(program["executable"]), *arguments]
-        )
+        os.execv(find_coz(), ["coz", words[0], *of_coz, "---", str(program["executable"]), *arguments])
     except Refused as refused:
         print(f"cargo coz: error: {refused}", file=sys.stderr)
         if refused.hint:

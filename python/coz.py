@@ -6,9 +6,9 @@
         answer(request)
     coz.progress("answered")    # a unit of useful work is done: throughput
 
-The profiler is found when this module is imported. Without it a mark is a call that does nothing; with it, a
-visit takes less than a microsecond. Any thread may visit a mark, but no signal handler. Names should be few: a
-point is kept for each.
+The profiler is found when this module is imported. Without it a mark is a call that does nothing; with it a
+visit takes about 0.2 µs, one with an identity 0.5 µs. Any thread may visit a mark, but no signal handler. Names
+should be few: a point is kept for each.
 """
 
 import ctypes as _ctypes
@@ -49,53 +49,41 @@ def _nothing(*_arguments):
     pass
 
 
-def _marks(get, prototype, kind):
-    """A function from a mark's name to what visits it and the address that it takes."""
+def _mark(get, prototype, kind, text):
+    """A function that visits the mark of a name, with an identity where `prototype` takes one."""
+    if get is None:
+        return _nothing
     known = {}
 
-    def find(name):
+    def visit(name, *identity):
         mark = known.get(name)
         if mark is None:
             address = get(kind, name.encode())
-            mark = (_nothing, None) if not address else (_function_at(prototype, address), address)
+            mark = (_function_at(prototype, address), address) if address else (_nothing, None)
             known[name] = mark
-        return mark
-
-    return find
-
-
-def _mark(kind, text):
-    if _get_point is None:
-        return lambda name: None
-    find = _marks(_get_point, _VISIT, kind)
-
-    def visit(name):
-        function, address = find(name)
-        function(address)
+        function, address = mark
+        function(address, *identity)
 
     visit.__doc__ = text
     return visit
 
 
-def _mark_id(kind, text):
-    if _get_operation is None:
-        return lambda name, identity: None
-    find = _marks(_get_operation, _VISIT_ID, kind)
-
-    def visit(name, identity):
-        function, address = find(name)
-        function(address, identity)
-
-    visit.__doc__ = text
-    return visit
-
-
-progress = _mark(_THROUGHPUT, "A unit of useful work is done.")
-begin = _mark(_BEGIN, "An operation begins, and ends, perhaps in another thread, at `end` of the same name.")
-end = _mark(_END, "An operation ends that began at `begin` of the same name.")
-arrival = _mark(_ARRIVAL, "A request arrives (`coz amp`).")
-begin_id = _mark_id(_BEGIN, "The same as `begin`, with an integer that no other open operation of that name has.")
-end_id = _mark_id(_END, "The end of an operation that began at `begin_id` with that name and identity.")
+progress = _mark(_get_point, _VISIT, _THROUGHPUT, "A unit of useful work is done.")
+begin = _mark(
+    _get_point,
+    _VISIT,
+    _BEGIN,
+    "An operation begins, and ends, perhaps in another thread, at `end` of that name.",
+)
+end = _mark(_get_point, _VISIT, _END, "An operation ends that began at `begin` of the same name.")
+arrival = _mark(_get_point, _VISIT, _ARRIVAL, "A request arrives (`coz amp`).")
+begin_id = _mark(
+    _get_operation,
+    _VISIT_ID,
+    _BEGIN,
+    "As `begin`, with an integer that no other open operation of that name has.",
+)
+end_id = _mark(_get_operation, _VISIT_ID, _END, "The end of the operation with that name and identity.")
 
 _numbers = _itertools.count(1)
 
@@ -134,7 +122,7 @@ def _find_region(name):
 
 
 class region:
-    """What a thread runs in a `with` block is sped up as one target, in libraries and the interpreter, too."""
+    """All that a thread runs in a `with` block, in libraries and the interpreter, too, is one target."""
 
     __slots__ = ("_region",)
 

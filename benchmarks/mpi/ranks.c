@@ -1,10 +1,15 @@
 /* Two ranks with unequal work, whose lines can really be shortened: ranks KIND SECONDS FIRST SECOND
  *
- * FIRST, SECOND: microseconds of work in `first` and `second`. In each round
- *   halo       rank 0 runs first, rank 1 second; then they exchange what lies between them
- *   master     rank 0 runs first and hands a task to rank 1, which runs second meanwhile and
- * answers allreduce  each rank runs half of first; rank 1 second besides; then all add up their
- * results Prints the rounds and the seconds that they took, of rank 0.
+ * FIRST, SECOND: microseconds of work in `first` and `second`. KIND says what a round is.
+ *
+ * halo: rank 0 runs first, rank 1 second; then they exchange what lies between them.
+ *
+ * master: rank 0 hands a task to rank 1 and runs first, while rank 1 runs second and answers.
+ *
+ * allreduce: each rank runs half of first, and rank 1 second besides; then all add up their
+ * results.
+ *
+ * Prints the rounds and the seconds that they took, of rank 0.
  */
 #include <coz.h>
 #include <mpi.h>

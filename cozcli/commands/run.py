@@ -74,7 +74,7 @@ def execute(options: argparse.Namespace) -> int:
     job = find_job(os.environ)
     if not is_chosen(job, options.ranks):
         run_unprofiled(program, options.program)
-    joint = _join(options, job) if options.joint else None
+    joint = _join(options, job, run_extensions) if options.joint else None
     try:
         return _profile(options, program, job, joint, run_extensions)
     finally:
@@ -82,10 +82,11 @@ def execute(options: argparse.Namespace) -> int:
             joint.end()
 
 
-def _join(options: argparse.Namespace, job: Job) -> Joint:
+def _join(options: argparse.Namespace, job: Job, run_extensions: Sequence[RunExtension]) -> Joint:
     from cozcli.launch.joint import join
 
-    joint = join(options, job, os.environ)
+    amplifies = any(extension.charges_arrivals for extension in run_extensions)
+    joint = join(options, job, os.environ, amplifies=amplifies)
     if joint.follows:  # the leading rank writes the profile
         options.output, options.quiet = str(joint.profile), True
     return joint

@@ -75,14 +75,22 @@ class Joint(NamedTuple):
 
 
 def join(
-    options: argparse.Namespace, job: Job, environment: Mapping[str, str], patience: float = PATIENCE
+    options: argparse.Namespace,
+    job: Job,
+    environment: Mapping[str, str],
+    *,
+    amplifies: bool = False,
+    patience: float = PATIENCE,
 ) -> Joint:
     """Make the file, or wait for it.
+
+    Args:
+        amplifies: is load amplified, which each rank would do by itself?
 
     Raises:
         CozError: other options forbid it, this is no job on one machine, or the leading rank does not come.
     """
-    _refuse_others(options)
+    _refuse_others(options, amplifies)
     if job.rank is None:
         raise CozError(messages.job.joint_without_job())
     local = next((environment[name] for name in LOCAL_SIZES if environment.get(name)), "")
@@ -102,8 +110,9 @@ def leading_rank(ranks: Collection[int] | None) -> int:
     return min(ranks) if ranks else 0
 
 
-def _refuse_others(options: argparse.Namespace) -> None:
+def _refuse_others(options: argparse.Namespace, amplifies: bool) -> None:
     forbidden = {
+        "load amplification": amplifies,
         "--tree": options.tree,
         "--forked": options.forked,
         "--end-to-end": options.end_to_end,

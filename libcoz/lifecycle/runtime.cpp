@@ -50,10 +50,9 @@ Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
                     point_setup_.counters(), log_),
       threads_(session_, samples_) {
   if (config_.load) shared.points.amplify();
-  if (!config_.joint.empty()) samples_.never_pause();
-  if (!config_.tree) return;
-  samples_.never_pause();
-  point_setup_.counters().follow_children();
+  // A pause would stop the samples of this process only.
+  if (config_.tree || !config_.joint.empty()) samples_.never_pause();
+  if (config_.tree) point_setup_.counters().follow_children();
 }
 
 namespace {

@@ -153,6 +153,8 @@ def test_the_profile_of_a_rank_that_follows_is_private_and_removed() -> None:
 def test_what_ranks_cannot_share_is_refused(changed: dict[str, object]) -> None:
     with pytest.raises(CozError, match="exclude each other"):
         joint.join(options(**changed), Job(0, 2, "job", "host"), {})
+    with pytest.raises(CozError, match="--joint and load amplification"):
+        joint.join(options(), Job(0, 2, "job", "host"), {}, amplifies=True)
 
 
 def test_a_folder_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,14 +31,22 @@ struct TemporaryFile {
   std::string path = "/tmp/joint_file_test.XXXXXX";
 };
 
+// As two processes have the file.
+struct TwoProcesses {
+  TwoProcesses() {
+    REQUIRE(one.open(file.path.c_str()));
+    REQUIRE(other.open(file.path.c_str()));
+  }
+  TemporaryFile file;
+  JointFile one;
+  JointFile other;
+};
+
 }  // namespace
 
 TEST_CASE("what one has written the other reads, part by part") {
-  const TemporaryFile file;
-  JointFile one;
-  JointFile other;
-  REQUIRE(one.open(file.path.c_str()));
-  REQUIRE(other.open(file.path.c_str()));
+  TwoProcesses processes;
+  auto& [file, one, other] = processes;
   auto* first = static_cast<char*>(one.map_next(10));
   auto* second = static_cast<char*>(one.map_next(3 * JointFile::kPage));
   REQUIRE(first != nullptr);
@@ -51,11 +59,8 @@ TEST_CASE("what one has written the other reads, part by part") {
 }
 
 TEST_CASE("a part takes the place of memory that is there") {
-  const TemporaryFile file;
-  JointFile one;
-  JointFile other;
-  REQUIRE(one.open(file.path.c_str()));
-  REQUIRE(other.open(file.path.c_str()));
+  TwoProcesses processes;
+  auto& [file, one, other] = processes;
   alignas(JointFile::kPage) static char page[JointFile::kPage] = "before";
   CHECK(one.map_next(sizeof page, page) == page);
   CHECK(std::string(page).empty());
@@ -70,11 +75,8 @@ TEST_CASE("a file that is not there cannot be opened") {
 }
 
 TEST_CASE("histograms of several processes count together") {
-  const TemporaryFile file;
-  JointFile one;
-  JointFile other;
-  REQUIRE(one.open(file.path.c_str()));
-  REQUIRE(other.open(file.path.c_str()));
+  TwoProcesses processes;
+  auto& [file, one, other] = processes;
   Histogram here;
   Histogram there;
   REQUIRE(here.reserve(100, one));
