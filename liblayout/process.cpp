@@ -3,12 +3,16 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstring>
+
+#include "common/raw_syscall.h"
 
 namespace coz::layout {
 namespace {
@@ -45,9 +49,11 @@ int protection_of(const ElfW(Phdr) & segment) noexcept {
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
+enum class Writable { kAll, kData, kAsBefore };
+
 // Sets the protection of what is written by the loader only: code, constants, relocated data.
-// While `writable`, code is not executable.
-bool set_protections(const dl_phdr_info& info, bool writable) noexcept {
+// While all is writable, code is not executable.
+bool set_protections(const dl_phdr_info& info, Writable which) noexcept {
   constexpr int kWritable = PROT_READ | PROT_WRITE;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const auto& segment = info.dlpi_phdr[i];
@@ -60,11 +66,13 @@ bool set_protections(const dl_phdr_info& info, bool writable) noexcept {
     }
     if (pages.size() == 0 || pages.begin >= pages.end) continue;
     const int protection = is_constant ? protection_of(segment) : PROT_READ;
+    const bool is_code = (protection & PROT_EXEC) != 0;
+    const bool writable = which == Writable::kAll || (which == Writable::kData && !is_code);
     if (mprotect(pages.address(), pages.size(), writable ? kWritable : protection) != 0) {
       return false;
     }
     // Nearly every page of code will be written: all at once is cheaper. Older kernels refuse.
-    if (writable && (protection & PROT_EXEC) != 0) {
+    if (writable && is_code) {
       madvise(pages.address(), pages.size(), MADV_POPULATE_WRITE);
     }
   }
@@ -139,11 +147,25 @@ bool make_executable(std::uint8_t* begin, std::size_t size) noexcept {
 }
 
 bool unprotect_program() noexcept {
-  return visit_program([](const dl_phdr_info& info) { return set_protections(info, true); });
+  return visit_program(
+      [](const dl_phdr_info& info) { return set_protections(info, Writable::kAll); });
 }
 
-bool protect_program() noexcept {
-  return visit_program([](const dl_phdr_info& info) { return set_protections(info, false); });
+bool protect_program(bool keeps_data_writable) noexcept {
+  const Writable which = keeps_data_writable ? Writable::kData : Writable::kAsBefore;
+  return visit_program([which](const dl_phdr_info& info) { return set_protections(info, which); });
+}
+
+bool lies_in_code(const std::uint8_t* at) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  return visit_program([address](const dl_phdr_info& info) {
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const auto& segment = info.dlpi_phdr[i];
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+      if (address - (info.dlpi_addr + segment.p_vaddr) < segment.p_memsz) return true;
+    }
+    return false;
+  });
 }
 
 bool register_frames(std::uint8_t* table, void (*own)(void*)) noexcept {
@@ -179,6 +201,26 @@ void give_up(const char* reason) noexcept {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, part, std::strlen(part));
   }
   _exit(kStatusGaveUp);
+}
+
+bool start_thread(int (*run)(void*), void* data, std::byte* stack_end) noexcept {
+  constexpr int kThread =
+      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  // libc's own function would leave out the signals that libc uses itself.
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+              reinterpret_cast<long>(&before), sizeof all);
+  const int thread = clone(run, stack_end, kThread, data);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
+  return thread > 0;
+}
+
+void sleep_for(std::uint64_t nanoseconds) noexcept {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const timespec time{static_cast<time_t>(nanoseconds / kSecond),
+                      static_cast<long>(nanoseconds % kSecond)};
+  raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&time), 0);
 }
 
 }  // namespace coz::layout

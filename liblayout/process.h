@@ -1,6 +1,7 @@
 // What moving functions takes of the process: its program in memory, room near it, protections.
 //
-// For the constructor only, while the process has one thread. Only these functions call the kernel.
+// Only these functions call the kernel. All but the last two are for the constructor, while the
+// process has one thread.
 #ifndef LIBLAYOUT_PROCESS_H
 #define LIBLAYOUT_PROCESS_H
 
@@ -31,9 +32,13 @@ void unmap(std::span<const std::byte> bytes) noexcept;
 // Makes whole pages around these bytes executable, and no longer writable.
 [[nodiscard]] bool make_executable(std::uint8_t* begin, std::size_t size) noexcept;
 
-// Makes all of the program writable, or as it was.
+// Makes all of the program writable, or as it was. keeps_data_writable: constants that are not part
+// of an executable segment stay writable.
 [[nodiscard]] bool unprotect_program() noexcept;
-[[nodiscard]] bool protect_program() noexcept;
+[[nodiscard]] bool protect_program(bool keeps_data_writable) noexcept;
+
+// Is this byte in a part of the program that is executable?
+[[nodiscard]] bool lies_in_code(const std::uint8_t* at) noexcept;
 
 // Tells unwinders of the table, by the program's own function too, if it has one.
 [[nodiscard]] bool register_frames(std::uint8_t* table, void (*own)(void*)) noexcept;
@@ -46,6 +51,14 @@ void append_line(const char* path, const char* line) noexcept;
 // Says why on standard error, and ends the process: what runs on would not have the layout that it
 // is taken to have.
 [[noreturn]] void give_up(const char* reason) noexcept;
+
+// Starts a thread that libc does not know, so that libc goes on without locks where the program has
+// one thread. It has all signals blocked, and the thread-local data of the thread that starts it:
+// so it must not call libc. `run` never returns; `stack_end` is where its stack begins, downwards.
+[[nodiscard]] bool start_thread(int (*run)(void*), void* data, std::byte* stack_end) noexcept;
+
+// For such a thread.
+void sleep_for(std::uint64_t nanoseconds) noexcept;
 
 }  // namespace coz::layout
 

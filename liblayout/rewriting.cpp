@@ -1,5 +1,6 @@
 #include "liblayout/rewriting.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -7,6 +8,8 @@ namespace coz::layout {
 namespace {
 
 constexpr std::uint8_t kJump = 0xe9;  // jmp by a 32-bit distance
+constexpr std::uint8_t kCall = 0xe8;  // likewise; no other field that is corrected stands behind it
+constexpr std::uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 template <typename Number>
 Number read(const std::uint8_t* at) noexcept {
@@ -34,13 +37,22 @@ std::int64_t move_of(const Program& program, std::uint32_t unit) noexcept {
   return unit == kStays ? 0 : program.moves[unit];
 }
 
-// Where a table's entry leads, relative to the image.
-std::uint64_t leads_to(const Program& program, const LayoutTable& table) noexcept {
-  const std::uint8_t* const at = program.image + table.at;
-  if (table.width == 4) {
-    return table.base + static_cast<std::uint64_t>(std::int64_t{read<std::int32_t>(at)});
-  }
-  return read<std::uint64_t>(at) - reinterpret_cast<std::uintptr_t>(program.image);
+// The stub of the function that a call leads to, in the original; nullptr if it is no such call.
+const std::uint8_t* stub_of(const Program& program, const LayoutUnit& unit,
+                            const LayoutFixup& fixup) noexcept {
+  if (program.stubs == nullptr || fixup.unit == kStays || fixup.at == unit.begin) return nullptr;
+  const std::uint8_t* const field = program.image + fixup.at;
+  if (field[-1] != kCall) return nullptr;
+  const std::int64_t target = fixup.at + 4 + std::int64_t{read<std::int32_t>(field)};
+  const auto& entries = program.plan.entries;
+  const auto found = std::lower_bound(
+      entries.begin(), entries.end(), target,
+      [](const LayoutEntry& entry, std::int64_t address) { return entry.at < address; });
+  if (found == entries.end()) return nullptr;
+  const bool is_after_endbr = found->at == target + static_cast<std::int64_t>(sizeof kEndbr64) &&
+                              std::memcmp(program.image + target, kEndbr64, sizeof kEndbr64) == 0;
+  if (found->at != target && !is_after_endbr) return nullptr;
+  return program.stubs + static_cast<std::size_t>(found - entries.begin()) * kStubSize;
 }
 
 // A relative pointer of an entry that is copied from `from` to `to`, to what moves by `amount`.
@@ -51,14 +63,25 @@ bool correct(const std::uint8_t* from, std::uint8_t* to, unsigned offset, unsign
 
 }  // namespace
 
+std::uint64_t leads_to(const Program& program, const LayoutTable& table) noexcept {
+  const std::uint8_t* const at = program.image + table.at;
+  if (table.width == 4) {
+    return table.base + static_cast<std::uint64_t>(std::int64_t{read<std::int32_t>(at)});
+  }
+  return read<std::uint64_t>(at) - reinterpret_cast<std::uintptr_t>(program.image);
+}
+
 bool copy_units(const Program& program) noexcept {
   for (std::size_t i = 0; i < program.plan.units.size(); ++i) {
     const LayoutUnit& unit = program.plan.units[i];
     const std::int64_t move = program.moves[i];
     std::memcpy(program.image + unit.begin + move, program.image + unit.begin, unit.size);
     for (const LayoutFixup& fixup : program.plan.fixups_of(i)) {
-      const std::int64_t change = move_of(program, fixup.unit) - move;
-      if (!add(program.image + fixup.at + move, 4, change)) return false;
+      std::uint8_t* const at = program.image + fixup.at + move;
+      const std::uint8_t* const stub = stub_of(program, unit, fixup);
+      const bool fits = stub == nullptr ? add(at, 4, move_of(program, fixup.unit) - move)
+                                        : write<std::int32_t>(at, stub - (at + 4));
+      if (!fits) return false;
     }
   }
   return true;
@@ -99,10 +122,13 @@ bool copy_frames(const Program& program, std::uint8_t* out) noexcept {
 }
 
 bool lead_to_copies(const Program& program) noexcept {
-  for (const LayoutEntry& entry : program.plan.entries) {
+  for (std::size_t i = 0; i < program.plan.entries.size(); ++i) {
+    const LayoutEntry& entry = program.plan.entries[i];
     std::uint8_t* const at = program.image + entry.at;
-    // From the end of the jump to the same instruction in the copy.
-    const std::int64_t distance = program.moves[entry.unit] - kEntryJumpSize;
+    // From the end of the jump to the same instruction in the copy, or to the stub.
+    const std::int64_t distance = (program.stubs == nullptr ? program.moves[entry.unit]
+                                                            : program.stubs + i * kStubSize - at) -
+                                  kEntryJumpSize;
     *at = kJump;
     if (!write<std::int32_t>(at + 1, distance)) return false;
   }

@@ -2,8 +2,9 @@
 // and writable where it says so; allocates nothing.
 //
 // `image` is where the program's lowest address is loaded. `moves`, one for each unit, is how far
-// its copy lies from the original, in bytes. Functions return false where a distance does not fit
-// its field.
+// its copy lies from the original, in bytes. `stubs`, if there are any, one for each entry: calls
+// of functions lead there instead of to copies (switching.h). Functions return false where a
+// distance does not fit its field.
 #ifndef LIBLAYOUT_REWRITING_H
 #define LIBLAYOUT_REWRITING_H
 
@@ -15,10 +16,14 @@
 
 namespace coz::layout {
 
+// A jump through the slot of an entry (switching.h).
+inline constexpr std::size_t kStubSize = 8;
+
 struct Program {
   const LayoutPlan& plan;
   std::uint8_t* image;
   std::span<const std::int64_t> moves;
+  const std::uint8_t* stubs = nullptr;
 };
 
 // Copies each unit and corrects its fields.
@@ -29,6 +34,9 @@ std::size_t frames_size(const LayoutPlan& plan) noexcept;
 
 // Writes an unwind table for the copies, as __register_frame wants it, to `out`.
 bool copy_frames(const Program& program, std::uint8_t* out) noexcept;
+
+// Where a table's entry leads, relative to the image.
+std::uint64_t leads_to(const Program& program, const LayoutTable& table) noexcept;
 
 // Overwrites the originals' entries, and rewrites tables; both have to be writable. A table's entry
 // that does not lead into its unit's original is left alone.

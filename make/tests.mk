@@ -44,7 +44,7 @@ TESTED_LIBS = $(HELPER_LIBS)
 # The unit tests are linked with the very objects of libcoz.so and coz-linetable: nothing is compiled twice.
 UNIT_FLAGS := -O1 -g1
 # The rest moves the functions of the process that it is in.
-LAYOUT_LOGIC := $(addprefix liblayout/,placement.cpp rewriting.cpp)
+LAYOUT_LOGIC := $(addprefix liblayout/,placement.cpp rewriting.cpp switching.cpp)
 # The rest stands in for libc's functions.
 LIBHEAP_LOGIC := $(addprefix libheap/,heap.cpp offset_blocks.cpp settings.cpp shuffler.cpp)
 TESTED_OBJECTS := $(call objects,helper,$(filter-out linetable/main.cpp,$(HELPER_SOURCES)) $(COMMON_SOURCES)) \

@@ -101,6 +101,14 @@ def time(text: str) -> float:
     return seconds
 
 
+def interval(text: str) -> int:
+    """A time of 1 ms or more, in whole milliseconds."""
+    milliseconds = round(1000 * time(text))
+    if milliseconds < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 1ms up, as in 500ms")
+    return milliseconds
+
+
 def precision(text: str) -> float:
     """Points of slope, as a fraction."""
     match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)\s*%?", text)

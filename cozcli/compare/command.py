@@ -78,7 +78,7 @@ def execute(options: argparse.Namespace) -> int:
     choose_processors(options.cpus)
     plan = plan_of(options)
     sides = arranged(sides_of(options.a, options.program), options)
-    sides, stay = with_functions_moved(sides, options.layout, plan.seed, options.input)
+    sides, stay = with_functions_moved(sides, options.layout, plan.seed, options.input, options.rerandomize)
     collected = measured([*sides, *([sides[0]._replace(name="A, again")] if options.control else [])], plan)
     metrics = metrics_of(options)
     pairs = len(collected.blocks)

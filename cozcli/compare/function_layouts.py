@@ -37,20 +37,27 @@ def function_layouts_of(side: Side) -> FunctionLayouts | None:
 
 
 def with_functions_moved(
-    sides: Sequence[Side], mode: str, seed: int, stdin: str
+    sides: Sequence[Side], mode: str, seed: int, stdin: str, interval: int = 0
 ) -> tuple[list[Side], Problem | None]:
     """Give all sides layouts of functions, as --layout says, or none of them.
+
+    interval: ms after which a run's calls lead to another layout (--rerandomize); 0: never.
 
     Returns:
         The sides, and with `auto` why functions stay where they are.
 
     Raises:
-        CozError: `runtime`, and the functions of a side cannot be moved; `link`, and a side has no builds.
+        CozError: `runtime`, and the functions of a side cannot be moved; `link`, and a side has no builds;
+            an interval, and functions stay.
     """
+    if interval and mode in ("none", "link"):
+        raise CozError(messages.rerandomize_moves(mode))
     if mode == "link":
         for side in sides:
             if not side.builds:
                 raise CozError(messages.no_builds(side.name))
+    if interval:
+        mode = "runtime"
     if mode in ("none", "link") or (mode == "auto" and any(side.builds for side in sides)):
         return list(sides), None
     generator = random.Random(seed)
@@ -60,7 +67,7 @@ def with_functions_moved(
         # Sides of a suite may be one program, under other variables of what moves memory.
         key = (*side.command, *sorted(side.environment.items()))
         try:
-            layouts = known[key] = known.get(key) or _checked(side, generator, stdin)
+            layouts = known[key] = known.get(key) or _checked(side, generator, stdin, interval)
         except CozError as error:
             if mode == "runtime":
                 raise
@@ -69,7 +76,7 @@ def with_functions_moved(
     return found, None
 
 
-def _checked(side: Side, generator: random.Random, stdin: str) -> FunctionLayouts:
+def _checked(side: Side, generator: random.Random, stdin: str, interval: int) -> FunctionLayouts:
     """Plan, and see in some runs that the program does the same.
 
     Raises:
@@ -77,7 +84,7 @@ def _checked(side: Side, generator: random.Random, stdin: str) -> FunctionLayout
     """
     if side.builds:
         raise CozError(messages.builds_are_layouts(side.name))
-    plan = plan_layout(program_of(side.command))
+    plan = plan_layout(program_of(side.command), interval)
     if plan.movable < LEAST_MOVABLE and plan.text_bytes - plan.movable_bytes > MOST_PINNED:
         raise CozError(messages.little_movable(side.command[0], plan.movable))
     seeds = [generator.getrandbits(63) for _ in range(_SELF_TESTS)]

@@ -72,6 +72,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     for each, execute in ((check, execute_check), (replay, execute_replay)):
         each.add_argument(
+            "--rerandomize",
+            metavar="TIME",
+            type=values.interval,
+            default=0,
+            help="let calls lead to another layout in such intervals, as 500ms",
+        )
+        each.add_argument(
             "command_line", nargs=argparse.REMAINDER, metavar="PROGRAM", help="and its arguments"
         )
         each.set_defaults(execute=execute, parser=each)
@@ -80,7 +87,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute_check(options: argparse.Namespace) -> int:
     """Plan, test, print."""
     command = _command(options)
-    plan = plan_layout(program_of(command))
+    plan = plan_layout(program_of(command), options.rerandomize)
     generator = random.Random(options.layout_seed)
     seeds = [generator.getrandbits(63) for _ in range(options.seeds)]
     row = StatusRow() if StatusRow.is_possible() else None
@@ -101,7 +108,7 @@ def execute_check(options: argparse.Namespace) -> int:
 def execute_replay(options: argparse.Namespace) -> int:
     """Become the program."""
     command = _command(options)
-    plan = plan_layout(program_of(command))
+    plan = plan_layout(program_of(command), options.rerandomize)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.personality.argtypes = [ctypes.c_ulong]
     libc.personality(libc.personality(_KEEP_PERSONALITY) | _ADDR_NO_RANDOMIZE)

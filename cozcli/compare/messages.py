@@ -239,6 +239,14 @@ def no_builds(name: str) -> Problem:
     )
 
 
+def rerandomize_moves(mode: str) -> Problem:
+    """--rerandomize with --layout none or link."""
+    return Problem(
+        f"--rerandomize moves functions while a program runs, but --layout {mode} leaves them in place.",
+        "leave out one of them.",
+    )
+
+
 def builds_are_layouts(name: str) -> Problem:
     """--layout runtime with {seed}."""
     return Problem(

@@ -95,6 +95,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "which moves the stack; none: change nothing (default: auto)",
     )
     parser.add_argument(
+        "--rerandomize",
+        metavar="TIME",
+        type=values.interval,
+        default=0,
+        help="also move functions while a program runs, in such intervals, as 500ms: the time of a run of "
+        "some seconds is then a mean over many layouts",
+    )
+    parser.add_argument(
         "--fixed-pairs",
         metavar="N",
         type=_fixed_pairs,

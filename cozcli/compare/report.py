@@ -94,6 +94,7 @@ def render_json(report: Report) -> str:
         "margin": report.margin,
         "layout": report.layout,
         "movable": [layouts.plan.movable if layouts else None for layouts in map(function_layouts_of, sides)],
+        "rerandomize": _interval(report) / 1000 or None,
         "builds": [len(side.builds) or 1 for side in sides],
         "layout_seed": report.plan.seed,
         **_memory_json(report),
@@ -201,7 +202,9 @@ def _layouts(report: Report) -> str:
     if not report.plan.layouts:
         return ""
     if report.layout == "runtime":
-        return ", each run with its functions in other places"
+        interval = _interval(report)
+        again = f", and elsewhere again every {interval} ms" if interval else ""
+        return f", each run with its functions in other places{again}"
     builds = [len(side.builds) for side in report.sides[:2]]
     build = f", one of {builds[0]} and {builds[1]} builds" if all(builds) else ""
     memory = memory_layouts_of(report.sides)
@@ -210,6 +213,12 @@ def _layouts(report: Report) -> str:
     moved = ["environment size", *others]
     first = f"{', '.join(moved[:-1])} and " if others else ""
     return f", each run with another {first}{moved[-1]}{build}"
+
+
+def _interval(report: Report) -> int:
+    """ms after which functions moved again within a run; 0: they did not."""
+    found = [layouts.plan.interval for layouts in map(function_layouts_of, report.sides[:2]) if layouts]
+    return max(found, default=0)
 
 
 def _t_test(report: Report) -> str:

@@ -16,6 +16,7 @@ from cozcli.launch.runtime_library import find_installation
 LIBRARY = "libcoz-layout.so"
 #: What the library reads.
 PLAN, SEED, REPORT = "COZ_LAYOUT_PLAN", "COZ_LAYOUT_SEED", "COZ_LAYOUT_REPORT"
+INTERVAL = "COZ_LAYOUT_INTERVAL"
 #: In place of a seed: copies that lie as the linker left the originals.
 ORIGINAL = "original"
 #: The status with which the library ends a program that it could not move.
@@ -34,7 +35,8 @@ class Pinned(NamedTuple):
 
 class LayoutPlan(NamedTuple):
     """pinned: the largest first; pinned_count: of all, should some not be listed. kept_entries: functions
-    that are moved, but whose pointers lead to the original, as there is no room for a jump.
+    that are moved, but whose pointers lead to the original, as there is no room for a jump. interval: ms
+    after which calls lead to another layout, again and again; 0: they never do.
     """
 
     binary: str
@@ -46,6 +48,7 @@ class LayoutPlan(NamedTuple):
     kept_entries: int
     pinned_count: int
     pinned: Sequence[Pinned]
+    interval: int = 0
 
     @property
     def movable(self) -> float:
@@ -54,11 +57,12 @@ class LayoutPlan(NamedTuple):
 
     def variables(self, seed: int | str, report: str = "") -> dict[str, str]:
         """What the library needs. report: a file that gets a line when functions have been moved."""
-        return {PLAN: self.path, SEED: str(seed), **({REPORT: report} if report else {})}
+        switched = {INTERVAL: str(self.interval)} if self.interval else {}
+        return {PLAN: self.path, SEED: str(seed), **({REPORT: report} if report else {}), **switched}
 
 
-def plan_layout(program: Path) -> LayoutPlan:
-    """The plan for an executable, from the cache or new.
+def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
+    """The plan for an executable, from the cache or new. interval: of the plan.
 
     Raises:
         CozError: its functions cannot be moved, and why; or the helper failed.
@@ -83,6 +87,7 @@ def plan_layout(program: Path) -> LayoutPlan:
         answer["kept_entries"],
         answer["pinned_count"],
         [Pinned(p["function"], p["address"], p["bytes"], p["reason"]) for p in answer["pinned"]],
+        interval,
     )
 
 

@@ -74,6 +74,44 @@ def test_programs_in_c_do_the_same_elsewhere(compilers, way):
         assert " main 1 switch 5 " in outside
 
 
+@pytest.mark.parametrize("way", ["O0", "O1", "O2", "O3", "cet", "stripped", "small"])
+@pytest.mark.parametrize("name", ["moved.c", "moved.cpp"])
+def test_programs_do_the_same_while_their_functions_move(name, way):
+    program = build(name, COMPILERS[0], WAYS[way])
+    found = check("--seeds", 3, "--rerandomize", "1ms", program)
+    assert found["self_test"]["passed"], found["self_test"]
+
+
+def test_calls_lead_to_other_places_while_a_program_runs(tmp_path):
+    source = tmp_path / "places.c"
+    # The function's own place, and that of the code behind a jump table.
+    source.write_text(
+        "#define _GNU_SOURCE\n#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n"
+        "__attribute__((noinline)) void* place(void) { return __builtin_return_address(0); }\n"
+        '__attribute__((noinline)) void* f(void) { void* p = place(); asm volatile(""); return p; }\n'
+        "__attribute__((noinline)) void* g(int n) {\n"
+        "  switch (n) {\n"
+        "    case 0: return place() + 1; case 1: return place() + 2; case 2: return place() + 3;\n"
+        "    case 3: return place() + 5; case 4: return place() + 7; case 5: return place() + 9;\n"
+        "  }\n  return 0;\n}\n"
+        "int main(void) {\n"
+        "  for (int i = 0; i < 200; ++i) {\n"
+        '    printf("%p %p\\n", f(), g(3 + i % 2));\n    usleep(2000);\n  }\n'
+        '  FILE* tasks = popen("ls /proc/$PPID/task | wc -l", "r");\n'
+        '  int count = 0;\n  if (fscanf(tasks, "%d", &count) != 1) return 1;\n'
+        '  pclose(tasks);\n  fprintf(stderr, "%d\\n", count);\n  return 0;\n}\n'
+    )
+    program = compiled(["gcc", "-O1", "-fno-optimize-sibling-calls", str(source)], source, "places")
+    done = coz("layout", "replay", "--seed", 3, "--rerandomize", "1ms", program)
+    assert done.returncode == 0, done.stderr
+    places = [line.split() for line in done.stdout.splitlines()]
+    for column in zip(*places, strict=True):
+        assert len(set(column)) >= 3
+    assert done.stderr.strip() == "2"  # one thread of the program's, and one that switches
+    still = coz("layout", "replay", "--seed", 3, program)
+    assert len({line.split()[0] for line in still.stdout.splitlines()}) == 1
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("compilers", COMPILERS, ids=lambda pair: pair[0])
 def test_exceptions_find_their_handlers(compilers, way):

@@ -54,7 +54,9 @@ def execute(options: argparse.Namespace) -> int:
             check_input(program.stdin)
             show(f"looking at {program.name}")
             found = sides_of(program, options.heap, options.stack == "random")
-            found, stay = with_functions_moved(found, options.layout, base.seed + number, program.stdin)
+            found, stay = with_functions_moved(
+                found, options.layout, base.seed + number, program.stdin, options.rerandomize
+            )
             sides[program.name] = found
             stays += [stay] if stay else []
             plans[program.name] = base._replace(stdin=program.stdin, seed=base.seed + number)

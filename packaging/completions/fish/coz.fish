@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare bias layout 'layout check' 'layout replay' report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --rerandomize --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -164,6 +164,7 @@ complete -c coz -n '_shtab_coz_using compare' -l html -xka "(__fish_complete_pat
 complete -c coz -n '_shtab_coz_using compare' -l import-hyperfine -xka "(__fish_complete_path (commandline -ct))" -d 'compare the runs in a file of hyperfine --export-json'
 complete -c coz -n '_shtab_coz_using compare' -l control -d 'also compare A with itself, as a check'
 complete -c coz -n '_shtab_coz_using compare' -l layout -xka "auto runtime link none" -d 'runtime: each run has its functions in other places, moved at its start; link: another of the builds that {seed} stands for; auto: what is possible; each also with another environment size, which moves the stack; none: change nothing (default: auto)'
+complete -c coz -n '_shtab_coz_using compare' -l rerandomize -x -d 'also move functions while a program runs, in such intervals, as 500ms: the time of a run of some seconds is then a mean over many layouts'
 complete -c coz -n '_shtab_coz_using compare' -l fixed-pairs -x -d 'if functions are moved: pairs of runs without that, to say what the one layout that the linker chose would have said (default: 12; 0: none)'
 complete -c coz -n '_shtab_coz_using compare' -l heap -x -d 'where blocks of the heap lie, anew in each run: shuffle (small ones; shuffle:N keeps N of each size, default 256), offset (big ones, within the page), zero (also zero them), several with commas, or system (default)'
 complete -c coz -n '_shtab_coz_using compare' -l stack -xka "random system" -d 'random: stacks, of threads too, begin elsewhere within a page in each run (default: system)'
@@ -196,9 +197,11 @@ complete -c coz -n '_shtab_coz_using layout check' -l seeds -x -d 'runs in rando
 complete -c coz -n '_shtab_coz_using layout check' -l layout-seed -x -d 'draw the seeds by this number'
 complete -c coz -n '_shtab_coz_using layout check' -l input -x -d 'its standard input'
 complete -c coz -n '_shtab_coz_using layout check' -l json -d 'print JSON'
+complete -c coz -n '_shtab_coz_using layout check' -l rerandomize -x -d 'let calls lead to another layout in such intervals, as 500ms'
 complete -c coz -n '_shtab_coz_using layout; and test $_shtab_coz_npos -eq 0' -a replay -d 'Run the program in the layout of a seed, in this terminal. Address space randomisation is switched off, so that addresses are the same each time.'
 complete -c coz -n '_shtab_coz_using layout replay' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using layout replay' -l seed -x -d 'as coz layout check told it; original: copies as the linker left the functions'
+complete -c coz -n '_shtab_coz_using layout replay' -l rerandomize -x -d 'let calls lead to another layout in such intervals, as 500ms'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a report -d 'print lines ranked by impact'
 complete -c coz -n '_shtab_coz_using report' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using report' -l line -x -d 'only this line: FILE:LINE, FILE, a function, or a pattern with % for any text'

@@ -30,10 +30,10 @@ def planned(monkeypatch):
     """planned(PLAN, TEST): what the helper and the runs say."""
 
     def use(plan, test):
-        def answer(_):
+        def answer(_, interval):
             if isinstance(plan, Exception):
                 raise plan
-            return plan
+            return plan._replace(interval=interval)
 
         monkeypatch.setattr(function_layouts, "plan_layout", answer)
         monkeypatch.setattr(function_layouts, "self_test", lambda *_: test)
@@ -86,7 +86,7 @@ def test_auto_says_why_functions_stay_and_runtime_insists(planned, plan, test, r
 
 
 def test_a_program_that_cannot_be_started_is_told(monkeypatch):
-    monkeypatch.setattr(function_layouts, "plan_layout", lambda _: PLAN)
+    monkeypatch.setattr(function_layouts, "plan_layout", lambda *_: PLAN)
     with pytest.raises(CozError, match="/nothing cannot be started"):
         with_functions_moved([Side("A", ["/nothing"])], "runtime", 1, "/dev/null")
 
@@ -101,6 +101,30 @@ def test_builds_are_layouts_of_their_own(planned):
         with_functions_moved(sides(), "link", 1, "/dev/null")
     with pytest.raises(CozError, match="layouts already"):
         with_functions_moved(built, "runtime", 1, "/dev/null")
+
+
+def test_functions_that_move_again_within_a_run(planned):
+    planned(PLAN, GOOD)
+    moved, stay = with_functions_moved(sides(), "auto", 1, "/dev/null", 500)
+    assert stay is None
+    assert environment_of(moved[0], Layout(0, seed=7))["COZ_LAYOUT_INTERVAL"] == "500"
+    moved, _ = with_functions_moved(sides(), "auto", 1, "/dev/null")
+    assert "COZ_LAYOUT_INTERVAL" not in environment_of(moved[0], Layout(0, seed=7))
+
+
+@pytest.mark.parametrize("mode", ["none", "link"])
+def test_rerandomize_wants_functions_that_move(planned, mode):
+    planned(PLAN, GOOD)
+    with pytest.raises(CozError, match=f"--layout {mode} leaves them in place"):
+        with_functions_moved(sides(), mode, 1, "/dev/null", 500)
+
+
+def test_rerandomize_insists(planned):
+    planned(PLAN, GOOD._replace(unmoved=1))
+    with pytest.raises(CozError, match="was not loaded into /bin/A"):
+        with_functions_moved(sides(), "auto", 1, "/dev/null", 500)
+    with pytest.raises(CozError, match="layouts already"):
+        with_functions_moved(sides(builds=["a1", "a2"]), "auto", 1, "/dev/null", 500)
 
 
 def test_check_in_words():

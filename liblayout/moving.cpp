@@ -1,0 +1,182 @@
+#include "liblayout/moving.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "liblayout/process.h"
+#include "liblayout/rewriting.h"
+#include "liblayout/switcher.h"
+#include "liblayout/switching.h"
+
+namespace coz::layout {
+namespace {
+
+constexpr int kTries = 64;  // to find room near the program
+// If layouts are switched, there are so many: each takes start-up time and memory.
+constexpr std::uint64_t kMostLayouts = 16;
+constexpr std::uint64_t kBytesOfLayouts = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPage = 4096;
+
+constexpr std::uint64_t whole_pages(std::uint64_t size) {
+  return (size + kPage - 1) / kPage * kPage;
+}
+
+class Mover {
+ public:
+  Mover(const LayoutPlan& plan, const Wanted& wanted, std::uint8_t* image) noexcept
+      : plan_(plan), wanted_(wanted), image_(image), random_(wanted.seed) {}
+
+  Moved move() noexcept {
+    take_scratch();
+    place();
+    for (std::size_t i = 0; i < layouts_; ++i) copy(i);
+    // Copies are made of originals, which are overwritten from here on.
+    lead_program();
+    for (std::size_t i = 0; i < layouts_; ++i) register_copies(frames_of(i));
+    if (switches()) {
+      start_switching();
+    } else {
+      unmap(memory_);
+    }
+    return {arena_, layouts_};
+  }
+
+ private:
+  // Of one layout in the arena: its code, and behind it, on pages of its own, its unwind table.
+  struct Place {
+    std::uint64_t at;
+    std::uint64_t code_size;
+  };
+
+  [[nodiscard]] bool switches() const noexcept { return wanted_.interval != 0; }
+  [[nodiscard]] std::size_t units() const noexcept { return plan_.units.size(); }
+  [[nodiscard]] std::size_t entries() const noexcept {
+    return switches() ? plan_.entries.size() : 0;
+  }
+  [[nodiscard]] std::uint8_t* stubs() const noexcept {
+    return switches() ? arena_ + stubs_at_ : nullptr;
+  }
+  [[nodiscard]] std::uint8_t* frames_of(std::size_t layout) const noexcept {
+    return arena_ + places_[layout].at + places_[layout].code_size;
+  }
+  [[nodiscard]] std::span<std::int64_t> moves_of(std::size_t layout) const noexcept {
+    return moves_.subspan(layout * units(), units());
+  }
+
+  [[nodiscard]] std::size_t count_layouts() const noexcept {
+    if (!switches()) return 1;
+    std::uint64_t size = whole_pages(frames_size(plan_));
+    for (const LayoutUnit& unit : plan_.units) size += unit.size;
+    return std::clamp<std::uint64_t>(kBytesOfLayouts / size, 2, kMostLayouts);
+  }
+
+  void take_scratch() noexcept {
+    layouts_ = count_layouts();
+    const std::size_t copies = units() * layouts_;
+    const std::size_t size =
+        copies * (sizeof(std::int64_t) + sizeof(std::uint64_t)) + units() * sizeof(std::uint32_t);
+    auto* const memory = static_cast<std::byte*>(map_memory(0, size));
+    if (memory == nullptr) give_up("there is no memory");
+    memory_ = {memory, size};
+    moves_ = {reinterpret_cast<std::int64_t*>(memory), copies};
+    offsets_ = {reinterpret_cast<std::uint64_t*>(moves_.data() + copies), copies};
+    order_ = {reinterpret_cast<std::uint32_t*>(offsets_.data() + copies), units()};
+  }
+
+  void place() noexcept {
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < layouts_; ++i) {
+      const auto offsets = offsets_.subspan(i * units(), units());
+      const std::uint64_t end = place_units(plan_.units, plan_.header->alignment, wanted_.order,
+                                            random_, order_, offsets);
+      places_[i] = {size, whole_pages(end)};
+      size += places_[i].code_size + whole_pages(frames_size(plan_));
+    }
+    stubs_at_ = size;
+    slots_at_ = stubs_at_ + whole_pages(entries() * kStubSize);
+    take_arena(slots_at_ + whole_pages(entries() * sizeof(std::uint64_t)));
+    for (std::size_t i = 0; i < offsets_.size(); ++i) {
+      const std::uint8_t* const original = image_ + plan_.units[i % units()].begin;
+      moves_[i] = arena_ + places_[i / units()].at + offsets_[i] - original;
+    }
+  }
+
+  // Memory for all copies, within reach of the program.
+  void take_arena(std::uint64_t size) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(image_);
+    for (int i = 0; i < kTries; ++i) {
+      const std::uint64_t base = choose_base(begin, plan_.header->image_size, size, random_);
+      if (base == 0) give_up("it is too large");
+      arena_ = static_cast<std::uint8_t*>(map_memory(base, size));
+      if (arena_ != nullptr) return;
+    }
+    give_up("there is no room within 2 GB of it");
+  }
+
+  void copy(std::size_t layout) noexcept {
+    const Program program{plan_, image_, moves_of(layout), stubs()};
+    if (!copy_units(program) || !copy_frames(program, frames_of(layout))) {
+      give_up("a distance in it is too far");
+    }
+    make_code(arena_ + places_[layout].at, places_[layout].code_size);
+  }
+
+  static void make_code(std::uint8_t* begin, std::size_t size) noexcept {
+    if (!make_executable(begin, size)) give_up("memory cannot be made executable");
+  }
+
+  void lead_program() noexcept {
+    const Program program{plan_, image_, moves_of(0), stubs()};
+    if (!unprotect_program() || !lead_to_copies(program) || !protect_program(switches())) {
+      give_up("its code cannot be made writable");
+    }
+  }
+
+  void register_copies(std::uint8_t* frames) noexcept {
+    if (plan_.frames.empty()) return;
+    const std::uint64_t own = plan_.header->register_frame;
+    const auto of_program = own == 0 ? nullptr : reinterpret_cast<void (*)(void*)>(image_ + own);
+    if (!register_frames(frames, of_program)) {
+      give_up("libgcc_s.so.1 is not there, which exceptions need");
+    }
+  }
+
+  void start_switching() noexcept {
+    const bool has_tables =
+        std::none_of(plan_.tables.begin(), plan_.tables.end(),
+                     [this](const LayoutTable& table) { return lies_in_code(image_ + table.at); });
+    auto* const slots = reinterpret_cast<std::uint64_t*>(arena_ + slots_at_);
+    const Layouts all{plan_, image_, moves_, {slots, entries()}, has_tables};
+    if (!write_stubs(all, stubs())) give_up("a distance in it is too far");
+    select_layout(all, 0, 0);
+    make_code(stubs(), entries() * kStubSize);
+    if (!start_switcher(all, random_, wanted_.interval)) give_up("no thread can be started");
+  }
+
+  const LayoutPlan& plan_;
+  const Wanted& wanted_;
+  std::uint8_t* const image_;
+  Random random_;
+  std::size_t layouts_ = 0;
+  std::array<Place, kMostLayouts> places_{};
+  std::uint8_t* arena_ = nullptr;
+  std::uint64_t stubs_at_ = 0;
+  std::uint64_t slots_at_ = 0;
+  // In `memory_`: of all units in the first layout, then in the second one, and so on.
+  std::span<std::int64_t> moves_;
+  std::span<std::uint64_t> offsets_;
+  std::span<std::uint32_t> order_;
+  std::span<const std::byte> memory_;
+};
+
+}  // namespace
+
+Moved move_functions(const LayoutPlan& plan, const Wanted& wanted) noexcept {
+  std::uint8_t* const image = program_image();
+  if (image == nullptr) give_up("the loader does not tell where it is");
+  if (!has_one_thread()) give_up("a library has started a thread before it");
+  return Mover(plan, wanted, image).move();
+}
+
+}  // namespace coz::layout

@@ -1,0 +1,22 @@
+// A thread that selects another layout at intervals, at random.
+//
+// The program does not notice it (process.h). A child that the program forks has no such thread,
+// and keeps the layout of that moment.
+#ifndef LIBLAYOUT_SWITCHER_H
+#define LIBLAYOUT_SWITCHER_H
+
+#include <cstdint>
+
+#include "liblayout/placement.h"
+#include "liblayout/switching.h"
+
+namespace coz::layout {
+
+// Once in a process. The first layout is selected; what `layouts` refers to has to stay. interval:
+// in ns. Returns false if the kernel refuses.
+[[nodiscard]] bool start_switcher(const Layouts& layouts, Random random,
+                                  std::uint64_t interval) noexcept;
+
+}  // namespace coz::layout
+
+#endif  // LIBLAYOUT_SWITCHER_H
