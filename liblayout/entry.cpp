@@ -43,7 +43,7 @@ __attribute__((constructor)) void start() noexcept {
   if (path == nullptr || seed == nullptr) return;
   const int error = errno;
   const auto bytes = map_file(path);
-  static LayoutPlan plan;  // of which the thread that switches layouts has need
+  LayoutPlan plan;
   if (bytes.empty()) give_up("its plan cannot be read");
   if (read_layout_plan(bytes, plan) != nullptr) give_up("its plan is damaged");
   const Wanted wanted{

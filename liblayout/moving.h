@@ -21,7 +21,7 @@ struct Moved {
   std::uint64_t layouts;
 };
 
-// Ends the process if it fails. With an interval the plan and its bytes have to stay.
+// Ends the process if it fails. With an interval the bytes of the plan have to stay.
 Moved move_functions(const LayoutPlan& plan, const Wanted& wanted) noexcept;
 
 }  // namespace coz::layout

@@ -23,7 +23,7 @@ namespace coz::layout {
 // moves: of all units in the first layout, then in the second one, and so on. slots: one for each
 // entry of the plan. has_tables: tables can be written while the program runs.
 struct Layouts {
-  const LayoutPlan& plan;
+  LayoutPlan plan;
   std::uint8_t* image;
   std::span<const std::int64_t> moves;
   std::span<std::uint64_t> slots;
