@@ -22,6 +22,7 @@ from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.estimate.combined import OfPoint, estimate_points
 from cozcli.analysis.estimate.combined_pairs import PAIR_SPEEDUP
 from cozcli.analysis.estimate.combined_target import CombinedEstimate
+from cozcli.analysis.estimate.pause_error import pause_error
 from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
 from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
@@ -77,11 +78,13 @@ def analyse(
     result_filter: ResultFilter | None = None,
     *,
     corrections: Sequence[Correction] = CORRECTIONS,
+    of_windows_only: bool = False,
 ) -> Analysis:
     """Estimate the effect of every target on every progress point.
 
     Args:
         corrections: what to take out of periods and effects, in this order.
+        of_windows_only: leave out of intervals what more windows of the run could not tell (pause_error.py).
 
     Returns:
         The selected results, ranked by impact.
@@ -102,7 +105,7 @@ def analyse(
         if level in whole.unusable:
             continue
         try:
-            found = _analyse_level(runs, corrections)
+            found = _analyse_level(runs, corrections, of_windows_only)
         except CozError as error:
             failure = failure or error
             continue
@@ -132,7 +135,7 @@ def _by_load(runs: Sequence[Run]) -> dict[int, list[Run]]:
     return dict(sorted(levels.items()))
 
 
-def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _Level:
+def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_windows_only: bool) -> _Level:
     """Runs at one load.
 
     Raises:
@@ -150,7 +153,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction]) -> _L
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)
     known = _Known(context, marks, surroundings_of_lines(runs), locks_of_targets(runs), shares_of_time(runs))
-    points = _combined_points(corrected, context) if combined else []
+    pauses = 0.0 if of_windows_only else pause_error(runs, marks.any_has(Mark.CORES))
+    points = _combined_points(corrected, context, pauses) if combined else []
     candidates = _combined_candidates(points, corrected, known)
     if not candidates:  # or windows are too few to tell companions apart
         with_baseline = [table for table in tables if (table.series.speedup == 0).any()]
@@ -245,9 +249,9 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
     )
 
 
-def _combined_points(corrected: Sequence[Series], context: Context) -> list[OfPoint]:
+def _combined_points(corrected: Sequence[Series], context: Context, pauses: float) -> list[OfPoint]:
     factors = {key: Factor(of.factor, of.error) for key, of in context.overheads.items()}
-    return estimate_points(corrected, context.by_target, context.runs, context.phases, factors)
+    return estimate_points(corrected, context.by_target, context.runs, context.phases, factors, pauses)
 
 
 def _combined_candidates(

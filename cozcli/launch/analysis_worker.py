@@ -54,12 +54,12 @@ def main() -> None:
 
 
 def _results_of(profile: Path) -> Sequence[LineResult]:
-    """Ranked; none while nothing can be estimated."""
+    """Ranked; none while nothing can be estimated. Intervals tell what a longer run would make narrower."""
     from cozcli.analysis.analyse import analyse
     from cozcli.profile.profile import load_profile
 
     try:
-        return analyse(load_profile([str(profile)])).results
+        return analyse(load_profile([str(profile)]), of_windows_only=True).results
     except CozError:
         return ()  # no experiments yet, which a further run may change
 

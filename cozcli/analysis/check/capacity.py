@@ -41,6 +41,9 @@ from cozcli.profile.records import ExperimentRecord
 FILLED_LEAST = 0.6
 #: Less than this beyond what cores can give proves nothing: profiling itself uses some of their time.
 UNSURE = 0.03
+#: How far real programs are from what is said below, beside what intervals tell: in points and as a part of
+#: the effect, half of a 95 % interval each (docs/decisions/too_few_cores.md).
+MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
 
@@ -81,6 +84,18 @@ class Capacity:
         point = min((1 - busy) * min(effect, most) + busy * if_busy, limit)
         high = min(max(high, if_busy * (1 + error)), most, limit + LIMIT_ERROR)
         return point, min(low, if_busy * (1 - error), point), high
+
+    def estimate(
+        self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
+    ) -> tuple[float, float, float]:
+        """The same, with an interval that also allows for `MODEL_ERROR`."""
+        point, low, high = self.limited(target, matters, speedup, effect, low, high)
+        model = math.hypot(MODEL_ERROR, MODEL_ERROR_PART * point)
+        return (
+            point,
+            point - math.hypot(point - low, model),
+            point + math.hypot(max(high - point, 0.0), model),
+        )
 
 
 def capacity_of(
@@ -137,7 +152,7 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
-    at = functools.partial(capacity.limited, (result.location, result.point), matters)
+    at = functools.partial(capacity.estimate, (result.location, result.point), matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
     _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
     excludes_none = adjusted_low > 0 or adjusted_high < 0

@@ -35,12 +35,14 @@ def estimate_points(
     runs: Sequence[Run],
     phases: Mapping[str, Phase],
     factors: Mapping[PointKey, Factor],
+    pauses: float,
 ) -> list[OfPoint]:
     """Estimate every target at every progress point that enough windows saw.
 
     Args:
         all_series: corrected; those of one target stand in the order of its windows in `by_target`.
-        phases: by location. factors: what corrections multiply all effects on a point by.
+        phases: by location. factors: what corrections multiply all effects on a point by. pauses: what
+            pause_error() says.
     """
     targets = find_targets(runs, by_target)
     parts = {location: phase.factor for location, phase in phases.items()}
@@ -52,7 +54,9 @@ def estimate_points(
             continue
         fit, pairs = fit_with_pairs(rows, key[1])
         own = [factors[key]] if key in factors else []
-        estimates = {number: estimate_combined(fit, number, key[1], own) for number in _told_of(rows, key)}
+        estimates = {
+            number: estimate_combined(fit, number, key[1], own, pauses) for number in _told_of(rows, key)
+        }
         together = tuple(estimate_pair(fit, pair, key[1], own) for pair in pairs)
         found.append(OfPoint(key, estimates, together))
     return found

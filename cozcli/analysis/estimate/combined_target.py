@@ -2,7 +2,8 @@
 
 All are linear in the coefficients of the fit, so their intervals come from one covariance. What the windows
 cannot tell is added: the bends of a target that was never main, the error of factors that corrections put on
-effects, and how far the program under companions is from the program without. No effect is above what the
+effects, how far the program under companions is from the program without, and what pauses change besides
+(pause_error.py). No effect is above what the
 target's share of the time allows.
 """
 
@@ -74,13 +75,14 @@ class CombinedEstimate:
 
 
 def estimate_combined(
-    fit: CombinedFit, number: int, kind: str, factors: Sequence[Factor] = ()
+    fit: CombinedFit, number: int, kind: str, factors: Sequence[Factor] = (), pauses: float = 0.0
 ) -> CombinedEstimate:
     """The estimate of target `number`.
 
     Args:
         kind: of the progress point. A share of the time bounds no latency: an operation may be rare.
         factors: what corrections multiply effects by, the phase correction's aside, which the rows have.
+        pauses: what pause_error() says.
     """
     rows = fit.rows
     target = rows.targets[number]
@@ -89,7 +91,7 @@ def estimate_combined(
     speedups = np.unique(np.concatenate([np.round(measured, 4), ALWAYS]))
     grid = np.linspace(0, max(1.0, float(speedups[-1])), GRID)
     everything = np.concatenate([speedups, grid])
-    value, covariance = _effects(fit, number, everything, factors)
+    value, covariance = _effects(fit, number, everything, factors, pauses)
     count = len(speedups)
     slope = speedups / float(speedups @ speedups)
     value = np.concatenate([[slope @ value[:count]], value])
@@ -122,13 +124,14 @@ def estimate_combined(
 
 
 def _effects(
-    fit: CombinedFit, number: int, speedups: Floats, factors: Sequence[Factor]
+    fit: CombinedFit, number: int, speedups: Floats, factors: Sequence[Factor], pauses: float
 ) -> tuple[Floats, Floats]:
     """Effects at the speedups, and their covariance."""
     value, covariance = fit.effects(number, speedups)
     share = float(fit.share[number])
     around = environment(fit, share * speedups)
-    covariance += np.outer(around, around)
+    beside = pauses * min(share, 1.0) * speedups
+    covariance += np.outer(around, around) + np.outer(beside, beside)
     if not fit.may_bend(number):
         covariance += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)
     for factor in factors:

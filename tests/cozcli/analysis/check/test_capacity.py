@@ -11,7 +11,13 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.check.capacity import Capacity, capacity_of, within_capacity
+from cozcli.analysis.check.capacity import (
+    MODEL_ERROR,
+    MODEL_ERROR_PART,
+    Capacity,
+    capacity_of,
+    within_capacity,
+)
 from cozcli.analysis.result import LATENCY, LineResult, Mark
 from cozcli.profile.profile import load_profile
 
@@ -126,14 +132,14 @@ def test_curve_fit_and_slope_are_bounded_alike(result: LineResult) -> None:
     capacity = Capacity(1.0, 1.0, {result.location: (0.3, MANY)})
     found = within_capacity(result, capacity)
     assert found.slope == pytest.approx(0.3)
-    assert found.slope_high <= 0.3001
+    assert found.slope_high <= 0.3 + math.hypot(MODEL_ERROR, 0.3 * MODEL_ERROR_PART) + 1e-4
     assert found.adjusted_low > 0
     for point in found.curve:
         assert point.effect == pytest.approx(0.3 * point.speedup, abs=1e-3)
         assert point.low <= point.effect <= point.high + 1e-4
     for speedup, effect, high in zip(found.fit.speedup, found.fit.effect, found.fit.high, strict=True):
         assert effect == pytest.approx(0.3 * speedup, abs=1e-3)
-        assert high <= 0.3001 * speedup + 1e-9
+        assert high <= effect + math.hypot(MODEL_ERROR, effect * MODEL_ERROR_PART) + 1e-4
 
 
 def test_a_line_without_a_sure_effect_moves_if_it_surely_works_for_the_visits(result: LineResult) -> None:
@@ -150,8 +156,17 @@ def test_a_loss_where_cores_lack_is_not_certain(result: LineResult) -> None:
     harmful = LineResult(**{**result.__dict__, **loss, "significant": True, "contention": True})
     found = within_capacity(harmful, Capacity(0.9, 0.9, {result.location: (0.3, MANY)}))
     assert (found.significant, found.contention) == (False, False)
-    assert found.adjusted_low == pytest.approx(-0.3)
+    assert found.adjusted_low == pytest.approx(-0.3, abs=0.01)
     assert found.adjusted_high > 0
+
+
+def test_intervals_allow_for_the_error_of_the_model(result: LineResult) -> None:
+    capacity = Capacity(1.0, 1.0, {result.location: (0.4, MANY)})
+    target = (result.location, result.point)
+    point, low, high = capacity.estimate(target, True, 0.5, 0.2, 0.2, 0.2)
+    half = math.hypot(MODEL_ERROR, 0.2 * MODEL_ERROR_PART)
+    assert (point, low, high) == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=1e-3)
+    assert capacity.estimate(target, True, 0.5, 0.1, 0.0, 0.2)[1] < 0
 
 
 @pytest.mark.parametrize("change", ["kind", "location", "wait"])

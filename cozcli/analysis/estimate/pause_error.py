@@ -1,0 +1,25 @@
+"""What pauses change beside the relative speed of threads: a part of the uncertainty of every effect.
+
+A virtual speedup by s of a target that runs for the share a of the time lets other threads pause for s·a of it.
+Meanwhile cores idle that would be busy, or the other way round; threads wake up earlier or later; two cores
+share less of what they share. The same program, profiled again, has other effects, by some part of s·a beyond
+what its windows tell (docs/decisions/estimation.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cozcli.profile.profile import Run
+
+#: A standard deviation, as a part of s·a.
+PAUSE_ERROR = 0.015
+
+
+def pause_error(runs: Sequence[Run], lacks_cores: bool) -> float:
+    """The part of s·a.
+
+    0 where no other thread could pause; and with too few cores, of which check/capacity.py tells more.
+    """
+    one_thread = all(run.samples and run.samples.threads == run.samples.processes == 1 for run in runs)
+    return 0.0 if one_thread or lacks_cores else PAUSE_ERROR
