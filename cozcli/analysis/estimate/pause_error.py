@@ -2,8 +2,8 @@
 
 A virtual speedup by s of a target that runs for the share a of the time lets other threads pause for s·a of it.
 Meanwhile cores idle that would be busy, or the other way round; threads wake up earlier or later; two cores
-share less of what they share. The same program, profiled again, has other effects, by some part of s·a beyond
-what its windows tell (docs/decisions/estimation.md).
+share less. The same program, profiled again, has other effects, by some part of s·a beyond what its windows
+tell (docs/decisions/estimation.md).
 """
 
 from __future__ import annotations
