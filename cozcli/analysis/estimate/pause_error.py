@@ -1,6 +1,6 @@
 """What pauses change beside the relative speed of threads: a part of the uncertainty of every effect.
 
-A virtual speedup by s of a target that runs for the share a of the time lets other threads pause for s·a of it.
+A virtual speedup by s of a target that runs for the share a of the time pauses others for s·a of it.
 Meanwhile cores idle that would be busy, or the other way round; threads wake up earlier or later; two cores
 share less. The same program, profiled again, has other effects, by some part of s·a beyond what its windows
 tell (docs/decisions/estimation.md).
