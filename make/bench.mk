@@ -8,7 +8,7 @@ BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 
 ##@ Measure
-.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-bias bench-compare bench-hardening bench-programs bench-programs-dwarf3
+.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-bias bench-compare bench-hardening bench-levels bench-layouts bench-programs bench-programs-dwarf3
 bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
 	@benchmarks/run
 
@@ -36,6 +36,14 @@ bench-bias: all                       ## see whether coz bias finds kernels that
 bench-hardening: all                  ## measure what options against attacks cost in nine programs of Debian (5 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/hardening.toml $(HARDENING)
+
+bench-levels: all                     ## measure what -O1 and -O3 bring against -O2 in the same programs (3 minutes)
+	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
+	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/levels.toml $(LEVELS)
+
+bench-layouts: all                    ## measure what layouts cost there, and whether times are normal (3 minutes)
+	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
+	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/layouts.py $(BUILD)/hardening $(LAYOUTS)
 
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
 bench-programs-dwarf3: $(BENCH_DWARF3)

@@ -31,7 +31,7 @@ stage: native
 	install -m 755 packaging/cargo_coz.py $(TO)/bin/cargo-coz
 	install -m 644 include/coz.h include/coz.f90 $(TO)/include/
 	install -m 644 python/coz.py include/coz_mpi.c $(TO)/share/coz/
-	cd rust/coz && find . -type f -not -path './target/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/rust/{} \;
+	cd rust && find . -type f -not -path '*/target/*' -not -name Cargo.lock -exec install -D -m 644 {} $(abspath $(TO))/share/coz/rust/{} \;
 	cd cozcli && find . -type f -not -path '*/__pycache__/*' -exec install -D -m 644 {} $(abspath $(TO))/share/coz/cozcli/{} \;
 	@# Users may not write there, so every run of theirs would compile the files again.
 	$(if $(PYCACHE),-$(PYTHON) -m compileall -q $(if $(STAGE),-s '$(STAGE)') $(TO)/share/coz/cozcli)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fetch.py FOLDER: puts hardening.toml there, with Debian's sources of its programs and their inputs.
+"""fetch.py FOLDER: puts hardening.toml and levels.toml there, with Debian's sources of its programs and their inputs.
 
 No foreign source is kept in this repository. Sources that are there already are not fetched again.
 """
@@ -53,7 +53,7 @@ def main() -> int:
     folder = Path(sys.argv[1]).resolve()
     done = folder / ".complete"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("hardening.toml", "build.sh", "tree.lua", "tree.js"):
+    for name in ("hardening.toml", "levels.toml", "build.sh", "tree.lua", "tree.js"):
         shutil.copy2(HERE / name, folder)
     if not done.exists():
         for package in PACKAGES:

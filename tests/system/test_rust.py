@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 
@@ -119,3 +120,40 @@ def test_cargo_coz_says_what_is_wrong(request, crate):
     broken = cargo_coz(request, crate, "run", "--offline")
     assert broken.returncode == 2
     assert "cargo build failed" in broken.stderr
+
+
+@pytest.fixture
+def spans(request, tmp_path):
+    """A program with spans of `tracing`, which cargo fetches."""
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo not found")
+    root = request.config.rootpath
+    folder = tmp_path / "spans"
+    (folder / "src").mkdir(parents=True)
+    (folder / "Cargo.toml").write_text(
+        '[package]\nname = "spans"\nversion = "1.0.0"\nedition = "2021"\n\n[dependencies]\n'
+        f'coz-tracing = {{ path = "{root / "rust/coz-tracing"}" }}\n'
+        'tracing = "0.1"\ntracing-subscriber = { version = "0.3", default-features = false }\n'
+        '\n[profile.release]\ndebug = "line-tables-only"\n'
+    )
+    shutil.copy(root / "tests/programs/rust/spans.rs", folder / "src/main.rs")
+    build = [*("cargo", "build", "--release", "--quiet"), "--target-dir", str(tmp_path / "target")]
+    if subprocess.run(["cargo", "fetch", "--quiet"], cwd=folder, check=False).returncode != 0:
+        pytest.skip("cargo cannot fetch tracing")
+    subprocess.run(build, cwd=folder, check=True, env={**os.environ, "RUSTFLAGS": "-D warnings"})
+    return tmp_path / "target/release/spans"
+
+
+def test_spans_are_operations(coz, spans):
+    plain = subprocess.run([spans, "0.1"], check=True, capture_output=True, text=True)
+    assert "layer: false" in plain.stderr
+    run = coz.run([spans, "3"], "--source-scope", "%main.rs")
+    assert run.status == 0, run.err
+    assert "layer: true" in run.err
+    points = {point["name"]: point for point in run.records("samples")[-1]["points"]}
+    assert set(points) == {"answer", "parse", "handed over"}
+    for point in points.values():
+        assert point["kind"] == "latency"
+        assert point["arrivals"] == point["departures"] == int(run.out)
+    measured = [point for record in run.records("experiment") for point in record["points"]]
+    assert any(point.get("durations") for point in measured if point["name"] == "answer")

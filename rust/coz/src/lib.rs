@@ -174,6 +174,11 @@ fn ask(_: &str, _: impl FnOnce(*mut c_void) -> *mut c_void) -> usize {
     INERT
 }
 
+/// Is the profiler in this process? For libraries that would do more than visit a mark.
+pub fn is_profiled() -> bool {
+    ask("_coz_get_operation\0", |function| function) != INERT
+}
+
 type Get = unsafe extern "C" fn(c_int, *const c_char) -> *mut c_void;
 type GetRegion = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
