@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Are times of runs normal, and what do layouts cost? STABILIZER's Table 1 and Figure 6, on nine programs of Debian.
+"""Are times normal, and what do layouts cost? STABILIZER's Table 1 and Figure 6, on programs of Debian.
 
     layouts.py FOLDER [--runs N] [--interval MS] [--seed N]
 
-FOLDER: where examples/hardening/fetch.py has put the sources. Runs of a program take turns: with the one layout
-that the linker chose; with functions moved at the start; moved again every MS; and with heap and stacks moved,
-too. Runs are short, and so is MS, 5 by default: a run sees as many layouts as one of some seconds at 500 ms.
+FOLDER: where examples/hardening/fetch.py has put the sources. Runs of a program take turns: with the one
+layout that the linker chose; with functions moved at the start; moved again every MS; and with heap and
+stacks moved, too. Runs take 30 to 80 ms, so that making layouts is much of what moving again costs.
 
 Printed are, for each way, the p-value of Shapiro and Wilk's test of the logarithms of processor time, their
 standard deviation, and the processor time against the first way, at the median of turns; at last how many of
@@ -72,7 +72,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=natural, default=30, help="of each program in each way (%(default)s)")
-    parser.add_argument("--interval", type=natural, default=5, metavar="MS", help="%(default)s ms")
+    parser.add_argument("--interval", type=natural, default=20, metavar="MS", help="%(default)s ms")
     parser.add_argument("--seed", type=int, default=1, help="of orders and layouts (%(default)s)")
     options = parser.parse_args()
     folder = options.folder.resolve()
@@ -88,7 +88,9 @@ def main() -> int:
         normal.append(p)
         spread.append([float(stats.levene(times[0], each, center="median").pvalue) for each in times])
         costs.append(cost)
-        cells = [f"{p[i]:9.3f}{100 * times[i].std(ddof=1):7.1f}%{100 * cost[i]:+7.1f}%" for i in range(len(WAYS))]
+        cells = [
+            f"{p[i]:9.3f}{100 * times[i].std(ddof=1):7.1f}%{100 * cost[i]:+7.1f}%" for i in range(len(WAYS))
+        ]
         print(f"{name:12}" + "".join(cells), flush=True)
     print(f"{'median':12}" + "".join(f"{'':17}{100 * each:+7.1f}%" for each in np.median(costs, axis=0)))
     for what, values in (("not normal", normal), ("vary otherwise", spread)):

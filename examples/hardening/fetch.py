@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fetch.py FOLDER: puts hardening.toml and levels.toml there, with Debian's sources of its programs and their inputs.
+"""fetch.py FOLDER: puts the suites there, with Debian's sources of their programs, and inputs.
 
 No foreign source is kept in this repository. Sources that are there already are not fetched again.
 """
