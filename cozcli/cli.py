@@ -72,7 +72,9 @@ def parse(arguments: Sequence[str], program: Sequence[str] = ()) -> argparse.Nam
         CozError: what is wrong is in coz.toml.
     """
     known = arguments and arguments[0] in COMMANDS
-    parser = build_parser(arguments[0] if known else None)
+    # Of the version any command tells.
+    only = "run" if list(arguments[:1]) == ["--version"] else arguments[0] if known else None
+    parser = build_parser(only)
     from_file: list[str] = []
     path = None
     if known and arguments[0] in project.COMMANDS:
