@@ -31,10 +31,12 @@ class Mover {
     take_scratch();
     place();
     for (std::size_t i = 0; i < layouts_; ++i) copy(i);
+    if (switches()) make_stubs();
     // Copies are made of originals, which are overwritten from here on.
     lead_program();
     for (std::size_t i = 0; i < layouts_; ++i) register_copies(frames_of(i));
     if (switches()) {
+      register_copies(arena_ + stub_frames_at_);
       start_switching();
     } else {
       unmap(memory_);
@@ -82,6 +84,7 @@ class Mover {
     moves_ = {reinterpret_cast<std::int64_t*>(memory), copies};
     offsets_ = {reinterpret_cast<std::uint64_t*>(moves_.data() + copies), copies};
     order_ = {reinterpret_cast<std::uint32_t*>(offsets_.data() + copies), units()};
+    has_one_copy_ = {reinterpret_cast<bool*>(order_.data() + units()), units()};
   }
 
   void place() noexcept {
@@ -95,10 +98,17 @@ class Mover {
     }
     stubs_at_ = size;
     slots_at_ = stubs_at_ + whole_pages(entries() * kStubSize);
-    take_arena(slots_at_ + whole_pages(entries() * sizeof(std::uint64_t)));
+    stub_frames_at_ = slots_at_ + entries() * sizeof(std::uint64_t);
+    take_arena(whole_pages(stub_frames_at_ + kStubFramesSize));
+    for (const LayoutTable& table : plan_.tables) {
+      if (!is_switched(table)) has_one_copy_[table.unit] = true;
+    }
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
-      const std::uint8_t* const original = image_ + plan_.units[i % units()].begin;
-      moves_[i] = arena_ + places_[i / units()].at + offsets_[i] - original;
+      const std::size_t unit = i % units();
+      const std::uint8_t* const original = image_ + plan_.units[unit].begin;
+      const bool is_made = i >= units() && has_one_copy_[unit];
+      moves_[i] =
+          is_made ? moves_[unit] : arena_ + places_[i / units()].at + offsets_[i] - original;
     }
   }
 
@@ -115,7 +125,8 @@ class Mover {
   }
 
   void copy(std::size_t layout) noexcept {
-    const Program program{plan_, image_, moves_of(layout), stubs()};
+    const auto made = layout == 0 ? std::span<const std::int64_t>{} : moves_of(0);
+    const Program program{plan_, image_, moves_of(layout), stubs(), made};
     if (!copy_units(program) || !copy_frames(program, frames_of(layout))) {
       give_up("a distance in it is too far");
     }
@@ -128,7 +139,7 @@ class Mover {
 
   void lead_program() noexcept {
     const Program program{plan_, image_, moves_of(0), stubs()};
-    if (!unprotect_program() || !lead_to_copies(program) || !protect_program(switches())) {
+    if (!unprotect_program() || !lead_to_copies(program) || !protect_program()) {
       give_up("its code cannot be made writable");
     }
   }
@@ -142,16 +153,31 @@ class Mover {
     }
   }
 
-  void start_switching() noexcept {
-    const bool has_tables =
-        std::none_of(plan_.tables.begin(), plan_.tables.end(),
-                     [this](const LayoutTable& table) { return lies_in_code(image_ + table.at); });
+  [[nodiscard]] Layouts all_layouts() const noexcept {
     auto* const slots = reinterpret_cast<std::uint64_t*>(arena_ + slots_at_);
-    const Layouts all{plan_, image_, moves_, {slots, entries()}, has_tables};
-    if (!write_stubs(all, stubs())) give_up("a distance in it is too far");
-    select_layout(all, 0, 0);
+    return {plan_, image_, moves_, {slots, entries()}, has_tables_};
+  }
+
+  // They have to be there before anything of the program runs that leads to them.
+  void make_stubs() noexcept {
+    if (!write_stubs(all_layouts(), stubs())) give_up("a distance in it is too far");
+    select_layout(all_layouts(), 0, 0);
     make_code(stubs(), entries() * kStubSize);
-    if (!start_switcher(all, random_, wanted_.interval)) give_up("no thread can be started");
+    write_stub_frames(stubs(), entries() * kStubSize, arena_ + stub_frames_at_);
+  }
+
+  void start_switching() noexcept {
+    has_tables_ =
+        std::none_of(plan_.tables.begin(), plan_.tables.end(), [this](const LayoutTable& table) {
+          return is_switched(table) && lies_in_code(image_ + table.at);
+        });
+    for (const LayoutTable& table : plan_.tables) {
+      if (!has_tables_ || !is_switched(table)) continue;
+      if (!make_writable(image_ + table.at, table.width)) give_up("its tables cannot be changed");
+    }
+    if (!start_switcher(all_layouts(), random_, wanted_.interval)) {
+      give_up("no thread can be started");
+    }
   }
 
   const LayoutPlan& plan_;
@@ -163,10 +189,13 @@ class Mover {
   std::uint8_t* arena_ = nullptr;
   std::uint64_t stubs_at_ = 0;
   std::uint64_t slots_at_ = 0;
+  std::uint64_t stub_frames_at_ = 0;
+  bool has_tables_ = false;  // that are switched
   // In `memory_`: of all units in the first layout, then in the second one, and so on.
   std::span<std::int64_t> moves_;
   std::span<std::uint64_t> offsets_;
   std::span<std::uint32_t> order_;
+  std::span<bool> has_one_copy_;
   std::span<const std::byte> memory_;
 };
 

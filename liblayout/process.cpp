@@ -1,6 +1,7 @@
 #include "liblayout/process.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
@@ -49,11 +50,9 @@ int protection_of(const ElfW(Phdr) & segment) noexcept {
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
-enum class Writable { kAll, kData, kAsBefore };
-
 // Sets the protection of what is written by the loader only: code, constants, relocated data.
-// While all is writable, code is not executable.
-bool set_protections(const dl_phdr_info& info, Writable which) noexcept {
+// While `writable`, code is not executable.
+bool set_protections(const dl_phdr_info& info, bool writable) noexcept {
   constexpr int kWritable = PROT_READ | PROT_WRITE;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const auto& segment = info.dlpi_phdr[i];
@@ -66,13 +65,11 @@ bool set_protections(const dl_phdr_info& info, Writable which) noexcept {
     }
     if (pages.size() == 0 || pages.begin >= pages.end) continue;
     const int protection = is_constant ? protection_of(segment) : PROT_READ;
-    const bool is_code = (protection & PROT_EXEC) != 0;
-    const bool writable = which == Writable::kAll || (which == Writable::kData && !is_code);
     if (mprotect(pages.address(), pages.size(), writable ? kWritable : protection) != 0) {
       return false;
     }
     // Nearly every page of code will be written: all at once is cheaper. Older kernels refuse.
-    if (writable && is_code) {
+    if (writable && (protection & PROT_EXEC) != 0) {
       madvise(pages.address(), pages.size(), MADV_POPULATE_WRITE);
     }
   }
@@ -147,13 +144,16 @@ bool make_executable(std::uint8_t* begin, std::size_t size) noexcept {
 }
 
 bool unprotect_program() noexcept {
-  return visit_program(
-      [](const dl_phdr_info& info) { return set_protections(info, Writable::kAll); });
+  return visit_program([](const dl_phdr_info& info) { return set_protections(info, true); });
 }
 
-bool protect_program(bool keeps_data_writable) noexcept {
-  const Writable which = keeps_data_writable ? Writable::kData : Writable::kAsBefore;
-  return visit_program([which](const dl_phdr_info& info) { return set_protections(info, which); });
+bool protect_program() noexcept {
+  return visit_program([](const dl_phdr_info& info) { return set_protections(info, false); });
+}
+
+bool make_writable(std::uint8_t* at, std::size_t size) noexcept {
+  const Pages pages = pages_of(reinterpret_cast<std::uintptr_t>(at), size);
+  return mprotect(pages.address(), pages.size(), PROT_READ | PROT_WRITE) == 0;
 }
 
 bool lies_in_code(const std::uint8_t* at) noexcept {
@@ -216,11 +216,18 @@ bool start_thread(int (*run)(void*), void* data, std::byte* stack_end) noexcept 
   return thread > 0;
 }
 
-void sleep_for(std::uint64_t nanoseconds) noexcept {
+bool sleep_for(std::uint64_t nanoseconds) noexcept {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const timespec time{static_cast<time_t>(nanoseconds / kSecond),
                       static_cast<long>(nanoseconds % kSecond)};
-  raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&time), 0);
+  // As libc sleeps: a program that filters system calls is likelier to allow it.
+  const long result =
+      raw_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, reinterpret_cast<long>(&time), 0);
+  return result == 0 || result == -EINTR;
+}
+
+void end_thread() noexcept {
+  for (;;) raw_syscall(SYS_exit, 0);
 }
 
 }  // namespace coz::layout

@@ -1,6 +1,6 @@
 // What moving functions takes of the process: its program in memory, room near it, protections.
 //
-// Only these functions call the kernel. All but the last two are for the constructor, while the
+// Only these functions call the kernel. All but the last three are for the constructor, while the
 // process has one thread.
 #ifndef LIBLAYOUT_PROCESS_H
 #define LIBLAYOUT_PROCESS_H
@@ -32,10 +32,12 @@ void unmap(std::span<const std::byte> bytes) noexcept;
 // Makes whole pages around these bytes executable, and no longer writable.
 [[nodiscard]] bool make_executable(std::uint8_t* begin, std::size_t size) noexcept;
 
-// Makes all of the program writable, or as it was. keeps_data_writable: constants that are not part
-// of an executable segment stay writable.
+// Makes all of the program writable, or as it was.
 [[nodiscard]] bool unprotect_program() noexcept;
-[[nodiscard]] bool protect_program(bool keeps_data_writable) noexcept;
+[[nodiscard]] bool protect_program() noexcept;
+
+// Makes the page of this byte, and of the next `size`, writable data.
+[[nodiscard]] bool make_writable(std::uint8_t* at, std::size_t size) noexcept;
 
 // Is this byte in a part of the program that is executable?
 [[nodiscard]] bool lies_in_code(const std::uint8_t* at) noexcept;
@@ -57,8 +59,10 @@ void append_line(const char* path, const char* line) noexcept;
 // so it must not call libc. `run` never returns; `stack_end` is where its stack begins, downwards.
 [[nodiscard]] bool start_thread(int (*run)(void*), void* data, std::byte* stack_end) noexcept;
 
-// For such a thread.
-void sleep_for(std::uint64_t nanoseconds) noexcept;
+// For such a thread. Returns false if the kernel refuses, as where the program filters system
+// calls.
+[[nodiscard]] bool sleep_for(std::uint64_t nanoseconds) noexcept;
+[[noreturn]] void end_thread() noexcept;
 
 }  // namespace coz::layout
 

@@ -8,7 +8,11 @@ namespace coz::layout {
 namespace {
 
 constexpr std::uint8_t kJump = 0xe9;  // jmp by a 32-bit distance
-constexpr std::uint8_t kCall = 0xe8;  // likewise; no other field that is corrected stands behind it
+constexpr std::uint8_t kCall = 0xe8;  // likewise
+// Conditional jumps by 32 bits: 0f 80 to 0f 8f.
+constexpr std::uint8_t kTwoBytes = 0x0f;
+constexpr std::uint8_t kJumpIf = 0x80;
+constexpr std::uint8_t kConditions = 0x0f;
 constexpr std::uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 template <typename Number>
@@ -37,12 +41,34 @@ std::int64_t move_of(const Program& program, std::uint32_t unit) noexcept {
   return unit == kStays ? 0 : program.moves[unit];
 }
 
-// The stub of the function that a call leads to, in the original; nullptr if it is no such call.
+// Does the unit have its copy already?
+bool is_made(const Program& program, std::size_t unit) noexcept {
+  return !program.made.empty() && program.made[unit] == program.moves[unit];
+}
+
+// Where a table's entry leads, relative to the image.
+std::uint64_t leads_to(const Program& program, const LayoutTable& table) noexcept {
+  const std::uint8_t* const at = program.image + table.at;
+  if (table.width == 4) {
+    return table.base + static_cast<std::uint64_t>(std::int64_t{read<std::int32_t>(at)});
+  }
+  return read<std::uint64_t>(at) - reinterpret_cast<std::uintptr_t>(program.image);
+}
+
+// Is this the field of a call or jump? In front of other fields stands a byte that tells how an
+// address is computed, which is none of these.
+bool is_branch(const std::uint8_t* unit, const std::uint8_t* field) noexcept {
+  if (field == unit) return false;
+  if (field[-1] == kCall || field[-1] == kJump) return true;
+  return field - unit >= 2 && field[-2] == kTwoBytes && (field[-1] & ~kConditions) == kJumpIf;
+}
+
+// The stub of the function that a call or jump leads to, in the original; nullptr if it is none.
 const std::uint8_t* stub_of(const Program& program, const LayoutUnit& unit,
                             const LayoutFixup& fixup) noexcept {
-  if (program.stubs == nullptr || fixup.unit == kStays || fixup.at == unit.begin) return nullptr;
+  if (program.stubs == nullptr || fixup.unit == kStays) return nullptr;
   const std::uint8_t* const field = program.image + fixup.at;
-  if (field[-1] != kCall) return nullptr;
+  if (!is_branch(program.image + unit.begin, field)) return nullptr;
   const std::int64_t target = fixup.at + 4 + std::int64_t{read<std::int32_t>(field)};
   const auto& entries = program.plan.entries;
   const auto found = std::lower_bound(
@@ -63,18 +89,11 @@ bool correct(const std::uint8_t* from, std::uint8_t* to, unsigned offset, unsign
 
 }  // namespace
 
-std::uint64_t leads_to(const Program& program, const LayoutTable& table) noexcept {
-  const std::uint8_t* const at = program.image + table.at;
-  if (table.width == 4) {
-    return table.base + static_cast<std::uint64_t>(std::int64_t{read<std::int32_t>(at)});
-  }
-  return read<std::uint64_t>(at) - reinterpret_cast<std::uintptr_t>(program.image);
-}
-
 bool copy_units(const Program& program) noexcept {
   for (std::size_t i = 0; i < program.plan.units.size(); ++i) {
     const LayoutUnit& unit = program.plan.units[i];
     const std::int64_t move = program.moves[i];
+    if (is_made(program, i)) continue;
     std::memcpy(program.image + unit.begin + move, program.image + unit.begin, unit.size);
     for (const LayoutFixup& fixup : program.plan.fixups_of(i)) {
       std::uint8_t* const at = program.image + fixup.at + move;
@@ -100,6 +119,8 @@ bool copy_frames(const Program& program, std::uint8_t* out) noexcept {
   const std::uint8_t* common_copy = out;
   // Frames come in the order of what they have in common.
   for (const LayoutFrame& frame : program.plan.frames) {
+    // Unwinders take the table that begins last before an address: tables must not overlap.
+    if (is_made(program, frame.unit)) continue;
     if (frame.common != common_index) {
       common_index = frame.common;
       const LayoutCommon& common = program.plan.commons[common_index];

@@ -3,8 +3,9 @@
 //
 // `image` is where the program's lowest address is loaded. `moves`, one for each unit, is how far
 // its copy lies from the original, in bytes. `stubs`, if there are any, one for each entry: calls
-// of functions lead there instead of to copies (switching.h). Functions return false where a
-// distance does not fit its field.
+// and jumps to other units' entries lead there instead of to copies (switching.h). `made`, if not
+// empty, are the moves of another layout: a copy that lies where it does there is not made again.
+// Functions return false where a distance does not fit its field.
 #ifndef LIBLAYOUT_REWRITING_H
 #define LIBLAYOUT_REWRITING_H
 
@@ -24,6 +25,7 @@ struct Program {
   std::uint8_t* image;
   std::span<const std::int64_t> moves;
   const std::uint8_t* stubs = nullptr;
+  std::span<const std::int64_t> made{};
 };
 
 // Copies each unit and corrects its fields.
@@ -32,11 +34,8 @@ bool copy_units(const Program& program) noexcept;
 // The bytes that copy_frames() writes at most.
 std::size_t frames_size(const LayoutPlan& plan) noexcept;
 
-// Writes an unwind table for the copies, as __register_frame wants it, to `out`.
+// Writes an unwind table for the copies that are made here, as __register_frame wants it, to `out`.
 bool copy_frames(const Program& program, std::uint8_t* out) noexcept;
-
-// Where a table's entry leads, relative to the image.
-std::uint64_t leads_to(const Program& program, const LayoutTable& table) noexcept;
 
 // Overwrites the originals' entries, and rewrites tables; both have to be writable. A table's entry
 // that does not lead into its unit's original is left alone.

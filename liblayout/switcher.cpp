@@ -21,12 +21,12 @@ int switch_for_ever(void* data) noexcept {
   Work& work = *static_cast<Work*>(data);
   const auto count = static_cast<std::uint32_t>(work.layouts.count());
   std::size_t selected = 0;
-  for (;;) {
-    sleep_for(work.interval);
+  while (sleep_for(work.interval)) {
     const std::size_t next = work.random.below(count);
     select_layout(work.layouts, selected, next);
     selected = next;
   }
+  end_thread();
 }
 
 }  // namespace

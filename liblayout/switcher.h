@@ -1,7 +1,9 @@
 // A thread that selects another layout at intervals, at random.
 //
-// The program does not notice it (process.h). A child that the program forks has no such thread,
-// and keeps the layout of that moment.
+// libc does not know it (process.h), but the kernel does: what wants a process of one thread fails
+// (unshare of a user namespace), and the thread keeps its rights when the program gives up its own.
+// Where the program's filter of system calls forbids it to sleep, it ends. A child that the program
+// forks has no such thread, and keeps the layout of that moment.
 #ifndef LIBLAYOUT_SWITCHER_H
 #define LIBLAYOUT_SWITCHER_H
 

@@ -12,14 +12,16 @@ constexpr std::uint8_t kTrap = 0xcc;
 constexpr std::size_t kJumpSize = sizeof kJump + 4;
 static_assert(kJumpSize < kStubSize);
 
-// Adds to a number that others may read meanwhile. One that is not aligned stays as it is.
-template <typename Number>
-void add_at_once(std::uint8_t* at, std::int64_t amount) noexcept {
-  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(Number) != 0) return;
-  std::atomic_ref<Number> number(*reinterpret_cast<Number*>(at));
-  number.store(static_cast<Number>(number.load(std::memory_order_relaxed) + amount),
-               std::memory_order_relaxed);
-}
+// The CIE and the FDE of stubs: the return address is on top of the stack. The FDE's addresses, and
+// the CIE's distance from it, are filled in.
+constexpr std::uint8_t kFrames[] = {
+    20,   0,    0,  0, 0,  0, 0, 0, 1, 0,  // length, no FDE, version, no augmentation
+    1,    0x78, 16,                   // alignment of code 1, of data -8; the return address is r16
+    0x0c, 7,    8,                    // the frame is at rsp + 8,
+    0x90, 1,                          // and the return address in front of it
+    0,    0,    0,  0, 0,  0,         //
+    28,   0,    0,  0, 28, 0, 0, 0};  // length, distance of the CIE
+static_assert(sizeof kFrames + 2 * sizeof(std::uint64_t) + 12 <= kStubFramesSize);
 
 }  // namespace
 
@@ -47,19 +49,27 @@ void select_layout(const Layouts& layouts, std::size_t before, std::size_t layou
   if (!layouts.has_tables || before == layout) return;
   const auto moves_before = layouts.of(before);
   for (const LayoutTable& table : layouts.plan.tables) {
-    const std::int64_t old = moves_before[table.unit];
-    const LayoutUnit& unit = layouts.plan.units[table.unit];
-    const std::uint64_t target = leads_to({layouts.plan, layouts.image, moves_before}, table) -
-                                 static_cast<std::uint64_t>(old);
-    if (target < unit.begin || target - unit.begin >= unit.size) continue;
     std::uint8_t* const at = layouts.image + table.at;
-    const std::int64_t amount = moves[table.unit] - old;
-    if (table.width == 4) {
-      add_at_once<std::int32_t>(at, amount);
-    } else {
-      add_at_once<std::int64_t>(at, amount);
+    if (!is_switched(table) || reinterpret_cast<std::uintptr_t>(at) % sizeof(std::int32_t) != 0) {
+      continue;
     }
+    std::atomic_ref<std::int32_t> entry(*reinterpret_cast<std::int32_t*>(at));
+    std::int32_t distance = entry.load(std::memory_order_relaxed);
+    const std::int64_t old = moves_before[table.unit];
+    const std::int64_t original = std::int64_t{table.base} + distance - old;
+    const LayoutUnit& unit = layouts.plan.units[table.unit];
+    if (original < unit.begin || original - unit.begin >= unit.size) continue;
+    const std::int64_t next = distance + moves[table.unit] - old;
+    entry.compare_exchange_strong(distance, static_cast<std::int32_t>(next),
+                                  std::memory_order_relaxed);
   }
+}
+
+void write_stub_frames(const std::uint8_t* stubs, std::size_t size, std::uint8_t* out) noexcept {
+  const std::uint64_t extent[] = {reinterpret_cast<std::uint64_t>(stubs), size};
+  std::memset(out, 0, kStubFramesSize);
+  std::memcpy(out, kFrames, sizeof kFrames);
+  std::memcpy(out + sizeof kFrames, extent, sizeof extent);
 }
 
 }  // namespace coz::layout

@@ -153,8 +153,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)
     known = _Known(context, marks, surroundings_of_lines(runs), locks_of_targets(runs), shares_of_time(runs))
-    pauses = 0.0 if of_windows_only else pause_error(runs, marks.any_has(Mark.CORES))
-    points = _combined_points(corrected, context, pauses) if combined else []
+    pauses = 0.0 if of_windows_only else pause_error(runs)
+    points = _combined_points(corrected, known, pauses) if combined else []
     candidates = _combined_candidates(points, corrected, known)
     if not candidates:  # or windows are too few to tell companions apart
         with_baseline = [table for table in tables if (table.series.speedup == 0).any()]
@@ -167,7 +167,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     pairs = tuple(pair for point in points for pair in _pairs(point))
     results = decide_significance(candidates)
     capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
-    results = [within_capacity(result, capacity) for result in results]
+    results = [within_capacity(result, capacity, of_windows_only) for result in results]
     results = with_quantiles(results, windows.by_target, corrected, runs)
     return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs)
 
@@ -249,9 +249,16 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
     )
 
 
-def _combined_points(corrected: Sequence[Series], context: Context, pauses: float) -> list[OfPoint]:
+def _combined_points(corrected: Sequence[Series], known: _Known, pauses: float) -> list[OfPoint]:
+    """pauses: of targets that had enough cores; check/capacity.py tells more of the others' throughput."""
+    context = known.context
+
+    def pauses_of(location: str, point: PointKey) -> float:
+        lacks_cores = point[1] == THROUGHPUT and Mark.CORES in known.marks.of((location, *point))
+        return 0.0 if lacks_cores else pauses
+
     factors = {key: Factor(of.factor, of.error) for key, of in context.overheads.items()}
-    return estimate_points(corrected, context.by_target, context.runs, context.phases, factors, pauses)
+    return estimate_points(corrected, context.by_target, context.runs, context.phases, factors, pauses_of)
 
 
 def _combined_candidates(

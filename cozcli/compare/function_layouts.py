@@ -94,7 +94,7 @@ def _checked(side: Side, generator: random.Random, stdin: str, interval: int) ->
         raise CozError(messages.cannot_start(side.command[0], error.strerror or str(error))) from error
     if test.differences:
         seed, what = test.differences[0]
-        raise CozError(messages.moving_changes(side.command[0], seed, what))
+        raise CozError(messages.moving_changes(side.command[0], seed, what, interval))
     if test.unmoved:
         raise CozError(messages.not_loaded(side.command[0]))
     return FunctionLayouts(plan)

@@ -135,6 +135,7 @@ def as_json(plan: LayoutPlan, test: SelfTest | None) -> str:
         "movable_bytes": plan.movable_bytes,
         "functions": plan.functions,
         "kept_entries": plan.kept_entries,
+        "rerandomize": plan.interval / 1000 or None,
         "pinned_count": plan.pinned_count,
         "pinned": [each._asdict() for each in plan.pinned],
         "self_test": None,
@@ -164,7 +165,7 @@ def as_text(plan: LayoutPlan, test: SelfTest | None) -> str:
         )
     lines += _pinned(plan)
     if test is not None:
-        lines += _tested(test)
+        lines += _tested(test, plan.interval)
     return "\n".join(lines) + "\n"
 
 
@@ -184,7 +185,7 @@ def _pinned(plan: LayoutPlan) -> list[str]:
     return lines
 
 
-def _tested(test: SelfTest) -> list[str]:
+def _tested(test: SelfTest, interval: int) -> list[str]:
     lines = [""]
     runs = count(test.seeds, "run")
     if test.passed:
@@ -197,7 +198,12 @@ def _tested(test: SelfTest) -> list[str]:
     for each in test.differences[:_SHOWN]:
         lines.append(f"seed {each.seed}: {printable(each.what)}")
     if test.differences:
-        lines.append("coz layout replay --seed N runs one of them. Please report it.")
+        again = f" --rerandomize {interval}ms" if interval else ""
+        lines.append(f"coz layout replay --seed N{again} runs one of them. Please report it.")
+        if interval:
+            lines.append(
+                "When functions move again depends on the machine: one seed may end in several ways."
+            )
     if not test.output_repeats:
         lines.append("Plain runs print different things, so output was not compared.")
     if test.start is not None:

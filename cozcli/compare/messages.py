@@ -279,12 +279,13 @@ def little_movable(program: str, share: float) -> Problem:
     )
 
 
-def moving_changes(program: str, seed: int, what: str) -> Problem:
-    """The self-test failed."""
+def moving_changes(program: str, seed: int, what: str, interval: int) -> Problem:
+    """The self-test failed. interval: as in LayoutPlan."""
+    again = f" --rerandomize {interval}ms" if interval else ""
     return Problem(
         f"{printable(program)} does something else when its functions are moved (seed {seed}): "
         f"{printable(what)}.",
-        "coz layout check tries more seeds, coz layout replay repeats one; please report it.",
+        f"coz layout check{again} tries more seeds, coz layout replay{again} repeats one; please report it.",
     )
 
 

@@ -82,6 +82,16 @@ def test_programs_do_the_same_while_their_functions_move(name, way):
     assert found["self_test"]["passed"], found["self_test"]
 
 
+@pytest.mark.parametrize("way", ["O0", "O2", "O3", "cet"])
+def test_addresses_of_labels_and_stack_traces_while_functions_move(way):
+    program = build("relabelled.c", COMPILERS[0], [*WAYS[way], "-fno-omit-frame-pointer", "-fexceptions"])
+    plain = subprocess.run([program], check=False, capture_output=True, text=True)
+    assert plain.returncode == 0, plain.stderr
+    found = check("--seeds", 3, "--rerandomize", "1ms", program)
+    assert found["rerandomize"] == 0.001
+    assert found["self_test"]["passed"], found["self_test"]
+
+
 def test_calls_lead_to_other_places_while_a_program_runs(tmp_path):
     source = tmp_path / "places.c"
     # The function's own place, and that of the code behind a jump table.
@@ -125,6 +135,7 @@ def test_an_unwinder_of_its_own_is_told(tmp_path):
     way = ["-O2", "-static-libgcc", "-static-libstdc++"]
     program = build("moved.cpp", COMPILERS[0], way)
     assert check("--seeds", 3, program)["self_test"]["passed"]
+    assert check("--seeds", 3, "--rerandomize", "1ms", program)["self_test"]["passed"]
     refused = coz("layout", "check", build("moved.cpp", COMPILERS[0], [*way, "-s"]))
     assert refused.returncode == 2
     assert "unwinder of its own" in refused.stderr
@@ -255,3 +266,19 @@ def test_suites_move_functions_of_each_program(tmp_path):
     assert found["moved"] == ["moves"]
     assert [(cell["program"], cell["pairs"]) for cell in found["fixed_layout"]] == [("moves", 6)]
     assert "functions stay where the linker put them; of stays with plain" in done.stderr
+
+
+def test_comparisons_move_functions_within_a_run():
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("coz compare wants two processors")
+    program = build("moved.cpp", COMPILERS[0], WAYS["O2"])
+    command = ["compare", "-n", "6", "--fixed-pairs", "0", "--rerandomize", "2ms"]
+    done = coz(*command, "--json", program, "---", "vs", program)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rerandomize"] == 0.002
+    done = coz(*command, program, "---", "vs", program)
+    assert "each run with its functions in other places, and elsewhere again every 2 ms" in done.stdout
+    refused = coz(*command, program, "---", COZ, "--version")
+    assert refused.returncode == 2
+    assert "is a script" in refused.stderr
+    assert coz(*command, "--layout", "none", program, "---", "vs", program).returncode == 2

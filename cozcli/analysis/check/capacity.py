@@ -41,8 +41,8 @@ from cozcli.profile.records import ExperimentRecord
 FILLED_LEAST = 0.6
 #: Less than this beyond what cores can give proves nothing: profiling itself uses some of their time.
 UNSURE = 0.03
-#: How far real programs are from what is said below, beside what intervals tell: in points and as a part of
-#: the effect, half of a 95 % interval each (docs/decisions/too_few_cores.md).
+#: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
+#: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
@@ -88,14 +88,12 @@ class Capacity:
     def estimate(
         self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
-        """The same, with an interval that also allows for `MODEL_ERROR`."""
+        """The same, with `MODEL_ERROR` in the interval, which stays within what cores can give."""
         point, low, high = self.limited(target, matters, speedup, effect, low, high)
-        model = math.hypot(MODEL_ERROR, MODEL_ERROR_PART * point)
-        return (
-            point,
-            point - math.hypot(point - low, model),
-            point + math.hypot(max(high - point, 0.0), model),
-        )
+        model = math.hypot(MODEL_ERROR * min(4 * speedup, 1.0), MODEL_ERROR_PART * point)
+        widened = point + math.hypot(max(high - point, 0.0), model)
+        most = max(high, self.most(target[0], speedup))
+        return point, point - math.hypot(point - low, model), min(widened, most)
 
 
 def capacity_of(
@@ -142,8 +140,13 @@ def _demand(record: ExperimentRecord) -> int:
     return record.processor_time + max(record.core_wait, 0)
 
 
-def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult:
-    """The result; where cores lacked, marked and within what they allow."""
+def within_capacity(
+    result: LineResult, capacity: Capacity | None, of_windows_only: bool = False
+) -> LineResult:
+    """The result; where cores lacked, marked and within what they allow.
+
+    of_windows_only: leave out `MODEL_ERROR`, of which more windows could not tell.
+    """
     if capacity is None or not _is_eligible(result, capacity):
         return result
     if Mark.CORES not in result.marks:
@@ -152,7 +155,8 @@ def within_capacity(result: LineResult, capacity: Capacity | None) -> LineResult
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
-    at = functools.partial(capacity.estimate, (result.location, result.point), matters)
+    estimate = capacity.limited if of_windows_only else capacity.estimate
+    at = functools.partial(estimate, (result.location, result.point), matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
     _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
     excludes_none = adjusted_low > 0 or adjusted_high < 0

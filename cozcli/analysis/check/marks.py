@@ -45,10 +45,6 @@ class Marks:
         """The marks of one result, in the order of their definition."""
         return tuple(mark for mark in Mark if mark in self.by_result[key])
 
-    def any_has(self, mark: Mark) -> bool:
-        """Is any result marked so?"""
-        return any(mark in found for found in self.by_result.values())
-
 
 def find_marks(
     tables: Iterable[BlockTable],

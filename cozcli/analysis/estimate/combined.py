@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,14 +35,14 @@ def estimate_points(
     runs: Sequence[Run],
     phases: Mapping[str, Phase],
     factors: Mapping[PointKey, Factor],
-    pauses: float,
+    pauses: Callable[[str, PointKey], float],
 ) -> list[OfPoint]:
     """Estimate every target at every progress point that enough windows saw.
 
     Args:
         all_series: corrected; those of one target stand in the order of its windows in `by_target`.
         phases: by location. factors: what corrections multiply all effects on a point by. pauses: what
-            pause_error() says.
+            pause_error() says, by location and point.
     """
     targets = find_targets(runs, by_target)
     parts = {location: phase.factor for location, phase in phases.items()}
@@ -55,7 +55,8 @@ def estimate_points(
         fit, pairs = fit_with_pairs(rows, key[1])
         own = [factors[key]] if key in factors else []
         estimates = {
-            number: estimate_combined(fit, number, key[1], own, pauses) for number in _told_of(rows, key)
+            number: estimate_combined(fit, number, key[1], own, pauses(targets[number].location, key))
+            for number in _told_of(rows, key)
         }
         together = tuple(estimate_pair(fit, pair, key[1], own) for pair in pairs)
         found.append(OfPoint(key, estimates, together))

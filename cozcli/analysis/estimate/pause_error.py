@@ -16,10 +16,8 @@ from cozcli.profile.profile import Run
 PAUSE_ERROR = 0.015
 
 
-def pause_error(runs: Sequence[Run], lacks_cores: bool) -> float:
-    """The part of s·a.
-
-    0 where no other thread could pause; and with too few cores, of which check/capacity.py tells more.
-    """
-    one_thread = all(run.samples and run.samples.threads == run.samples.processes == 1 for run in runs)
-    return 0.0 if one_thread or lacks_cores else PAUSE_ERROR
+def pause_error(runs: Sequence[Run]) -> float:
+    """The part of s·a; 0 where no other thread could pause, by those runs that tell."""
+    known = [run.samples for run in runs if run.samples and run.samples.threads > 0]
+    one_thread = known and all(samples.threads == samples.processes == 1 for samples in known)
+    return 0.0 if one_thread else PAUSE_ERROR

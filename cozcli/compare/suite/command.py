@@ -81,6 +81,7 @@ def execute(options: argparse.Namespace) -> int:
         evaluate(results, suite.treatments, metrics, options.margin),
         [name for name, each in sides.items() if function_layouts_of(each[0])],
         evaluate(fixed, suite.treatments, metrics[:1], options.margin) if fixed else None,
+        options.rerandomize,
     )
     shared.write(render(report, options.form))
     if options.plot:

@@ -30,7 +30,8 @@ _FIXED = "The one layout that the linker chose would have said:"
 
 class SuiteReport(NamedTuple):
     """metrics: the first one decides. machine: what may have mattered. moved: programs whose functions lay
-    elsewhere in each run. fixed: what the one layout of the files says, by the first metric.
+    elsewhere in each run. fixed: what the one layout of the files says, by the first metric. interval: ms
+    after which functions moved again within a run; 0: they did not.
     """
 
     baseline: str
@@ -44,6 +45,7 @@ class SuiteReport(NamedTuple):
     found: SuiteResult
     moved: Sequence[str] = ()
     fixed: SuiteResult | None = None
+    interval: int = 0
 
 
 def render(report: SuiteReport, form: str | None) -> str:
@@ -69,6 +71,7 @@ def render_json(report: SuiteReport) -> str:
         "baseline": report.baseline,
         "treatments": list(report.treatments),
         "margin": report.margin,
+        "rerandomize": report.interval / 1000 or None,
         "layout_seed": report.plan.seed,
         **report.memory,
         "machine": report.machine,
@@ -144,7 +147,8 @@ def _legend(report: SuiteReport) -> str:
     if not report.moved:
         return legend
     some = "" if len(report.moved) == len(report.results) else f" of {listed(report.moved)}"
-    return f"{legend} In each run functions{some} lie in other places."
+    again = f", and move again every {report.interval} ms" if report.interval else ""
+    return f"{legend} In each run functions{some} lie in other places{again}."
 
 
 def _table(report: SuiteReport, metric: Metric, result: SuiteResult) -> tuple[list[str], list[list[str]]]:

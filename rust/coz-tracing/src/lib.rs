@@ -10,7 +10,8 @@
 //! An operation has its span's name. It begins when the span is created, and ends when it is closed:
 //! after the last of its handles is gone, in whatever thread. So futures that are instrumented count
 //! from their creation to their end, with what they wait for. Spans of one name are one kind of
-//! operation. Without the profiler there is no layer.
+//! operation. Only one subscriber of a process may have the layer: others number their spans alike.
+//! Without the profiler there is no layer.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -57,17 +58,17 @@ impl Layer {
             return *ends;
         }
         drop(known);
+        // Without a lock: what is asked may create spans itself. Places are static, and so is what they
+        // report: the profiler keeps the names.
+        let ends = (self.is_wanted)(metadata).then(|| {
+            let name: &'static str = Box::leak(format!("{}\0", metadata.name()).into_boxed_str());
+            &*Box::leak(Box::new(Ends {
+                begin: Operation::new(coz::BEGIN, name),
+                end: Operation::new(coz::END, name),
+            }))
+        });
         let mut places = self.places.write().unwrap_or_else(PoisonError::into_inner);
-        *places.entry(place).or_insert_with(|| {
-            // Places are static, and so is what they report: the profiler keeps the names.
-            (self.is_wanted)(metadata).then(|| {
-                let name: &'static str = Box::leak(format!("{}\0", metadata.name()).into_boxed_str());
-                &*Box::leak(Box::new(Ends {
-                    begin: Operation::new(coz::BEGIN, name),
-                    end: Operation::new(coz::END, name),
-                }))
-            })
-        })
+        *places.entry(place).or_insert(ends)
     }
 }
 

@@ -152,11 +152,15 @@ def test_the_layout_of_the_files_is_told_beside_the_others():
         text = render(report, form)
         assert text.count("1.05") >= 4
         assert "In each run functions of p0 lie in other places." in text
+        again = render(report._replace(interval=500), form)
+        assert "functions of p0 lie in other places, and move again every 500 ms." in again
         assert text.count("The one layout that the linker chose would have said:") == 1
     assert "functions lie in" in render(report._replace(moved=["p0", "p1"]), None)
     without = report._replace(moved=[], fixed=None)
     assert "functions" not in render(without, None)
     assert json.loads(render(without, "json"))["fixed_layout"] == []
+    assert json.loads(render(report._replace(interval=500), "json"))["rerandomize"] == 0.5
+    assert json.loads(render(report, "json"))["rerandomize"] is None
 
 
 def test_holm_against_a_worked_example():

@@ -161,12 +161,22 @@ def test_a_loss_where_cores_lack_is_not_certain(result: LineResult) -> None:
 
 
 def test_intervals_allow_for_the_error_of_the_model(result: LineResult) -> None:
-    capacity = Capacity(1.0, 1.0, {result.location: (0.4, MANY)})
+    capacity = Capacity(0.9, 1.0, {result.location: (0.4, MANY)})
     target = (result.location, result.point)
-    point, low, high = capacity.estimate(target, True, 0.5, 0.2, 0.2, 0.2)
     half = math.hypot(MODEL_ERROR, 0.2 * MODEL_ERROR_PART)
-    assert (point, low, high) == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=1e-3)
-    assert capacity.estimate(target, True, 0.5, 0.1, 0.0, 0.2)[1] < 0
+    found = capacity.estimate(target, True, 0.5, 0.2, 0.2, 0.2)
+    assert found == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=1e-3)
+    assert capacity.estimate(target, True, 0.0, 0.0, 0.0, 0.0) == pytest.approx((0, 0, 0))
+    # Cores that are full give no more.
+    full = Capacity(1.0, 1.0, {result.location: (0.4, MANY)})
+    assert full.estimate(target, True, 0.5, 0.2, 0.2, 0.2)[2] == pytest.approx(0.2, abs=1e-3)
+
+
+def test_what_more_windows_could_not_tell_is_left_out_on_request(result: LineResult) -> None:
+    capacity = Capacity(0.9, 1.0, {result.location: (0.4, MANY)})
+    narrow, wide = (within_capacity(result, capacity, of_windows_only) for of_windows_only in (True, False))
+    assert narrow.slope == wide.slope
+    assert narrow.slope_high - narrow.slope_low < wide.slope_high - wide.slope_low
 
 
 @pytest.mark.parametrize("change", ["kind", "location", "wait"])

@@ -12,7 +12,7 @@ from synthetic import to_bytes
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.estimate.pause_error import PAUSE_ERROR, pause_error
 from cozcli.analysis.estimate.shape import effect_at
-from cozcli.profile.profile import Profile, Run, collect_runs
+from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 
 
@@ -52,7 +52,7 @@ def test_one_thread_pauses_for_nobody() -> None:
     assert halves(alone, of_windows_only=True) == halves(alone, of_windows_only=False)
 
 
-def test_too_few_cores_have_an_error_of_their_own() -> None:
-    runs: list[Run] = profile(2).runs
-    assert pause_error(runs, lacks_cores=False) == PAUSE_ERROR
-    assert pause_error(runs, lacks_cores=True) == 0
+def test_runs_that_tell_nothing_of_threads_do_not_count() -> None:
+    assert pause_error([*profile(0).runs]) == PAUSE_ERROR
+    assert pause_error([*profile(0).runs, *profile(1).runs]) == 0
+    assert pause_error([*profile(1).runs, *profile(2).runs]) == PAUSE_ERROR
