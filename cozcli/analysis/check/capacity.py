@@ -88,11 +88,11 @@ class Capacity:
     def estimate(
         self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
-        """The same, with `MODEL_ERROR` in the interval, which stays within what cores can give."""
+        """The same, with `MODEL_ERROR` in the interval, which hardly exceeds what cores can give."""
         point, low, high = self.limited(target, matters, speedup, effect, low, high)
         model = math.hypot(MODEL_ERROR * min(4 * speedup, 1.0), MODEL_ERROR_PART * point)
         widened = point + math.hypot(max(high - point, 0.0), model)
-        most = max(high, self.most(target[0], speedup))
+        most = max(high, self.most(target[0], speedup) + UNSURE)
         return point, point - math.hypot(point - low, model), min(widened, most)
 
 

@@ -14,6 +14,7 @@ from cozcli.analysis.analyse import analyse
 from cozcli.analysis.check.capacity import (
     MODEL_ERROR,
     MODEL_ERROR_PART,
+    UNSURE,
     Capacity,
     capacity_of,
     within_capacity,
@@ -167,9 +168,9 @@ def test_intervals_allow_for_the_error_of_the_model(result: LineResult) -> None:
     found = capacity.estimate(target, True, 0.5, 0.2, 0.2, 0.2)
     assert found == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=1e-3)
     assert capacity.estimate(target, True, 0.0, 0.0, 0.0, 0.0) == pytest.approx((0, 0, 0))
-    # Cores that are full give no more.
-    full = Capacity(1.0, 1.0, {result.location: (0.4, MANY)})
-    assert full.estimate(target, True, 0.5, 0.2, 0.2, 0.2)[2] == pytest.approx(0.2, abs=1e-3)
+    # Cores that are full give no more, but for what is not sure.
+    full = Capacity(1.0, 1.0, {result.location: (1.0, MANY)})
+    assert full.estimate(target, True, 1.0, 1.0, 1.0, 1.0)[2] == pytest.approx(1 + UNSURE, abs=1e-3)
 
 
 def test_what_more_windows_could_not_tell_is_left_out_on_request(result: LineResult) -> None:
