@@ -76,8 +76,8 @@ class Mover {
   void take_scratch() noexcept {
     layouts_ = count_layouts();
     const std::size_t copies = units() * layouts_;
-    const std::size_t size =
-        copies * (sizeof(std::int64_t) + sizeof(std::uint64_t)) + units() * sizeof(std::uint32_t);
+    const std::size_t size = copies * (sizeof(std::int64_t) + sizeof(std::uint64_t)) +
+                             units() * (sizeof(std::uint32_t) + sizeof(bool));
     auto* const memory = static_cast<std::byte*>(map_memory(0, size));
     if (memory == nullptr) give_up("there is no memory");
     memory_ = {memory, size};
@@ -166,14 +166,25 @@ class Mover {
     write_stub_frames(stubs(), entries() * kStubSize, arena_ + stub_frames_at_);
   }
 
-  void start_switching() noexcept {
-    has_tables_ =
-        std::none_of(plan_.tables.begin(), plan_.tables.end(), [this](const LayoutTable& table) {
-          return is_switched(table) && lies_in_code(image_ + table.at);
-        });
+  // Calls visit(byte) for a byte of each page with tables that are switched, until it returns
+  // false.
+  template <typename Visit>
+  bool visit_table_pages(Visit visit) const noexcept {
+    std::uintptr_t last = 0;
     for (const LayoutTable& table : plan_.tables) {
-      if (!has_tables_ || !is_switched(table)) continue;
-      if (!make_writable(image_ + table.at, table.width)) give_up("its tables cannot be changed");
+      std::uint8_t* const at = image_ + table.at;
+      const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(at) / kPage;
+      if (!is_switched(table) || page == last) continue;
+      if (!visit(at)) return false;
+      last = page;
+    }
+    return true;
+  }
+
+  void start_switching() noexcept {
+    has_tables_ = visit_table_pages([](const std::uint8_t* at) { return !lies_in_code(at); });
+    if (has_tables_ && !visit_table_pages([](std::uint8_t* at) { return make_writable(at, 4); })) {
+      give_up("its tables cannot be changed");
     }
     if (!start_switcher(all_layouts(), random_, wanted_.interval)) {
       give_up("no thread can be started");
