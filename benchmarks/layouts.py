@@ -93,7 +93,7 @@ def main() -> int:
         ]
         print(f"{name:12}" + "".join(cells), flush=True)
     print(f"{'median':12}" + "".join(f"{'':17}{100 * each:+7.1f}%" for each in np.median(costs, axis=0)))
-    for what, values in (("not normal", normal), ("vary otherwise", spread)):
+    for what, values in (("not normal", normal), ("other variance", spread)):
         found = (np.array(values) < SIGNIFICANT).sum(axis=0)
         print(f"{what:15}" + "".join(f"{f'{each} of {len(values)}':>25}" for each in found)[3:])
     return 0

@@ -72,7 +72,7 @@ def parse(arguments: Sequence[str], program: Sequence[str] = ()) -> argparse.Nam
         CozError: what is wrong is in coz.toml.
     """
     known = arguments and arguments[0] in COMMANDS
-    # Of the version any command tells.
+    # --version needs none of the commands; importing all of them takes longest.
     only = "run" if list(arguments[:1]) == ["--version"] else arguments[0] if known else None
     parser = build_parser(only)
     from_file: list[str] = []

@@ -10,13 +10,7 @@ using namespace coz::layout;
 
 namespace {
 
-// A page of a program, and room for copies behind it.
-struct Fixture {
-  SamplePlan sample;
-  std::vector<std::byte> file = sample.bytes();
-  coz::LayoutPlan plan;
-  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(0x3000);
-  std::uint8_t* image = memory.data();
+struct Fixture : SampleProgram {
   std::vector<std::int64_t> moves{0x2000, 0x1100};
 
   Fixture() {
@@ -32,16 +26,6 @@ struct Fixture {
   }
 
   [[nodiscard]] Program program() const { return {plan, image, moves}; }
-  void set(std::size_t at, std::int32_t value) { std::memcpy(image + at, &value, sizeof value); }
-  [[nodiscard]] std::int64_t get(std::size_t at) const {
-    std::int32_t value;
-    std::memcpy(&value, image + at, sizeof value);
-    return value;
-  }
-  // Where the distance at `at`, which ends an instruction, leads.
-  [[nodiscard]] std::int64_t target(std::size_t at) const {
-    return static_cast<std::int64_t>(at) + 4 + get(at);
-  }
 };
 
 }  // namespace

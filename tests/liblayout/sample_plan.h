@@ -2,7 +2,9 @@
 #ifndef TESTS_LIBLAYOUT_SAMPLE_PLAN_H
 #define TESTS_LIBLAYOUT_SAMPLE_PLAN_H
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -54,6 +56,26 @@ struct SamplePlan {
     const std::size_t at = out.size();
     out.insert(out.end(), begin, begin + count * sizeof(Entry));
     out.resize(at + coz::layout_section_size<Entry>(count));
+  }
+};
+
+// That program in memory, and room for copies behind it. `plan` is still to be read from `file`.
+struct SampleProgram {
+  SamplePlan sample;
+  std::vector<std::byte> file = sample.bytes();
+  coz::LayoutPlan plan;
+  alignas(8) std::array<std::uint8_t, 0x3000> memory{};
+  std::uint8_t* image = memory.data();
+
+  void set(std::size_t at, std::int32_t value) { std::memcpy(image + at, &value, sizeof value); }
+  [[nodiscard]] std::int64_t get(std::size_t at) const {
+    std::int32_t value;
+    std::memcpy(&value, image + at, sizeof value);
+    return value;
+  }
+  // Where the distance at `at`, which ends an instruction, leads.
+  [[nodiscard]] std::int64_t target(std::size_t at) const {
+    return static_cast<std::int64_t>(at) + 4 + get(at);
   }
 };
 

@@ -15,13 +15,8 @@ constexpr std::size_t kUnits = 2;
 constexpr std::size_t kStubs = 0x2800;
 constexpr std::int64_t kSecond = 0x500;  // from the first layout to the second one
 
-// A page of a program, and behind it two layouts, stubs, and slots.
-struct Fixture {
-  SamplePlan sample;
-  std::vector<std::byte> file = sample.bytes();
-  coz::LayoutPlan plan;
-  alignas(8) std::array<std::uint8_t, 0x3000> memory{};
-  std::uint8_t* image = memory.data();
+// Two layouts, stubs, and slots behind the program.
+struct Fixture : SampleProgram {
   std::vector<std::int64_t> moves{0x2000, 0x1100, 0x2000 + kSecond, 0x1100 + kSecond};
   std::span<std::uint64_t> slots{reinterpret_cast<std::uint64_t*>(image + 0x2900), kUnits};
 
@@ -40,15 +35,6 @@ struct Fixture {
   }
   [[nodiscard]] Program program(std::size_t layout) {
     return {plan, image, layouts().of(layout), image + kStubs};
-  }
-  void set(std::size_t at, std::int32_t value) { std::memcpy(image + at, &value, sizeof value); }
-  [[nodiscard]] std::int64_t get(std::size_t at) const {
-    std::int32_t value;
-    std::memcpy(&value, image + at, sizeof value);
-    return value;
-  }
-  [[nodiscard]] std::int64_t target(std::size_t at) const {
-    return static_cast<std::int64_t>(at) + 4 + get(at);
   }
   // Where the stub of an entry leads, relative to the program.
   [[nodiscard]] std::int64_t stub_target(std::size_t entry) const {

@@ -3,8 +3,7 @@
 All are linear in the coefficients of the fit, so their intervals come from one covariance. What the windows
 cannot tell is added: the bends of a target that was never main, the error of factors that corrections put on
 effects, how far the program under companions is from the program without, and what pauses change besides
-(pause_error.py). No effect is above what the
-target's share of the time allows.
+(pause_error.py). No effect is above what the target's share of the time allows.
 """
 
 from __future__ import annotations
