@@ -88,8 +88,7 @@ class Builder:
         linked = " ".join(map(str, [*objects.values(), *self.wrappers(flags)]))
         last = " ".join([*self.wrapping, *libraries, "-lpthread", "-ldl"])
         compiler = "gcc" if all(file.suffix == ".c" for file in files) else "g++"
-        needed = " ".join(map(str, objects.values()))
-        rules = [f"{self.output / name}: {needed}\n\t{compiler} -o $@ {linked} {last}"]
+        rules = [f"{self.output / name}: {linked}\n\t{compiler} -o $@ {linked} {last}"]
         for file, target in objects.items():
             one = "gcc" if file.suffix == ".c" else "g++"
             rules.append(f"{target}: {file}\n\t{one} -O2 -g -w {' '.join(flags)} -c $< -o $@")
