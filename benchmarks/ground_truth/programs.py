@@ -135,6 +135,7 @@ PROGRAMS = (
     Program("latency_queue", latency=True, slice_factor=4),
     Program("latency_tail", latency=True, slice_factor=4),
     Program("queue_8_latency", latency=True, slice_factor=4),
+    Program("staged_latency", latency=True, slice_factor=5),
     Program("io_beside_compute"),
     Program("lock_dropped"),
     Program("lock_split"),

@@ -16,7 +16,7 @@ ground_truth::Line next_line{"next", 300};
   for (long i = next_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE next
 }
 
-void finished() {
+void finished(double) {
   COZ_PROGRESS_NAMED("item");
   ground_truth::visit();
 }
@@ -26,6 +26,5 @@ void finished() {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{1, 650, next}, {2, 1600, limit}, {2, 1600, other<400>}, {1, 300, other<300>}}, 200,
-              finished);
+  staged::run({{1, 650, next}, {2, 1600, limit}, {2, 1600, other<400>}, {1, 300, other<300>}}, ground_truth::long_queue(200), finished);
 }

@@ -15,7 +15,7 @@ ground_truth::Line next_line{"next", 1800};
   for (long i = next_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE next
 }
 
-void finished() {
+void finished(double) {
   COZ_PROGRESS_NAMED("item");
   ground_truth::visit();
 }
@@ -25,5 +25,5 @@ void finished() {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{2, 3000, other<600>}, {1, 0, limit}, {2, 8000, next}}, 50, finished);
+  staged::run({{2, 3000, other<600>}, {1, 0, limit}, {2, 8000, next}}, ground_truth::long_queue(50), finished);
 }

@@ -15,7 +15,7 @@ ground_truth::Line next_line{"next", 6000};
   for (long i = next_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE next
 }
 
-void finished() {
+void finished(double) {
   COZ_PROGRESS_NAMED("item");
   ground_truth::visit();
 }
@@ -25,5 +25,5 @@ void finished() {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{1, 10000, other<2500>}, {1, 5000, limit}, {1, 16000, next}}, 20, finished);
+  staged::run({{1, 10000, other<2500>}, {1, 5000, limit}, {1, 16000, next}}, ground_truth::long_queue(20), finished);
 }

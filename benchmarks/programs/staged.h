@@ -25,28 +25,34 @@ template <int kMicroseconds>
   for (long i = kMicroseconds * 3000L; i > 0; --i) asm volatile("" : "+r"(i));
 }
 
-// Runs the stages with a queue of so many items between any two; `finished()` after the last one.
-// Does not return.
-inline void run(const std::vector<Stage>& stages, std::size_t capacity, void (*finished)()) {
-  using Queue = ground_truth::BoundedQueue<int>;
+// Runs the stages with a queue of so many items between any two. `entering()` comes before an item enters
+// the first queue, `finished()` after the last stage, with the time at which it entered. Does not return.
+inline void run(const std::vector<Stage>& stages, std::size_t capacity, void (*finished)(double),
+                void (*entering)() = [] {}) {
+  using Queue = ground_truth::BoundedQueue<double>;
   std::vector<std::unique_ptr<Queue>> queues;  // behind each stage but the last
   for (std::size_t i = 1; i < stages.size(); ++i) {
-    queues.push_back(std::make_unique<Queue>(ground_truth::long_queue(capacity)));
+    queues.push_back(std::make_unique<Queue>(capacity));
   }
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     for (int k = 0; k < stages[i].threads; ++k) {
       threads.emplace_back([&, i] {
         for (;;) {
-          if (i > 0) queues[i - 1]->pop();
+          double entered = 0;
+          if (i > 0) entered = queues[i - 1]->pop();
           if (stages[i].wait_microseconds > 0) {
             ground_truth::sleep_microseconds(stages[i].wait_microseconds);
           }
           stages[i].work();
+          if (i == 0) {
+            entering();
+            entered = ground_truth::now();
+          }
           if (i < queues.size()) {
-            queues[i]->push(1);
+            queues[i]->push(entered);
           } else {
-            finished();
+            finished(entered);
           }
         }
       });

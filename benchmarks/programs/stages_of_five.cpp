@@ -15,7 +15,7 @@ ground_truth::Line next_line{"next", 400};
   for (long i = next_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE next
 }
 
-void finished() {
+void finished(double) {
   COZ_PROGRESS_NAMED("item");
   ground_truth::visit();
 }
@@ -30,5 +30,5 @@ int main(int argc, char** argv) {
                {1, 0, limit},
                {3, 5500, next},
                {1, 1000, other<500>}},
-              20, finished);
+              ground_truth::long_queue(20), finished);
 }

@@ -107,14 +107,20 @@ class ThreadDelays {
   }
 
   // The thread may wake another by releasing `object`.
-  void before_waking(std::uintptr_t object) noexcept {
+  void before_waking(std::uintptr_t object,
+                     ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
     settle();
-    record(object);
+    record(object, time);
     begin_segment();
   }
 
   // Whether another thread has released `object`, as far as that is known.
   bool was_released(std::uintptr_t object) const noexcept { return find_other(object).has_value(); }
+  // The same since this thread blocked, of objects whose releases are noted with their time.
+  bool was_released_meanwhile(std::uintptr_t object) const noexcept {
+    const auto waker = find_other(object);
+    return waker && waker->at >= state_.blocked_at.since;
+  }
 
   void count_release() noexcept {
     state_.releases.store(state_.releases.load(std::memory_order_relaxed) + 1,

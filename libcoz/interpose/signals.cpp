@@ -16,17 +16,30 @@ using coz::WakeSource;
 // Threads that wait for a signal are found by its number: no object lives at so low an address.
 std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
 
-// `wait` returns the signal that came, or a value below 1. errno is as `wait` left it.
-template <typename Wait>
-COZ_WRAPPER_PART int wait_for_signal(const siginfo_t* info, Wait wait) {
+// `wait` returns the signal that came, or a value below 1; `sender_of` that the key of what a thread of the
+// program has sent, or kNoObject. errno is as `wait` left it.
+template <typename Wait, typename SenderOf>
+COZ_WRAPPER_PART int wait_for_signal(Wait wait, SenderOf sender_of) {
   auto delays = coz::Session::current_delays();
   if (!delays) return wait();
   const bool accounted = delays->before_blocking();
   const int came = wait();
   if (!accounted) return came;
-  const bool from_here = came > 0 && info != nullptr && info->si_pid == getpid();
-  delays->after_blocking(from_here ? WakeSource::kThread : WakeSource::kExternal, key(came));
+  const std::uintptr_t object = sender_of(*delays, came);
+  delays->after_blocking(object != coz::kNoObject ? WakeSource::kThread : WakeSource::kExternal,
+                         object);
   return came;
+}
+
+// A handler has ended a wait with this mask, and nothing says for which signal: the key of one that another
+// thread has sent meanwhile, if there is one.
+std::uintptr_t sent_meanwhile(const coz::ThreadDelays& delays, const sigset_t& mask) {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    if (sigismember(&mask, signal) == 0 && delays.was_released_meanwhile(key(signal))) {
+      return key(signal);
+    }
+  }
+  return coz::kNoObject;
 }
 
 // sigtimedwait() as the program sees it, but that samples may end it. `set` is the kernel's.
@@ -51,16 +64,21 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
   const int saved = errno;
   if (const int came = wait_for_one(&own, out, &kAtOnce); came > 0) return came;
   errno = saved;
-  return wait_for_signal(out, [&] {
+  const auto wait = [&] {
     return coz::past_samples_within(
         timeout, [&](const timespec* given) { return wait_for_one(&own, out, given); },
         [](int came) { return coz::is_interrupted(came); });
+  };
+  return wait_for_signal(wait, [&](const coz::ThreadDelays&, int came) {
+    return came > 0 && out->si_pid == getpid() ? key(came) : coz::kNoObject;
   });
 }
 
 COZ_WRAPPER_PART void before_signalling(int signal) {
   if (signal == 0) return;
-  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(signal));
+  if (auto delays = coz::Session::current_delays()) {
+    delays->before_waking(key(signal), coz::ReleaseTime::kNoted);
+  }
 }
 
 // For signals that a thread sends to a process, which may be its own.
@@ -129,10 +147,12 @@ COZ_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec
 
 COZ_EXPORT int sigsuspend(const sigset_t* mask) {
   const sigset_t own = program_signals.mask_of_wait(*mask);
-  return wait_for_signal(nullptr, [&] {
+  const auto wait = [&] {
     const coz::Interruptions of_this_call;
     return COZ_REAL(sigsuspend)(&own);
-  });
+  };
+  return wait_for_signal(
+      wait, [&](const coz::ThreadDelays& delays, int) { return sent_meanwhile(delays, *mask); });
 }
 
 COZ_EXPORT int pause() {

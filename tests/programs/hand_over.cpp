@@ -157,6 +157,12 @@ const Means kMeans[] = {
        int signal;
        sigwait(&set, &signal);
      }},
+    {"sigsuspend", [] { signal(SIGUSR1, [](int) {}); }, [] { pthread_kill(other, SIGUSR1); },
+     [] {
+       sigset_t none;
+       sigemptyset(&none);
+       sigsuspend(&none);
+     }},
 };
 
 sem_t begun;
