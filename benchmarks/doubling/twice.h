@@ -8,7 +8,7 @@
  *   TWICE_RUNS=N         it runs so often instead
  *   TWICE_LOG=FILE       at the end one line: units after the first, seconds from the first to the
  *                        last, processor seconds of the process, and of the region TWICE_CLOCK
- *   TWICE_CLOCK=REGION   measure this region's processor time, by system calls; of short runs every 16th
+ *   TWICE_CLOCK=REGION   measure this region's processor time; of short runs every 16th
  *
  * Thread-safe. Time is counted in nanoseconds. */
 #ifndef BENCHMARKS_DOUBLING_TWICE_H

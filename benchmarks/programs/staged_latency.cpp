@@ -1,13 +1,13 @@
 // Three stages, the last a pool of two threads, with queues of 12 items, and the latency of an item from its
-// entry into the first queue to its end. The second stage, of 3 ms an item, is at the limit: its queue is
-// full. Once it is faster than the pool, both queues are.
+// entry into the first queue to its end. The second stage, of 4 ms an item, is at the limit: its queue is
+// full. At 75 % it is faster than the pool: then both queues are.
 #include "ground_truth.h"
 #include "staged.h"
 
 namespace {
 
-ground_truth::Line limit_line{"limit", 3000};
-ground_truth::Line next_line{"next", 600};
+ground_truth::Line limit_line{"limit", 4000};
+ground_truth::Line next_line{"next", 400};
 
 [[gnu::noinline]] void limit() {
   for (long i = limit_line.iterations; i > 0; --i) asm volatile("" : "+r"(i));  // LINE limit
@@ -29,5 +29,5 @@ void finished(double entered) {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{1, 1000, other<600>}, {1, 0, limit}, {2, 2800, next}}, 12, finished, entering);
+  staged::run({{1, 300, other<400>}, {1, 0, limit}, {2, 1900, next}}, 12, finished, entering);
 }

@@ -79,7 +79,7 @@ def config_used(path: str, words: Sequence[str]) -> str:
 
 def curves_left_out(shown: int, total: int) -> str:
     """A picture of the leading results only."""
-    return f"{shown} of {total} curves drawn, the others rest on few data or rank lower; --top N draws more."
+    return f"{shown} of {total} curves drawn, the others have few data or rank lower; --top N draws more."
 
 
 def threshold_without_data(threshold: str, unfit: int) -> Problem:

@@ -36,7 +36,7 @@ COLUMNS = (
 LEGEND = (
     "Effects are changes in per cent if the line were 25, 50 or 75 % faster, A → B; ± is half of the 95 % "
     "interval of the difference, from the intervals of both. Certain changes of the slope come first.",
-    f"{CERTAIN}: the slope has changed, even when the number of lines compared is allowed for. Without it, a "
+    f"{CERTAIN}: the slope has changed, even when corrected for the number of lines. Without it, a "
     "difference may be chance.",
 )
 MOVED = "moved: matched by function, since the line's number is another one; order within a function is kept."

@@ -11,7 +11,7 @@ from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count
 from cozcli.reports.base import common_directory, short_function, shorten
 
-#: Follows a change that is more than chance, even when the number of lines is allowed for.
+#: Follows a change that is more than chance, even when corrected for the number of lines.
 CERTAIN = "*"
 MAX_ALONE = 10
 

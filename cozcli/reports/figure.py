@@ -373,7 +373,7 @@ def draw_frame(
     figure.text(left, 1 - 0.54 / height, literal(elide_path(what, wide, 9)), fontsize=9, color=theme.ink)
     curves = f"; {len(results)} of {len(results) + left_out} curves" if left_out else ""
     marks = (
-        f" {SIGNIFICANT}: differs from 0 with all lines allowed for."
+        f" {SIGNIFICANT}: differs from 0, corrected for all lines."
         if any(r.significant for r in results)
         else ""
     )

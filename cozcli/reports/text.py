@@ -48,7 +48,7 @@ MAX_LISTED, MAX_SHOWN, MIN_SHARE = 10, 4, 0.03
 UNKNOWN = 1000
 ORDER = (
     "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
-    "interval, with the number of lines allowed for. Those of few data come last."
+    "interval, corrected for the number of lines. Those with few data come last."
 )
 COMBINED = (
     "All experiments tell of all lines: 8+30 in Exp. is 8 as the main target (with baselines), 30 as a "
@@ -302,7 +302,7 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
     lines = [effects, ORDER]
     if any(result.significant for result in analysis.results):
         lines.append(
-            f"{SIGNIFICANT}: the slope differs from 0 even when the number of lines looked at is allowed for."
+            f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of lines."
         )
     if any(result.is_combined for result in analysis.results):
         lines.append(COMBINED)

@@ -83,7 +83,7 @@ function legend(entry: Entry, page: Page): HTMLElement {
     parts.push(
       `Slope ${slope(result.slope)} [${slope(result.slopeLow)}, ${slope(result.slopeHigh)}], which `,
       result.significant ? "differs from 0 even" : "may as well be 0",
-      ` when the number of lines is allowed for; ${result.restsOn}. `,
+      ` when corrected for the number of lines; ${result.restsOn}. `,
     );
   }
   const { shown } = entry;

@@ -19,6 +19,9 @@ work for each visit when visits are slower (coupling.py). Others may have nothin
 point, and stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
 Nor is a loss of theirs certain: a thread that pauses loses its core to others, and waits for it afterwards.
 Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
+
+A latency is not made of processor time. It stays as measured; but the cores' time that is saved, s·A, others
+would have had sooner or later than they had it meanwhile, so that the interval is wider by as much.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import works_for_visits
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.targets import BOUND_ERRORS
-from cozcli.analysis.result import THROUGHPUT, CurvePoint, LineResult, Mark
+from cozcli.analysis.result import LATENCY, CurvePoint, LineResult, Mark
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
 
@@ -84,6 +87,18 @@ class Capacity:
         point = min((1 - busy) * min(effect, most) + busy * if_busy, limit)
         high = min(max(high, if_busy * (1 + error)), most, limit + LIMIT_ERROR)
         return point, min(low, if_busy * (1 - error), point), high
+
+    def of_latency(
+        self, target: tuple[str, str], _matters: bool, speedup: float, effect: float, low: float, high: float
+    ) -> tuple[float, float, float]:
+        """An effect on a latency, with its interval wider by s·A."""
+        share, error = self._share(target[0])
+        saved = speedup * share * (1 + error)
+        return (
+            effect,
+            effect - math.hypot(effect - low, saved),
+            min(effect + math.hypot(high - effect, saved), 1.0),
+        )
 
     def estimate(
         self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
@@ -149,6 +164,8 @@ def within_capacity(
     """
     if capacity is None or not _is_eligible(result, capacity):
         return result
+    if result.kind == LATENCY and (of_windows_only or Mark.CORES not in result.marks):
+        return result
     if Mark.CORES not in result.marks:
         if not _exceeds(result, capacity):
             return result
@@ -156,6 +173,8 @@ def within_capacity(
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
     estimate = capacity.limited if of_windows_only else capacity.estimate
+    if result.kind == LATENCY:
+        estimate = capacity.of_latency
     at = functools.partial(estimate, (result.location, result.point), matters)
     slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
     _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
@@ -182,11 +201,7 @@ def within_capacity(
 
 
 def _is_eligible(result: LineResult, capacity: Capacity) -> bool:
-    return (
-        result.kind == THROUGHPUT
-        and result.location in capacity.shares
-        and not result.location.startswith(WAITING)
-    )
+    return result.location in capacity.shares and not result.location.startswith(WAITING)
 
 
 def _exceeds(result: LineResult, capacity: Capacity) -> bool:

@@ -22,7 +22,7 @@ from cozcli.analysis.statistics.distributions import bonferroni_factor
 class Verdict:
     """Of one threshold: the effect that exceeds it most; and how many results it looked at.
 
-    result, point: None if no effect exceeds it. unfit: results that would count, but rest on few data or are
+    result, point: None if no effect exceeds it. unfit: results that would count, but have few data or are
     limited by load.
     """
 

@@ -180,10 +180,27 @@ def test_what_more_windows_could_not_tell_is_left_out_on_request(result: LineRes
     assert narrow.slope_high - narrow.slope_low < wide.slope_high - wide.slope_low
 
 
-@pytest.mark.parametrize("change", ["kind", "location", "wait"])
+def test_intervals_of_latencies_reach_as_far_as_the_time_that_is_saved(result: LineResult) -> None:
+    latency = LineResult(**{**result.__dict__, "kind": LATENCY})
+    capacity = Capacity(1.0, 1.0, {result.location: (0.3, MANY)})
+    found = within_capacity(latency, capacity)
+    assert found.slope == latency.slope
+    for before, after in zip(latency.curve, found.curve, strict=True):
+        saved = 0.3 * before.speedup
+        assert after.effect == before.effect
+        assert after.effect - after.low == pytest.approx(
+            math.hypot(before.effect - before.low, saved), abs=1e-3
+        )
+    shared = Capacity(1.0, 1.0, {result.location: (0.9, MANY)})
+    assert not within_capacity(LineResult(**{**latency.__dict__, "significant": True}), shared).significant
+    assert within_capacity(latency, capacity, of_windows_only=True) == latency
+    enough_cores = LineResult(**{**latency.__dict__, "marks": ()})
+    assert within_capacity(enough_cores, capacity) == enough_cores
+
+
+@pytest.mark.parametrize("change", ["location", "wait"])
 def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None:
     other = {
-        "kind": {"kind": LATENCY},
         "location": {"location": "/s/b.c:1"},
         "wait": {"location": "wait /s/a.c:1"},
     }[change]
