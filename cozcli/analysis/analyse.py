@@ -148,7 +148,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     # Combined windows tell of targets that have no baseline of their own, too.
     all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
     warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs)
-    context = Context(runs, windows.by_target, period_ratios)
+    context = Context(runs, windows.by_target, period_ratios, of_windows_only)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)

@@ -44,8 +44,20 @@ export function splitLocation(location: string): [string, number] {
   return [end < 0 ? own : own.slice(0, end), line];
 }
 
-/** A function without its parameters. */
+/** Names of operators, whose signs and spaces are part of the name. */
+const OPERATOR = /\boperator *(\(\)|\[\]|(<=>|->\*?|<<=?|>>=?|[<>]=?)( (?=<))?|[a-z]\w*( ?\[\])?)/g;
+
+/** A function without its parameters, and without the return type that names of templates begin with. */
 export function shortFunction(name: string): string {
-  const plain = name.replaceAll("(anonymous namespace)::", "");
-  return plain.split("(")[0]?.trim() || name.trim();
+  const plain = name.replaceAll("(anonymous namespace)::", "").trim();
+  const scanned = plain.replace(OPERATOR, (found) => "x".repeat(found.length));
+  let begin = 0;
+  let depth = 0;
+  for (let at = 0; at < scanned.length; at += 1) {
+    const letter = scanned.charAt(at);
+    depth += Number("<{".includes(letter)) - Number(">}".includes(letter));
+    if (depth === 0 && letter === " ") begin = at + 1;
+    if (depth === 0 && letter === "(") return plain.slice(begin, at) || plain;
+  }
+  return plain.slice(begin) || plain;
 }

@@ -20,8 +20,8 @@ point, and stay as measured. Intervals reach from what was measured to s·A (doc
 Nor is a loss of theirs certain: a thread that pauses loses its core to others, and waits for it afterwards.
 Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
 
-A latency is not made of processor time. It stays as measured; but the cores' time that is saved, s·A, others
-would have had sooner or later than they had it meanwhile, so that the interval is wider by as much.
+A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
+interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ UNSURE = 0.03
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
+#: For latencies, by how much more than s·A intervals are wider: requests that wait less shorten others' waits, too.
+LATENCY_SLACK = 1.25
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
 
@@ -91,9 +93,9 @@ class Capacity:
     def of_latency(
         self, target: tuple[str, str], _matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
-        """An effect on a latency, with its interval wider by s·A."""
+        """An effect on a latency, with its interval wider by what the target's share may save."""
         share, error = self._share(target[0])
-        saved = speedup * share * (1 + error)
+        saved = LATENCY_SLACK * speedup * share * (1 + error)
         return (
             effect,
             effect - math.hypot(effect - low, saved),

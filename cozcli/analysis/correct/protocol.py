@@ -26,7 +26,8 @@ PeriodRatios = dict[tuple[str, float], float]
 class Context:
     """What corrections may look at beside the series, and what they found.
 
-    period_ratios: estimates p_s/p_0 from series as they are by then.
+    period_ratios: estimates p_s/p_0 from series as they are by then. of_windows_only: leave out errors of which
+    more windows could not tell.
     responses: of each progress point to the machine's speed. overheads: what profiling costs each point.
     phases: by location.
     """
@@ -34,6 +35,7 @@ class Context:
     runs: Sequence[Run]
     by_target: Mapping[str, Sequence[Window]]
     period_ratios: Callable[[Sequence[Series]], PeriodRatios]
+    of_windows_only: bool = False
     responses: dict[PointKey, Response] = field(default_factory=dict)
     overheads: dict[PointKey, Overhead] = field(default_factory=dict)
     phases: dict[str, Phase] = field(default_factory=dict)

@@ -226,9 +226,31 @@ def test_names() -> None:
     assert common_directory(["/src/x.c:1", "/usr/y.c:2"]) == ""
     assert common_directory(["x.c:1"]) == ""
     assert shorten("/src/a/x.c:1", "/src/") == "a/x.c:1"
-    assert short_function("ns::f(int, char)") == "ns::f"
     assert literal("$HOME$") == r"\$HOME\$"
     assert [columns_for(n) for n in (1, 2, 4, 5, 30)] == [1, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("whole", "short"),
+    [
+        ("main", "main"),
+        ("ns::f(int, char)", "ns::f"),
+        ("(anonymous namespace)::f()", "f"),
+        ("void staged::other<600>()", "staged::other<600>"),
+        ("std::vector<int, a<b> > g<int>(int)", "g<int>"),
+        ("std::_Function_handler<void (int), h>::_M_invoke(int)", "std::_Function_handler<void (int), h>::_M_invoke"),
+        ("f<(Kind)1>()", "f<(Kind)1>"),
+        ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"),
+        ("operator new(unsigned long)", "operator new"),
+        ("T::operator bool() const", "T::operator bool"),
+        ("bool operator< <int>(int)", "operator< <int>"),
+        ("std::ostream& operator<< <x>(x)", "operator<< <x>"),
+        ("<a::B as c::D>::e", "<a::B as c::D>::e"),
+        ("core::ops::FnOnce::call_once{{vtable.shim}}", "core::ops::FnOnce::call_once{{vtable.shim}}"),
+    ],
+)
+def test_functions_lose_parameters_and_return_types(whole: str, short: str) -> None:
+    assert short_function(whole) == short
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])

@@ -12,6 +12,7 @@ from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.check.capacity import (
+    LATENCY_SLACK,
     MODEL_ERROR,
     MODEL_ERROR_PART,
     UNSURE,
@@ -186,7 +187,7 @@ def test_intervals_of_latencies_reach_as_far_as_the_time_that_is_saved(result: L
     found = within_capacity(latency, capacity)
     assert found.slope == latency.slope
     for before, after in zip(latency.curve, found.curve, strict=True):
-        saved = 0.3 * before.speedup
+        saved = LATENCY_SLACK * 0.3 * before.speedup
         assert after.effect == before.effect
         assert after.effect - after.low == pytest.approx(
             math.hypot(before.effect - before.low, saved), abs=1e-3

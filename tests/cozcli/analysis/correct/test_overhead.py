@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.correct.overhead import measure_overheads
+from cozcli.analysis.correct.overhead import ERROR_OF_STARTS, measure_overheads
 from cozcli.analysis.input.slowness import Response
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Overhead
@@ -69,6 +70,23 @@ def test_effects_are_those_of_the_program_without_the_profiler() -> None:
     ]
     assert abs(np.median(corrected)) < 0.02
     assert np.median(plain) == pytest.approx(1 / 1.2 / 0.97 - 1, abs=0.02)
+
+
+def test_programs_that_start_threads_all_the_time_have_wider_intervals() -> None:
+    """Of which more windows could not tell."""
+
+    def half(profile: Profile, of_windows_only: bool = False) -> float:
+        results = analyse(profile, of_windows_only=of_windows_only).results
+        (at_most,) = [r.curve[-1] for r in results if r.location == "/a.c:1"]
+        return (at_most.high - at_most.low) / 2
+
+    few, many = (profile(24, references=True, noise=0.01) for _ in range(2))
+    for run in many.runs:
+        assert run.samples
+        run.samples = run.samples._replace(threads=round(1000 * run.samples.duration / 1e9))
+    error = 1.96 * ERROR_OF_STARTS * 0.4 * SPEEDUPS[-1]
+    assert half(many) == pytest.approx(math.hypot(half(few), error), rel=0.2)
+    assert half(many, of_windows_only=True) == half(few)
 
 
 @pytest.mark.parametrize("blocks", [4, 12])
