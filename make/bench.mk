@@ -27,7 +27,7 @@ bench-insight: all                    ## measure how soon a profile knows every 
 bench-amp: all $(BUILD)/examples/producer_consumer ## compare load amplification with real scalability (10 minutes)
 	@$(BIN)/python benchmarks/amp.py $(AMP)
 
-bench-compare: all                    ## compare a program with itself, and with known differences, by coz compare (3 minutes)
+bench-compare: all                    ## compare programs with themselves, and with more work, by coz compare (2 minutes)
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/compare.py $(COMPARE)
 
 bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (3 minutes a repeat)

@@ -31,9 +31,11 @@ test("files and lines of locations of all kinds", () => {
   assert.deepEqual(splitLocation("odd"), ["odd", 0]);
 });
 
-test("functions lose their parameters", () => {
+test("functions lose their parameters and return types", () => {
   assert.equal(shortFunction("(anonymous namespace)::f(int)"), "f");
   assert.equal(shortFunction("main"), "main");
+  assert.equal(shortFunction("void a::f<600>(int)"), "a::f<600>");
+  assert.equal(shortFunction("std::ostream& operator<< <x>(x)"), "operator<< <x>");
   assert.equal(shortFunction(""), "");
 });
 
