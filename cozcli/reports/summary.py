@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from cozcli.analysis.estimate.shape import Effect, Outline, Shape, effect_at, fitted_at, outline
@@ -50,11 +51,16 @@ def describe_rest(rest: Sequence[LineResult]) -> str:
         return ""
     kinds = {result.target for result in rest}
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
-    harm = f", none costs more than {100 * found.loss:.1f} %" if found.loss > found.gain else ""
+    harm = f", none costs more than {_at_most(found.loss)} %" if found.loss > found.gain else ""
     return (
-        f"{count(found.targets, f'other {noun}')}: none gains more than {100 * found.gain:.1f} % at "
-        f"{100 * TELLING:.0f} %{harm}, together at most {100 * found.together:.1f} % (95 % intervals)."
+        f"{count(found.targets, f'other {noun}')}: none gains more than {_at_most(found.gain)} % at "
+        f"{100 * TELLING:.0f} %{harm}, together at most {_at_most(found.together)} % (95 % intervals)."
     )
+
+
+def _at_most(bound: float) -> str:
+    """Per cent, rounded up: nothing is more than 0.0 %."""
+    return f"{max(math.ceil(1000 * bound - 1e-6), 1) / 10:.1f}"
 
 
 def _is_certain_in_part(result: LineResult) -> bool:

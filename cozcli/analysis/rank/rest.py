@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from cozcli.analysis.estimate.shape import Effect, effect_at
 from cozcli.analysis.input.targets import largest_effect
-from cozcli.analysis.result import THROUGHPUT, LineResult
+from cozcli.analysis.result import THROUGHPUT, LineResult, Mark
 
 #: As many results are always shown in full.
-MANY, MIN_SHOWN = 10, 3
+MANY, MIN_SHOWN = 5, 3
 #: Results that are certain to change less than this at that speedup are summed up in a sentence.
 MATTERS, TELLING = 0.01, 0.25
 
@@ -41,8 +41,9 @@ def divide(results: Sequence[LineResult]) -> tuple[tuple[LineResult, ...], tuple
 
 
 def hardly_matters(result: LineResult) -> bool:
-    """Is it certain that it changes next to nothing?"""
-    if not result.is_combined or result.significant or result.contention or result.marks:
+    """Is it certain that it changes next to nothing? With few data its share of the time may say so."""
+    marks = {*result.marks} - {Mark.FEW_DATA}
+    if not result.is_combined or result.significant or result.contention or marks:
         return False
     effect = effect_at(result, TELLING)
     return effect is not None and max(effect.high, -effect.low) < MATTERS

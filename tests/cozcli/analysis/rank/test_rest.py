@@ -22,9 +22,10 @@ def small(number: int, high: float = 0.004, share: float | None = 0.01) -> LineR
 
 
 def test_lines_that_are_certain_not_to_matter_are_the_rest_where_there_are_many() -> None:
-    many = [small(number) for number in range(MANY + 5)]
+    many = [small(number) for number in range(MANY + 7)]
     many[7] = replace(many[7], significant=True)
-    many[8] = replace(many[8], marks=(Mark.FEW_DATA,))
+    many[8] = replace(many[8], marks=(Mark.CORES,))
+    many[11] = replace(many[11], marks=(Mark.FEW_DATA,))  # but its share says enough
     many[9] = small(9, high=0.02)
     many[10] = replace(many[10], is_combined=False)
     shown, rest = divide(many)
