@@ -15,7 +15,6 @@ from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
 from cozcli.compare.sides import program_path
 from cozcli.errors import CozError
-from cozcli.messages import cannot_write, printable
 from cozcli.status_row import StatusRow
 
 DEFAULT_DURATION = "3m"
@@ -103,12 +102,8 @@ def _draw(report: object, name: str) -> None:
         os.environ["MPLCONFIGDIR"] = "/tmp"
     from cozcli.bias.figure import write_figure
     from cozcli.bias.report import Report
-    from cozcli.output_file import replacing, resolve
+    from cozcli.output_file import writing
 
     assert isinstance(report, Report)
-    try:
-        with replacing(resolve(name)) as temporary:
-            write_figure(report, temporary)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(printable(name), reason)) from None
+    with writing(name) as temporary:
+        write_figure(report, temporary)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted
 
@@ -81,9 +81,7 @@ class Helper:
                     stderr=subprocess.PIPE,
                 )
         except OSError as error:
-            raise CozError(
-                messages.scope.helper_failed(str(self.path), error.strerror or str(error))
-            ) from None
+            raise CozError(messages.scope.helper_failed(str(self.path), reason_of(error))) from None
         out, complaint = process.communicate()
         with self._lock:
             self._running = None

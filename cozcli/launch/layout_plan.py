@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import read_elf, read_shebang
 from cozcli.launch.helper import ask_helper, failure
@@ -96,7 +96,7 @@ def _check_kind(program: Path) -> None:
     try:
         elf, script = read_elf(program), read_shebang(program)
     except OSError as error:
-        raise CozError(messages.layout.unreadable(str(program), error.strerror or str(error))) from error
+        raise CozError(messages.layout.unreadable(str(program), reason_of(error))) from error
     if script is not None:
         raise CozError(messages.layout.is_script(str(program), script))
     if elf is not None and "musl" in os.path.basename(elf.interpreter):

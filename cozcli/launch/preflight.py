@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
 from cozcli.messages import cannot_write
@@ -67,7 +67,7 @@ def check_program(path: Path) -> ElfFile:
         mode = path.stat().st_mode
     except OSError as error:
         raise CozError(
-            messages.program.program_unreadable(str(path), error.strerror or str(error)),
+            messages.program.program_unreadable(str(path), reason_of(error)),
             STATUS_NOT_EXECUTABLE,
         ) from None
     if script is not None:
@@ -145,8 +145,7 @@ def open_output(name: str) -> Output:
             stream.seek(-1, os.SEEK_END)
             last = stream.read(1)
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(name, reason)) from None
+        raise CozError(cannot_write(name, reason_of(error))) from None
     if not head.startswith(OWN_PROFILE):
         if is_classic(head):
             raise CozError(messages.run.output_is_classic(name))
