@@ -76,19 +76,14 @@ def execute(options: argparse.Namespace) -> int:
 
     seed = random.getrandbits(63) if options.layout_seed is None else options.layout_seed
     question = Question(command, options.duration, options.margin, seed, options.input, not options.no_names)
-    row = StatusRow() if StatusRow.is_possible() else None
     begin = time.monotonic()
+    with StatusRow.progress("coz bias") as show:
 
-    def watch(done: int, wanted: int) -> None:
-        if row is not None:
+        def watch(done: int, wanted: int) -> None:
             left = (time.monotonic() - begin) / done * max(0, wanted - done)
-            row.show(f"coz bias: run {done} of {wanted}, {left:.0f} s left")
+            show(f"run {done} of {wanted}, {left:.0f} s left")
 
-    try:
         answer = study(question, watch)
-    finally:
-        if row is not None:
-            row.release()
     report = reports.Report(command, answer.bias, options.margin, seed, answer.randomised)
     shared.write(reports.render_json(report) if options.json else reports.render_text(report))
     if options.plot is not None:

@@ -120,23 +120,17 @@ def measured(sides: Sequence[Side], plan: Plan) -> Collected:
     from cozcli.compare.collect import collect
     from cozcli.compare.estimate import half_width
 
-    row = StatusRow() if StatusRow.is_possible() else None
     begin = time.monotonic()
+    with StatusRow.progress("coz compare") as show:
 
-    def watch(collected: Collected) -> None:
-        if row is None:
-            return
-        done = len(collected.blocks)
-        half = half_width(collected.pairs(plan.metric))
-        known = f", ±{100 * half:.2g} %" if done >= MIN_PAIRS else ""
-        left = (time.monotonic() - begin) / done * (plan.pairs - done)
-        row.show(f"coz compare: pair {done} of {plan.pairs}{known}, at most {left:.0f} s left")
+        def watch(collected: Collected) -> None:
+            done = len(collected.blocks)
+            half = half_width(collected.pairs(plan.metric))
+            known = f", ±{100 * half:.2g} %" if done >= MIN_PAIRS else ""
+            left = (time.monotonic() - begin) / done * (plan.pairs - done)
+            show(f"pair {done} of {plan.pairs}{known}, at most {left:.0f} s left")
 
-    try:
         return collect(sides, plan, watch)
-    finally:
-        if row is not None:
-            row.release()
 
 
 def _doubts(report: Report) -> list[Problem]:

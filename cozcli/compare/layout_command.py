@@ -90,17 +90,11 @@ def execute_check(options: argparse.Namespace) -> int:
     plan = plan_layout(program_of(command), options.rerandomize)
     generator = random.Random(options.layout_seed)
     seeds = [generator.getrandbits(63) for _ in range(options.seeds)]
-    row = StatusRow() if StatusRow.is_possible() else None
-    progress = (lambda text: row.show(f"coz: {text}")) if row else (lambda text: None)
     try:
-        test = self_test(plan, command, seeds, options.input, progress=progress) if seeds else None
+        with StatusRow.progress("coz") as show:
+            test = self_test(plan, command, seeds, options.input, progress=show) if seeds else None
     except OSError as error:
-        raise CozError(
-            messages.cannot_start(command[0], reason_of(error)), STATUS_NOT_EXECUTABLE
-        ) from error
-    finally:
-        if row:
-            row.release()
+        raise CozError(messages.cannot_start(command[0], reason_of(error)), STATUS_NOT_EXECUTABLE) from error
     shared.write(as_json(plan, test) if options.json else as_text(plan, test))
     return 0 if test is None or test.passed else STATUS_DIFFERS
 
