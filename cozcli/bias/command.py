@@ -11,6 +11,7 @@ from pathlib import Path
 from cozcli.bias import PACKAGES, messages
 from cozcli.commands import options as shared
 from cozcli.commands import values
+from cozcli.commands.plot import SUFFIXES
 from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
 from cozcli.compare.sides import program_path
@@ -18,7 +19,6 @@ from cozcli.errors import CozError
 from cozcli.status_row import StatusRow
 
 DEFAULT_DURATION = "3m"
-SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -59,12 +59,12 @@ def draw(document: dict[str, Any], path: str, theme: str = "light") -> None:
     Raises:
         CozError: it cannot be written, or is damaged.
     """
-    from cozcli.compare.figure import draw_comparison, draw_suite, save
+    from cozcli.compare.figure import draw_comparison, draw_into, draw_suite
     from cozcli.reports.theme import theme_named
 
     drawer = draw_suite if "programs" in document else draw_comparison
     with writing(path) as temporary:
         try:
-            save(lambda: drawer(document, theme_named(theme)), temporary, theme_named(theme))
+            draw_into(lambda: drawer(document, theme_named(theme)), temporary, theme_named(theme))
         except (KeyError, TypeError, ValueError) as error:
             raise CozError(cannot_write(path, f"the comparison is damaged: {error!r}")) from None
