@@ -14,8 +14,6 @@ from cozcli.launch.helper import ask_helper, failure
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
-#: What counted visits before version 0.9: means AUTO now.
-JUMP = "jump"
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
 
@@ -119,9 +117,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
         groups.append([("begin", resolved[begin], label), ("end", resolved[end], label)])
     groups += [[("arrival", resolved[name], _display_name(resolved[name]))] for name in wanted.arrival]
     if groups:
-        if wanted.by == JUMP:
-            tables.warnings.append(messages.points.no_jumps_any_more())
-        chooser = Chooser(AUTO if wanted.by == JUMP else wanted.by, _costs(helper))
+        chooser = Chooser(wanted.by, _costs(helper))
         for group in groups:
             takes_charges = wanted.amplified and group[0][0] != "throughput"
             by = chooser.choose([point for _, point, _ in group], takes_charges)

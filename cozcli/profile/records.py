@@ -71,7 +71,7 @@ class Arrivals(NamedTuple):
 class LocationPoint(NamedTuple):
     """A progress point that the command line asked for, and what counted its visits.
 
-    `by` is "hardware", "jump", "breakpoint" or "samples"; "none" when nothing could.
+    `by` is "hardware", "breakpoint" or "samples"; "none" when nothing could.
     """
 
     name: str
