@@ -77,7 +77,11 @@ def execute(options: argparse.Namespace) -> int:
     check_input(options.input)
     choose_processors(options.cpus)
     plan = plan_of(options)
-    sides = arranged(sides_of(options.a, options.program), options)
+    is_random = options.stack == "random"
+    sides = [
+        arranged(side, options.heap, is_random, options.input)
+        for side in sides_of(options.a, options.program)
+    ]
     sides, stay = with_functions_moved(sides, options.layout, plan.seed, options.input, options.rerandomize)
     collected = measured([*sides, *([sides[0]._replace(name="A, again")] if options.control else [])], plan)
     metrics = metrics_of(options)

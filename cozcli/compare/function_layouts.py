@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.design import Layout
-from cozcli.compare.layouts import preload
 from cozcli.compare.self_test import program_of, self_test
 from cozcli.compare.trial import Side
 from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch.layout_plan import LayoutPlan, plan_layout
+from cozcli.launch.runtime_library import preload
 
 #: With a smaller share of its code movable, a program's layouts would differ too little; but some hundred
 #: bytes of the start-up files stay in any program.

@@ -14,6 +14,7 @@ from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
 from cozcli.launch.points import LocationPoint
+from cozcli.launch.runtime_library import preload
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
@@ -100,8 +101,7 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
 def preloaded(library: Path, inherited: Mapping[str, str]) -> dict[str, str]:
     """The inherited environment with the runtime library, and without any of its variables."""
     environment = {key: value for key, value in inherited.items() if key not in VARIABLES}
-    preload = [environment["LD_PRELOAD"]] if environment.get("LD_PRELOAD") else []
-    environment["LD_PRELOAD"] = ":".join([*preload, str(library)])
+    preload(environment, library)
     return environment
 
 

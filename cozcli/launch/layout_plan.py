@@ -11,7 +11,7 @@ from cozcli.errors import CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import read_elf, read_shebang
 from cozcli.launch.helper import ask_helper, failure
-from cozcli.launch.runtime_library import find_installation
+from cozcli.launch.runtime_library import find_installation, preload
 
 LIBRARY = "libcoz-layout.so"
 #: What the library reads.
@@ -107,7 +107,6 @@ def preloaded(
     plan: LayoutPlan, seed: int | str, environment: Mapping[str, str], report: str = ""
 ) -> dict[str, str]:
     """The environment of a run of the plan's program."""
-    before = environment.get("LD_PRELOAD")
-    library = str(plan.library)
-    preload = f"{before}:{library}" if before else library
-    return {**environment, **plan.variables(seed, report), "LD_PRELOAD": preload}
+    made = {**environment, **plan.variables(seed, report)}
+    preload(made, plan.library)
+    return made
