@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cozcli.errors import CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import read_elf, read_shebang
-from cozcli.launch.helper import ask_helper, failure
+from cozcli.launch.helper import Helper, failure
 from cozcli.launch.runtime_library import find_installation, preload
 
 LIBRARY = "libcoz-layout.so"
@@ -72,7 +72,7 @@ def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
     if not library.is_file():
         raise CozError(messages.layout.no_library(str(library)))
     _check_kind(program)
-    status, answer = ask_helper(installation.helper, ["layout", str(program)])
+    status, answer = Helper(installation.helper).ask(["layout", str(program)])
     if status == _REFUSED:
         raise CozError(messages.layout.refused(answer["message"], answer.get("remedy", "")))
     if status != 0:

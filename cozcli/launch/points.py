@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
 from cozcli.launch import messages
-from cozcli.launch.helper import ask_helper, failure
+from cozcli.launch.helper import Helper, failure
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
@@ -179,7 +179,7 @@ def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, R
     answers: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in names}
     for table in tables.tables:
         options = [option for name in names for option in ("--location", name)]
-        status, answer = ask_helper(helper, ["locations", *options, table.binary])
+        status, answer = Helper(helper).ask(["locations", *options, table.binary])
         if status != 0:
             raise CozError(failure(table.binary, status, answer))
         for found in answer["names"]:
@@ -221,7 +221,7 @@ def _sampled(point: ResolvedPoint, tables: LineTables) -> LocationPoint:
 
 
 def _costs(helper: Path) -> Costs:
-    status, answer = ask_helper(helper, ["breakpoints"])
+    status, answer = Helper(helper).ask(["breakpoints"])
     if status != 0:
         raise CozError(messages.scope.helper_failed(str(helper), answer.get("message", f"status {status}")))
     hardware, instruction = answer["hardware"], answer["instruction"]

@@ -149,7 +149,10 @@ def open_output(name: str) -> Output:
     if not head.startswith(OWN_PROFILE):
         if is_classic(head):
             raise CozError(messages.run.output_is_classic(name))
-        if not _is_other_profile(head):
+        # Imported only here: reading profiles takes a good part of the time until the program starts.
+        from cozcli.profile.reader import looks_like_profile
+
+        if not looks_like_profile(head):
             raise CozError(messages.run.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
 
@@ -159,13 +162,6 @@ def is_classic(head: bytes) -> bool:
     from cozcli.profile.reader import is_classic_line  # which most runs need not wait for
 
     return any(map(is_classic_line, head.splitlines()))
-
-
-def _is_other_profile(head: bytes) -> bool:
-    # Imported only here: reading profiles takes a good part of the time until the program starts.
-    from cozcli.profile.reader import looks_like_profile
-
-    return looks_like_profile(head)
 
 
 def _has_capabilities(path: Path) -> bool:

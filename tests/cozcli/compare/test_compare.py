@@ -97,6 +97,8 @@ def test_failing_runs_are_refused_with_their_last_words(script, capsys):
     )
     assert compare("--", script("killed", "kill -9 $$"), "---", "true") == 2
     assert "was killed by SIGKILL" in capsys.readouterr().err
+    assert compare("--", script("killed", "kill -40 $$"), "---", "true") == 2
+    assert "was killed by signal 40" in capsys.readouterr().err
 
 
 def test_other_output_is_refused(script, capsys):
