@@ -27,3 +27,8 @@ class CozError(Exception):
         super().__init__(problem.text)
         self.problem = problem
         self.status = status
+
+
+def reason_of(error: Exception) -> str:
+    """Why: of the system's errors without number and path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

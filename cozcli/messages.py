@@ -6,6 +6,7 @@ made. A text says what happened and what follows from it, its hint what to do.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
@@ -49,6 +50,14 @@ def listed(items: Sequence[object], named: int = NAMED) -> str:
     if len(texts) <= named:
         return ", ".join(texts)
     return f"{', '.join(texts[:named])} and {len(texts) - named} more"
+
+
+def signal_name(number: int) -> str:
+    """`SIGSEGV`; most real-time signals have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def starts_others(command: str) -> str:

@@ -6,11 +6,11 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cozcli import messages
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 
 #: As many links as the kernel follows.
 _MAX_LINKS = 40
@@ -83,6 +83,23 @@ def replacing(target: Path) -> Iterator[Path]:
     except BaseException:
         os.unlink(name)
         raise
+
+
+@contextlib.contextmanager
+def writing(name: str | Path, check: Callable[[Path], None] = lambda target: None) -> Iterator[Path]:
+    """As `replacing`, for a file that a user named; before, `check` is called with its real path.
+
+    Raises:
+        CozError: it cannot be written, or another user's file or link is there; so does an OSError or a
+            ValueError of `check` or the block end the command.
+    """
+    try:
+        target = resolve(name)
+        check(target)
+        with replacing(target) as temporary:
+            yield temporary
+    except (OSError, ValueError) as error:
+        raise CozError(messages.cannot_write(str(name), reason_of(error))) from None
 
 
 def _may_be_planted(entry: Path) -> bool:

@@ -12,10 +12,12 @@ Any thread may call; a lock orders the calls. Errors of the terminal end the dis
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import termios
 import threading
+from collections.abc import Callable, Iterator
 
 _SAVE, _RESTORE = "\x1b7", "\x1b8"
 #: Smaller terminals have no row to spare.
@@ -36,6 +38,24 @@ class StatusRow:
     def is_possible(descriptor: int = 2) -> bool:
         """Is it a terminal that knows a cursor?"""
         return os.isatty(descriptor) and os.environ.get("TERM", "") not in ("", "dumb")
+
+    @classmethod
+    @contextlib.contextmanager
+    def progress(cls, who: str, on_ctrl_z: bool = False) -> Iterator[Callable[[str], None]]:
+        """What shows a text until the block ends; without a terminal it does nothing.
+
+        who: stands before each text. on_ctrl_z: see `release_on_ctrl_z`.
+        """
+        if not cls.is_possible():
+            yield lambda text: None
+            return
+        row = cls()
+        if on_ctrl_z:
+            row.release_on_ctrl_z()
+        try:
+            yield lambda text: row.show(f"{who}: {text}")
+        finally:
+            row.release()
 
     def columns(self) -> int:
         """How long a text may be."""

@@ -16,13 +16,6 @@ def no_baseline(locations: Sequence[str]) -> Problem:
     )
 
 
-def clipped_windows(number: int, total: int) -> Problem:
-    """Windows in which a delay could not be applied in full."""
-    return Problem(
-        f"{number:,} of {count(total, 'experiment')} left out: their delays could not be applied in full.",
-    )
-
-
 def unsettled_windows(number: int, total: int) -> Problem:
     """Windows which closed with delays still owed."""
     return Problem(

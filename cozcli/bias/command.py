@@ -11,15 +11,14 @@ from pathlib import Path
 from cozcli.bias import PACKAGES, messages
 from cozcli.commands import options as shared
 from cozcli.commands import values
+from cozcli.commands.plot import SUFFIXES
 from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
 from cozcli.compare.sides import program_path
 from cozcli.errors import CozError
-from cozcli.messages import cannot_write, printable
 from cozcli.status_row import StatusRow
 
 DEFAULT_DURATION = "3m"
-SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -77,19 +76,14 @@ def execute(options: argparse.Namespace) -> int:
 
     seed = random.getrandbits(63) if options.layout_seed is None else options.layout_seed
     question = Question(command, options.duration, options.margin, seed, options.input, not options.no_names)
-    row = StatusRow() if StatusRow.is_possible() else None
     begin = time.monotonic()
+    with StatusRow.progress("coz bias") as show:
 
-    def watch(done: int, wanted: int) -> None:
-        if row is not None:
+        def watch(done: int, wanted: int) -> None:
             left = (time.monotonic() - begin) / done * max(0, wanted - done)
-            row.show(f"coz bias: run {done} of {wanted}, {left:.0f} s left")
+            show(f"run {done} of {wanted}, {left:.0f} s left")
 
-    try:
         answer = study(question, watch)
-    finally:
-        if row is not None:
-            row.release()
     report = reports.Report(command, answer.bias, options.margin, seed, answer.randomised)
     shared.write(reports.render_json(report) if options.json else reports.render_text(report))
     if options.plot is not None:
@@ -103,12 +97,8 @@ def _draw(report: object, name: str) -> None:
         os.environ["MPLCONFIGDIR"] = "/tmp"
     from cozcli.bias.figure import write_figure
     from cozcli.bias.report import Report
-    from cozcli.output_file import replacing, resolve
+    from cozcli.output_file import writing
 
     assert isinstance(report, Report)
-    try:
-        with replacing(resolve(name)) as temporary:
-            write_figure(report, temporary)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(printable(name), reason)) from None
+    with writing(name) as temporary:
+        write_figure(report, temporary)

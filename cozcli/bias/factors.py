@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cozcli.compare.design import STACK_STEP, Layout
-from cozcli.compare.layouts import Arranger, preload
+from cozcli.compare.layouts import Arranger
 from cozcli.compare.trial import Side
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan
+from cozcli.launch.runtime_library import preload
 
 #: In the order of reports.
 FACTORS = ("environment", "stack", "heap", "code", "aslr")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,12 +12,11 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from cozcli.bias.report import Report
 from cozcli.bias.result import PAGE
-from cozcli.reports.theme import LIGHT, Theme
+from cozcli.reports.theme import LIGHT, Theme, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DPI = 150
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:+.3g} %" if abs(value) > 1e-9 else "0 %")
 
 
@@ -27,7 +26,6 @@ def write_figure(report: Report, path: Path, theme: Theme = LIGHT) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    undated: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with matplotlib.rc_context(theme.style()):
         figure = Figure(figsize=(9.0, 3.3), layout="constrained")
         FigureCanvasAgg(figure)
@@ -36,7 +34,7 @@ def write_figure(report: Report, path: Path, theme: Theme = LIGHT) -> None:
         _draw_layouts(layouts, report, theme)
         for axes in (sweep, layouts):
             axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(path, dpi=_DPI, metadata=undated.get(path.suffix.lower()))
+        save(figure, path)
 
 
 def _draw_sweep(axes: Axes, report: Report, theme: Theme) -> None:

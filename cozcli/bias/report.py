@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 import statistics
@@ -12,9 +11,9 @@ from typing import Any, NamedTuple
 from cozcli import __version__
 from cozcli.bias.result import Aliasing, Bias, Change, Factor
 from cozcli.messages import listed, printable
+from cozcli.reports.cells import p_text
 
 FORMAT, VERSION = "coz-bias", 1
-_WIDE = 500
 _NOUNS = {
     "environment": "environment size",
     "stack": "stack position",
@@ -87,15 +86,11 @@ def render_text(report: Report) -> str:
 
 
 def _table(factors: Sequence[Factor]) -> str:
-    from rich.console import Console
-    from rich.table import Table
+    from cozcli.reports.console import plain_table  # which needs rich
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     headings = ("Factor", "Share of variance", "95 %", "Deviation between places", "95 %", "Places")
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
-    for each in factors:
-        table.add_row(
+    rows = [
+        (
             _NOUNS[each.factor],
             f"{100 * each.share:.0f} %",
             f"{100 * each.low:.0f} to {100 * each.high:.0f} %",
@@ -103,9 +98,9 @@ def _table(factors: Sequence[Factor]) -> str:
             f"{100 * each.deviation_low:.2f} to {100 * each.deviation_high:.2f} %",
             str(each.levels),
         )
-    text = io.StringIO()
-    Console(file=text, width=_WIDE, color_system=None, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+        for each in factors
+    ]
+    return plain_table(headings, rows)
 
 
 def rank_sentence(report: Report) -> str:
@@ -125,11 +120,11 @@ def _slow_place(each: Aliasing) -> str:
     if each.factor == "heap":
         text = (
             f"Big blocks of the heap: their default place is {slower} than blocks at random offsets "
-            f"(p = {_p(each.p)}); {each.remedy} avoids that."
+            f"(p = {p_text(each.p)}); {each.remedy} avoids that."
         )
     else:
         text = (
-            f"Environment sizes of {each.residue} bytes modulo 4096 are {slower} (p = {_p(each.p)}). "
+            f"Environment sizes of {each.residue} bytes modulo 4096 are {slower} (p = {p_text(each.p)}). "
             f"{each.remedy}"
         )
         if each.remedied is not None:
@@ -165,7 +160,3 @@ def verdict_sentence(report: Report) -> str:
 
 def _change(each: Change) -> str:
     return f"{100 * (each.ratio - 1):.1f} % [{100 * (each.low - 1):.1f}, {100 * (each.high - 1):.1f}]"
-
-
-def _p(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

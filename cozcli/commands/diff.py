@@ -27,15 +27,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="only this line: FILE:LINE, FILE, a function, or a pattern with %% for any text",
     )
     parser.add_argument("--progress-point", metavar="NAME", help="only effects on this progress point")
-    forms = parser.add_mutually_exclusive_group()
-    for name, what in (("json", "JSON"), ("csv", "CSV"), ("markdown", "a Markdown table")):
-        forms.add_argument(
-            f"--{name}",
-            dest="form",
-            action="store_const",
-            const=name,
-            help=f"print {what} instead of a table",
-        )
+    shared.add_forms(parser, {name: f"{what} instead of a table" for name, what in shared.FORMS.items()})
     parser.set_defaults(execute=execute, parser=parser)
 
 

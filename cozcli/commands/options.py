@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cozcli import messages
 from cozcli.errors import CozError, Problem
 from cozcli.messages import printable
 
 DEFAULT_PROFILE = "profile.coz"
+#: Forms besides the table, and what --help says of them.
+FORMS = {"json": "print JSON", "csv": "print CSV", "markdown": "print a Markdown table"}
 
 
 def add_analysis_options(parser: argparse.ArgumentParser, min_points: int | None, default: str) -> None:
@@ -86,6 +88,13 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
         help="do not use coz.toml, which has a project's options and is looked for in the current folder and "
         "those above it, then in the program's",
     )
+
+
+def add_forms(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
+    """An option for each form, of which one may be given, as `form`."""
+    group = parser.add_mutually_exclusive_group()
+    for name, what in forms.items():
+        group.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
 
 
 def pattern(text: str) -> str:

@@ -17,7 +17,7 @@ from cozcli.commands import options as shared
 from cozcli.errors import CozError
 from cozcli.extensions import drawing
 from cozcli.messages import cannot_write, printable
-from cozcli.output_file import replacing, resolve
+from cozcli.output_file import writing
 from cozcli.profile.profile import Profile, load_profile
 
 #: A curve of fewer speedups is not drawn (the dissertation's number), unless no more were asked for.
@@ -101,13 +101,9 @@ def execute(options: argparse.Namespace) -> int:
     else:
         wanted, rest = analysis.results, ()
         shown = leading(wanted, options.top, options.top)
-    try:
-        left_out = len(analysis.results) - len(shown)
-        with replacing(resolve(output)) as temporary:
-            write_figure(replace(analysis, results=shown), temporary, left_out, theme_named(options.theme))
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(options.output, reason)) from None
+    left_out = len(analysis.results) - len(shown)
+    with writing(options.output) as temporary:
+        write_figure(replace(analysis, results=shown), temporary, left_out, theme_named(options.theme))
     print(printable(str(output)), flush=True)
     if rest:
         print(f"coz: not drawn: {describe_rest(rest)}", file=sys.stderr)

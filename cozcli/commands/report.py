@@ -40,9 +40,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     shared.add_analysis_options(parser, min_points=1, default="1")
-    forms = parser.add_mutually_exclusive_group()
-    for name, what in FORMS.items():
-        forms.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
+    shared.add_forms(parser, FORMS)
     parser.add_argument(
         "--no-source", dest="source", action="store_false", help="do not show the text of the leading lines"
     )

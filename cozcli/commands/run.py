@@ -13,7 +13,7 @@ from cozcli.commands.classic_options import left_over
 from cozcli.commands.messages import config_used
 from cozcli.commands.options import print_warnings
 from cozcli.commands.run_options import add_options
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 from cozcli.extensions import extensions
 from cozcli.launch import messages
 from cozcli.launch.classic_output import ClassicOutput
@@ -180,7 +180,7 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
     try:
         _say_outcome(launch, output, beginning, ending, options)
     except OSError as error:
-        _say(messages.run.profile_incomplete(options.output, error.strerror or str(error)))
+        _say(messages.run.profile_incomplete(options.output, reason_of(error)))
     output.discard_if_empty()
     if launch.classic is not None:
         print_warnings(launch.classic.finish())
@@ -241,7 +241,7 @@ def _run_once(
             append_ending(output.path, beginning, ending, launch.job)
         print_warnings(process.end())
     except OSError as error:
-        _say(messages.run.profile_incomplete(name, error.strerror or str(error)))
+        _say(messages.run.profile_incomplete(name, reason_of(error)))
     return ending
 
 

@@ -262,9 +262,9 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     )
     points.add_argument(
         "--progress-by",
-        choices=("auto", "hardware", "breakpoint", "jump"),
+        choices=("auto", "hardware", "breakpoint"),
         default="auto",
         help="what counts visits: the processor's breakpoints, of which there are four, or breakpoint "
-        "instructions written into the program's code; auto: whichever suits the machine. jump, of earlier "
-        "versions, means auto (default: %(default)s)",
+        "instructions written into the program's code; auto: whichever suits the machine "
+        "(default: %(default)s)",
     )

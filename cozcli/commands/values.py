@@ -62,12 +62,17 @@ def speedups(text: str) -> tuple[int, ...]:
 
 
 def ranks(text: str) -> frozenset[int]:
+    """Ranks of a job."""
+    return numbers(text, 7, "ranks, as in 0-3,8")
+
+
+def numbers(text: str, digits: int, of_what: str) -> frozenset[int]:
     """Numbers and ranges of numbers, with commas."""
     chosen: set[int] = set()
     for part in text.split(","):
-        match = re.fullmatch(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", part)
-        if not match or (match[2] and int(match[2]) < int(match[1])):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a list of ranks, as in 0-3,8")
+        match = re.fullmatch(rf"([0-9]{{1,{digits}}})(?:-([0-9]{{1,{digits}}}))?", part)
+        if not match or int(match[2] or match[1]) < int(match[1]):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of {of_what}")
         chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return frozenset(chosen)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from cozcli.analysis import PACKAGES
 from cozcli.commands import messages
 from cozcli.commands import options as shared
-from cozcli.errors import CozError
-from cozcli.messages import cannot_write, printable
+from cozcli.errors import CozError, reason_of
+from cozcli.messages import printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
@@ -77,15 +77,12 @@ def execute(options: argparse.Namespace) -> int:
     try:
         page = render_page(profiles, sources)
     except OSError as error:
-        raise CozError(messages.template_missing(error.strerror or str(error))) from None
+        raise CozError(messages.template_missing(reason_of(error))) from None
     output = Path(options.output)
     try:
-        write_page(page, output, options.force)
+        write_page(page, options.output, options.force)
     except NotOurPageError:
         raise CozError(messages.not_our_page(options.output)) from None
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(options.output, reason)) from None
     print(printable(str(output)), flush=True)
     for profile in profiles:
         shared.print_warnings(profile.analysis.warnings)

@@ -77,7 +77,11 @@ def execute(options: argparse.Namespace) -> int:
     check_input(options.input)
     choose_processors(options.cpus)
     plan = plan_of(options)
-    sides = arranged(sides_of(options.a, options.program), options)
+    is_random = options.stack == "random"
+    sides = [
+        arranged(side, options.heap, is_random, options.input)
+        for side in sides_of(options.a, options.program)
+    ]
     sides, stay = with_functions_moved(sides, options.layout, plan.seed, options.input, options.rerandomize)
     collected = measured([*sides, *([sides[0]._replace(name="A, again")] if options.control else [])], plan)
     metrics = metrics_of(options)
@@ -120,23 +124,17 @@ def measured(sides: Sequence[Side], plan: Plan) -> Collected:
     from cozcli.compare.collect import collect
     from cozcli.compare.estimate import half_width
 
-    row = StatusRow() if StatusRow.is_possible() else None
     begin = time.monotonic()
+    with StatusRow.progress("coz compare") as show:
 
-    def watch(collected: Collected) -> None:
-        if row is None:
-            return
-        done = len(collected.blocks)
-        half = half_width(collected.pairs(plan.metric))
-        known = f", ±{100 * half:.2g} %" if done >= MIN_PAIRS else ""
-        left = (time.monotonic() - begin) / done * (plan.pairs - done)
-        row.show(f"coz compare: pair {done} of {plan.pairs}{known}, at most {left:.0f} s left")
+        def watch(collected: Collected) -> None:
+            done = len(collected.blocks)
+            half = half_width(collected.pairs(plan.metric))
+            known = f", ±{100 * half:.2g} %" if done >= MIN_PAIRS else ""
+            left = (time.monotonic() - begin) / done * (plan.pairs - done)
+            show(f"pair {done} of {plan.pairs}{known}, at most {left:.0f} s left")
 
-    try:
         return collect(sides, plan, watch)
-    finally:
-        if row is not None:
-            row.release()
 
 
 def _doubts(report: Report) -> list[Problem]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.instrument import Reading
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 
 _HARDWARE, _SOFTWARE = 0, 1
 #: By the names of metrics: type and number, as in linux/perf_event.h.
@@ -124,4 +124,4 @@ def _refusal(name: str, error: OSError) -> Problem:
     no_counter = error.errno in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP)
     if EVENTS[name][0] == _HARDWARE and no_counter:
         return messages.no_hardware_counter(name)
-    return messages.event_refused(name, error.strerror or str(error))
+    return messages.event_refused(name, reason_of(error))

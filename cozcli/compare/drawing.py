@@ -12,7 +12,7 @@ from cozcli.commands import options as shared
 from cozcli.compare import messages as comparison_messages
 from cozcli.errors import CozError
 from cozcli.messages import cannot_write
-from cozcli.output_file import replacing, resolve
+from cozcli.output_file import writing
 from cozcli.reports.page_file import NotOurPageError, check_overwriting
 
 
@@ -59,14 +59,12 @@ def draw(document: dict[str, Any], path: str, theme: str = "light") -> None:
     Raises:
         CozError: it cannot be written, or is damaged.
     """
-    from cozcli.compare.figure import draw_comparison, draw_suite, save
+    from cozcli.compare.figure import draw_comparison, draw_into, draw_suite
     from cozcli.reports.theme import theme_named
 
-    try:
-        drawer = draw_suite if "programs" in document else draw_comparison
-        with replacing(resolve(path)) as temporary:
-            save(lambda: drawer(document, theme_named(theme)), temporary, theme_named(theme))
-    except OSError as error:
-        raise CozError(cannot_write(path, error.strerror or str(error))) from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise CozError(cannot_write(path, f"the comparison is damaged: {error!r}")) from None
+    drawer = draw_suite if "programs" in document else draw_comparison
+    with writing(path) as temporary:
+        try:
+            draw_into(lambda: drawer(document, theme_named(theme)), temporary, theme_named(theme))
+        except (KeyError, TypeError, ValueError) as error:
+            raise CozError(cannot_write(path, f"the comparison is damaged: {error!r}")) from None

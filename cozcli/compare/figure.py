@@ -21,12 +21,11 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy import stats
 
 from cozcli.messages import printable
-from cozcli.reports.theme import Theme
+from cozcli.reports.theme import Theme, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DPI = 150
 #: Rows of a suite stand so far apart, in inches.
 _ROW = 0.3
 _MARKERS = "osD^v<>"
@@ -38,11 +37,10 @@ _PAIRS = "Each pair's ratio. The band is the interval of all. A trend would show
 _QUANTILES = "Runs on the line are distributed normally. The verdict does not need that; a t-test does."
 
 
-def save(draw: Callable[[], Figure], path: Path, theme: Theme) -> None:
-    """Draw in the theme's style and write the file; the same picture makes the same file."""
-    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
+def draw_into(draw: Callable[[], Figure], path: Path, theme: Theme) -> None:
+    """Draw in the theme's style and write the file."""
     with matplotlib.rc_context(theme.style()):
-        draw().savefig(path, dpi=_DPI, metadata=metadata)
+        save(draw(), path)
 
 
 def draw_comparison(document: dict[str, Any], theme: Theme) -> Figure:

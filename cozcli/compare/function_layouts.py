@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.design import Layout
-from cozcli.compare.layouts import preload
 from cozcli.compare.self_test import program_of, self_test
 from cozcli.compare.trial import Side
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch.layout_plan import LayoutPlan, plan_layout
+from cozcli.launch.runtime_library import preload
 
 #: With a smaller share of its code movable, a program's layouts would differ too little; but some hundred
 #: bytes of the start-up files stay in any program.
@@ -91,7 +91,7 @@ def _checked(side: Side, generator: random.Random, stdin: str, interval: int) ->
     try:
         test = self_test(plan, side.command, seeds, stdin, side.environment)
     except OSError as error:
-        raise CozError(messages.cannot_start(side.command[0], error.strerror or str(error))) from error
+        raise CozError(messages.cannot_start(side.command[0], reason_of(error))) from error
     if test.differences:
         seed, what = test.differences[0]
         raise CozError(messages.moving_changes(side.command[0], seed, what, interval))

@@ -21,7 +21,7 @@ import numpy as np
 from cozcli.compare import messages
 from cozcli.compare.estimate import CONFIDENCE, DETECTABLE, EQUIVALENCE_CONFIDENCE, verdict_of
 from cozcli.compare.result import MIN_PAIRS, Estimate
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 
 
 class Command(NamedTuple):
@@ -44,7 +44,7 @@ def read_hyperfine(path: str) -> list[Command]:
             for each in document["results"]
         ]
     except OSError as error:
-        raise CozError(messages.no_input(path, error.strerror or str(error))) from None
+        raise CozError(messages.no_input(path, reason_of(error))) from None
     except (ValueError, KeyError, TypeError):
         raise CozError(messages.no_hyperfine(path)) from None
     if len(found) < 2 or any(len(each.times) < MIN_PAIRS or min(each.times) <= 0 for each in found):

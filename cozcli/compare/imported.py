@@ -12,7 +12,7 @@ from cozcli.compare.hyperfine import Command, estimate_unpaired, median, read_hy
 from cozcli.compare.report import COLUMNS, FORMAT, VERSION
 from cozcli.compare.result import Estimate
 from cozcli.messages import duration, printable
-from cozcli.reports.cells import to_csv, to_markdown
+from cozcli.reports.cells import p_text, to_csv, to_markdown
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -45,7 +45,7 @@ def _row(b: Command, found: Estimate) -> list[str]:
         found.verdict,
         f"{found.ratio:.4f}",
         f"{found.low:.4f} to {found.high:.4f}",
-        "<0.0001" if found.p < 0.0001 else f"{found.p:.4f}",
+        p_text(found.p),
         duration(1e9 * median(b)),
     ]
 

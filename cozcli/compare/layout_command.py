@@ -14,7 +14,7 @@ from cozcli.commands import values
 from cozcli.compare import messages
 from cozcli.compare.self_test import SelfTest, program_of, self_test
 from cozcli.compare.sides import program_path
-from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
+from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError, reason_of
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan, plan_layout, preloaded
 from cozcli.messages import count, printable
 from cozcli.status_row import StatusRow
@@ -90,17 +90,11 @@ def execute_check(options: argparse.Namespace) -> int:
     plan = plan_layout(program_of(command), options.rerandomize)
     generator = random.Random(options.layout_seed)
     seeds = [generator.getrandbits(63) for _ in range(options.seeds)]
-    row = StatusRow() if StatusRow.is_possible() else None
-    progress = (lambda text: row.show(f"coz: {text}")) if row else (lambda text: None)
     try:
-        test = self_test(plan, command, seeds, options.input, progress=progress) if seeds else None
+        with StatusRow.progress("coz") as show:
+            test = self_test(plan, command, seeds, options.input, progress=show) if seeds else None
     except OSError as error:
-        raise CozError(
-            messages.cannot_start(command[0], error.strerror or str(error)), STATUS_NOT_EXECUTABLE
-        ) from error
-    finally:
-        if row:
-            row.release()
+        raise CozError(messages.cannot_start(command[0], reason_of(error)), STATUS_NOT_EXECUTABLE) from error
     shared.write(as_json(plan, test) if options.json else as_text(plan, test))
     return 0 if test is None or test.passed else STATUS_DIFFERS
 
@@ -115,7 +109,7 @@ def execute_replay(options: argparse.Namespace) -> int:
     try:
         os.execve(command[0], command, preloaded(plan, options.seed, os.environ))
     except OSError as error:
-        problem = messages.cannot_start(command[0], error.strerror or str(error))
+        problem = messages.cannot_start(command[0], reason_of(error))
         raise CozError(problem, STATUS_NOT_EXECUTABLE) from error
 
 

@@ -6,7 +6,6 @@ that has a layout.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Protocol
 
 from cozcli.compare.design import Layout
@@ -17,9 +16,3 @@ class Arranger(Protocol):
 
     def arrange(self, environment: dict[str, str], layout: Layout) -> None:
         """Add what a run with this layout needs; `layout.seed` says where things go."""
-
-
-def preload(environment: dict[str, str], library: Path) -> None:
-    """Load a library into the program, behind those that are preloaded already."""
-    before = environment.get("LD_PRELOAD")
-    environment["LD_PRELOAD"] = f"{before}:{library}" if before else str(library)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cozcli.compare import messages
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 
 
 def check_input(path: str) -> None:
@@ -17,7 +17,7 @@ def check_input(path: str) -> None:
         with open(path, "rb"):
             pass
     except OSError as error:
-        raise CozError(messages.no_input(path, error.strerror or str(error))) from error
+        raise CozError(messages.no_input(path, reason_of(error))) from error
 
 
 def choose_processors(wanted: Sequence[int] | None) -> None:

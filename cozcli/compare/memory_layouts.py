@@ -19,7 +19,7 @@ from cozcli.compare.layouts import Arranger
 from cozcli.compare.trial import Side
 from cozcli.errors import CozError
 from cozcli.launch.elf import read_elf
-from cozcli.launch.runtime_library import find_installation
+from cozcli.launch.runtime_library import find_installation, preload
 from cozcli.messages import printable
 
 LIBRARY = "libcoz-heap.so"
@@ -40,8 +40,7 @@ class MemoryLayouts(NamedTuple):
     def arrange(self, environment: dict[str, str], layout: Layout) -> None:
         """Another seed for each run."""
         # Before other libraries: an allocator that is preloaded, too, comes behind.
-        others = environment.get("LD_PRELOAD")
-        environment["LD_PRELOAD"] = f"{self.library}:{others}" if others else str(self.library)
+        preload(environment, self.library, first=True)
         if self.heap:
             environment[HEAP] = self.heap
             environment[HEAP_SEED] = str(heap_seed(layout))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import signal
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import count, listed, printable
+from cozcli.messages import count, listed, printable, signal_name
 
 
 def no_programs() -> Problem:
@@ -51,7 +50,7 @@ def cannot_start(program: str, reason: str) -> Problem:
 
 def failed(name: str, command: Sequence[str], status: int, errors: str) -> Problem:
     """A run that did not end with status 0."""
-    end = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    end = f"was killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
     said = f"; its last words: {printable(errors.splitlines()[-1])}" if errors else ""
     return Problem(
         f"{name} ({printable(shlex.join(command))}) {end}{said}.",

@@ -147,9 +147,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=gate,
         help="end with status 1 if 'slower > 1%%', 'not faster', 'inconclusive', …; repeatable",
     )
-    forms = parser.add_mutually_exclusive_group()
-    for name, what in (("json", "JSON"), ("csv", "CSV"), ("markdown", "a Markdown table")):
-        forms.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=f"print {what}")
+    shared.add_forms(parser, shared.FORMS)
 
 
 def _heap(text: str) -> str:
@@ -184,10 +182,4 @@ def percentage(text: str) -> float:
 
 
 def _processors(text: str) -> list[int]:
-    found: set[int] = set()
-    for part in text.split(","):
-        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
-        if not match or int(match[2] or match[1]) < int(match[1]):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a list of processors, as in 1,3 or 2-5")
-        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
-    return sorted(found)
+    return sorted(values.numbers(text, 4, "processors, as in 1,3 or 2-5"))

@@ -11,7 +11,6 @@ import hashlib
 import io
 from collections.abc import Callable, Sequence
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -20,7 +19,7 @@ from cozcli.compare import messages
 from cozcli.compare.drawing import Table
 from cozcli.compare.figure import draw_suite, panels
 from cozcli.errors import CozError
-from cozcli.messages import cannot_write, printable
+from cozcli.messages import printable
 from cozcli.reports.page_file import NotOurPageError, write_page
 from cozcli.reports.theme import DARK, LIGHT, Theme
 
@@ -76,11 +75,9 @@ def write(document: dict[str, Any], sentences: str, tables: Sequence[Table], pat
         CozError: it cannot be written.
     """
     try:
-        write_page(render(document, sentences, tables), Path(path), force=False)
+        write_page(render(document, sentences, tables), path, force=False)
     except NotOurPageError:
         raise CozError(messages.not_our_page(path)) from None
-    except OSError as error:
-        raise CozError(cannot_write(path, error.strerror or str(error))) from None
 
 
 def render(document: dict[str, Any], sentences: str, tables: Sequence[Table]) -> str:

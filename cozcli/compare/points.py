@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.instrument import Reading
-from cozcli.compare.layouts import preload
 from cozcli.errors import CozError
+from cozcli.launch.runtime_library import preload
 
 VARIABLE = "COZ_POINT_TOTALS"
 PROGRESS, LATENCY = "progress", "latency"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 import statistics
@@ -20,9 +19,8 @@ from cozcli.compare.prediction import Prediction
 from cozcli.compare.result import Estimate
 from cozcli.compare.trial import Side, Trial
 from cozcli.messages import printable
-from cozcli.reports.cells import to_csv, to_markdown
+from cozcli.reports.cells import p_text, to_csv, to_markdown
 
-_WIDE = 500
 FORMAT, VERSION = "coz-comparison", 1
 COLUMNS = (*Estimate._fields, "metric", "a", "b")
 
@@ -131,19 +129,11 @@ def render_markdown(report: Report) -> str:
 
 def render_text(report: Report) -> str:
     """The commands, a table and the sentence."""
-    from rich.console import Console
-    from rich.table import Table
+    from cozcli.reports.console import plain_table  # which needs rich
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for number, heading in enumerate(_HEADINGS):
-        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
-    for row in _rows(report):
-        table.add_row(*row)
-    text = io.StringIO()
     # A terminal that is too narrow wraps lines, which loses nothing.
-    Console(file=text, width=_WIDE, color_system=None, highlight=False).print(table)
+    lines = plain_table(_HEADINGS, _rows(report))
     commands = "".join(f"{side.name}: {printable(shlex.join(side.command))}\n" for side in report.sides[:2])
-    lines = "\n".join(line.rstrip() for line in text.getvalue().splitlines())
     return f"{commands}\n{lines}\n\n{sentence(report)}\n"
 
 
@@ -236,12 +226,8 @@ def _fixed(report: Report) -> str:
     less = "less" if found.ratio < 1 else "more"
     return (
         f"\nThe one layout that the linker chose would have said: {by} {less} {interval}, "
-        f"p = {_p(found.p)} ({found.pairs} pairs)."
+        f"p = {p_text(found.p)} ({found.pairs} pairs)."
     )
-
-
-def _p(p: float) -> str:
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _prediction(report: Report) -> str:
@@ -284,7 +270,7 @@ def _rows(report: Report) -> list[list[str]]:
             f"{each.estimate.ratio:.4f}",
             f"{each.estimate.low:.4f} to {each.estimate.high:.4f}",
             str(each.estimate.pairs),
-            _p(each.estimate.p),
+            p_text(each.estimate.p),
             f"{100 * each.estimate.probability_faster:.0f} %",
             _percent(each.estimate.minimum_detectable),
         ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import signal
 import statistics
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cozcli.launch.layout_plan import STATUS_GAVE_UP, LayoutPlan, preloaded
+from cozcli.messages import signal_name
 
 #: A moved program that takes longer than so many plain runs, and so many seconds, hangs.
 _TIMES, _SECONDS = 20.0, 60.0
@@ -145,10 +145,7 @@ def _difference(plain: Outcome, moved: Outcome, repeats: bool, limit: float) -> 
 def _ending(status: int | None) -> str:
     if status is None or status >= 0:
         return f"ended with status {status}"
-    try:
-        return f"was killed by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"was killed by signal {-status}"
+    return f"was killed by {signal_name(-status)}"
 
 
 def program_of(command: Sequence[str]) -> Path:

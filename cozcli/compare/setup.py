@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Sequence
-from functools import partial
 
 from cozcli.compare.collect import Plan
 from cozcli.compare.design import Layout
@@ -41,21 +39,20 @@ def plan_of(options: argparse.Namespace) -> Plan:
     )
 
 
-def arranged(sides: Sequence[Side], options: argparse.Namespace) -> list[Side]:
-    """Give the sides what moves their memory, and see that it can.
+def arranged(side: Side, heap: str | None, stack: bool, stdin: str) -> Side:
+    """The side with what moves its memory, as --heap and --stack ask.
 
     Raises:
-        CozError: in one of them it cannot.
+        CozError: it cannot be moved.
     """
-    layouts = memory_layouts(options.heap, options.stack == "random")
+    layouts = memory_layouts(heap, stack)
     if layouts is None:
-        return list(sides)
-    for side in sides:
-        program = side.program(None)
-        check_program(side.name, program)
-        check_run(side.name, program, layouts, partial(_try, side, options.input))
-    return [side._replace(arrangers=(*side.arrangers, layouts)) for side in sides]
+        return side
 
+    def try_it(arranger: Arranger) -> None:
+        run(side._replace(arrangers=(*side.arrangers, arranger)), Layout(0), stdin)
 
-def _try(side: Side, stdin: str, arranger: Arranger) -> None:
-    run(side._replace(arrangers=(*side.arrangers, arranger)), Layout(0), stdin)
+    program = side.program(None)
+    check_program(side.name, program)
+    check_run(side.name, program, layouts, try_it)
+    return side._replace(arrangers=(*side.arrangers, layouts))

@@ -22,7 +22,7 @@ from cozcli.compare import messages
 from cozcli.compare.design import Layout
 from cozcli.compare.instrument import Instrument
 from cozcli.compare.layouts import Arranger
-from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
 
 #: The variable that makes the environment larger.
 PADDING = "COZ_COMPARE_PADDING"
@@ -110,7 +110,7 @@ def run(
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             missing = isinstance(error, FileNotFoundError)
             raise CozError(
-                messages.cannot_start(program, error.strerror or str(error)),
+                messages.cannot_start(program, reason_of(error)),
                 STATUS_NOT_FOUND if missing else STATUS_NOT_EXECUTABLE,
             ) from error
         status, wall, waited, usage = _wait(process, start, mask)

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.descriptors import move_high
 from cozcli.launch.environment import preloaded, runtime_variables
@@ -243,9 +243,7 @@ def _identity(program: Path) -> tuple[Path, int, int]:
     try:
         status = program.stat()
     except OSError as error:
-        raise CozError(
-            messages.program.program_unreadable(str(program), error.strerror or str(error))
-        ) from None
+        raise CozError(messages.program.program_unreadable(str(program), reason_of(error))) from None
     return program, status.st_ino, status.st_mtime_ns
 
 

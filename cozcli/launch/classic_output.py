@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.preflight import APPEND, HEAD, OWN_PROFILE, is_classic
 from cozcli.messages import cannot_write
@@ -30,7 +30,7 @@ class ClassicOutput:
             self._path = resolve(name)
             head = self._head()
         except (OSError, ValueError) as error:
-            raise CozError(cannot_write(name, _reason(error))) from None
+            raise CozError(cannot_write(name, reason_of(error))) from None
         if head.startswith(OWN_PROFILE):
             raise CozError(messages.run.output_of_other_form(name, form))
         if head and not is_classic(head):
@@ -60,9 +60,5 @@ class ClassicOutput:
             finally:
                 os.close(descriptor)
         except (OSError, CozError) as error:
-            return [messages.run.not_converted(self._name, str(self.measured), self._form, _reason(error))]
+            return [messages.run.not_converted(self._name, str(self.measured), self._form, reason_of(error))]
         return []
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

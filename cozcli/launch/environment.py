@@ -14,6 +14,7 @@ from cozcli.launch import messages
 from cozcli.launch.fixed_targets import FixedTarget
 from cozcli.launch.line_tables import LineTable
 from cozcli.launch.points import LocationPoint
+from cozcli.launch.runtime_library import preload
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
@@ -100,8 +101,7 @@ def make_environment(settings: Settings, inherited: Mapping[str, str]) -> dict[s
 def preloaded(library: Path, inherited: Mapping[str, str]) -> dict[str, str]:
     """The inherited environment with the runtime library, and without any of its variables."""
     environment = {key: value for key, value in inherited.items() if key not in VARIABLES}
-    preload = [environment["LD_PRELOAD"]] if environment.get("LD_PRELOAD") else []
-    environment["LD_PRELOAD"] = ":".join([*preload, str(library)])
+    preload(environment, library)
     return environment
 
 
@@ -111,44 +111,34 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
     Raises:
         CozError: more was chosen than an environment can hold.
     """
-    environment: dict[str, str] = {}
-    environment["COZ_PROGRAM"] = str(settings.program)
-    environment["COZ_OUTPUT"] = str(settings.output)
-    environment["COZ_LINE_TABLES"] = "\n".join(f"{entry.binary}\t{entry.table}" for entry in settings.tables)
-    environment["COZ_SAMPLING"] = settings.sampling
-    environment["COZ_GRANULARITY"] = settings.granularity
-    if settings.waits:
-        environment["COZ_WAITS"] = settings.waits
-    if settings.tree:
-        environment["COZ_TREE"] = "1"
-    environment["COZ_SEED"] = str(settings.seed)
-    environment["COZ_VERSION"] = __version__
-    if settings.source_scope:
-        environment["COZ_SOURCE_SCOPE"] = "\n".join(settings.source_scope)
-    if settings.fixed:
-        targets = "\n".join(f"{target.kind}\t{target.name}" for target in settings.fixed)
-        if len(os.fsencode(targets)) > _MAX_VALUE:
-            raise CozError(messages.targets.too_many_fixed(len(settings.fixed)))
-        environment["COZ_FIXED_TARGETS"] = targets
-    if settings.points:
-        environment["COZ_POINTS"] = "\n".join(point.encode() for point in settings.points)
-    # 0 is a speedup like any other: only None means "not given".
-    if settings.fixed_speedup is not None:
-        environment["COZ_FIXED_SPEEDUP"] = str(settings.fixed_speedup)
-    if settings.speedups:
-        environment["COZ_SPEEDUPS"] = ",".join(map(str, settings.speedups))
-    if settings.companions:
-        environment["COZ_COMPANIONS"] = f"{settings.companions:g}"
-    if settings.end_to_end:
-        environment["COZ_END_TO_END"] = "1"
-    if settings.warmup:
-        environment["COZ_WARMUP"] = str(settings.warmup)
-    if settings.stop_after:
-        environment["COZ_STOP_AFTER"] = str(settings.stop_after)
-    if settings.period is not None:
-        environment["COZ_PERIOD"] = str(settings.period)
-    environment.update(settings.variables)
-    return environment
+    targets = "\n".join(f"{target.kind}\t{target.name}" for target in settings.fixed)
+    if len(os.fsencode(targets)) > _MAX_VALUE:
+        raise CozError(messages.targets.too_many_fixed(len(settings.fixed)))
+    always = {
+        "COZ_PROGRAM": str(settings.program),
+        "COZ_OUTPUT": str(settings.output),
+        "COZ_LINE_TABLES": "\n".join(f"{entry.binary}\t{entry.table}" for entry in settings.tables),
+        "COZ_SAMPLING": settings.sampling,
+        "COZ_GRANULARITY": settings.granularity,
+        "COZ_SEED": str(settings.seed),
+        "COZ_VERSION": __version__,
+    }
+    if_given = {
+        "COZ_WAITS": settings.waits,
+        "COZ_TREE": "1" if settings.tree else "",
+        "COZ_SOURCE_SCOPE": "\n".join(settings.source_scope),
+        "COZ_FIXED_TARGETS": targets,
+        "COZ_POINTS": "\n".join(point.encode() for point in settings.points),
+        # 0 is a speedup like any other: only None means "not given".
+        "COZ_FIXED_SPEEDUP": "" if settings.fixed_speedup is None else str(settings.fixed_speedup),
+        "COZ_SPEEDUPS": ",".join(map(str, settings.speedups)),
+        "COZ_COMPANIONS": f"{settings.companions:g}" if settings.companions else "",
+        "COZ_END_TO_END": "1" if settings.end_to_end else "",
+        "COZ_WARMUP": str(settings.warmup or ""),
+        "COZ_STOP_AFTER": str(settings.stop_after or ""),
+        "COZ_PERIOD": "" if settings.period is None else str(settings.period),
+    }
+    return {**always, **{name: text for name, text in if_given.items() if text}, **settings.variables}
 
 
 def random_seed() -> int:

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted, is_line
 
@@ -24,7 +24,7 @@ def read_fixed_lines(name: str) -> list[Wanted]:
     try:
         text = os.fsdecode(Path(name).read_bytes())
     except OSError as error:
-        raise CozError(messages.targets.fixed_lines_unreadable(name, error.strerror or str(error))) from None
+        raise CozError(messages.targets.fixed_lines_unreadable(name, reason_of(error))) from None
     wanted: list[Wanted] = []
     invalid: list[tuple[int, str]] = []
     for number, line in enumerate(text.split("\n"), start=1):

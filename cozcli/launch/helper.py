@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.fixed_targets import Wanted
+from cozcli.messages import signal_name
 
 NO_DEBUG_INFO = 3
 NOT_ELF = 4
@@ -81,9 +81,7 @@ class Helper:
                     stderr=subprocess.PIPE,
                 )
         except OSError as error:
-            raise CozError(
-                messages.scope.helper_failed(str(self.path), error.strerror or str(error))
-            ) from None
+            raise CozError(messages.scope.helper_failed(str(self.path), reason_of(error))) from None
         out, complaint = process.communicate()
         with self._lock:
             self._running = None
@@ -96,7 +94,10 @@ class Helper:
         if not answer and process.returncode == 0:
             raise CozError(messages.scope.helper_failed(str(self.path), "its answer cannot be read"))
         if process.returncode < 0:
-            answer = {"error": CRASHED, "message": f"coz-linetable was ended by {_name(-process.returncode)}"}
+            answer = {
+                "error": CRASHED,
+                "message": f"coz-linetable was ended by {signal_name(-process.returncode)}",
+            }
         if not answer:
             answer = {"message": complaint.decode(errors="replace").strip() or "no message"}
         return process.returncode, answer
@@ -114,19 +115,3 @@ def failure(what: str, status: int, answer: dict[str, Any]) -> Problem:
     if answer.get("error") == CACHE and not (os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")):
         return messages.scope.no_cache_folder(what)
     return messages.scope.helper_failed(what, reason)
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
-
-
-def ask_helper(path: Path, arguments: Iterable[str]) -> tuple[int, dict[str, Any]]:
-    """Status and answer of any of its commands.
-
-    Raises:
-        CozError: the helper did not run, or its answer cannot be read.
-    """
-    return Helper(path).ask(arguments)

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.job import Job
 
@@ -102,7 +102,7 @@ def join(
     try:
         return _lead(link) if job.rank == leading else _follow(link, leading, job.rank, patience)
     except OSError as error:
-        raise CozError(messages.job.joint_failed(str(link), error.strerror or str(error))) from error
+        raise CozError(messages.job.joint_failed(str(link), reason_of(error))) from error
 
 
 def leading_rank(ranks: Collection[int] | None) -> int:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import read_elf, read_shebang
-from cozcli.launch.helper import ask_helper, failure
-from cozcli.launch.runtime_library import find_installation
+from cozcli.launch.helper import Helper, failure
+from cozcli.launch.runtime_library import find_installation, preload
 
 LIBRARY = "libcoz-layout.so"
 #: What the library reads.
@@ -72,7 +72,7 @@ def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
     if not library.is_file():
         raise CozError(messages.layout.no_library(str(library)))
     _check_kind(program)
-    status, answer = ask_helper(installation.helper, ["layout", str(program)])
+    status, answer = Helper(installation.helper).ask(["layout", str(program)])
     if status == _REFUSED:
         raise CozError(messages.layout.refused(answer["message"], answer.get("remedy", "")))
     if status != 0:
@@ -96,7 +96,7 @@ def _check_kind(program: Path) -> None:
     try:
         elf, script = read_elf(program), read_shebang(program)
     except OSError as error:
-        raise CozError(messages.layout.unreadable(str(program), error.strerror or str(error))) from error
+        raise CozError(messages.layout.unreadable(str(program), reason_of(error))) from error
     if script is not None:
         raise CozError(messages.layout.is_script(str(program), script))
     if elf is not None and "musl" in os.path.basename(elf.interpreter):
@@ -107,7 +107,6 @@ def preloaded(
     plan: LayoutPlan, seed: int | str, environment: Mapping[str, str], report: str = ""
 ) -> dict[str, str]:
     """The environment of a run of the plan's program."""
-    before = environment.get("LD_PRELOAD")
-    library = str(plan.library)
-    preload = f"{before}:{library}" if before else library
-    return {**environment, **plan.variables(seed, report), "LD_PRELOAD": preload}
+    made = {**environment, **plan.variables(seed, report)}
+    preload(made, plan.library)
+    return made

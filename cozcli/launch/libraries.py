@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from cozcli.errors import Problem
+from cozcli.errors import Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import dynamic_tags, read_elf
 
@@ -47,7 +47,7 @@ def loaded_libraries(program: Path, interpreter: str) -> Libraries:
             timeout=PATIENCE,
         )
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = reason_of(error)
         return Libraries([], [messages.libraries.libraries_unknown(str(program), interpreter, reason)])
     except subprocess.TimeoutExpired:
         reason = f"no answer within {PATIENCE:.0f} s"

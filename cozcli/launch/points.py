@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
 from cozcli.launch import messages
-from cozcli.launch.helper import ask_helper, failure
+from cozcli.launch.helper import Helper, failure
 from cozcli.launch.line_tables import LineTables
 
 AUTO, HARDWARE, BREAKPOINT, SAMPLES = "auto", "hardware", "breakpoint", "samples"
-#: What counted visits before version 0.9: means AUTO now.
-JUMP = "jump"
 #: Above this many times the cost of a breakpoint instruction, one is used instead of the hardware's.
 MUCH_DEARER = 3.0
 
@@ -119,9 +117,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
         groups.append([("begin", resolved[begin], label), ("end", resolved[end], label)])
     groups += [[("arrival", resolved[name], _display_name(resolved[name]))] for name in wanted.arrival]
     if groups:
-        if wanted.by == JUMP:
-            tables.warnings.append(messages.points.no_jumps_any_more())
-        chooser = Chooser(AUTO if wanted.by == JUMP else wanted.by, _costs(helper))
+        chooser = Chooser(wanted.by, _costs(helper))
         for group in groups:
             takes_charges = wanted.amplified and group[0][0] != "throughput"
             by = chooser.choose([point for _, point, _ in group], takes_charges)
@@ -183,7 +179,7 @@ def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, R
     answers: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in names}
     for table in tables.tables:
         options = [option for name in names for option in ("--location", name)]
-        status, answer = ask_helper(helper, ["locations", *options, table.binary])
+        status, answer = Helper(helper).ask(["locations", *options, table.binary])
         if status != 0:
             raise CozError(failure(table.binary, status, answer))
         for found in answer["names"]:
@@ -225,7 +221,7 @@ def _sampled(point: ResolvedPoint, tables: LineTables) -> LocationPoint:
 
 
 def _costs(helper: Path) -> Costs:
-    status, answer = ask_helper(helper, ["breakpoints"])
+    status, answer = Helper(helper).ask(["breakpoints"])
     if status != 0:
         raise CozError(messages.scope.helper_failed(str(helper), answer.get("message", f"status {status}")))
     hardware, instruction = answer["hardware"], answer["instruction"]

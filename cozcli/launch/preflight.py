@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError
+from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
 from cozcli.messages import cannot_write
@@ -67,7 +67,7 @@ def check_program(path: Path) -> ElfFile:
         mode = path.stat().st_mode
     except OSError as error:
         raise CozError(
-            messages.program.program_unreadable(str(path), error.strerror or str(error)),
+            messages.program.program_unreadable(str(path), reason_of(error)),
             STATUS_NOT_EXECUTABLE,
         ) from None
     if script is not None:
@@ -145,12 +145,14 @@ def open_output(name: str) -> Output:
             stream.seek(-1, os.SEEK_END)
             last = stream.read(1)
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(name, reason)) from None
+        raise CozError(cannot_write(name, reason_of(error))) from None
     if not head.startswith(OWN_PROFILE):
         if is_classic(head):
             raise CozError(messages.run.output_is_classic(name))
-        if not _is_other_profile(head):
+        # Imported only here: reading profiles takes a good part of the time until the program starts.
+        from cozcli.profile.reader import looks_like_profile
+
+        if not looks_like_profile(head):
             raise CozError(messages.run.output_not_a_profile(name))
     return Output(path, created, size, last == b"\n")
 
@@ -160,13 +162,6 @@ def is_classic(head: bytes) -> bool:
     from cozcli.profile.reader import is_classic_line  # which most runs need not wait for
 
     return any(map(is_classic_line, head.splitlines()))
-
-
-def _is_other_profile(head: bytes) -> bool:
-    # Imported only here: reading profiles takes a good part of the time until the program starts.
-    from cozcli.profile.reader import looks_like_profile
-
-    return looks_like_profile(head)
 
 
 def _has_capabilities(path: Path) -> bool:

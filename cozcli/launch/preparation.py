@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.environment import Settings
 from cozcli.launch.fixed_targets import FixedTarget, Wanted
@@ -131,7 +131,7 @@ class Preparation:
         try:
             return TableService(tables.helper, later, warn, connection)
         except OSError as error:
-            warn([messages.scope.table_socket_failed(error.strerror or str(error))])
+            warn([messages.scope.table_socket_failed(reason_of(error))])
             return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
 from cozcli.launch.elf import read_elf
 from cozcli.launch.environment import Settings, make_environment
@@ -29,9 +29,7 @@ def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
     try:
         elf = read_elf(program)
     except OSError as error:
-        raise CozError(
-            messages.program.program_unreadable(str(program), error.strerror or str(error)), 126
-        ) from None
+        raise CozError(messages.program.program_unreadable(str(program), reason_of(error)), 126) from None
     # Scripts, and what is linked statically, have no libraries of their own to look at.
     return executable_patterns(program, elf.interpreter if elf else "", patterns)
 
@@ -147,7 +145,7 @@ class ChildProcess:
         try:
             self._requests = self._make_requests(self._seed + self._profiled)
         except OSError as error:
-            raise CozError(messages.attach.no_socket(error.strerror or str(error))) from None
+            raise CozError(messages.attach.no_socket(reason_of(error))) from None
         return self._requests, self._requests.environment(os.environ)
 
     def _make_requests(self, seed: int) -> AttachRequests:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError
+from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError, reason_of
 from cozcli.launch import messages
 from cozcli.launch.ending import Ending
 
@@ -76,7 +76,7 @@ def run_unprofiled(program: Path, arguments: Sequence[str]) -> NoReturn:
     try:
         os.execve(program, list(arguments), os.environ)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = reason_of(error)
         raise CozError(messages.program.exec_failed(str(program), reason), STATUS_NOT_EXECUTABLE) from None
 
 

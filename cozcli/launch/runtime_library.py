@@ -42,3 +42,10 @@ def find_installation() -> Installation:
                     raise CozError(messages.libraries.library_path_unusable(str(found.library)))
                 return Installation(found.library.resolve(), found.helper.resolve())
     raise CozError(messages.libraries.runtime_missing(str(roots[0])))
+
+
+def preload(environment: dict[str, str], library: Path, first: bool = False) -> None:
+    """Load a library into the program: behind those that are preloaded already, or before them."""
+    before = environment.get("LD_PRELOAD", "")
+    order = (str(library), before) if first else (before, str(library))
+    environment["LD_PRELOAD"] = ":".join(filter(None, order))

@@ -170,7 +170,6 @@ class Sweep:
         self._failures = 0
         self._beginning = _size(profile)
         self._said: set[str] = set()
-        self._row = StatusRow() if StatusRow.is_possible() else None
 
     def run(self) -> int:
         """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
@@ -181,17 +180,13 @@ class Sweep:
         Raises:
             CozError: the first run measured nothing or no arrivals, or runs fail again and again.
         """
-        if self._row is not None:
-            self._row.release_on_ctrl_z()
         try:
-            self._sweep()
+            with StatusRow.progress("coz", on_ctrl_z=True) as self._show:
+                self._sweep()
         except _RefusedError as refused:
             return refused.status
         except KeyboardInterrupt:
             print("coz: stopped; this is what was measured so far", file=sys.stderr)
-        finally:
-            if self._row is not None:
-                self._row.release()
         return 0
 
     def _sweep(self) -> None:
@@ -216,7 +211,7 @@ class Sweep:
     def _measure(self, level: int, arrival_speedup: int) -> None:
         self._runs += 1
         spent = time.monotonic() - self._start
-        self._say(f"run {self._runs}, load {level} %; {spent:.0f} of at most {self._budget:.0f} s")
+        self._show(f"run {self._runs}, load {level} %; {spent:.0f} of at most {self._budget:.0f} s")
         before, program = self._command
         done = run_once(
             [*before, "--arrival-speedup", f"{arrival_speedup}ns", "---", *program], self._profile
@@ -275,10 +270,6 @@ class Sweep:
             for point in result.points
         ]
         return bool(widths) and all(width <= TIGHT for width in widths)
-
-    def _say(self, text: str) -> None:
-        if self._row is not None:
-            self._row.show(f"coz: {text}")
 
 
 def _command(options: argparse.Namespace) -> tuple[list[str], list[str]]:

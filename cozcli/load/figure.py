@@ -13,8 +13,8 @@ from matplotlib.ticker import PercentFormatter
 from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult, Scalability
 from cozcli.load.shifts import find_shifts
 from cozcli.load.words import load_name
-from cozcli.messages import printable
 from cozcli.reports.base import common_directory, describe_runs, short_point, shorten
+from cozcli.reports.figure import literal
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -41,16 +41,16 @@ def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
     size = (6.4, 4.2) if number == 1 else (3.9 * columns, 3.3 * rows + 0.7)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
     figure.suptitle(
-        "\n".join(map(_literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=theme.grey
+        "\n".join(map(literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=theme.grey
     )
     prefix = common_directory([result.location for result in analysis.results])
     panels = figure.subplots(rows, columns, squeeze=False).flat
     # Panels come second: zip takes no further one when the first has ended.
     for result, axes in zip(points, panels, strict=False):
-        _draw_scalability(axes, result, _literal(short_point(analysis, result.point, prefix)), theme)
+        _draw_scalability(axes, result, literal(short_point(analysis, result.point, prefix)), theme)
     for shift, axes in zip(shifts, panels, strict=False):
         same = [result for result in analysis.results if result.key == shift.base.key]
-        _draw_line(axes, analysis, same, _literal(shorten(shift.base.location, prefix)), theme)
+        _draw_line(axes, analysis, same, literal(shorten(shift.base.location, prefix)), theme)
     for axes in panels:
         axes.set_axis_off()
     return figure
@@ -149,8 +149,3 @@ def _frame(axes: Axes, title: str, label: str, theme: Theme) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-
-
-def _literal(text: str) -> str:
-    """Text in which a dollar sign is one."""
-    return printable(text).replace("$", r"\$")

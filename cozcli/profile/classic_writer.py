@@ -15,9 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord, LatencyPoint
 
-#: As in the estimates of our own reports.
-_LEFT_OUT = "clipped"
-
 
 class ClassicWriter:
     """The lines of one file. `is_json`: JSON Lines, of version 0.2.5; else tabs, which all versions read."""
@@ -33,7 +30,7 @@ class ClassicWriter:
         for run in runs:
             yield self._line("startup", {"time": run.record.time})
             for experiment in run.experiments:
-                if experiment.target != "none" and _LEFT_OUT not in experiment.flags:
+                if experiment.target != "none":
                     yield from self._experiment(experiment)
             if run.samples is not None:
                 yield self._line("runtime", {"time": run.real_time})

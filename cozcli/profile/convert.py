@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cozcli.errors import CozError, Problem
-from cozcli.messages import cannot_write
-from cozcli.output_file import replacing, resolve
+from cozcli.output_file import writing
 from cozcli.profile import messages
 from cozcli.profile.classic_writer import ClassicWriter, has_companions
 from cozcli.profile.merge import check_output
@@ -28,19 +27,20 @@ def convert(output: str, inputs: Sequence[str], form: str) -> tuple[Profile, lis
         CozError: an input is no profile; the output cannot be written, or is something else than a profile.
     """
     profile = load_profile(inputs)
-    try:
-        target = resolve(output)
+
+    def check(target: Path) -> None:
         for path in inputs:
             if target.exists() and os.path.samefile(target, path):
                 raise CozError(messages.merge_into_input(output))
         check_output(target, output)
-        with replacing(target) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(ClassicWriter(IS_JSON[form]).lines(profile.runs))
-            stream.flush()
-            os.fsync(stream.fileno())
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(output, reason)) from None
+
+    with (
+        writing(output, check) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as stream,
+    ):
+        stream.writelines(ClassicWriter(IS_JSON[form]).lines(profile.runs))
+        stream.flush()
+        os.fsync(stream.fileno())
     warnings = [*profile.warnings]
     if has_companions(profile.runs):
         warnings.append(messages.converted_companions())

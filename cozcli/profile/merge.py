@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cozcli.errors import CozError, Problem
 from cozcli.messages import cannot_write
-from cozcli.output_file import replacing, resolve
+from cozcli.output_file import writing
 from cozcli.profile import messages
 from cozcli.profile.profile import Profile, load_profile
 from cozcli.profile.reader import ReadProblems, is_classic_line, looks_like_profile, read_records
@@ -36,17 +36,14 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
     _check_apart(output, inputs)
     profile = load_profile(inputs)
     _check_runs(profile)
-    try:
-        target = resolve(output)
-        check_output(target, output)
-        with replacing(target) as temporary, temporary.open("wb") as stream:
-            for path in inputs:
-                stream.writelines(_lines(path))
-            stream.flush()
-            os.fsync(stream.fileno())
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(cannot_write(output, reason)) from None
+    with (
+        writing(output, lambda target: check_output(target, output)) as temporary,
+        temporary.open("wb") as stream,
+    ):
+        for path in inputs:
+            stream.writelines(_lines(path))
+        stream.flush()
+        os.fsync(stream.fileno())
     return profile, profile.warnings
 
 
@@ -96,20 +93,16 @@ def check_output(target: Path, name: str) -> None:
     """See that what is there, if anything, is a profile.
 
     Raises:
-        CozError: something else, or it cannot be read.
+        CozError: something else.
+        OSError: it cannot be read.
     """
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
         return
-    except OSError as error:
-        raise CozError(cannot_write(name, error.strerror or str(error))) from None
-    if stat.S_ISDIR(mode) or not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode):
         raise CozError(cannot_write(name, "it is not an ordinary file"))
-    try:
-        with target.open("rb") as stream:
-            head = stream.read(_HEAD)
-    except OSError as error:
-        raise CozError(cannot_write(name, error.strerror or str(error))) from None
+    with target.open("rb") as stream:
+        head = stream.read(_HEAD)
     if head and not looks_like_profile(head):
         raise CozError(messages.merge_over_other_file(name))

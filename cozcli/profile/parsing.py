@@ -99,8 +99,6 @@ def _run(fields: Fields) -> RunRecord:
         build_id=fields.text("build_id", ""),
         sampling=fields.text("sampling", ""),
         period=fields.natural("period", 0),
-        # A seed uses all 64 bits and takes no part in any estimate.
-        seed=0,
         cores=fields.natural("cores", 0),
         scope=fields.texts("scope"),
         end_to_end=fields.flag("end_to_end"),
@@ -340,6 +338,5 @@ def _samples(fields: Fields) -> SamplesRecord:
         threads=fields.natural("threads", 0),
         processes=fields.natural("processes", 1),
         processes_running=fields.natural("processes_running", 0),
-        final=fields.flag("final"),
         arrivals=_arrivals(fields),
     )

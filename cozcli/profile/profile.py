@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cozcli.errors import CozError, Problem
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.profile import messages
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.profile.records import (
@@ -105,7 +105,7 @@ def load_profile(paths: Sequence[str]) -> Profile:
         except FileNotFoundError:
             raise CozError(messages.profile_missing(path)) from None
         except (OSError, ValueError) as error:
-            raise CozError(messages.profile_unreadable(path, _reason(error))) from None
+            raise CozError(messages.profile_unreadable(path, reason_of(error))) from None
         if problems.recognized == 0:
             if not (problems.garbage or problems.truncated) and _is_empty(path):
                 raise CozError(messages.profile_empty(path))
@@ -154,10 +154,6 @@ def _is_empty(path: str) -> bool:
     with contextlib.suppress(OSError):
         return Path(path).stat().st_size == 0
     return False
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _describe(problems: ReadProblems, path: str) -> list[Problem]:

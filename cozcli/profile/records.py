@@ -71,7 +71,7 @@ class Arrivals(NamedTuple):
 class LocationPoint(NamedTuple):
     """A progress point that the command line asked for, and what counted its visits.
 
-    `by` is "hardware", "jump", "breakpoint" or "samples"; "none" when nothing could.
+    `by` is "hardware", "breakpoint" or "samples"; "none" when nothing could.
     """
 
     name: str
@@ -95,7 +95,6 @@ class RunRecord(NamedTuple):
     build_id: str = ""
     sampling: str = ""
     period: int = 0
-    seed: int = 0
     cores: int = 0
     scope: tuple[str, ...] = ()
     end_to_end: bool = False
@@ -294,7 +293,6 @@ class SamplesRecord(NamedTuple):
     #: Of --tree: that took part, and others that still ran.
     processes: int = 1
     processes_running: int = 0
-    final: bool = False
     arrivals: Arrivals | None = None
 
 

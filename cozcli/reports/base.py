@@ -83,7 +83,6 @@ def describe_points(analysis: Analysis, prefix: str) -> list[str]:
     """What counted the visits of points without macros; a line for each means."""
     means = {
         "hardware": "Counted by hardware breakpoints",
-        "jump": "Counted by jumps",
         "breakpoint": "Counted by breakpoint instructions",
         "samples": "Counted by samples, not visits",
     }

@@ -43,6 +43,11 @@ def markdown_text(text: str) -> str:
     return "".join(f"\\{c}" if c in _MARKUP else c for c in printable(text))
 
 
+def p_text(p: float) -> str:
+    """A p-value."""
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
 def _csv_cell(cell: Cell) -> str:
     if cell is None:
         return ""

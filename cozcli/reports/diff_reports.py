@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
@@ -124,21 +123,13 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
 
 def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     """`width`: of the terminal, or None for a pipe or file, where nothing is coloured or cut."""
-    from rich.console import Console
     from rich.text import Text
 
+    from cozcli.reports.console import console_for, printed
     from cozcli.reports.diff_table import make_table  # which needs rich
 
-    stream = io.StringIO()
     terminal = width is not None
-    console = Console(
-        file=stream,
-        width=width or 100_000,
-        force_terminal=terminal,
-        color_system="standard" if terminal else None,
-        highlight=False,
-        legacy_windows=False,
-    )
+    console = console_for(width)
 
     def say(line: str, style: str = "") -> None:
         console.print(Text(printable(line), style=style), soft_wrap=not terminal)
@@ -166,8 +157,7 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
         say(MOVED)
     if sides.periods:
         say(PERIODS)
-    text = stream.getvalue()
-    return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    return printed(console)
 
 
 def _arrow(found: Difference | None) -> str:

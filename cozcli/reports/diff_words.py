@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from cozcli.analysis.compare import Change, Comparison, Difference
 from cozcli.analysis.rank.rest import MANY, MIN_SHOWN, TELLING, hardly_matters, sum_up
 from cozcli.analysis.result import Analysis, LineResult
-from cozcli.messages import count
+from cozcli.messages import count, duration
 from cozcli.reports.base import common_directory, short_function, shorten
 
 #: Follows a change that is more than chance, even when corrected for the number of lines.
@@ -122,7 +122,4 @@ def common_prefix(comparison: Comparison) -> str:
 
 
 def _time(nanoseconds: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
+    return duration(nanoseconds) if nanoseconds >= 1000 else f"{nanoseconds:.3g} ns"

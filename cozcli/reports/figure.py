@@ -37,15 +37,13 @@ from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
 from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
 from cozcli.reports.tails import label_of
-from cozcli.reports.theme import LIGHT, Theme
+from cozcli.reports.theme import LIGHT, Theme, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SUFFIXES = (".png", ".svg", ".pdf")
 #: Panels on one page of a PDF; pictures of the other kinds have one page of any height.
 PDF_PAGE = 12
-DPI = 150
 
 Limits = tuple[float, float]
 
@@ -64,7 +62,7 @@ Y_LABELS = {THROUGHPUT: "Program speedup", LATENCY: "Latency reduction"}
 
 
 def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme = LIGHT) -> None:
-    """Draw the results into a file whose suffix is one of `SUFFIXES`.
+    """Draw the results into a file that ends in .png, .svg or .pdf.
 
     The heading says how many results were left out.
 
@@ -77,23 +75,17 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme
     with matplotlib.rc_context(theme.style()):
         others = [figure for each in extensions_of(analysis) if (figure := each.draw(theme)) is not None]
         if others:
-            others[0].savefig(path, dpi=DPI, metadata=_undated(path))
+            save(others[0], path)
             return
         if not results:
             raise CozError(messages.nothing_to_draw())
         if path.suffix.lower() != ".pdf":
-            figure = draw_page(analysis, results, results, left_out, theme)
-            figure.savefig(path, dpi=DPI, metadata=_undated(path))
+            save(draw_page(analysis, results, results, left_out, theme), path)
             return
         with PdfPages(path, metadata={"CreationDate": None}) as pages:
             for start in range(0, len(results), PDF_PAGE):
                 shown = results[start : start + PDF_PAGE]
                 pages.savefig(draw_page(analysis, shown, results, left_out, theme))
-
-
-def _undated(path: Path) -> dict[str, Any] | None:
-    """The same picture makes the same file."""
-    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
 
 
 def draw_page(
@@ -389,4 +381,4 @@ def draw_frame(
 
 def literal(text: str) -> str:
     """Keep matplotlib from reading `$` as mathematics."""
-    return text.replace("$", r"\$")
+    return printable(text).replace("$", r"\$")

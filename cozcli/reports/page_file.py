@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cozcli.output_file import replacing, resolve
+from cozcli.output_file import writing
 
 #: By which a page of ours is known, within so many bytes from its beginning.
 _GENERATOR, _HEAD = re.compile(rb'<meta name="generator" content="coz (view|compare)">'), 2000
@@ -15,20 +15,17 @@ class NotOurPageError(Exception):
     """A file is in the way that is not a page of ours."""
 
 
-def write_page(page: str, path: Path, force: bool) -> None:
+def write_page(page: str, name: str | Path, force: bool) -> None:
     """Write the file in one step: whoever looks sees the old page or the new one.
 
     Only a page of ours is overwritten, unless `force`.
 
     Raises:
         NotOurPageError: another file is there.
-        CozError: another user's link or file is there.
-        OSError: the system refused.
+        CozError: it cannot be written, or another user's link or file is there.
     """
     # A symbolic link stays one; what it points to is written.
-    target = resolve(path)
-    check_overwriting(target, force)
-    with replacing(target) as temporary:
+    with writing(name, lambda target: check_overwriting(target, force)) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 

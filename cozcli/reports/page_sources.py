@@ -16,8 +16,8 @@ from cozcli.analysis.input.locations import CALLED_FROM, LOCK, WAIT
 #: Lines shown before and after a line; characters of a line; bytes of a file; characters of all excerpts.
 AROUND, MAX_LENGTH, MAX_BYTES, MAX_TEXT = 7, 240, 16_000_000, 200_000
 _NAMES = (
-    "c cc cpp cxx c++ h hh hpp hxx h++ inc inl ipp tcc tpp def m mm cu cuh cl s asm rs go d f for f77 f90 "
-    "f95 f03 f08 adb ads pas pp zig nim swift v vala ml hs cr odin ispc l y ll yy"
+    "c cc cpp cxx c++ cp h hh hpp hxx h++ inc inl ipp tcc tpp txx def i ii m mm cu cuh cl s asm rs go d f "
+    "for f77 f90 f95 f03 f08 adb ads pas pp zig nim swift v vala ml hs cr odin ispc l y ll yy"
 )
 SUFFIXES = frozenset(f".{name}" for name in _NAMES.split(" "))
 
@@ -35,14 +35,12 @@ def read_sources(locations: Iterable[str], newest_run: int) -> dict[str, dict[st
     wanted: dict[str, set[int]] = {}
     for location in locations:
         own = location.partition(CALLED_FROM)[0].removeprefix(WAIT).removeprefix(LOCK)
-        path, _, line = own.rpartition(":")
-        # No file has that many lines, and int() refuses very long numbers.
-        if path.startswith("/") and line.isascii() and line.isdigit() and 0 < len(line) < 9:
-            wanted.setdefault(path, set()).add(int(line))
+        if place := place_of(own):
+            wanted.setdefault(place[0], set()).add(place[1])
     room = MAX_TEXT
     sources: dict[str, dict[str, Any]] = {}
     for path, numbers in wanted.items():
-        found = _read(path)
+        found = read_source(path)
         if found is None:
             continue
         lines, written = found
@@ -55,8 +53,16 @@ def read_sources(locations: Iterable[str], newest_run: int) -> dict[str, dict[st
     return sources
 
 
-def _read(path: str) -> tuple[list[str], int] | None:
-    """The lines of a source file, and when it was written."""
+def place_of(location: str) -> tuple[str, int] | None:
+    """Path and number of FILE:LINE; None of anything else."""
+    path, _, line = location.rpartition(":")
+    # No file has that many lines, and int() refuses very long numbers.
+    is_line = path.startswith("/") and line.isascii() and line.isdigit() and len(line) < 9
+    return (path, int(line)) if is_line else None
+
+
+def read_source(path: str) -> tuple[list[str], int] | None:
+    """The lines of a source file, and when it was written; None if it is none that may be read."""
     try:
         # What a link points to must be source, too; and a pipe must not make us wait.
         real = os.path.realpath(path)
@@ -71,7 +77,8 @@ def _read(path: str) -> tuple[list[str], int] | None:
         return None
     if b"\0" in content:
         return None
-    return content.decode("utf-8", errors="replace").split("\n"), status.st_mtime_ns
+    lines = content.removesuffix(b"\n").decode("utf-8", errors="replace").split("\n")
+    return lines, status.st_mtime_ns
 
 
 def _is_source(path: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,6 +28,7 @@ from cozcli.reports.base import (
     shorten,
     with_share,
 )
+from cozcli.reports.console import UNLIMITED, console_for, printed
 from cozcli.reports.extension import ReportExtension, extensions_of
 from cozcli.reports.locks import HEADING as LOCKS
 from cozcli.reports.locks import describe_locks
@@ -38,8 +38,6 @@ from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import describe_rest, is_bounded_only, summarize
 from cozcli.reports.tails import describe_tails
 
-#: Wide enough that nothing is ever folded; tables do not grow to fill it.
-UNLIMITED = 100_000
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 #: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
@@ -70,16 +68,8 @@ class TextReport:
 
     def render(self, analysis: Analysis) -> str:
         """Header, table, and what its columns and marks mean."""
-        stream = io.StringIO()
         terminal = self._width is not None
-        console = Console(
-            file=stream,
-            width=self._width or UNLIMITED,
-            force_terminal=terminal,
-            color_system="standard" if terminal else None,
-            highlight=False,
-            legacy_windows=False,
-        )
+        console = console_for(self._width)
         for line in describe_runs(analysis):
             console.print(Text(printable(line)), soft_wrap=True)
         prefix = common_directory([result.location for result in analysis.results])
@@ -91,7 +81,7 @@ class TextReport:
         for shown in [shown for extension in extensions for shown in extension.tables(prefix)]:
             console.print(shown, soft_wrap=isinstance(shown, Text) and not terminal)
         if not analysis.results:
-            return _finished(stream.getvalue(), terminal)
+            return printed(console)
         console.print()
         for line in summarize(
             analysis,
@@ -129,11 +119,7 @@ class TextReport:
             console.print(Text(line), soft_wrap=not terminal)
         for line in _footnotes(analysis, self._width is None or self._width >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
-        return _finished(stream.getvalue(), terminal)
-
-
-def _finished(text: str, terminal: bool) -> str:
-    return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+        return printed(console)
 
 
 def _table(
@@ -301,9 +287,7 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         effects += " [Brackets] have a 95 % interval far to one side of the effect: rely on its bounds only."
     lines = [effects, ORDER]
     if any(result.significant for result in analysis.results):
-        lines.append(
-            f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of lines."
-        )
+        lines.append(f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of lines.")
     if any(result.is_combined for result in analysis.results):
         lines.append(COMBINED)
     marks = (mark for r in analysis.results for mark in (*marks_of(r), outline(r).shape.value))

@@ -7,7 +7,11 @@ theme are its lighter ones. `print` does without colour: losses are dashed and h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Theme(NamedTuple):
@@ -102,3 +106,9 @@ THEMES: Sequence[Theme] = (LIGHT, DARK, PRINT)
 def theme_named(name: str) -> Theme:
     """One of `THEMES`, by its name."""
     return {theme.name: theme for theme in THEMES}[name]
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a picture with the style that is in force; the same picture makes the same file."""
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
+    figure.savefig(path, dpi=150, metadata=metadata)

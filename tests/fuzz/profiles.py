@@ -34,7 +34,7 @@ from cozcli.analysis.compare import baseline_periods, choose, compare  # noqa: E
 from cozcli.analysis.estimate import replicates  # noqa: E402
 from cozcli.analysis.rank.ranking import leading  # noqa: E402
 from cozcli.analysis.result import Analysis  # noqa: E402
-from cozcli.commands.plot import default_min_points  # noqa: E402
+from cozcli.commands.plot import SUFFIXES, default_min_points  # noqa: E402
 from cozcli.errors import CozError  # noqa: E402
 from cozcli.launch import run_summary  # noqa: E402
 from cozcli.launch.ending import Ending  # noqa: E402
@@ -48,7 +48,7 @@ from cozcli.profile.profile import Profile, load_profile  # noqa: E402
 from cozcli.profile.tail import read_tail  # noqa: E402
 from cozcli.reports import diff_reports  # noqa: E402
 from cozcli.reports.annotate import AnnotateReport  # noqa: E402
-from cozcli.reports.figure import SUFFIXES, write_figure  # noqa: E402
+from cozcli.reports.figure import write_figure  # noqa: E402
 from cozcli.reports.json_report import JsonReport  # noqa: E402
 from cozcli.reports.page import PageProfile, render_page  # noqa: E402
 from cozcli.reports.page_sources import read_sources  # noqa: E402

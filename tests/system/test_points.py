@@ -109,17 +109,6 @@ def test_breakpoints_leave_every_register_as_it_was(coz, build, machine):
     assert (latency["arrivals"], latency["departures"], wrong) == (passes, passes, 0)
 
 
-def test_jumps_of_earlier_versions_are_accepted(coz, build):
-    """Where one could stand, and where none could."""
-    options = ("--progress-by", "jump", "--progress", "step", "--progress", "tight_loop")
-    run = coz.run([build("live_registers.cpp")], *options)
-    assert run.status == 0, run.err
-    assert "--progress-by jump means auto" in run.err
-    passes = int(run.out.split()[0])
-    assert visits(run) == {"step": passes, "tight_loop": passes}
-    assert {p["by"] for p in run.records("run")[0]["points"]} <= {"hardware", "breakpoint"}
-
-
 def test_with_another_thread_about_visits_are_counted(coz, build, machine, tmp_path):
     """A library's constructor has started one before ours runs: it may stand anywhere."""
     if not machine["instruction"]["available"]:

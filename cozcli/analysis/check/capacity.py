@@ -91,7 +91,7 @@ class Capacity:
         return point, min(low, if_busy * (1 - error), point), high
 
     def of_latency(
-        self, target: tuple[str, str], _matters: bool, speedup: float, effect: float, low: float, high: float
+        self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
     ) -> tuple[float, float, float]:
         """An effect on a latency, with its interval wider by what the target's share may save."""
         share, error = self._share(target[0])

@@ -20,8 +20,6 @@ def warn_of_windows(windows: Windows, runs: Sequence[Run]) -> list[Problem]:
     """What users should know of the windows of one analysis."""
     experiments = sum(len(run.experiments) for run in runs)
     warnings = []
-    if windows.clipped:
-        warnings.append(messages.clipped_windows(windows.clipped, experiments))
     if windows.unsettled:
         warnings.append(messages.unsettled_windows(windows.unsettled, experiments))
     if delayed := count_windows_of_delay_only(runs):

@@ -52,11 +52,10 @@ class Window:
 class Windows:
     """All usable windows by location, in the order of the profile.
 
-    clipped: how many were left out. unsettled: how many closed before all delays were paid.
+    unsettled: how many closed before all delays were paid.
     """
 
     by_target: dict[str, list[Window]]
-    clipped: int = 0
     unsettled: int = 0
 
     @property
@@ -71,10 +70,7 @@ class Windows:
 
 
 def usable_windows(runs: Sequence[Run]) -> Windows:
-    """Sort windows by location.
-
-    Clipped ones are left out: the speedup that they record was not applied.
-    """
+    """Sort windows by location."""
     windows = Windows(defaultdict(list))
     steady, transient = (_count(runs, is_transient) for is_transient in (False, True))
     strata: dict[tuple[int, int], int] = {}
@@ -86,9 +82,6 @@ def usable_windows(runs: Sequence[Run]) -> Windows:
             if record.target == "none" and run.record.companion_dose == 0:
                 continue  # nothing was sped up but arrivals
             # Windows of companions alone are those of a target called none.
-            if "clipped" in record.flags:
-                windows.clipped += 1
-                continue
             key = record.location, record.speedup
             if transient[key] > steady[key] and record.effective_duration < MIN_EFFECTIVE * record.duration:
                 continue

@@ -37,16 +37,10 @@ def execute(options: argparse.Namespace) -> int:
     suite = read_suite(options.suite)
     os.chdir(suite.folder)
     choose_processors(options.cpus)
-    row = StatusRow() if StatusRow.is_possible() else None
-
-    def show(text: str) -> None:
-        if row is not None:
-            row.show(f"coz compare: {text}")
-
     if options.pairs is None and options.precision is None:
         options.pairs = DEFAULT_PAIRS
     base = plan_of(options)
-    try:
+    with StatusRow.progress("coz compare") as show:
         build_all(suite, show)
         sides, plans = {}, {}
         stays: list[Problem] = []
@@ -62,9 +56,6 @@ def execute(options: argparse.Namespace) -> int:
             plans[program.name] = base._replace(stdin=program.stdin, seed=base.seed + number)
         results, interrupted = run_suite(sides, plans, base.seed, show)
         fixed = {} if interrupted else run_fixed(sides, plans, options.fixed_pairs, base.seed, show)
-    finally:
-        if row is not None:
-            row.release()
     pairs = min(len(found.blocks) for found in results.values())
     if all(len(found.blocks) < MIN_PAIRS for found in results.values()):
         raise CozError(comparison_messages.too_few_pairs(pairs, MIN_PAIRS), 130)

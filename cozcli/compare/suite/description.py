@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.compare.suite import messages
-from cozcli.errors import CozError
+from cozcli.errors import CozError, reason_of
 
 _TREATMENT = {"environment": dict, "heap": str}
 _PROGRAM = {"build": str, "command": (str, list), "input": str, "environment": dict}
@@ -81,8 +81,8 @@ def read_suite(path: str) -> Suite:
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise CozError(messages.unreadable(path, reason, not isinstance(error, FileNotFoundError))) from None
+        is_there = not isinstance(error, FileNotFoundError)
+        raise CozError(messages.unreadable(path, reason_of(error), is_there)) from None
     try:
         return _suite(Path(path).resolve().parent, document)
     except ValueError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Sequence
@@ -19,7 +18,6 @@ from cozcli.messages import listed
 from cozcli.reports.cells import to_csv, to_markdown
 
 FORMAT, VERSION = "coz-comparison-suite", 1
-_WIDE = 500
 _MARKS = {"faster": "▼", "slower": "▲", "equivalent": "=", "inconclusive": ""}
 _LEGEND = (
     "Treatment / baseline [95 %], {}. ▼ faster, ▲ slower (5 % over the suite, Holm), "
@@ -120,25 +118,13 @@ def _markdown(report: SuiteReport, result: SuiteResult) -> str:
 
 def render_text(report: SuiteReport) -> str:
     """A table for each metric, and what all programs say together."""
-    tables = [_as_text(*_table(report, metric, report.found)) for metric in report.metrics]
+    from cozcli.reports.console import plain_table  # which needs rich
+
+    tables = [plain_table(*_table(report, metric, report.found)) for metric in report.metrics]
     text = "\n\n".join([*tables, f"{_legend(report)}\n{_sentences(report)}"]) + "\n"
     if report.fixed:
-        text += f"\n{_FIXED}\n\n{_as_text(*_table(report, report.metrics[0], report.fixed))}\n"
+        text += f"\n{_FIXED}\n\n{plain_table(*_table(report, report.metrics[0], report.fixed))}\n"
     return text
-
-
-def _as_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    text = io.StringIO()
-    Console(file=text, width=_WIDE, color_system=None, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def _legend(report: SuiteReport) -> str:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from cozcli.compare.collect import Collected, Collector, Plan
 from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import FunctionLayouts, function_layouts_of
-from cozcli.compare.layouts import Arranger
-from cozcli.compare.memory_layouts import check_program, check_run, memory_layouts, memory_layouts_of
+from cozcli.compare.memory_layouts import memory_layouts_of
+from cozcli.compare.setup import arranged
 from cozcli.compare.sides import side_of
 from cozcli.compare.suite import messages
 from cozcli.compare.suite.description import Cell, Program, Suite
-from cozcli.compare.trial import Side, run
+from cozcli.compare.trial import Side
 from cozcli.errors import CozError
 
 #: By program: what its blocks hold. Sides are the treatments in order, and the baseline once more.
@@ -73,17 +73,7 @@ def sides_of(program: Program, heap: str | None, stack: bool) -> list[Side]:
 def _side(cell: Cell, stdin: str, heap: str | None, stack: bool) -> Side:
     name = f"{cell.program} with {cell.treatment.name}"
     side = side_of(name, cell.command)._replace(environment=cell.environment)
-    layouts = memory_layouts(cell.treatment.heap or heap, stack)
-    if layouts is None:
-        return side
-    program = side.program(None)
-    check_program(name, program)
-
-    def try_it(arranger: Arranger) -> None:
-        run(side._replace(arrangers=(*side.arrangers, arranger)), Layout(0), stdin)
-
-    check_run(name, program, layouts, try_it)
-    return side._replace(arrangers=(*side.arrangers, layouts))
+    return arranged(side, cell.treatment.heap or heap, stack, stdin)
 
 
 def run_fixed(

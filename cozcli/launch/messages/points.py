@@ -44,14 +44,6 @@ def instruction_stays(name: str, reason: str) -> Problem:
     )
 
 
-def no_jumps_any_more() -> Problem:
-    """--progress-by jump, an option of earlier versions."""
-    return Problem(
-        "visits are not counted by jumps any more; --progress-by jump means auto.",
-        "where a visit then costs too much, name a place that is passed more rarely.",
-    )
-
-
 def no_breakpoint_instruction(machine: str) -> Problem:
     """Only x86-64 has been taught."""
     return Problem(

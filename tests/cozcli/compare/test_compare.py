@@ -19,11 +19,11 @@ from cozcli.compare import options as comparison_options
 from cozcli.compare.collect import Plan, collect
 from cozcli.compare.design import Layout, blocks
 from cozcli.compare.gate import gate
-from cozcli.compare.layouts import preload
 from cozcli.compare.metrics import METRICS
 from cozcli.compare.result import Estimate
 from cozcli.compare.trial import PADDING, Side, Trial, environment_of, run
 from cozcli.errors import CozError
+from cozcli.launch.runtime_library import preload
 
 if len(os.sched_getaffinity(0)) < 2:
     pytest.skip("coz compare wants two processors", allow_module_level=True)
@@ -97,6 +97,8 @@ def test_failing_runs_are_refused_with_their_last_words(script, capsys):
     )
     assert compare("--", script("killed", "kill -9 $$"), "---", "true") == 2
     assert "was killed by SIGKILL" in capsys.readouterr().err
+    assert compare("--", script("killed", "kill -40 $$"), "---", "true") == 2
+    assert "was killed by signal 40" in capsys.readouterr().err
 
 
 def test_other_output_is_refused(script, capsys):

@@ -16,7 +16,6 @@ from cozcli.launch.points import (
     AUTO,
     BREAKPOINT,
     HARDWARE,
-    JUMP,
     Chooser,
     Costs,
     LocationPoint,
@@ -143,15 +142,6 @@ def test_points_are_placed(tmp_path: Path) -> None:
     ]
 
 
-def test_jumps_of_earlier_versions_are_accepted(tmp_path: Path) -> None:
-    here = tables()
-    stand_in = helper(tmp_path, [found("f", "/src/a.c:f()")])
-    (point,) = place_points(stand_in, here, WantedPoints(progress=["f"], by=JUMP))
-    assert point.by == HARDWARE
-    (warning,) = here.warnings
-    assert "--progress-by jump means auto" in warning.text
-
-
 @pytest.mark.parametrize(
     ("answer", "wanted", "said"),
     [
@@ -204,7 +194,7 @@ def test_costly_points_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "signal", "told"), [("breakpoint", 5, 1), ("jump", 5, 0), ("breakpoint", 6, 0)]
+    ("by", "signal", "told"), [("breakpoint", 5, 1), ("hardware", 5, 0), ("breakpoint", 6, 0)]
 )
 def test_end_by_a_breakpoint_is_told(tmp_path: Path, by: str, signal: int, told: int) -> None:
     profile = tmp_path / "profile.coz"

@@ -73,9 +73,8 @@ def test_tabs_carry_fractions_of_operations_on() -> None:
 
 def test_windows_that_estimates_leave_out_are_left_out_here_too() -> None:
     points = (ThroughputPoint("t", 5, 1000),)
-    clipped = ExperimentRecord("/a.c:1", 0.25, 1000, points=points, flags=("clipped",))
     of_load = ExperimentRecord("none", 0.0, 1000, points=points, target="none")
-    runs = load_profile_of(clipped, of_load)
+    runs = load_profile_of(of_load)
     assert [line.split("\t")[0] for line in ClassicWriter(False).lines(runs)] == ["startup"]
 
 

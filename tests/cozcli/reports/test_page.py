@@ -16,6 +16,7 @@ from page_data import HOSTILE, analysis_of, five_hundred_lines, hostile_lines
 from synthetic import Line, many_lines
 
 from cozcli.analysis.result import Mark
+from cozcli.errors import CozError
 from cozcli.reports.marks import EXPLANATIONS
 from cozcli.reports.page import LARGE, PageProfile, embed, render_page
 from cozcli.reports.page_file import NotOurPageError, write_page
@@ -206,7 +207,7 @@ def test_a_failed_write_leaves_the_old_page_and_no_litter(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(CozError, match="No space"):
         write_page(page + "new", target, force=False)
     assert target.read_text(encoding="utf-8") == page
     assert list(tmp_path.iterdir()) == [target]
@@ -214,9 +215,9 @@ def test_a_failed_write_leaves_the_old_page_and_no_litter(
 
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_no_regular_file_is_never_replaced(tmp_path: Path, force: bool) -> None:
-    with pytest.raises(OSError, match="regular"):
+    with pytest.raises(CozError, match="regular"):
         write_page(render_page([], {}), tmp_path, force)
-    with pytest.raises(OSError, match="regular"):
+    with pytest.raises(CozError, match="regular"):
         write_page(render_page([], {}), Path("/dev/null"), force)
 
 

@@ -14,10 +14,6 @@ def used(records: list[ExperimentRecord]) -> list[ExperimentRecord]:
     return [window.record for window in usable_windows([run]).by_target["a.c:1"]]
 
 
-def window(speedup: float, *flags: str) -> ExperimentRecord:
-    return ExperimentRecord("a.c:1", speedup, 150_000_000, flags=flags)
-
-
 @pytest.mark.parametrize("transient", [1, 3])
 def test_windows_without_effective_time_are_left_out_where_most_are_transient(transient: int) -> None:
     def of(effective: int, *flags: str) -> ExperimentRecord:
@@ -26,7 +22,3 @@ def test_windows_without_effective_time_are_left_out_where_most_are_transient(tr
     delays_only = [of(2_000_000), of(2_000_000, "transient")]
     others = [of(50_000_000), *[of(50_000_000, "transient")] * (transient - 1)]
     assert used([*delays_only, *others]) == (others if transient > 2 else [*delays_only, *others])
-
-
-def test_clipped_windows_are_left_out() -> None:
-    assert used([window(0.5, "clipped"), window(0.5)]) == [window(0.5)]
