@@ -10,7 +10,6 @@ const SHOWN_RUNS = 50;
 
 const COUNTED: Record<string, string> = {
   hardware: "hardware breakpoints",
-  jump: "jumps to a visit",
   breakpoint: "breakpoint instructions",
   samples: "samples, not visits",
 };
