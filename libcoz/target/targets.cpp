@@ -95,7 +95,7 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
 std::string location_of(const TargetName& name) {
   if (is_wait(name)) return name.kind + " " + name.name;
   if (name.kind != "region") return name.name;
-  return "region " + name.name.substr(0, RegionRegistry::kMaxName - 1);
+  return "region " + name.name.substr(0, RegionRegistry::kMaxName);
 }
 
 std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {

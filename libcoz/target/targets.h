@@ -2,7 +2,7 @@
 // --granularity says, a region that the program marks, or waiting for something outside the
 // program.
 //
-//   0 … kMaxRegions − 1   regions
+//   0 … kFirstWait − 1    regions
 //   kMaxSites from there  waits (wait_sites.h)
 //   from kFirstLine on    lines or functions by their global ids, or call paths
 //
@@ -80,7 +80,7 @@ class Targets {
   // call path if `with_caller`: if the caller's frame was looked for.
   std::uint32_t of(std::span<const SourceFrame> frames, bool with_caller) noexcept;
 
-  static constexpr std::uint32_t kFirstWait = RegionRegistry::kMaxRegions;
+  static constexpr std::uint32_t kFirstWait = RegionRegistry::kMaxNames;
   static constexpr std::uint32_t kFirstLine = kFirstWait + WaitSites::kMaxSites;
 
   // The target of a wait in these frames (innermost first), or kNoTarget.
