@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/text.h"
 #include "kernel/message.h"
 
 namespace coz {
@@ -53,7 +54,7 @@ void PointSetup::arm() { report(breakpoints_.arm()); }
 const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   const char* name = wanted.name.c_str();
   if (wanted.by == CountedBy::kSamples) {
-    return take_samples(wanted) ? name_of(CountedBy::kSamples) : kNobody;
+    return take_samples(wanted) ? name_of(CountedBy::kSamples, kCountedByNames) : kNobody;
   }
   const auto loading = find_loading(wanted.binary.c_str());
   Point* point = loading ? points_.find_or_add(wanted.kind, name) : nullptr;
@@ -65,14 +66,14 @@ const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   const auto addresses = addresses_of(wanted, *loading);
   if (!addresses) return kNobody;
   if (wanted.by == CountedBy::kHardware && take_hardware(wanted, *point, *addresses)) {
-    return name_of(CountedBy::kHardware);
+    return name_of(CountedBy::kHardware, kCountedByNames);
   }
   if (!has_plans(wanted)) return kNobody;
   point->times_visits.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < addresses->size(); ++i) {
     requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.entries[i].plan, point});
   }
-  return name_of(CountedBy::kBreakpoint);
+  return name_of(CountedBy::kBreakpoint, kCountedByNames);
 }
 
 bool PointSetup::take_samples(const LocationPoint& wanted) {

@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/raw_syscall.h"
+#include "common/text.h"
 #include "kernel/harmless_write.h"
 #include "kernel/message.h"
 
@@ -32,26 +33,13 @@ thread_local constinit std::uint32_t place __attribute__((tls_model("initial-exe
 
 int own_process() noexcept { return static_cast<int>(raw_syscall(SYS_getpid)); }
 
-const char* name_of(PointKind kind) noexcept {
-  switch (kind) {
-    case PointKind::kThroughput:
-      return "throughput";
-    case PointKind::kBegin:
-      return "begin";
-    case PointKind::kEnd:
-      return "end";
-    case PointKind::kArrival:
-      return "arrival";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::size_t describe_point(const Point& point, std::span<char, 512> line) noexcept {
   const VisitTimes::Sum sum = point.times().value_or(VisitTimes::Sum{});
   const int length = snprintf(line.data(), line.size(), "%s\t%llu\t%llu\t%llu\t",
-                              name_of(point.kind), static_cast<unsigned long long>(point.visits()),
+                              name_of(point.kind, kPointKindNames, PointKind::kThroughput),
+                              static_cast<unsigned long long>(point.visits()),
                               static_cast<unsigned long long>(sum.visits),
                               static_cast<unsigned long long>(sum.times));
   char* end = line.data() + length;

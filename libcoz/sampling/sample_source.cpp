@@ -100,22 +100,6 @@ int sampling_signal(Sampling mode) noexcept {
 
 int SampleSource::signal() const noexcept { return sampling_signal(mode_); }
 
-const char* SampleSource::mode_name() const noexcept {
-  switch (mode_) {
-    case Sampling::kPerfTrap:
-      return "perf-trap";
-    case Sampling::kPerfSignal:
-      return "perf-signal";
-    case Sampling::kTimer:
-      return "timer";
-    case Sampling::kOff:
-      return "off";
-    case Sampling::kAuto:
-      break;
-  }
-  return "none";
-}
-
 bool SampleSource::start(Sampling wanted, std::string& explanation) {
   const bool samples = choose(wanted, explanation);
   started_.store(true, std::memory_order_release);

@@ -24,6 +24,7 @@ namespace coz {
 
 // Which waits are targets: none, those at each line or function, or all of a class together.
 enum class WaitTargets { kNone, kSites, kClasses };
+inline constexpr std::array kWaitTargetsNames = {"none", "sites", "classes"};
 
 class Waits {
  public:

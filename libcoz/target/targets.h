@@ -11,6 +11,7 @@
 #ifndef LIBCOZ_TARGET_TARGETS_H
 #define LIBCOZ_TARGET_TARGETS_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,12 +27,7 @@
 namespace coz {
 
 enum class Granularity { kLine, kFunction, kCallpath };
-
-constexpr const char* name_of(Granularity granularity) noexcept {
-  return granularity == Granularity::kFunction   ? "function"
-         : granularity == Granularity::kCallpath ? "callpath"
-                                                 : "line";
-}
+inline constexpr std::array kGranularityNames = {"line", "function", "callpath"};
 
 // As written to the profile.
 struct TargetDescription {
