@@ -254,11 +254,10 @@ std::size_t Modules::find_in(const Module& module, std::uint64_t address,
   return count;
 }
 
-const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
+const Module* Modules::module_of(std::uint32_t id, std::uint32_t Module::* first_id,
+                                 std::size_t (LineTable::*count)() const noexcept) const noexcept {
   for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
-    if (line >= module->first_line && line - module->first_line < module->table.line_count()) {
-      return module;
-    }
+    if (id >= module->*first_id && id - module->*first_id < (module->table.*count)()) return module;
   }
   return nullptr;
 }
@@ -291,20 +290,11 @@ std::string Modules::object_name(std::uintptr_t address) const {
   return {};
 }
 
-const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
-  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
-    if (function >= module->first_function &&
-        function - module->first_function < module->table.function_count()) {
-      return module;
-    }
-  }
-  return nullptr;
-}
-
-const char* Modules::function_name(std::uint32_t function) const noexcept {
+std::string Modules::function_name(std::uint32_t function) const {
   const Module* module = module_of_function(function);
-  return module == nullptr ? nullptr
-                           : module->table.function_name(function - module->first_function);
+  if (module == nullptr) return {};
+  const char* name = module->table.function_name(function - module->first_function);
+  return name == nullptr ? "" : name;
 }
 
 std::string Modules::function_location(std::uint32_t function) const {

@@ -116,8 +116,8 @@ class Modules {
   bool is_line(std::uint32_t line) const noexcept;
   // `path:line`, or the path alone for functions without lines; may allocate.
   std::string location(std::uint32_t line) const;
-  // nullptr if there is none.
-  const char* function_name(std::uint32_t function) const noexcept;
+  // Empty if there is none.
+  std::string function_name(std::uint32_t function) const;
   // As LineTable::function_location(); may allocate.
   std::string function_location(std::uint32_t function) const;
   std::optional<std::uint32_t> find_line(std::string_view location) const noexcept;
@@ -145,8 +145,14 @@ class Modules {
   std::size_t find_in(const Module& module, std::uint64_t address,
                       std::span<SourceFrame> out) const noexcept;
   const Module* first() const noexcept { return first_.load(std::memory_order_acquire); }
-  const Module* module_of_line(std::uint32_t line) const noexcept;
-  const Module* module_of_function(std::uint32_t function) const noexcept;
+  const Module* module_of(std::uint32_t id, std::uint32_t Module::* first_id,
+                          std::size_t (LineTable::*count)() const noexcept) const noexcept;
+  const Module* module_of_line(std::uint32_t line) const noexcept {
+    return module_of(line, &Module::first_line, &LineTable::line_count);
+  }
+  const Module* module_of_function(std::uint32_t function) const noexcept {
+    return module_of(function, &Module::first_function, &LineTable::function_count);
+  }
 
   FindObject find_object_;
   std::vector<StartLoad> start_loads_;

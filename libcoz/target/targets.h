@@ -115,7 +115,6 @@ class Targets {
   TargetDescription describe_wait(std::uint32_t site) const;
   std::optional<std::uint32_t> find_wait(const TargetName& wanted) const;
   std::optional<std::uint32_t> find_path(std::uint32_t line) const;
-  std::string name_of(std::uint32_t function) const;
 
   const Modules& modules_;
   CallPaths& paths_;

@@ -52,7 +52,7 @@ TEST_CASE("a module that comes later is found, and has ids of its own", "[module
   SourceFrame place;
   REQUIRE(list.modules.find(list.memory.address(0) + kOuter, {&place, 1}) == 1);
   CHECK(place.line >= second.first_line);
-  CHECK(std::string(list.modules.function_name(place.function)) == "outer");
+  CHECK(list.modules.function_name(place.function) == "outer");
   CHECK(list.modules.find_line("a.c:10") == place.line - second.first_line);
 }
 
