@@ -22,13 +22,7 @@ namespace {
 // Frames of an inline chain that are looked at; no caller needs more.
 constexpr std::size_t kMaxInlineFrames = 4;
 
-struct Wanted {
-  const char* binary;
-  std::optional<Loading> found;
-};
-
-using Remembered = std::vector<std::pair<std::string, Loading>>;
-const Remembered* remembered = nullptr;
+using Loadings = std::vector<std::pair<std::string, Loading>>;
 
 const char* path_of(const dl_phdr_info& info) noexcept {
   // The main executable has an empty name.
@@ -49,19 +43,24 @@ std::optional<Loading> loading_of(const dl_phdr_info& info) noexcept {
   return Loading{begin, end, info.dlpi_addr};
 }
 
-int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
-  Wanted& wanted = *static_cast<Wanted*>(argument);
-  if (is_same_file(path_of(*info), wanted.binary)) wanted.found = loading_of(*info);
-  return wanted.found ? 1 : 0;
+int remember_loaded(dl_phdr_info* info, size_t, void* argument) {
+  const auto loading = loading_of(*info);
+  if (!loading) return 0;
+  char absolute[PATH_MAX];
+  const char* path = path_of(*info);
+  if (realpath(path, absolute) != nullptr) path = absolute;
+  static_cast<Loadings*>(argument)->emplace_back(path, *loading);
+  return 0;
 }
 
-int remember_loaded(dl_phdr_info* info, size_t, void* argument) {
-  char path[PATH_MAX];
-  const auto loading = loading_of(*info);
-  if (loading && realpath(path_of(*info), path) != nullptr) {
-    static_cast<Remembered*>(argument)->emplace_back(path, *loading);
-  }
-  return 0;
+// As of the first call; kept as long as the process lives.
+const Loadings& loadings() {
+  static const Loadings* const all = [] {
+    auto* found = new Loadings;
+    dl_iterate_phdr(remember_loaded, found);
+    return found;
+  }();
+  return *all;
 }
 
 bool is_known_by_build_id(const ListedObject& listed) noexcept { return listed.build_id_at != 0; }
@@ -96,22 +95,13 @@ bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
 
 }  // namespace
 
-void remember_loadings() {
-  auto* all = new Remembered;
-  dl_iterate_phdr(remember_loaded, all);
-  remembered = all;
-}
+void remember_loadings() { loadings(); }
 
 std::optional<Loading> find_loading(const char* binary) {
-  if (remembered != nullptr) {
-    for (const auto& [path, loading] : *remembered) {
-      if (is_same_file(path.c_str(), binary)) return loading;
-    }
-    return std::nullopt;
+  for (const auto& [path, loading] : loadings()) {
+    if (is_same_file(path.c_str(), binary)) return loading;
   }
-  Wanted wanted{binary, std::nullopt};
-  dl_iterate_phdr(visit_loaded, &wanted);
-  return wanted.found;
+  return std::nullopt;
 }
 
 Modules::~Modules() {

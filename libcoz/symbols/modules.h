@@ -53,10 +53,10 @@ struct Loading {
   std::uintptr_t end = 0;
   std::uintptr_t load_bias = 0;  // address in memory less address in the file
 };
-// Takes the loader's lock, unless what was loaded has been remembered.
+// Of what was loaded at the first call, which takes the loader's lock.
 std::optional<Loading> find_loading(const char* binary);
-// At the start, for forked children, in which the lock may be held by a thread that they do not
-// have. Kept as long as the process lives.
+// That first call, for forked children, in which the lock may be held by a thread that they do not
+// have.
 void remember_loadings();
 
 class Modules {
