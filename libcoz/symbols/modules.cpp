@@ -156,7 +156,6 @@ Module& Modules::add(LineTable table, const SourceScope& scope) {
                     std::memory_order_release);
   function_count_.store(functions + static_cast<std::uint32_t>(module->table.function_count()),
                         std::memory_order_release);
-  count_.fetch_add(1, std::memory_order_release);
   return *module;
 }
 

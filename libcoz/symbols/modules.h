@@ -109,8 +109,6 @@ class Modules {
   std::uint32_t function_count() const noexcept {
     return function_count_.load(std::memory_order_acquire);
   }
-  // The number of modules, which only grows.
-  std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
   // False for the id that stands for all functions without lines in a binary (line_table_format.h).
   bool is_line(std::uint32_t line) const noexcept;
@@ -160,7 +158,6 @@ class Modules {
 
   std::atomic<Module*> first_{nullptr};
   Module* last_ = nullptr;
-  std::atomic<std::uint32_t> count_{0};
   std::atomic<std::uint32_t> line_count_{0};
   std::atomic<std::uint32_t> function_count_{0};
 
