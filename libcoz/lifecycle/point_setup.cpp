@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,11 +29,6 @@ std::optional<std::vector<std::uintptr_t>> addresses_of(const LocationPoint& wan
     addresses.push_back(address);
   }
   return addresses;
-}
-
-bool has_plans(const LocationPoint& wanted) {
-  return std::all_of(wanted.entries.begin(), wanted.entries.end(),
-                     [](const LocationPoint::Entry& entry) { return entry.plan.has_value(); });
 }
 
 }  // namespace
@@ -68,7 +62,7 @@ const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   if (wanted.by == CountedBy::kHardware && take_hardware(wanted, *point, *addresses)) {
     return name_of(CountedBy::kHardware, kCountedByNames);
   }
-  if (!has_plans(wanted)) return kNobody;
+  if (!wanted.has_plans()) return kNobody;
   point->times_visits.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < addresses->size(); ++i) {
     requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.entries[i].plan, point});
@@ -95,8 +89,8 @@ bool PointSetup::take_hardware(const LocationPoint& wanted, Point& point,
   if (error == 0) return true;
   message("%s: no hardware breakpoint (%s); %s", wanted.name.c_str(),
           strerror(static_cast<int>(-error)),
-          has_plans(wanted) ? "a breakpoint instruction counts its visits instead"
-                            : "its visits are not counted");
+          wanted.has_plans() ? "a breakpoint instruction counts its visits instead"
+                             : "its visits are not counted");
   return false;
 }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "common/text.h"
 #include "kernel/harmless_write.h"
 #include "kernel/message.h"
+#include "kernel/zeroed_memory.h"
 
 namespace coz {
 namespace {
@@ -52,10 +52,8 @@ bool PointTotals::is_wanted() {
   const char* path = getenv("COZ_POINT_TOTALS");
   if (path == nullptr || strlen(path) >= sizeof path_to_totals) return false;
   std::copy_n(path, strlen(path) + 1, path_to_totals);
-  // Large, and mostly untouched.
-  void* block = mmap(nullptr, sizeof(PointRegistry), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block == MAP_FAILED) {
+  void* block = map_zeroed(sizeof(PointRegistry));  // large, and mostly untouched
+  if (block == nullptr) {
     message("no memory to count visits (%s); no totals of progress points will be written",
             strerror(errno));
     return true;

@@ -316,7 +316,7 @@ void Runtime::join_tree(Nanoseconds inherited, std::uintptr_t kind) noexcept {
             Session::own_process(), strerror(static_cast<int>(-error)));
   }
   Session::open(runtime.session_);
-  runtime.threads_.begin_in_child(inherited, kind);
+  runtime.threads_.begin(inherited, kind, SampleSource::Age::kForked);
   errno = saved;
 }
 

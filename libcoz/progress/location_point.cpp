@@ -30,11 +30,6 @@ bool parse_entries(std::string_view text, std::vector<LocationPoint::Entry>& out
   return true;
 }
 
-bool has_plans(const LocationPoint& point) {
-  return std::all_of(point.entries.begin(), point.entries.end(),
-                     [](const LocationPoint::Entry& entry) { return entry.plan.has_value(); });
-}
-
 std::optional<LocationPoint> parse_one(std::string_view text) {
   std::array<std::string_view, kFields> fields;
   for (std::size_t i = 0; i + 1 < kFields; ++i) fields[i] = take_part(text, '\t');
@@ -49,11 +44,16 @@ std::optional<LocationPoint> parse_one(std::string_view text) {
   point.name = fields[4];
   const bool has_entries = !point.binary.empty() && !point.entries.empty();
   if (point.name.empty() || has_entries == (point.by == CountedBy::kSamples)) return std::nullopt;
-  if (point.by == CountedBy::kBreakpoint && !has_plans(point)) return std::nullopt;
+  if (point.by == CountedBy::kBreakpoint && !point.has_plans()) return std::nullopt;
   return point;
 }
 
 }  // namespace
+
+bool LocationPoint::has_plans() const {
+  return std::all_of(entries.begin(), entries.end(),
+                     [](const Entry& entry) { return entry.plan.has_value(); });
+}
 
 std::vector<LocationPoint> parse_location_points(std::string_view list,
                                                  std::vector<std::string>& problems) {

@@ -32,6 +32,8 @@ struct LocationPoint {
   std::string binary;          // empty with kSamples, as are the entries
   std::vector<Entry> entries;  // with kBreakpoint, each has a plan
   std::string name;            // with kSamples: `path:line`
+
+  bool has_plans() const;  // each entry
 };
 
 // One a line: kind, means, binary, entries and name, with tabs in between. Entries have commas in

@@ -149,13 +149,9 @@ bool SampleSource::choose(Sampling wanted, std::string& explanation) {
 }
 
 void SampleSource::stop() noexcept {
-  if (trap_event_ >= 0) close_event(trap_event_);
-  trap_event_ = -1;
-  if (timer_runs_) {
-    stop_timer_.stop();
-    pthread_join(timer_, nullptr);
-    timer_runs_ = false;
-  }
+  const bool had_timer = timer_runs_;
+  stop_in_handler();
+  if (had_timer) pthread_join(timer_, nullptr);
 }
 
 long SampleSource::start_in_child() noexcept {
