@@ -129,8 +129,7 @@ int run_locations(const Arguments& arguments) {
 
 int run_layout(const Arguments& arguments) {
   constexpr int kStatus[] = {kOk, kRefused, kNotElf, kCacheFailed};  // by LayoutError
-  const BuildOptions& build = arguments.build;
-  const LayoutAnswer answer = build_layout({build.binary, build.cache_dir, build.reuse_cached});
+  const LayoutAnswer answer = build_layout(arguments.build);
   return finish(kStatus[static_cast<int>(answer.error)], answer.json);
 }
 
