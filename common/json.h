@@ -25,7 +25,6 @@ class JsonWriter {
   JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
   JsonWriter& value(double number);  // finite
   JsonWriter& value(std::integral auto number) { return raw(std::to_string(number)); }
-  JsonWriter& null() { return raw("null"); }
 
   template <typename Value>
   JsonWriter& field(std::string_view name, const Value& v) {

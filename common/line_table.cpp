@@ -55,33 +55,8 @@ bool path_ends_with(std::string_view path, std::string_view suffix) noexcept {
   return path[path.size() - suffix.size() - 1] == '/';
 }
 
-LineTable::~LineTable() {
-  if (mapping_ != nullptr) munmap(mapping_, size_);
-}
-
-LineTable::LineTable(LineTable&& other) noexcept { swap(other); }
-
-LineTable& LineTable::operator=(LineTable&& other) noexcept {
-  LineTable taken(std::move(other));
-  swap(taken);
-  return *this;
-}
-
-void LineTable::swap(LineTable& other) noexcept {
-  std::swap(mapping_, other.mapping_);
-  std::swap(size_, other.size_);
-  std::swap(base_address_, other.base_address_);
-  std::swap(build_id_, other.build_id_);
-  std::swap(starts_, other.starts_);
-  std::swap(chains_, other.chains_);
-  std::swap(chain_begins_, other.chain_begins_);
-  std::swap(frames_, other.frames_);
-  std::swap(lines_, other.lines_);
-  std::swap(files_, other.files_);
-  std::swap(functions_, other.functions_);
-  std::swap(objects_, other.objects_);
-  std::swap(strings_, other.strings_);
-  std::swap(first_lines_, other.first_lines_);
+void Unmapping::operator()(const char* file) const noexcept {
+  munmap(const_cast<char*>(file), size);
 }
 
 const char* LineTable::open(const char* path, LineTable& out) noexcept {
@@ -100,16 +75,14 @@ const char* LineTable::open_descriptor(int fd, LineTable& out) noexcept {
   void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (mapping == MAP_FAILED) return "the line table cannot be mapped";
   LineTable table;
-  if (const char* error = table.adopt(mapping, size)) return error;
-  out.swap(table);
+  if (const char* error = table.adopt(static_cast<const char*>(mapping), size)) return error;
+  out = std::move(table);
   return nullptr;
 }
 
-const char* LineTable::adopt(void* mapping, std::size_t size) noexcept {
-  mapping_ = mapping;
-  size_ = size;
-  const auto* file = static_cast<const char*>(mapping);
-  const auto& header = *static_cast<const LineTableHeader*>(mapping);
+const char* LineTable::adopt(const char* file, std::size_t size) noexcept {
+  file_ = {file, Unmapping{size}};
+  const auto& header = *reinterpret_cast<const LineTableHeader*>(file);
   if (const char* error = check_header(header, size)) return error;
   if (!view_section(file, size, header.starts, starts_) ||
       !view_section(file, size, header.chains, chains_) ||

@@ -1,6 +1,7 @@
 // A line table file (line_table_format.h), mapped read-only, and the questions asked of it.
 //
 // Ownership: a LineTable owns its mapping; what the lookups return points into it and dies with it.
+// One that was moved from can only be destroyed or assigned to.
 // The file may be replaced by rename while it is mapped, but must not be truncated in place, which
 // is why the helper only ever renames finished tables into the cache.
 //
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,15 +49,14 @@ enum class Lineless { kSkip, kFind };
 // FNV-1a, 64 bits: the checksum of the table's header.
 [[nodiscard]] std::uint64_t fnv1a(const void* bytes, std::size_t size) noexcept;
 
+// How a table frees its mapping.
+struct Unmapping {
+  std::size_t size = 0;
+  void operator()(const char* file) const noexcept;
+};
+
 class LineTable {
  public:
-  LineTable() = default;
-  ~LineTable();
-  LineTable(LineTable&& other) noexcept;
-  LineTable& operator=(LineTable&& other) noexcept;
-  LineTable(const LineTable&) = delete;
-  LineTable& operator=(const LineTable&) = delete;
-
   // Maps and checks the table at `path`. Returns nullptr, or what is wrong with the file, in which
   // case `out` is left as it was.
   [[nodiscard]] static const char* open(const char* path, LineTable& out) noexcept;
@@ -116,13 +117,11 @@ class LineTable {
                                                        std::uint32_t line) const noexcept;
 
  private:
-  const char* adopt(void* mapping, std::size_t size) noexcept;
+  const char* adopt(const char* file, std::size_t size) noexcept;
   [[nodiscard]] const char* string_at(std::span<const std::uint32_t> offsets,
                                       std::uint32_t index) const noexcept;
-  void swap(LineTable& other) noexcept;
 
-  void* mapping_ = nullptr;
-  std::size_t size_ = 0;
+  std::unique_ptr<const char, Unmapping> file_;
   std::uint64_t base_address_ = 0;
   std::span<const std::uint8_t> build_id_;
   std::span<const std::uint32_t> starts_;

@@ -35,8 +35,6 @@ class SourceScope {
 
   [[nodiscard]] bool contains(const char* path) const noexcept;
 
-  [[nodiscard]] bool is_default() const noexcept { return patterns_.empty(); }
-
  private:
   void add(std::string_view pattern);
 

@@ -1,9 +1,12 @@
-// Parsing what separators divide, and numbers as text. Plain logic; only to_hex() allocates.
+// Parsing what separators divide, numbers as text, names of enums. Plain logic; only to_hex()
+// allocates.
 #ifndef COMMON_TEXT_H
 #define COMMON_TEXT_H
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,6 +30,22 @@ std::optional<Number> parse_number(std::string_view text, Base... base) noexcept
   const char* const end = text.data() + text.size();
   const auto [parsed, error] = std::from_chars(text.data(), end, number, base...);
   return error == std::errc() && parsed == end ? std::optional(number) : std::nullopt;
+}
+
+// Names of an enum's values: of all from `first` on, in their order.
+template <typename Enum, std::size_t kValues>
+constexpr const char* name_of(Enum value, const std::array<const char*, kValues>& names,
+                              Enum first = Enum{}) noexcept {
+  return names[static_cast<std::size_t>(value) - static_cast<std::size_t>(first)];
+}
+
+template <typename Enum, std::size_t kValues>
+std::optional<Enum> value_named(std::string_view name,
+                                const std::array<const char*, kValues>& names,
+                                Enum first = Enum{}) noexcept {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(static_cast<int>(first) + (found - names.begin()));
 }
 
 inline std::string to_hex(std::span<const std::uint8_t> bytes) {

@@ -129,8 +129,7 @@ int run_locations(const Arguments& arguments) {
 
 int run_layout(const Arguments& arguments) {
   constexpr int kStatus[] = {kOk, kRefused, kNotElf, kCacheFailed};  // by LayoutError
-  const BuildOptions& build = arguments.build;
-  const LayoutAnswer answer = build_layout({build.binary, build.cache_dir, build.reuse_cached});
+  const LayoutAnswer answer = build_layout(arguments.build);
   return finish(kStatus[static_cast<int>(answer.error)], answer.json);
 }
 
@@ -164,11 +163,9 @@ int run_accesses(int argc, char** argv) {
   char* end = nullptr;
   const long time = argc < 3 ? 0 : std::strtol(argv[1], &end, 10);
   if (time <= 0 || *end != '\0') return usage("accesses wants MICROSECONDS and a PROGRAM");
-  AliasSearch search;
-  search.argv = argv + 2;
-  search.time = std::chrono::microseconds(time);
   std::string answer;
-  if (!search_aliases(search, answer)) return fail(kNotElf, "not-traced", answer);
+  if (!search_aliases(argv + 2, std::chrono::microseconds(time), answer))
+    return fail(kNotElf, "not-traced", answer);
   return finish(kOk, answer);
 }
 

@@ -52,7 +52,6 @@ GLOBALS = {
     "libcoz/lifecycle/last_thread.cpp": "the main thread's signal mask, for the thread that calls exit",
     "libcoz/signals/program_signals.cpp": "the program's use of our signals",
     "libcoz/signals/sample_handler.cpp": "what the sample handler calls",
-    "libcoz/symbols/modules.cpp": "what was loaded at the start, for forked children",
     "libcoz/kernel/real.cpp": "addresses of libc's functions",
     "libcoz/kernel/own_thread.h": "the number of our threads",
     "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",

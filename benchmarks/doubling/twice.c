@@ -9,9 +9,10 @@ static char doubled[64], clocked[64], log_path[512];
 static int runs = 2;
 static uint64_t units, first_time, last_time, region_time;
 
-/* Regions of a microsecond take hardly longer than a system call, and are slower after one. Of regions as
- * short as this, in nanoseconds, every 16th is clocked, by the wall clock, which needs none; what lies
- * between two readings anyway is subtracted, and runs in which another thread had the core do not count. */
+/* Regions of a microsecond take hardly longer than a system call, and are slower after one. Of
+ * regions as short as this, in nanoseconds, every 16th is clocked, by the wall clock, which needs
+ * none; what lies between two readings anyway is subtracted, and runs in which another thread had
+ * the core do not count. */
 enum { kShort = 20000, kInterrupted = 10 * kShort, kEvery = 16 };
 static uint64_t inside_cost, clocked_runs;
 static volatile int are_short;

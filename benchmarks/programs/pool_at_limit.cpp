@@ -26,5 +26,6 @@ void finished(double) {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{1, 650, next}, {2, 1600, limit}, {2, 1600, other<400>}, {1, 300, other<300>}}, ground_truth::long_queue(200), finished);
+  staged::run({{1, 650, next}, {2, 1600, limit}, {2, 1600, other<400>}, {1, 300, other<300>}},
+              ground_truth::long_queue(200), finished);
 }

@@ -25,5 +25,6 @@ void finished(double) {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{2, 3000, other<600>}, {1, 0, limit}, {2, 8000, next}}, ground_truth::long_queue(50), finished);
+  staged::run({{2, 3000, other<600>}, {1, 0, limit}, {2, 8000, next}}, ground_truth::long_queue(50),
+              finished);
 }

@@ -25,5 +25,6 @@ void finished(double) {
 int main(int argc, char** argv) {
   ground_truth::begin(argc, argv);
   using staged::other;
-  staged::run({{1, 10000, other<2500>}, {1, 5000, limit}, {1, 16000, next}}, ground_truth::long_queue(20), finished);
+  staged::run({{1, 10000, other<2500>}, {1, 5000, limit}, {1, 16000, next}},
+              ground_truth::long_queue(20), finished);
 }

@@ -25,10 +25,12 @@ template <int kMicroseconds>
   for (long i = kMicroseconds * 3000L; i > 0; --i) asm volatile("" : "+r"(i));
 }
 
-// Runs the stages with a queue of so many items between any two. `entering()` comes before an item enters
-// the first queue, `finished()` after the last stage, with the time at which it entered. Does not return.
-inline void run(const std::vector<Stage>& stages, std::size_t capacity, void (*finished)(double),
-                void (*entering)() = [] {}) {
+// Runs the stages with a queue of so many items between any two. `entering()` comes before an item
+// enters the first queue, `finished()` after the last stage, with the time at which it entered.
+// Does not return.
+inline void run(
+    const std::vector<Stage>& stages, std::size_t capacity, void (*finished)(double),
+    void (*entering)() = [] {}) {
   using Queue = ground_truth::BoundedQueue<double>;
   std::vector<std::unique_ptr<Queue>> queues;  // behind each stage but the last
   for (std::size_t i = 1; i < stages.size(); ++i) {

@@ -1,6 +1,6 @@
-// Three stages, the last a pool of two threads, with queues of 12 items, and the latency of an item from its
-// entry into the first queue to its end. The second stage, of 4 ms an item, is at the limit: its queue is
-// full. At 75 % it is faster than the pool: then both queues are.
+// Three stages, the last a pool of two threads, with queues of 12 items, and the latency of an item
+// from its entry into the first queue to its end. The second stage, of 4 ms an item, is at the
+// limit: its queue is full. At 75 % it is faster than the pool: then both queues are.
 #include "ground_truth.h"
 #include "staged.h"
 

@@ -170,22 +170,22 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   resume_segment_exclusively();
 }
 
-ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target) noexcept {
+ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target,
+                                                  const AwaitedLock* lock) noexcept {
   if (target == kNoTarget) return {};
-  const Nanoseconds ran = environment_.processor_time();
-  return {ran,
-          environment_.waits->enter(state_.slot, target, state_.clock.local(), environment_.now())};
+  const Nanoseconds ran = lock != nullptr ? 0 : environment_.processor_time();
+  const bool is_followed =
+      environment_.waits->enter(state_.slot, target, state_.clock.local(), environment_.now());
+  if (is_followed && lock != nullptr) {
+    environment_.waits->waits_for(state_.slot, lock->key, [=] { return lock->holder(lock->lock); });
+  }
+  return {ran, is_followed, lock != nullptr};
 }
 
 Nanoseconds ThreadDelays::leave_wait(const TargetWait& wait) noexcept {
   if (!wait.is_followed) return 0;
-  return leave(environment_.processor_time() - wait.ran).waited;
-}
-
-Nanoseconds ThreadDelays::leave_lock_wait(const TargetWait& wait) noexcept {
-  if (!wait.is_followed) return 0;
-  const WaitCharges::Left left = leave(0);
-  state_.lock_wait_charge = left.charge;
+  const auto left = leave(wait.is_for_lock ? 0 : environment_.processor_time() - wait.ran);
+  if (wait.is_for_lock) state_.lock_wait_charge = left.charge;
   return left.waited;
 }
 

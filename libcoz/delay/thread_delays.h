@@ -107,8 +107,7 @@ class ThreadDelays {
   }
 
   // The thread may wake another by releasing `object`.
-  void before_waking(std::uintptr_t object,
-                     ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
+  void before_waking(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
     settle();
     record(object, time);
     begin_segment();
@@ -180,27 +179,18 @@ class ThreadDelays {
   void catch_up() noexcept;
 
   // Between before_blocking() and after_blocking(), where waits are targets: the thread begins to
-  // wait in `target`.
+  // wait in `target`, for `lock` if it is one.
   struct TargetWait {
-    Nanoseconds ran = 0;  // processor time when it began
+    Nanoseconds ran = 0;  // processor time when it began; waits for locks use none
     bool is_followed = false;
+    bool is_for_lock = false;
   };
   bool follows_waits() const noexcept { return environment_.waits != nullptr; }
-  TargetWait enter_wait(std::uint32_t target) noexcept;
+  TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr) noexcept;
   // The wait is over. Returns how long it was, without what has been claimed
   // (WaitCharges::claim()) and without processor time. after_blocking() charges it.
   Nanoseconds leave_wait(const TargetWait& wait) noexcept;
 
-  // The same for a wait for `lock`; `holder()` says who holds it (WaitCharges::waits_for()).
-  template <typename Holder>
-  TargetWait enter_lock_wait(std::uint32_t target, std::uintptr_t lock, Holder holder) noexcept {
-    if (target == kNoTarget) return {};
-    const bool is_followed =
-        environment_.waits->enter(state_.slot, target, state_.clock.local(), environment_.now());
-    if (is_followed) environment_.waits->waits_for(state_.slot, lock, holder);
-    return {0, is_followed};
-  }
-  Nanoseconds leave_lock_wait(const TargetWait& wait) noexcept;
   // The thread has taken `lock`: those who wait for it now wait for this thread.
   void took(std::uintptr_t lock) noexcept {
     if (!follows_waits()) return;

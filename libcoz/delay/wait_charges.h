@@ -31,6 +31,14 @@ namespace coz {
 // Which thread holds a lock: its id in the kernel. 0: nobody, or it is not known.
 using LockHolder = std::uint32_t;
 
+// A lock that a thread waits for: how the rules name it, and where it is. `holder(lock)` says who
+// holds it.
+struct AwaitedLock {
+  std::uintptr_t key = 0;
+  const void* lock = nullptr;
+  LockHolder (*holder)(const void* lock) noexcept = nullptr;
+};
+
 class WaitCharges {
  public:
   // The thread of `slot`, which has served `local`, waits in `target` from now on. False if it

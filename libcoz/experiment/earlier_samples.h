@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/clock.h"
@@ -19,19 +20,16 @@ namespace coz {
 
 class EarlierSamples {
  public:
-  // There was no earlier run.
-  EarlierSamples() = default;
+  explicit EarlierSamples(EarlierRuns runs = {}) : missing_(std::move(runs)) {}
 
-  // Each of `targets` once. `run_time`: effective. `missing`: those that may yet be found.
-  EarlierSamples(Nanoseconds run_time, std::uint64_t experiments,
-                 std::vector<TargetSamples> targets, std::vector<EarlierRuns::Count> missing = {});
-
-  // Adds those missing that can be found by now: the program has waited there, or entered the
-  // region. Without them, a series of short runs would choose among lines only.
+  // Adds those that can be found by now, by their names. Others may be found later, when the
+  // program has waited there, or entered the region: without them, a series of short runs would
+  // choose among lines only. Lines and functions of libraries that are not loaded yet are left out.
   void find_missing(const Targets& targets);
+  // Once for each target; another time does nothing.
+  void add(std::uint32_t target, std::uint64_t samples);
 
-  Nanoseconds run_time() const noexcept { return run_time_; }
-  std::uint64_t experiments() const noexcept { return experiments_; }
+  Nanoseconds run_time() const noexcept { return missing_.run_time; }
 
   std::uint64_t of(std::uint32_t target) const {
     const auto found = samples_.find(target);
@@ -41,15 +39,10 @@ class EarlierSamples {
   std::span<const TargetSamples> targets() const noexcept { return targets_; }
 
  private:
-  Nanoseconds run_time_ = 0;
-  std::uint64_t experiments_ = 0;
+  EarlierRuns missing_;  // less the targets that are found
   std::unordered_map<std::uint32_t, std::uint64_t> samples_;
   std::vector<TargetSamples> targets_;
-  std::vector<EarlierRuns::Count> missing_;
 };
-
-// Finds the targets by their names; those of libraries that are not loaded yet are left out.
-EarlierSamples find_earlier(const EarlierRuns& runs, const Targets& targets);
 
 }  // namespace coz
 

@@ -27,6 +27,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       random_(options.seed),
       fixed_(options.fixed_targets, choice.targets, counts.histogram),
       plan_(options.fixed_speedup, options.speedups),
+      earlier_(options.earlier),
       companions_(options.companion_dose, counts.histogram, earlier_, options.period),
       meter_(shared.points, shared.operations),
       start_(now()),
@@ -86,8 +87,7 @@ bool Experimenter::hide_descriptors() const {
 }
 
 void Experimenter::run_blocks() {
-  earlier_ = find_earlier(options_.earlier, choice_.targets);
-  planner_.continue_series(earlier_.experiments());
+  planner_.continue_series(options_.earlier.experiments);
   while (!stop_.is_stopped()) {
     earlier_.find_missing(choice_.targets);
     const auto planned = next_block();

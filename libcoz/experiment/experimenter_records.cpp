@@ -68,16 +68,12 @@ std::vector<CallerCount> Experimenter::callers() const {
     // All functions without lines have one common line id.
     if (!path || !choice_.modules.is_line(path->frame.line)) continue;
     CallerCount count;
-    const auto name_of = [&](std::uint32_t function) {
-      const char* name = choice_.modules.function_name(function);
-      return name == nullptr ? std::string() : std::string(name);
-    };
     count.location = choice_.modules.location(path->frame.line);
-    count.function = name_of(path->frame.function);
+    count.function = choice_.modules.function_name(path->frame.function);
     if (path->caller) {
       count.caller = choice_.modules.location(path->caller->line);
       if (choice_.modules.is_line(path->caller->line)) {
-        count.caller_function = name_of(path->caller->function);
+        count.caller_function = choice_.modules.function_name(path->caller->function);
       }
     }
     count.count = path->samples;

@@ -19,8 +19,7 @@ void name_holder(std::uintptr_t taken_at, const Modules& modules, LockCount& out
   std::array<SourceFrame, 1> frames;
   if (taken_at == 0 || modules.find(taken_at - 1, frames) == 0) return;
   out.holder = modules.location(frames.front().line);
-  const char* function = modules.function_name(frames.front().function);
-  if (function != nullptr) out.holder_function = function;
+  out.holder_function = modules.function_name(frames.front().function);
 }
 
 }  // namespace

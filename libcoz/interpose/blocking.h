@@ -147,25 +147,12 @@ auto past_samples_within(const timespec* timeout, Call call, IsInterrupted is_in
 // Lives as long as a wait that is a target (--waits).
 class FollowedWait {
  public:
-  FollowedWait(ThreadDelays& delays, WaitClass wait_class) noexcept
-      : delays_(delays), wait_(Runtime::enter_wait(delays, wait_class)) {}
+  FollowedWait(ThreadDelays& delays, WaitClass wait_class,
+               const AwaitedLock* lock = nullptr) noexcept
+      : delays_(delays), wait_(Runtime::enter_wait(delays, wait_class, lock)) {}
   ~FollowedWait() { Runtime::leave_wait(delays_, wait_); }
   FollowedWait(const FollowedWait&) = delete;
   FollowedWait& operator=(const FollowedWait&) = delete;
-
- private:
-  ThreadDelays& delays_;
-  Waits::Wait wait_;
-};
-
-// The same for a wait for a mutex.
-class FollowedLockWait {
- public:
-  FollowedLockWait(ThreadDelays& delays, std::uintptr_t key, const void* mutex) noexcept
-      : delays_(delays), wait_(Runtime::enter_lock_wait(delays, key, mutex, holder_of)) {}
-  ~FollowedLockWait() { Runtime::leave_lock_wait(delays_, wait_); }
-  FollowedLockWait(const FollowedLockWait&) = delete;
-  FollowedLockWait& operator=(const FollowedLockWait&) = delete;
 
  private:
   ThreadDelays& delays_;

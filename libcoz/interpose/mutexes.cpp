@@ -22,7 +22,8 @@ COZ_WRAPPER_PART int take(const Mutex* mutex, Attempt attempt, IsBusy is_busy, L
     return coz::rules::acquire(*delays, key(mutex), attempt, is_busy, lock, wake_source_of);
   }
   const auto followed = [&] {
-    const coz::FollowedLockWait wait(*delays, key(mutex), mutex);
+    const coz::AwaitedLock awaited{key(mutex), mutex, coz::holder_of};
+    const coz::FollowedWait wait(*delays, coz::WaitClass::kLock, &awaited);
     return lock();
   };
   return coz::rules::acquire_followed(*delays, key(mutex), attempt, is_busy, followed,

@@ -16,8 +16,8 @@ using coz::WakeSource;
 // Threads that wait for a signal are found by its number: no object lives at so low an address.
 std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
 
-// `wait` returns the signal that came, or a value below 1; `sender_of` that the key of what a thread of the
-// program has sent, or kNoObject. errno is as `wait` left it.
+// `wait` returns the signal that came, or a value below 1; `sender_of` that the key of what a
+// thread of the program has sent, or kNoObject. errno is as `wait` left it.
 template <typename Wait, typename SenderOf>
 COZ_WRAPPER_PART int wait_for_signal(Wait wait, SenderOf sender_of) {
   auto delays = coz::Session::current_delays();
@@ -31,8 +31,8 @@ COZ_WRAPPER_PART int wait_for_signal(Wait wait, SenderOf sender_of) {
   return came;
 }
 
-// A handler has ended a wait with this mask, and nothing says for which signal: the key of one that another
-// thread has sent meanwhile, if there is one.
+// A handler has ended a wait with this mask, and nothing says for which signal: the key of one that
+// another thread has sent meanwhile, if there is one.
 std::uintptr_t sent_meanwhile(const coz::ThreadDelays& delays, const sigset_t& mask) {
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     if (sigismember(&mask, signal) == 0 && delays.was_released_meanwhile(key(signal))) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
+#include "common/text.h"
 #include "kernel/small_file.h"
 
 namespace coz {
@@ -17,12 +17,12 @@ std::string read(const std::string& path) {
   return read_small_file(path.c_str(), text) == 0 ? std::string() : std::string(text);
 }
 
-// "QUOTA PERIOD", in any unit; "max" and -1 stand for no quota.
-std::optional<double> parse_quota(const std::string& quota, const std::string& period) {
-  const double time = std::strtod(quota.c_str(), nullptr);
-  const double of = std::strtod(period.c_str(), nullptr);
-  if (time <= 0 || of <= 0) return std::nullopt;
-  return time / of;
+// In any unit; "max" and -1 stand for no quota.
+std::optional<double> parse_quota(std::string_view quota, std::string_view period) {
+  const auto time = parse_number<double>(take_part(quota, '\n'));
+  const auto of = parse_number<double>(take_part(period, '\n'));
+  if (!time || !of || *time <= 0 || *of <= 0) return std::nullopt;
+  return *time / *of;
 }
 
 std::optional<double> quota_of(const std::string& directory, bool is_version_2) {
@@ -31,9 +31,9 @@ std::optional<double> quota_of(const std::string& directory, bool is_version_2) 
                        read(directory + "/cpu.cfs_period_us"));
   }
   const std::string both = read(directory + "/cpu.max");
-  const std::size_t blank = both.find(' ');
-  if (blank == std::string::npos) return std::nullopt;
-  return parse_quota(both.substr(0, blank), both.substr(blank + 1));
+  std::string_view period = both;
+  const std::string_view quota = take_part(period, ' ');
+  return parse_quota(quota, period);
 }
 
 bool has_item(const std::string& list, const std::string& item) {
@@ -44,20 +44,17 @@ bool has_item(const std::string& list, const std::string& item) {
 
 // Lines are "NUMBER:CONTROLLERS:PATH". In a container the path may be that of the host, of which
 // only the lower end is mounted; what is not there is skipped.
-std::optional<double> processor_quota(const std::string& cgroups, const std::string& root) {
+std::optional<double> processor_quota(std::string_view cgroups, const std::string& root) {
   std::optional<double> least;
-  for (std::size_t begin = 0; begin < cgroups.size();) {
-    const std::size_t end = std::min(cgroups.find('\n', begin), cgroups.size());
-    const std::string line = cgroups.substr(begin, end - begin);
-    begin = end + 1;
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
+  while (!cgroups.empty()) {
+    std::string_view line = take_part(cgroups, '\n');
+    take_part(line, ':');
+    const std::string controllers(take_part(line, ':'));
+    if (line.empty()) continue;
     const bool is_version_2 = controllers.empty();
     if (!is_version_2 && !has_item(controllers, "cpu")) continue;
     const std::string mounted = is_version_2 ? root : root + "/cpu";
-    for (std::string path = line.substr(second + 1);;) {
+    for (std::string path(line);;) {
       if (path == "/") path.clear();
       if (const auto quota = quota_of(mounted + path, is_version_2)) {
         least = least ? std::min(*least, *quota) : *quota;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace coz {
 
@@ -17,7 +18,7 @@ std::size_t machine_cores();
 
 // The least quota of a cgroup and those above it, in processors; nullopt: there is none. `cgroups`
 // is what /proc/self/cgroup says, `root` where cgroups are mounted. Versions 1 and 2.
-std::optional<double> processor_quota(const std::string& cgroups, const std::string& root);
+std::optional<double> processor_quota(std::string_view cgroups, const std::string& root);
 
 }  // namespace coz
 

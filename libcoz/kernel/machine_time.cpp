@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "common/text.h"
 #include "kernel/small_file.h"
 
 #if defined(__x86_64__)
@@ -40,21 +40,17 @@ bool may_be_virtual() noexcept {
 
 }  // namespace
 
-std::optional<MachineTime> parse_machine_time(const char* text, long ticks_per_second) noexcept {
-  constexpr char kStart[] = "cpu ";
-  constexpr int kMaxDigits = 15;  // so that the product below can't overflow
+std::optional<MachineTime> parse_machine_time(std::string_view text,
+                                              long ticks_per_second) noexcept {
+  constexpr Nanoseconds kMaxTicks = 999'999'999'999'999;  // so that the sum below can't overflow
   if (ticks_per_second <= 0 || ticks_per_second > kSecond / 1000) return std::nullopt;
-  if (std::strncmp(text, kStart, sizeof kStart - 1) != 0) return std::nullopt;
-  text += sizeof kStart - 1;
+  if (take_part(text, ' ') != "cpu") return std::nullopt;
+  if (text.starts_with(' ')) take_part(text, ' ');
   std::array<Nanoseconds, kColumns> ticks{};
   for (Nanoseconds& column : ticks) {
-    while (*text == ' ') ++text;
-    int digits = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) {
-      if (++digits > kMaxDigits) return std::nullopt;
-      column = column * 10 + (*text - '0');
-    }
-    if (digits == 0) return std::nullopt;
+    const auto number = parse_number<Nanoseconds>(take_part(text, ' '));
+    if (!number || *number < 0 || *number > kMaxTicks) return std::nullopt;
+    column = *number;
   }
   const Nanoseconds tick = kSecond / ticks_per_second;
   const Nanoseconds busy =

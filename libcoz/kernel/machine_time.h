@@ -6,6 +6,7 @@
 #define LIBCOZ_KERNEL_MACHINE_TIME_H
 
 #include <optional>
+#include <string_view>
 
 #include "common/clock.h"
 
@@ -19,7 +20,8 @@ struct MachineTime {
 
 // "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..."; nullopt for anything else, also for
 // kernels so old that they have no STEAL.
-std::optional<MachineTime> parse_machine_time(const char* text, long ticks_per_second) noexcept;
+std::optional<MachineTime> parse_machine_time(std::string_view text,
+                                              long ticks_per_second) noexcept;
 
 // nullopt if there is no such file, and outside of virtual machines: nothing can be stolen there,
 // and on a large machine the kernel takes a millisecond to write the file.

@@ -8,22 +8,11 @@
 #include <algorithm>
 
 #include "common/raw_syscall.h"
+#include "common/text.h"
 #include "kernel/small_file.h"
 
 namespace coz {
 namespace {
-
-// A number of at most 18 digits, so that it cannot overflow, and the blank or line end after it.
-const char* parse_time(const char* text, Nanoseconds& out) noexcept {
-  constexpr int kMaxDigits = 18;
-  int digits = 0;
-  out = 0;
-  for (; *text >= '0' && *text <= '9'; ++text) {
-    if (++digits > kMaxDigits) return nullptr;
-    out = out * 10 + (*text - '0');
-  }
-  return digits > 0 && (*text == ' ' || *text == '\n') ? text + 1 : nullptr;
-}
 
 bool close_from(long first, long last, unsigned flags) noexcept {
   return first > last || raw_syscall(SYS_close_range, first, last, static_cast<long>(flags)) == 0;
@@ -31,11 +20,11 @@ bool close_from(long first, long last, unsigned flags) noexcept {
 
 }  // namespace
 
-std::optional<ThreadTime> parse_schedstat(const char* text) noexcept {
-  ThreadTime time;
-  text = parse_time(text, time.ran);
-  if (text == nullptr || parse_time(text, time.waited) == nullptr) return std::nullopt;
-  return time;
+std::optional<ThreadTime> parse_schedstat(std::string_view text) noexcept {
+  const auto ran = parse_number<Nanoseconds>(take_part(text, ' '));
+  const auto waited = parse_number<Nanoseconds>(take_part(text, ' '));
+  if (!ran || !waited || *ran < 0 || *waited < 0 || text.empty()) return std::nullopt;
+  return ThreadTime{*ran, *waited};
 }
 
 std::optional<ThreadTime> read_thread_time(int tid, int process) noexcept {

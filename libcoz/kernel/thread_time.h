@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "common/clock.h"
 
@@ -18,7 +19,7 @@ struct ThreadTime {
 };
 
 // "RAN WAITED SLICES"; nullopt for anything else. Kernels that do not count these give zeros.
-std::optional<ThreadTime> parse_schedstat(const char* text) noexcept;
+std::optional<ThreadTime> parse_schedstat(std::string_view text) noexcept;
 
 // nullopt when the thread has ended, or the kernel has no such file. `process`: the thread's, if it
 // is not this one.

@@ -68,25 +68,6 @@ bool is_process_to_profile() {
   return std::strcmp(executable, program) == 0;
 }
 
-Sampling sampling_mode(std::string_view name) {
-  if (name == "perf-trap") return Sampling::kPerfTrap;
-  if (name == "perf-signal") return Sampling::kPerfSignal;
-  if (name == "timer") return Sampling::kTimer;
-  if (name == "off") return Sampling::kOff;
-  return Sampling::kAuto;
-}
-
-Granularity granularity_named(std::string_view name) {
-  if (name == "function") return Granularity::kFunction;
-  if (name == "callpath") return Granularity::kCallpath;
-  return Granularity::kLine;
-}
-
-WaitTargets wait_targets_named(std::string_view name) {
-  if (name == "sites") return WaitTargets::kSites;
-  return name == "classes" ? WaitTargets::kClasses : WaitTargets::kNone;
-}
-
 }  // namespace
 
 std::vector<TargetName> parse_fixed_targets(std::string_view text) {
@@ -144,8 +125,11 @@ Config read(const Variables& variables) {
     config.table_socket = static_cast<int>(*socket);
   }
   config.points = variables.text("COZ_POINTS");
-  config.granularity = granularity_named(variables.text("COZ_GRANULARITY"));
-  config.waits = wait_targets_named(variables.text("COZ_WAITS"));
+  config.granularity =
+      value_named<Granularity>(variables.text("COZ_GRANULARITY"), kGranularityNames)
+          .value_or(Granularity::kLine);
+  config.waits = value_named<WaitTargets>(variables.text("COZ_WAITS"), kWaitTargetsNames)
+                     .value_or(WaitTargets::kNone);
   config.tree = variables.text("COZ_TREE") == "1";
   config.joint = variables.text("COZ_JOINT");
   config.follows = variables.text("COZ_JOINT_FOLLOWS") == "1";
@@ -170,7 +154,8 @@ Config read(const Variables& variables) {
   if (const auto end = variables.number("COZ_STOP_AFTER"); end && *end <= kMaxTime) {
     config.stop_after = static_cast<Nanoseconds>(*end);
   }
-  config.sampling = sampling_mode(variables.text("COZ_SAMPLING"));
+  config.sampling = value_named<Sampling>(variables.text("COZ_SAMPLING"), kSamplingNames)
+                        .value_or(Sampling::kAuto);
   // Without a seed, runs should differ.
   config.seed = variables.number("COZ_SEED").value_or(static_cast<std::uint64_t>(wall_clock()));
   return config;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "common/text.h"
 #include "kernel/message.h"
 #include "kernel/real.h"
 
@@ -29,7 +30,7 @@ bool JointRanks::join(const Config& config, JointState& own) {
 bool JointRanks::agree(const Config& config, const std::string& program, JointState& shared) {
   if (!is_on()) return true;
   const std::string all = program + '\n' + std::to_string(config.period) + '\n' +
-                          name_of(config.granularity) + '\n' +
+                          name_of(config.granularity, kGranularityNames) + '\n' +
                           std::to_string(config.companion_dose) + '\n' + config.source_scope;
   const std::uint64_t own = std::hash<std::string>()(all) | 1;
   if (!config.follows) {

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "common/text.h"
 #include "kernel/message.h"
 
 namespace coz {
@@ -31,11 +31,6 @@ std::optional<std::vector<std::uintptr_t>> addresses_of(const LocationPoint& wan
   return addresses;
 }
 
-bool has_plans(const LocationPoint& wanted) {
-  return std::all_of(wanted.entries.begin(), wanted.entries.end(),
-                     [](const LocationPoint::Entry& entry) { return entry.plan.has_value(); });
-}
-
 }  // namespace
 
 void PointSetup::prepare(std::string_view list) {
@@ -53,7 +48,7 @@ void PointSetup::arm() { report(breakpoints_.arm()); }
 const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   const char* name = wanted.name.c_str();
   if (wanted.by == CountedBy::kSamples) {
-    return take_samples(wanted) ? name_of(CountedBy::kSamples) : kNobody;
+    return take_samples(wanted) ? name_of(CountedBy::kSamples, kCountedByNames) : kNobody;
   }
   const auto loading = find_loading(wanted.binary.c_str());
   Point* point = loading ? points_.find_or_add(wanted.kind, name) : nullptr;
@@ -65,14 +60,14 @@ const char* PointSetup::prepare_one(const LocationPoint& wanted) {
   const auto addresses = addresses_of(wanted, *loading);
   if (!addresses) return kNobody;
   if (wanted.by == CountedBy::kHardware && take_hardware(wanted, *point, *addresses)) {
-    return name_of(CountedBy::kHardware);
+    return name_of(CountedBy::kHardware, kCountedByNames);
   }
-  if (!has_plans(wanted)) return kNobody;
+  if (!wanted.has_plans()) return kNobody;
   point->times_visits.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < addresses->size(); ++i) {
     requests_.push_back({(*addresses)[i], loading->load_bias, *wanted.entries[i].plan, point});
   }
-  return name_of(CountedBy::kBreakpoint);
+  return name_of(CountedBy::kBreakpoint, kCountedByNames);
 }
 
 bool PointSetup::take_samples(const LocationPoint& wanted) {
@@ -94,8 +89,8 @@ bool PointSetup::take_hardware(const LocationPoint& wanted, Point& point,
   if (error == 0) return true;
   message("%s: no hardware breakpoint (%s); %s", wanted.name.c_str(),
           strerror(static_cast<int>(-error)),
-          has_plans(wanted) ? "a breakpoint instruction counts its visits instead"
-                            : "its visits are not counted");
+          wanted.has_plans() ? "a breakpoint instruction counts its visits instead"
+                             : "its visits are not counted");
   return false;
 }
 

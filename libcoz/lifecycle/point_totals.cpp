@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,8 +16,10 @@
 
 #include "common/clock.h"
 #include "common/raw_syscall.h"
+#include "common/text.h"
 #include "kernel/harmless_write.h"
 #include "kernel/message.h"
+#include "kernel/zeroed_memory.h"
 
 namespace coz {
 namespace {
@@ -32,26 +33,13 @@ thread_local constinit std::uint32_t place __attribute__((tls_model("initial-exe
 
 int own_process() noexcept { return static_cast<int>(raw_syscall(SYS_getpid)); }
 
-const char* name_of(PointKind kind) noexcept {
-  switch (kind) {
-    case PointKind::kThroughput:
-      return "throughput";
-    case PointKind::kBegin:
-      return "begin";
-    case PointKind::kEnd:
-      return "end";
-    case PointKind::kArrival:
-      return "arrival";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::size_t describe_point(const Point& point, std::span<char, 512> line) noexcept {
   const VisitTimes::Sum sum = point.times().value_or(VisitTimes::Sum{});
   const int length = snprintf(line.data(), line.size(), "%s\t%llu\t%llu\t%llu\t",
-                              name_of(point.kind), static_cast<unsigned long long>(point.visits()),
+                              name_of(point.kind, kPointKindNames, PointKind::kThroughput),
+                              static_cast<unsigned long long>(point.visits()),
                               static_cast<unsigned long long>(sum.visits),
                               static_cast<unsigned long long>(sum.times));
   char* end = line.data() + length;
@@ -64,10 +52,8 @@ bool PointTotals::is_wanted() {
   const char* path = getenv("COZ_POINT_TOTALS");
   if (path == nullptr || strlen(path) >= sizeof path_to_totals) return false;
   std::copy_n(path, strlen(path) + 1, path_to_totals);
-  // Large, and mostly untouched.
-  void* block = mmap(nullptr, sizeof(PointRegistry), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block == MAP_FAILED) {
+  void* block = map_zeroed(sizeof(PointRegistry));  // large, and mostly untouched
+  if (block == nullptr) {
     message("no memory to count visits (%s); no totals of progress points will be written",
             strerror(errno));
     return true;

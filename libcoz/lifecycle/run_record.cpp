@@ -50,7 +50,7 @@ RunRecord describe_run(const Config& config, const Modules& modules, const Sampl
   // Launchers bind each rank to a core of its own.
   const bool is_joint = !config.joint.empty();
   record.cores = static_cast<long>(is_joint ? machine_cores() : available_cores());
-  record.granularity = name_of(config.granularity);
+  record.granularity = name_of(config.granularity, kGranularityNames);
   record.scope = lines_of(config.source_scope);
   record.end_to_end = config.end_to_end;
   for (const TargetName& name : config.fixed_targets) record.fixed.push_back(location_of(name));

@@ -269,25 +269,12 @@ void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
   runtime->sampler_.kernel_call_returns(thread, delays, start, end);
 }
 
-Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class) noexcept {
+Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class,
+                                const AwaitedLock* lock) noexcept {
   Runtime* runtime = active();
   ThreadState* thread = Session::current_thread();
   if (runtime == nullptr || thread == nullptr) return {};
-  return runtime->waits_.enter(wait_class, *thread, delays);
-}
-
-Waits::Wait Runtime::enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock, const void* mutex,
-                                     LockHolder (*holder)(const void*) noexcept) noexcept {
-  Runtime* runtime = active();
-  ThreadState* thread = Session::current_thread();
-  if (runtime == nullptr || thread == nullptr) return {};
-  return runtime->waits_.enter_lock(
-      lock, reinterpret_cast<std::uintptr_t>(mutex), [=] { return holder(mutex); }, *thread,
-      delays);
-}
-
-void Runtime::leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {
-  if (wait.target != kNoTarget) runtime_->waits_.leave_lock(wait, delays);
+  return runtime->waits_.enter(wait_class, lock, *thread, delays);
 }
 
 // Also when profiling has ended meanwhile: the runtime is never destroyed.
@@ -316,7 +303,7 @@ void Runtime::join_tree(Nanoseconds inherited, std::uintptr_t kind) noexcept {
             Session::own_process(), strerror(static_cast<int>(-error)));
   }
   Session::open(runtime.session_);
-  runtime.threads_.begin_in_child(inherited, kind);
+  runtime.threads_.begin(inherited, kind, SampleSource::Age::kForked);
   errno = saved;
 }
 

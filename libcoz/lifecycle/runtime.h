@@ -58,12 +58,10 @@ class Runtime {
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
 
-  // Where waits are targets: the calling thread begins to wait, and has waited.
-  static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class) noexcept;
+  // Where waits are targets: the calling thread begins to wait, perhaps for `lock`, and has waited.
+  static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class,
+                                const AwaitedLock* lock) noexcept;
   static void leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
-  static Waits::Wait enter_lock_wait(ThreadDelays& delays, std::uintptr_t lock, const void* mutex,
-                                     LockHolder (*holder)(const void*) noexcept) noexcept;
-  static void leave_lock_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:
   Runtime(Config config, SharedState& shared, SampleCounts& counts);

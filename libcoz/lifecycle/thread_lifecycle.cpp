@@ -21,18 +21,11 @@ void ThreadLifecycle::begin_first() noexcept {
   begin(*thread, Age::kOld);
 }
 
-void ThreadLifecycle::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
+void ThreadLifecycle::begin(Nanoseconds inherited, std::uintptr_t kind, Age age) noexcept {
   ThreadState* thread = claim_slot();
   if (thread == nullptr) return;
   ThreadDelays(thread->delay, session_.delays).begin(inherited, kind);
-  begin(*thread, Age::kNew);
-}
-
-void ThreadLifecycle::begin_in_child(Nanoseconds inherited, std::uintptr_t kind) noexcept {
-  ThreadState* thread = claim_slot();
-  if (thread == nullptr) return;
-  ThreadDelays(thread->delay, session_.delays).begin(inherited, kind);
-  begin(*thread, Age::kForked);
+  begin(*thread, age);
 }
 
 void ThreadLifecycle::end_with_process(ThreadState& thread, std::uintptr_t object) noexcept {

@@ -18,6 +18,8 @@ namespace coz {
 
 class ThreadLifecycle {
  public:
+  using Age = SampleSource::Age;
+
   ThreadLifecycle(Session& session, SampleSource& samples) noexcept
       : session_(session), samples_(samples) {}
 
@@ -28,19 +30,16 @@ class ThreadLifecycle {
   void begin_first() noexcept;
   // The calling thread is about to create another.
   void before_creating(ThreadState& parent) noexcept { samples_.before_creating(parent); }
-  // In a forked child of a tree: its first thread, with what the thread had served that forked.
-  void begin_in_child(Nanoseconds inherited, std::uintptr_t kind) noexcept;
   // Such a process ends in the calling thread, and others may wait for it as `object`. When nothing
   // is profiled here any more.
   void end_with_process(ThreadState& thread, std::uintptr_t object) noexcept;
   // In a forked child of a tree: the slot of the thread that forked stays that one's.
   void forget_parent() const noexcept { pthread_setspecific(end_key_, nullptr); }
-  // `inherited`: the delays that the parent thread had served. `kind`: ThreadDelays::begin().
-  void begin(Nanoseconds inherited, std::uintptr_t kind) noexcept;
+  // `inherited`: the delays that the parent thread had served; in a forked child of a tree, where
+  // the first thread is kForked, the thread that forked. `kind`: ThreadDelays::begin().
+  void begin(Nanoseconds inherited, std::uintptr_t kind, Age age = Age::kNew) noexcept;
 
  private:
-  using Age = SampleSource::Age;
-
   ThreadState* claim_slot() noexcept;
   static void count_end(Session& session, ThreadState& thread) noexcept;
   void begin(ThreadState& thread, Age age) noexcept;

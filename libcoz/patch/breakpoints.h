@@ -88,7 +88,7 @@ class Breakpoints {
   const char* fill_slot_of(Patch& patch, const Request& request);
 
   std::vector<Patch> patches_;  // by address
-  CodeMemory slots_{kSlotSize};
+  CodeMemory slots_;
 };
 
 }  // namespace coz

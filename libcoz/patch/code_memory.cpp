@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "patch/slot.h"
+
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
@@ -57,23 +59,23 @@ std::uintptr_t CodeMemory::free_near(std::uintptr_t address) {
   for (const Block& block : blocks_) {
     const std::uintptr_t distance =
         block.begin > address ? block.begin - address : address - block.begin;
-    if (distance < kNear && block.used < block.room) return block.begin + block.used * piece_;
+    if (distance < kNear && block.used < block.room) return block.begin + block.used * kSlotSize;
   }
   const std::size_t size = page_size();
   const std::uintptr_t begin = map_near(address, size);
-  if (begin != 0) blocks_.push_back({begin, 0, size / piece_});
+  if (begin != 0) blocks_.push_back({begin, 0, size / kSlotSize});
   return begin;
 }
 
-void CodeMemory::take(std::uintptr_t piece) noexcept {
+void CodeMemory::take(std::uintptr_t slot) noexcept {
   for (Block& block : blocks_) {
-    if (piece == block.begin + block.used * piece_) ++block.used;
+    if (slot == block.begin + block.used * kSlotSize) ++block.used;
   }
 }
 
 bool CodeMemory::contains(std::uintptr_t address) const noexcept {
   return std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& block) {
-    return address >= block.begin && address < block.begin + block.room * piece_;
+    return address >= block.begin && address < block.begin + block.room * kSlotSize;
   });
 }
 

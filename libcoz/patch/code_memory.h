@@ -18,27 +18,24 @@ namespace coz {
 // not allow it.
 [[nodiscard]] bool write_code(std::uintptr_t address, const void* bytes, std::size_t size) noexcept;
 
-// Pieces of memory of one size, each within a gigabyte of some code.
+// Memory for slots, each within a gigabyte of some code.
 class CodeMemory {
  public:
-  explicit CodeMemory(std::size_t piece) : piece_(piece) {}
-
   // One that is not in use; 0 when there is no memory near it. It is used after take().
   std::uintptr_t free_near(std::uintptr_t address);
-  void take(std::uintptr_t piece) noexcept;
+  void take(std::uintptr_t slot) noexcept;
 
   // Signal-safe.
   [[nodiscard]] bool contains(std::uintptr_t address) const noexcept;
 
  private:
-  // Pieces that lie one behind the other.
+  // Slots that lie one behind the other.
   struct Block {
     std::uintptr_t begin = 0;
     std::size_t used = 0;
     std::size_t room = 0;
   };
 
-  std::size_t piece_;
   std::vector<Block> blocks_;
 };
 

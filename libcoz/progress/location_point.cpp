@@ -12,23 +12,6 @@ namespace {
 
 constexpr std::size_t kFields = 5;
 
-bool parse_kind(std::string_view text, PointKind& out) noexcept {
-  if (text == "throughput") out = PointKind::kThroughput;
-  if (text == "begin") out = PointKind::kBegin;
-  if (text == "end") out = PointKind::kEnd;
-  if (text == "arrival") out = PointKind::kArrival;
-  return text == "throughput" || text == "begin" || text == "end" || text == "arrival";
-}
-
-bool parse_means(std::string_view text, CountedBy& out) noexcept {
-  for (const CountedBy by : {CountedBy::kHardware, CountedBy::kBreakpoint, CountedBy::kSamples}) {
-    if (text != name_of(by)) continue;
-    out = by;
-    return true;
-  }
-  return false;
-}
-
 std::optional<LocationPoint::Entry> parse_entry(std::string_view text) {
   const auto address = parse_number<std::uint64_t>(take_part(text, '='), 16);
   if (!address) return std::nullopt;
@@ -47,40 +30,29 @@ bool parse_entries(std::string_view text, std::vector<LocationPoint::Entry>& out
   return true;
 }
 
-bool has_plans(const LocationPoint& point) {
-  return std::all_of(point.entries.begin(), point.entries.end(),
-                     [](const LocationPoint::Entry& entry) { return entry.plan.has_value(); });
-}
-
 std::optional<LocationPoint> parse_one(std::string_view text) {
   std::array<std::string_view, kFields> fields;
   for (std::size_t i = 0; i + 1 < kFields; ++i) fields[i] = take_part(text, '\t');
   fields.back() = text;
+  const auto kind = value_named(fields[0], kPointKindNames, PointKind::kThroughput);
+  const auto by = value_named<CountedBy>(fields[1], kCountedByNames);
   LocationPoint point;
-  if (!parse_kind(fields[0], point.kind) || !parse_means(fields[1], point.by) ||
-      !parse_entries(fields[3], point.entries)) {
-    return std::nullopt;
-  }
+  if (!kind || !by || !parse_entries(fields[3], point.entries)) return std::nullopt;
+  point.kind = *kind;
+  point.by = *by;
   point.binary = fields[2];
   point.name = fields[4];
   const bool has_entries = !point.binary.empty() && !point.entries.empty();
   if (point.name.empty() || has_entries == (point.by == CountedBy::kSamples)) return std::nullopt;
-  if (point.by == CountedBy::kBreakpoint && !has_plans(point)) return std::nullopt;
+  if (point.by == CountedBy::kBreakpoint && !point.has_plans()) return std::nullopt;
   return point;
 }
 
 }  // namespace
 
-const char* name_of(CountedBy by) noexcept {
-  switch (by) {
-    case CountedBy::kHardware:
-      return "hardware";
-    case CountedBy::kBreakpoint:
-      return "breakpoint";
-    case CountedBy::kSamples:
-      break;
-  }
-  return "samples";
+bool LocationPoint::has_plans() const {
+  return std::all_of(entries.begin(), entries.end(),
+                     [](const Entry& entry) { return entry.plan.has_value(); });
 }
 
 std::vector<LocationPoint> parse_location_points(std::string_view list,

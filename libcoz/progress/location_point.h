@@ -5,6 +5,7 @@
 #ifndef LIBCOZ_PROGRESS_LOCATION_POINT_H
 #define LIBCOZ_PROGRESS_LOCATION_POINT_H
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 namespace coz {
 
 enum class CountedBy { kHardware, kBreakpoint, kSamples };
+inline constexpr std::array kCountedByNames = {"hardware", "breakpoint", "samples"};
 
 struct LocationPoint {
   // One of the addresses at which a visit begins.
@@ -30,9 +32,9 @@ struct LocationPoint {
   std::string binary;          // empty with kSamples, as are the entries
   std::vector<Entry> entries;  // with kBreakpoint, each has a plan
   std::string name;            // with kSamples: `path:line`
-};
 
-const char* name_of(CountedBy by) noexcept;
+  bool has_plans() const;  // each entry
+};
 
 // One a line: kind, means, binary, entries and name, with tabs in between. Entries have commas in
 // between, and are addresses (hexadecimal), each with a plan behind a `=` if there is one. A line

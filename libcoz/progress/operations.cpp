@@ -1,32 +1,6 @@
 #include "progress/operations.h"
 
-#include <algorithm>
-
 namespace coz {
-
-std::optional<std::uint32_t> Operations::find(std::string_view name) const noexcept {
-  name = name.substr(0, kMaxName - 1);
-  const std::uint32_t size = size_.load(std::memory_order_acquire);
-  for (std::uint32_t i = 0; i < size; ++i) {
-    if (name == kinds_[i].name.data()) return i;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint32_t> Operations::find_or_add(std::string_view name) noexcept {
-  adding_.lock();
-  std::optional<std::uint32_t> found = find(name);
-  const std::uint32_t size = size_.load(std::memory_order_relaxed);
-  if (!found && size < kMaxNames) {
-    name = name.substr(0, kMaxName - 1);
-    kinds_[size].name.fill('\0');  // a thread that was killed here may have left more
-    std::copy(name.begin(), name.end(), kinds_[size].name.begin());
-    size_.store(size + 1, std::memory_order_release);
-    found = size;
-  }
-  adding_.unlock();
-  return found;
-}
 
 // One to one for each name, but for one identity that meets kFree and shares the key of another.
 // Identities are often counters or addresses, so that all bits of the key must depend on all of

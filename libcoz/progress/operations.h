@@ -16,12 +16,11 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "kernel/shared_lock.h"
+#include "kernel/name_table.h"
 #include "progress/duration_histogram.h"
 
 namespace coz {
@@ -29,13 +28,16 @@ namespace coz {
 class Operations {
  public:
   static constexpr std::uint32_t kMaxNames = 16;
-  static constexpr std::size_t kMaxName = 256;  // with the NUL; longer names are cut
   static constexpr std::uint32_t kPlaces = 8192;
   static constexpr std::uint32_t kNear = 8;  // places for one key
 
   // nullopt when there is no room for another name.
-  std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept;
-  std::optional<std::uint32_t> find(std::string_view name) const noexcept;
+  std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept {
+    return names_.find_or_add(name);
+  }
+  std::optional<std::uint32_t> find(std::string_view name) const noexcept {
+    return names_.find(name);
+  }
 
   // For an existing name. Times are effective.
   void begin(std::uint32_t name, std::uint64_t identity, Nanoseconds time) noexcept;
@@ -50,7 +52,7 @@ class Operations {
   }
 
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
-  void release_lock() noexcept { adding_.unlock(); }
+  void release_lock() noexcept { names_.release_lock(); }
   // Forgets all operations, open or ended. While no thread visits a point.
   void forget() noexcept;
 
@@ -64,7 +66,6 @@ class Operations {
     std::array<Place, kNear> places{};
   };
   struct Kind {
-    std::array<char, kMaxName> name{};
     std::atomic<std::uint64_t> lost{0};
     DurationHistogram durations;
   };
@@ -82,8 +83,7 @@ class Operations {
 
   std::array<Bucket, kPlaces / kNear> buckets_{};
   std::array<Kind, kMaxNames> kinds_{};
-  std::atomic<std::uint32_t> size_{0};
-  SharedLock adding_;
+  NameTable<kMaxNames, 256> names_;
 };
 
 }  // namespace coz

@@ -25,6 +25,7 @@
 namespace coz {
 
 enum class PointKind : int { kThroughput = 1, kBegin = 2, kEnd = 3, kArrival = 4 };
+inline constexpr std::array kPointKindNames = {"throughput", "begin", "end", "arrival"};
 
 // One visit: its number since the start, and its effective time.
 struct Visit {

@@ -100,22 +100,6 @@ int sampling_signal(Sampling mode) noexcept {
 
 int SampleSource::signal() const noexcept { return sampling_signal(mode_); }
 
-const char* SampleSource::mode_name() const noexcept {
-  switch (mode_) {
-    case Sampling::kPerfTrap:
-      return "perf-trap";
-    case Sampling::kPerfSignal:
-      return "perf-signal";
-    case Sampling::kTimer:
-      return "timer";
-    case Sampling::kOff:
-      return "off";
-    case Sampling::kAuto:
-      break;
-  }
-  return "none";
-}
-
 bool SampleSource::start(Sampling wanted, std::string& explanation) {
   const bool samples = choose(wanted, explanation);
   started_.store(true, std::memory_order_release);
@@ -165,13 +149,9 @@ bool SampleSource::choose(Sampling wanted, std::string& explanation) {
 }
 
 void SampleSource::stop() noexcept {
-  if (trap_event_ >= 0) close_event(trap_event_);
-  trap_event_ = -1;
-  if (timer_runs_) {
-    stop_timer_.stop();
-    pthread_join(timer_, nullptr);
-    timer_runs_ = false;
-  }
+  const bool had_timer = timer_runs_;
+  stop_in_handler();
+  if (had_timer) pthread_join(timer_, nullptr);
 }
 
 long SampleSource::start_in_child() noexcept {

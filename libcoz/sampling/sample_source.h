@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
 
+#include "common/text.h"
 #include "kernel/stop_signal.h"
 #include "sampling/sampling_pauses.h"
 #include "thread/thread_lives.h"
@@ -22,6 +24,7 @@
 namespace coz {
 
 enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer, kOff };
+inline constexpr std::array kSamplingNames = {"none", "perf-trap", "perf-signal", "timer", "off"};
 
 // What a signal says of its sample.
 struct SampleSignal {
@@ -88,7 +91,7 @@ class SampleSource {
 
   // The signal that carries samples.
   int signal() const noexcept;
-  const char* mode_name() const noexcept;
+  const char* mode_name() const noexcept { return name_of(mode_, kSamplingNames); }
   Sampling mode() const noexcept { return mode_; }
   // perf drops samples in kernel mode; the timer's signals wait until the thread returns from the
   // kernel.

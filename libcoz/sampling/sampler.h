@@ -156,11 +156,7 @@ class Sampler {
   std::uint32_t selected_of(std::uint32_t target, const ThreadState& thread) const noexcept {
     if (thread.regions.is_empty()) return target;
     const std::uint32_t selected = selection_.get().target;
-    bool is_selected = false;
-    thread.regions.for_each([&](std::uint32_t region) {
-      is_selected = is_selected || Targets::of_region(region) == selected;
-    });
-    return is_selected ? selected : target;
+    return thread.regions.holds(selected) ? selected : target;  // a region's number is its target's
   }
 
   const Modules& modules_;

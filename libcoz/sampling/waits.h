@@ -24,6 +24,7 @@ namespace coz {
 
 // Which waits are targets: none, those at each line or function, or all of a class together.
 enum class WaitTargets { kNone, kSites, kClasses };
+inline constexpr std::array kWaitTargetsNames = {"none", "sites", "classes"};
 
 class Waits {
  public:
@@ -43,28 +44,23 @@ class Waits {
     Nanoseconds since = 0;  // effective
   };
 
-  // Between ThreadDelays::before_blocking() and after_blocking().
-  Wait enter(WaitClass wait_class, ThreadState& thread, ThreadDelays& delays) noexcept {
+  // Between ThreadDelays::before_blocking() and after_blocking(). `lock`: what the thread waits
+  // for, if it is one.
+  Wait enter(WaitClass wait_class, const AwaitedLock* lock, ThreadState& thread,
+             ThreadDelays& delays) noexcept {
     const std::uint32_t target = target_of(wait_class, thread, delays);
-    return {target, delays.enter_wait(target), {}, 0};
-  }
-  // The same for a lock at `address`, which the rules know as `lock`. `holder()` says which thread
-  // holds it.
-  template <typename Holder>
-  Wait enter_lock(std::uintptr_t lock, std::uintptr_t address, Holder holder, ThreadState& thread,
-                  ThreadDelays& delays) noexcept {
-    const std::uint32_t target = target_of(WaitClass::kLock, thread, delays);
+    const auto followed = delays.enter_wait(target, lock);
+    if (lock == nullptr) return {target, followed, {}, 0};
+    const auto address = reinterpret_cast<std::uintptr_t>(lock->lock);
     return {target,
-            delays.enter_lock_wait(target, lock, holder),
-            {target, is_static(address) ? address : 0, delays.taken_at(lock)},
+            followed,
+            {target, is_static(address) ? address : 0, delays.taken_at(lock->key)},
             delays.settled_now()};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {
-    if (wait.target != kNoTarget) count(wait.target, delays.leave_wait(wait.followed));
-  }
-  void leave_lock(const Wait& wait, ThreadDelays& delays) noexcept {
     if (wait.target == kNoTarget) return;
-    count(wait.target, delays.leave_lock_wait(wait.followed));
+    count(wait.target, delays.leave_wait(wait.followed));
+    if (!wait.followed.is_for_lock) return;
     lock_waits_.add(wait.lock, std::max<Nanoseconds>(delays.settled_now() - wait.since, 0));
   }
 

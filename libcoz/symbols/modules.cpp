@@ -22,13 +22,7 @@ namespace {
 // Frames of an inline chain that are looked at; no caller needs more.
 constexpr std::size_t kMaxInlineFrames = 4;
 
-struct Wanted {
-  const char* binary;
-  std::optional<Loading> found;
-};
-
-using Remembered = std::vector<std::pair<std::string, Loading>>;
-const Remembered* remembered = nullptr;
+using Loadings = std::vector<std::pair<std::string, Loading>>;
 
 const char* path_of(const dl_phdr_info& info) noexcept {
   // The main executable has an empty name.
@@ -49,19 +43,24 @@ std::optional<Loading> loading_of(const dl_phdr_info& info) noexcept {
   return Loading{begin, end, info.dlpi_addr};
 }
 
-int visit_loaded(dl_phdr_info* info, size_t, void* argument) {
-  Wanted& wanted = *static_cast<Wanted*>(argument);
-  if (is_same_file(path_of(*info), wanted.binary)) wanted.found = loading_of(*info);
-  return wanted.found ? 1 : 0;
+int remember_loaded(dl_phdr_info* info, size_t, void* argument) {
+  const auto loading = loading_of(*info);
+  if (!loading) return 0;
+  char absolute[PATH_MAX];
+  const char* path = path_of(*info);
+  if (realpath(path, absolute) != nullptr) path = absolute;
+  static_cast<Loadings*>(argument)->emplace_back(path, *loading);
+  return 0;
 }
 
-int remember_loaded(dl_phdr_info* info, size_t, void* argument) {
-  char path[PATH_MAX];
-  const auto loading = loading_of(*info);
-  if (loading && realpath(path_of(*info), path) != nullptr) {
-    static_cast<Remembered*>(argument)->emplace_back(path, *loading);
-  }
-  return 0;
+// As of the first call; kept as long as the process lives.
+const Loadings& loadings() {
+  static const Loadings* const all = [] {
+    auto* found = new Loadings;
+    dl_iterate_phdr(remember_loaded, found);
+    return found;
+  }();
+  return *all;
 }
 
 bool is_known_by_build_id(const ListedObject& listed) noexcept { return listed.build_id_at != 0; }
@@ -96,22 +95,13 @@ bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
 
 }  // namespace
 
-void remember_loadings() {
-  auto* all = new Remembered;
-  dl_iterate_phdr(remember_loaded, all);
-  remembered = all;
-}
+void remember_loadings() { loadings(); }
 
 std::optional<Loading> find_loading(const char* binary) {
-  if (remembered != nullptr) {
-    for (const auto& [path, loading] : *remembered) {
-      if (is_same_file(path.c_str(), binary)) return loading;
-    }
-    return std::nullopt;
+  for (const auto& [path, loading] : loadings()) {
+    if (is_same_file(path.c_str(), binary)) return loading;
   }
-  Wanted wanted{binary, std::nullopt};
-  dl_iterate_phdr(visit_loaded, &wanted);
-  return wanted.found;
+  return std::nullopt;
 }
 
 Modules::~Modules() {
@@ -166,7 +156,6 @@ Module& Modules::add(LineTable table, const SourceScope& scope) {
                     std::memory_order_release);
   function_count_.store(functions + static_cast<std::uint32_t>(module->table.function_count()),
                         std::memory_order_release);
-  count_.fetch_add(1, std::memory_order_release);
   return *module;
 }
 
@@ -254,11 +243,10 @@ std::size_t Modules::find_in(const Module& module, std::uint64_t address,
   return count;
 }
 
-const Module* Modules::module_of_line(std::uint32_t line) const noexcept {
+const Module* Modules::module_of(std::uint32_t id, std::uint32_t Module::* first_id,
+                                 std::size_t (LineTable::*count)() const noexcept) const noexcept {
   for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
-    if (line >= module->first_line && line - module->first_line < module->table.line_count()) {
-      return module;
-    }
+    if (id >= module->*first_id && id - module->*first_id < (module->table.*count)()) return module;
   }
   return nullptr;
 }
@@ -291,20 +279,11 @@ std::string Modules::object_name(std::uintptr_t address) const {
   return {};
 }
 
-const Module* Modules::module_of_function(std::uint32_t function) const noexcept {
-  for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
-    if (function >= module->first_function &&
-        function - module->first_function < module->table.function_count()) {
-      return module;
-    }
-  }
-  return nullptr;
-}
-
-const char* Modules::function_name(std::uint32_t function) const noexcept {
+std::string Modules::function_name(std::uint32_t function) const {
   const Module* module = module_of_function(function);
-  return module == nullptr ? nullptr
-                           : module->table.function_name(function - module->first_function);
+  if (module == nullptr) return {};
+  const char* name = module->table.function_name(function - module->first_function);
+  return name == nullptr ? "" : name;
 }
 
 std::string Modules::function_location(std::uint32_t function) const {

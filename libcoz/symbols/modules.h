@@ -53,10 +53,10 @@ struct Loading {
   std::uintptr_t end = 0;
   std::uintptr_t load_bias = 0;  // address in memory less address in the file
 };
-// Takes the loader's lock, unless what was loaded has been remembered.
+// Of what was loaded at the first call, which takes the loader's lock.
 std::optional<Loading> find_loading(const char* binary);
-// At the start, for forked children, in which the lock may be held by a thread that they do not
-// have. Kept as long as the process lives.
+// That first call, for forked children, in which the lock may be held by a thread that they do not
+// have.
 void remember_loadings();
 
 class Modules {
@@ -109,15 +109,13 @@ class Modules {
   std::uint32_t function_count() const noexcept {
     return function_count_.load(std::memory_order_acquire);
   }
-  // The number of modules, which only grows.
-  std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
   // False for the id that stands for all functions without lines in a binary (line_table_format.h).
   bool is_line(std::uint32_t line) const noexcept;
   // `path:line`, or the path alone for functions without lines; may allocate.
   std::string location(std::uint32_t line) const;
-  // nullptr if there is none.
-  const char* function_name(std::uint32_t function) const noexcept;
+  // Empty if there is none.
+  std::string function_name(std::uint32_t function) const;
   // As LineTable::function_location(); may allocate.
   std::string function_location(std::uint32_t function) const;
   std::optional<std::uint32_t> find_line(std::string_view location) const noexcept;
@@ -145,8 +143,14 @@ class Modules {
   std::size_t find_in(const Module& module, std::uint64_t address,
                       std::span<SourceFrame> out) const noexcept;
   const Module* first() const noexcept { return first_.load(std::memory_order_acquire); }
-  const Module* module_of_line(std::uint32_t line) const noexcept;
-  const Module* module_of_function(std::uint32_t function) const noexcept;
+  const Module* module_of(std::uint32_t id, std::uint32_t Module::* first_id,
+                          std::size_t (LineTable::*count)() const noexcept) const noexcept;
+  const Module* module_of_line(std::uint32_t line) const noexcept {
+    return module_of(line, &Module::first_line, &LineTable::line_count);
+  }
+  const Module* module_of_function(std::uint32_t function) const noexcept {
+    return module_of(function, &Module::first_function, &LineTable::function_count);
+  }
 
   FindObject find_object_;
   std::vector<StartLoad> start_loads_;
@@ -154,7 +158,6 @@ class Modules {
 
   std::atomic<Module*> first_{nullptr};
   Module* last_ = nullptr;
-  std::atomic<std::uint32_t> count_{0};
   std::atomic<std::uint32_t> line_count_{0};
   std::atomic<std::uint32_t> function_count_{0};
 

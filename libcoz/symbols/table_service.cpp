@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 
 #include "common/raw_syscall.h"
+#include "common/text.h"
 
 namespace coz {
 namespace {
@@ -26,13 +26,11 @@ TableAnswer gone() {
 }  // namespace
 
 std::optional<TablePacket> parse_table_packet(std::string_view packet) {
-  TablePacket parsed;
-  const char* end = packet.data() + packet.size();
-  const auto number = std::from_chars(packet.data(), packet.data() + packet.size(), parsed.number);
-  if (number.ec != std::errc() || number.ptr == end || *number.ptr != '\t') return std::nullopt;
-  parsed.table.assign(number.ptr + 1, end);
-  if (!parsed.table.empty() && parsed.table.front() != '/') return std::nullopt;
-  return parsed;
+  const bool has_table = packet.find('\t') != std::string_view::npos;
+  const auto number = parse_number<std::uint64_t>(take_part(packet, '\t'));
+  const bool is_path = packet.empty() || packet.front() == '/';
+  if (!has_table || !number || !is_path) return std::nullopt;
+  return TablePacket{*number, std::string(packet)};
 }
 
 bool TableService::is_ours() const noexcept {

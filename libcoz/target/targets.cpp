@@ -45,14 +45,9 @@ std::uint32_t Targets::of_wait(std::span<const SourceFrame> frames, bool is_lock
   return site ? kFirstWait + *site : kNoTarget;
 }
 
-std::string Targets::name_of(std::uint32_t function) const {
-  const char* name = modules_.function_name(function);
-  return name == nullptr ? std::string() : std::string(name);
-}
-
 TargetDescription Targets::describe_path(const CallPath& path) const {
   TargetDescription found{"callpath", modules_.location(path.frame.line),
-                          name_of(path.frame.function)};
+                          modules_.function_name(path.frame.function)};
   found.location += " < ";
   found.location += path.caller ? modules_.location(path.caller->line) : "?";
   return found;
@@ -70,7 +65,7 @@ TargetDescription Targets::describe_wait(std::uint32_t site) const {
   return {kind,
           kind + " " +
               (by_function ? modules_.function_location(found->id) : modules_.location(found->id)),
-          name_of(found->function)};
+          modules_.function_name(found->function)};
 }
 
 TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function) const {
@@ -82,20 +77,20 @@ TargetDescription Targets::describe(std::uint32_t target, std::uint32_t function
   const std::uint32_t id = target - kFirst;
   switch (granularity_) {
     case Granularity::kFunction:
-      return {"function", modules_.function_location(id), name_of(id)};
+      return {"function", modules_.function_location(id), modules_.function_name(id)};
     case Granularity::kCallpath:
       if (const auto path = paths_.get(id)) return describe_path(*path);
       return {"callpath", "?", ""};
     case Granularity::kLine:
       break;
   }
-  return {"line", modules_.location(id), name_of(function)};
+  return {"line", modules_.location(id), modules_.function_name(function)};
 }
 
 std::string location_of(const TargetName& name) {
   if (is_wait(name)) return name.kind + " " + name.name;
   if (name.kind != "region") return name.name;
-  return "region " + name.name.substr(0, RegionRegistry::kMaxName - 1);
+  return "region " + name.name.substr(0, RegionRegistry::kMaxName);
 }
 
 std::optional<std::uint32_t> Targets::find(const TargetName& wanted) const {

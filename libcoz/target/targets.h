@@ -2,7 +2,7 @@
 // --granularity says, a region that the program marks, or waiting for something outside the
 // program.
 //
-//   0 … kMaxRegions − 1   regions
+//   0 … kFirstWait − 1    regions
 //   kMaxSites from there  waits (wait_sites.h)
 //   from kFirstLine on    lines or functions by their global ids, or call paths
 //
@@ -11,6 +11,7 @@
 #ifndef LIBCOZ_TARGET_TARGETS_H
 #define LIBCOZ_TARGET_TARGETS_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,12 +27,7 @@
 namespace coz {
 
 enum class Granularity { kLine, kFunction, kCallpath };
-
-constexpr const char* name_of(Granularity granularity) noexcept {
-  return granularity == Granularity::kFunction   ? "function"
-         : granularity == Granularity::kCallpath ? "callpath"
-                                                 : "line";
-}
+inline constexpr std::array kGranularityNames = {"line", "function", "callpath"};
 
 // As written to the profile.
 struct TargetDescription {
@@ -80,7 +76,7 @@ class Targets {
   // call path if `with_caller`: if the caller's frame was looked for.
   std::uint32_t of(std::span<const SourceFrame> frames, bool with_caller) noexcept;
 
-  static constexpr std::uint32_t kFirstWait = RegionRegistry::kMaxRegions;
+  static constexpr std::uint32_t kFirstWait = RegionRegistry::kMaxNames;
   static constexpr std::uint32_t kFirstLine = kFirstWait + WaitSites::kMaxSites;
 
   // The target of a wait in these frames (innermost first), or kNoTarget.
@@ -119,7 +115,6 @@ class Targets {
   TargetDescription describe_wait(std::uint32_t site) const;
   std::optional<std::uint32_t> find_wait(const TargetName& wanted) const;
   std::optional<std::uint32_t> find_path(std::uint32_t line) const;
-  std::string name_of(std::uint32_t function) const;
 
   const Modules& modules_;
   CallPaths& paths_;

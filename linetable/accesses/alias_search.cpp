@@ -24,6 +24,11 @@ constexpr std::uint64_t kLeastBlock = 64U << 10;
 constexpr std::size_t kMostBlocks = 256;
 // Of each burst, pairs of instructions that are named, the most frequent first.
 constexpr std::size_t kNamed = 12;
+// How often the program is stopped, for how many instructions; and how often it is run for that, at
+// most.
+constexpr unsigned kBursts = 12;
+constexpr unsigned kSteps = 1500;
+constexpr unsigned kRuns = 8;
 
 struct NamedAccess {
   Object object;
@@ -130,7 +135,7 @@ class Search {
 
 }  // namespace
 
-bool search_aliases(const AliasSearch& search, std::string& answer) {
+bool search_aliases(char** argv, std::chrono::microseconds time, std::string& answer) {
 #if !defined(__x86_64__)
   answer = "only programs for x86-64 are taken through their instructions";
   return false;
@@ -139,21 +144,21 @@ bool search_aliases(const AliasSearch& search, std::string& answer) {
   unsigned bursts = 0;
   // A machine that is busy may wake us when the program has ended; then it is run once more, and
   // stopped at other times.
-  for (unsigned run = 0; run < search.runs && bursts < search.bursts; ++run) {
+  for (unsigned run = 0; run < kRuns && bursts < kBursts; ++run) {
     std::string error;
-    TracedProcess process(search.argv, error);
+    TracedProcess process(argv, error);
     if (!error.empty()) {
       answer = error;
       return false;
     }
     found.begin();
-    auto pause = search.time * (run + 1) / (search.runs + 1);
-    while (bursts < search.bursts) {
+    auto pause = time * (run + 1) / (kRuns + 1);
+    while (bursts < kBursts) {
       found.run(process, pause);
       if (process.has_ended()) break;
-      found.burst(process, search.steps);
+      found.burst(process, kSteps);
       ++bursts;
-      pause = search.time / (search.bursts + 1);
+      pause = time / (kBursts + 1);
     }
   }
   answer = found.answer();

@@ -7,19 +7,9 @@
 
 namespace coz::linetable {
 
-struct AliasSearch {
-  char** argv = nullptr;
-  // How long the program runs, about.
-  std::chrono::microseconds time{30000};
-  // How often it is stopped, for how many instructions; and how often it is run for that, at most.
-  unsigned bursts = 12;
-  unsigned steps = 1500;
-  unsigned runs = 8;
-};
-
 // JSON (docs/launch_contract.md). False if the program cannot be traced; `answer` is then the
-// reason.
-bool search_aliases(const AliasSearch& search, std::string& answer);
+// reason. `time`: how long the program runs, about.
+bool search_aliases(char** argv, std::chrono::microseconds time, std::string& answer);
 
 }  // namespace coz::linetable
 

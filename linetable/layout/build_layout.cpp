@@ -103,7 +103,7 @@ std::string find_cached(const TableCache& cache, const std::string& name, const 
 
 }  // namespace
 
-LayoutAnswer build_layout(const LayoutOptions& options) {
+LayoutAnswer build_layout(const BuildOptions& options) {
   const timespec started = file_clock();
   std::error_code unresolved;
   std::string path = std::filesystem::canonical(options.binary, unresolved).string();

@@ -4,13 +4,9 @@
 
 #include <string>
 
-namespace coz::linetable {
+#include "linetable/cache/build_table.h"
 
-struct LayoutOptions {
-  std::string binary;
-  std::string cache_dir;  // empty for the default
-  bool reuse_cached = true;
-};
+namespace coz::linetable {
 
 enum class LayoutError { kNone, kRefused, kNotElf, kCache };
 
@@ -19,8 +15,9 @@ struct LayoutAnswer {
   std::string json;  // the object that the command prints
 };
 
-// A plan in the cache is taken if it is for this very file: strip leaves the build id.
-[[nodiscard]] LayoutAnswer build_layout(const LayoutOptions& options);
+// A plan in the cache is taken if it is for this very file: strip leaves the build id. No separate
+// debug file is looked for.
+[[nodiscard]] LayoutAnswer build_layout(const BuildOptions& options);
 
 }  // namespace coz::linetable
 

@@ -12,6 +12,8 @@ namespace oracle {
 
 inline constexpr std::uint32_t kSelected = 1;
 
+using HolderOf = FunctionRef<coz::LockHolder>;
+
 class CozAccounting final : public Accounting {
  public:
   CozAccounting(std::uint32_t slot, const coz::DelayEnvironment& environment) noexcept
@@ -32,13 +34,16 @@ class CozAccounting final : public Accounting {
         [&] { return call() == WakeSource::kThread ? Taken::kFromThread : Taken::kUnasked; },
         wake_source_of);
   }
-  void acquire_lock(std::uintptr_t lock, bool is_selected, FunctionRef<coz::LockHolder> holder,
+  void acquire_lock(std::uintptr_t lock, bool is_selected, HolderOf holder,
                     FunctionRef<bool> attempt, Call call) override {
     if (!delays_.follows_waits()) return acquire(lock, attempt, call);
     const auto wait = [&] {
-      const auto entered = delays_.enter_lock_wait(target_of(is_selected), lock, holder);
+      const coz::AwaitedLock awaited{lock, &holder, [](const void* of) noexcept {
+                                       return (*static_cast<const HolderOf*>(of))();
+                                     }};
+      const auto entered = delays_.enter_wait(target_of(is_selected), &awaited);
       call();
-      delays_.leave_lock_wait(entered);
+      delays_.leave_wait(entered);
       return Taken::kFromThread;
     };
     coz::rules::acquire_followed(

@@ -38,9 +38,12 @@ struct LockingThread {
     coz::rules::acquire_followed(
         delays, lock, [] { return false; }, [](bool taken) { return !taken; },
         [&] {
-          const auto entered = delays.enter_lock_wait(site, lock, [=] { return holder; });
+          const coz::AwaitedLock awaited{lock, &holder, [](const void* found) noexcept {
+                                           return *static_cast<const LockHolder*>(found);
+                                         }};
+          const auto entered = delays.enter_wait(site, &awaited);
           meanwhile();
-          delays.leave_lock_wait(entered);
+          delays.leave_wait(entered);
           return true;
         },
         [](bool) { return coz::WakeSource::kThread; });

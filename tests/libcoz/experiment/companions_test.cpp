@@ -201,8 +201,10 @@ TEST_CASE("what earlier runs sampled counts like samples of this run") {
   Histogram histogram;
   count(histogram, 3, 2);  // too few to be companions
   // Shares of 1, 20 and 1 %.
-  const EarlierSamples earlier(10 * kSecond, 40,
-                               {{kFirst, 100}, {kFirst + 1, 2000}, {kFirst + 2, 100}});
+  EarlierSamples earlier({10 * kSecond, 40, {}});
+  earlier.add(kFirst, 100);
+  earlier.add(kFirst + 1, 2000);
+  earlier.add(kFirst + 2, 100);
   Companions companions(kDose, histogram, earlier, kMillisecond);
   CHECK(companions.covers(kFirst, kSecond / 100));
   CHECK_FALSE(companions.covers(kFirst + 1, kSecond / 100));

@@ -86,8 +86,8 @@ TEST_CASE("a class of waits is found by its name") {
 
 TEST_CASE("samples of earlier runs are found once the program has been there") {
   Program program;
-  coz::EarlierSamples earlier =
-      coz::find_earlier({kSecond, 5, {{{"region", "f"}, 7}}}, program.targets);
+  coz::EarlierSamples earlier({kSecond, 5, {{{"region", "f"}, 7}}});
+  earlier.find_missing(program.targets);
   CHECK(earlier.targets().empty());
   program.enter("f");
   for (int i = 0; i < 2; ++i) earlier.find_missing(program.targets);
