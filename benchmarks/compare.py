@@ -205,17 +205,16 @@ def comparisons(
             plain = [program.side("A"), program.side("B", more)]
             yield (
                 program,
-                {
-                    way: WAYS[way](plain if way == "in line" else moved[program], pairs, seed)
-                    for way in ways
-                },
+                {way: WAYS[way](plain if way == "in line" else moved[program], pairs, seed) for way in ways},
             )
 
 
 def main() -> int:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--comparisons", type=int, default=10, help="of each program with itself (%(default)s)")
+    parser.add_argument(
+        "--comparisons", type=int, default=10, help="of each program with itself (%(default)s)"
+    )
     parser.add_argument("--known", type=int, default=10, help="of each, for each difference (%(default)s)")
     parser.add_argument("--pairs", type=int, default=12, help="of runs in each (%(default)s)")
     parser.add_argument("--runtime", type=float, default=20, help="ms of a run (%(default)s)")
@@ -232,9 +231,15 @@ def main() -> int:
         print(f"{options.pairs} pairs of {options.runtime:g} ms. A program with itself, faster or slower:\n")
         print(f"{'':<14}" + "".join(f"{way:<24}" for way in WAYS))
         for name in [*PROGRAMS, "all"]:
-            lists = [[f for p in PROGRAMS if name in (p, "all") for f in found[f"{p}, {way}"]] for way in WAYS]
-            print(f"{name:<14}" + "".join(f"{interval(sum(each), len(each)):<24}" for each in lists), flush=True)
-        print("\nFresh layouts, with more work:\n\nmore   faster or slower        interval holds the true ratio")
+            lists = [
+                [f for p in PROGRAMS if name in (p, "all") for f in found[f"{p}, {way}"]] for way in WAYS
+            ]
+            print(
+                f"{name:<14}" + "".join(f"{interval(sum(each), len(each)):<24}" for each in lists), flush=True
+            )
+        print(
+            "\nFresh layouts, with more work:\n\nmore   faster or slower        interval holds the true ratio"
+        )
         for more in DIFFERENCES:
             shown = []
             for program, verdicts in comparisons(programs, ["fresh"], options.known, options.pairs, more):

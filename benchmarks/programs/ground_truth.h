@@ -27,8 +27,9 @@
 // slept on some processors.) Their lengths are constants, so that true and profiled runs do the
 // same.
 //
-// A new program is one file beside this one, named in benchmarks/ground_truth/programs.py. It has one progress
-// point, and marks each line by `// LINE name` in a function of that name that is not inlined.
+// A new program is one file beside this one, named in benchmarks/ground_truth/programs.py. It has
+// one progress point, and marks each line by `// LINE name` in a function of that name that is not
+// inlined.
 #ifndef BENCHMARKS_PROGRAMS_GROUND_TRUTH_H
 #define BENCHMARKS_PROGRAMS_GROUND_TRUTH_H
 

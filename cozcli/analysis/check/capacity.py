@@ -47,7 +47,7 @@ UNSURE = 0.03
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
-#: For latencies, by how much more than s·A intervals are wider: requests that wait less shorten others' waits, too.
+#: For latencies, by how much more than s·A intervals are wider: who waits less shortens others' waits, too.
 LATENCY_SLACK = 1.25
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02

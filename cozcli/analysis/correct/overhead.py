@@ -11,9 +11,9 @@ pauses. The runtime measures c. k is 1 where a program only computes, and above 
 often. Where it mostly waits, k would be a little below 1, by no more than the error of c; then it is taken
 to be 1. Without reference windows (other profilers, `--end-to-end`, one event for each thread) k is 1.
 
-A thread that starts costs the kernel a copy of the event, in reference windows too. And where short threads take
-turns, cores idle between them, and wake up the later, the longer they idled. So in programs that start threads
-all the time effects were 6 % too small, up to 10 %: k may be off by as much.
+A thread that starts costs the kernel a copy of the event, in reference windows too. And where short threads
+take turns, cores idle between them, and wake up the later, the longer they idled. So in programs that start
+threads all the time effects were 6 % too small, up to 10 %: k may be off by as much.
 docs/decisions/reference_windows.md has the evidence.
 """
 

@@ -26,8 +26,8 @@ PeriodRatios = dict[tuple[str, float], float]
 class Context:
     """What corrections may look at beside the series, and what they found.
 
-    period_ratios: estimates p_s/p_0 from series as they are by then. of_windows_only: leave out errors of which
-    more windows could not tell.
+    period_ratios: estimates p_s/p_0 from series as they are by then. of_windows_only: leave out errors of
+    which more windows could not tell.
     responses: of each progress point to the machine's speed. overheads: what profiling costs each point.
     phases: by location.
     """

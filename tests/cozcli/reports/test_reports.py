@@ -238,7 +238,10 @@ def test_names() -> None:
         ("(anonymous namespace)::f()", "f"),
         ("void staged::other<600>()", "staged::other<600>"),
         ("std::vector<int, a<b> > g<int>(int)", "g<int>"),
-        ("std::_Function_handler<void (int), h>::_M_invoke(int)", "std::_Function_handler<void (int), h>::_M_invoke"),
+        (
+            "std::_Function_handler<void (int), h>::_M_invoke(int)",
+            "std::_Function_handler<void (int), h>::_M_invoke",
+        ),
         ("f<(Kind)1>()", "f<(Kind)1>"),
         ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"),
         ("operator new(unsigned long)", "operator new"),
