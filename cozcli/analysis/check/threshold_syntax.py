@@ -35,7 +35,12 @@ def parse_threshold(text: str) -> Threshold:
     """
     match = _THRESHOLD.fullmatch(text)
     speedup = int(match["speedup"]) / 100 if match and match["speedup"] else None
-    if match is None or "\n" in text or (speedup is not None and not 0 < speedup <= 1):
+    if (
+        match is None
+        or "\n" in text
+        or _ends_in_a_comparison(match["line"])
+        or (speedup is not None and not 0 < speedup <= 1)
+    ):
         raise ValueError(f"{text!r} is no threshold; it must be {GRAMMAR}, as in {EXAMPLE!r}")
     return Threshold(
         text=text.strip(),
@@ -45,3 +50,10 @@ def parse_threshold(text: str) -> Threshold:
         speedup=speedup,
         point=match["point"] or "",
     )
+
+
+def _ends_in_a_comparison(line: str) -> bool:
+    """As of `a.c:1 >> 10%`, which would mean no line, and never fail. Names of templates are balanced."""
+    if "operator" in line:
+        return False
+    return line.endswith("<") or (line.endswith(">") and line.count(">") > line.count("<"))

@@ -41,6 +41,8 @@ LINES = [
         ("c.c < -10%", False),
         ("% > 30%", True),
         ("nothing > 0%", False),
+        ("operator> > 0%", False),
+        ("a.c:1 < b.c:2 > 0%", False),
     ],
 )
 def test_thresholds(text: str, is_exceeded: bool) -> None:
@@ -51,7 +53,7 @@ def test_thresholds(text: str, is_exceeded: bool) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "a.c:1", "a.c:1 > 10", "a.c:1 >= 10%", "> 10%", "a.c > x%", "a.c > 10% at 0%", "a.c > 10% at 101%",
-     "a.c > 10% extra", "a.c > 10%\n"],
+     "a.c > 10% extra", "a.c > 10%\n", "a.c:1 >> 10%", "a.c:1 << 10%", "f<int>> > 10%"],
 )  # fmt: skip
 def test_others_are_refused_with_the_grammar(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no threshold") as refused:
