@@ -25,7 +25,13 @@ std::string declaring_file_of(Dwarf_Die& origin) {
   // libdw 0.188 aborts where the unit has no table of files, as in a .dwo file.
   if (dwarf_diecu(&origin, &unit, nullptr, nullptr) == nullptr) return {};
   if (!read_files(unit, files, count)) return {};
-  const char* file = dwarf_decl_file(&origin);
+  // Not dwarf_decl_file(): to libdw 0.188 the first file of DWARF 5, which has number 0, is none.
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr_integrate(&origin, DW_AT_decl_file, &attribute), &number) != 0) {
+    return {};
+  }
+  const char* file = dwarf_filesrc(files, number, nullptr, nullptr);
   return file == nullptr ? std::string() : normalise_source_path({}, file);
 }
 

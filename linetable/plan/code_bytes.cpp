@@ -40,18 +40,28 @@ std::optional<std::uint64_t> CodeBytes::jump_target(std::uint64_t address) const
   return instruction ? instruction->jump_target : std::nullopt;
 }
 
-bool CodeBytes::has_jump_to(std::uint64_t target, std::uint64_t begin, std::uint64_t end) const {
-  if (!is_x86_64()) return false;
+void CodeBytes::for_each_instruction(
+    std::uint64_t begin, std::uint64_t end,
+    const std::function<bool(std::uint64_t, const InstructionOutline&)>& visit) const {
+  if (!is_x86_64()) return;
   std::span<const std::uint8_t> bytes = at(begin, end > begin ? end - begin : 0);
   std::uint64_t address = begin;
   while (!bytes.empty()) {
     const auto instruction = outline_instruction(bytes, address);
-    if (!instruction) return false;
-    if (instruction->jump_target == target) return true;
+    if (!instruction || !visit(address, *instruction)) return;
     address += instruction->length;
     bytes = bytes.subspan(instruction->length);
   }
-  return false;
+}
+
+bool CodeBytes::has_jump(std::uint64_t begin, std::uint64_t end,
+                         const std::function<bool(std::uint64_t)>& is_wanted) const {
+  bool is_found = false;
+  for_each_instruction(begin, end, [&](std::uint64_t, const InstructionOutline& one) {
+    is_found = one.jump_target && is_wanted(*one.jump_target);
+    return !is_found;
+  });
+  return is_found;
 }
 
 }  // namespace coz::linetable

@@ -3,6 +3,7 @@
 #define LINETABLE_PLAN_CODE_BYTES_H
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -25,10 +26,16 @@ class CodeBytes {
   // Where the instruction at `address` jumps to, if it is a jump (under whatever condition).
   [[nodiscard]] std::optional<std::uint64_t> jump_target(std::uint64_t address) const;
 
-  // Whether some instruction from `begin` to `end` jumps to `target`. Calls are no jumps. Looks no
-  // further than the first instruction that is not known.
-  [[nodiscard]] bool has_jump_to(std::uint64_t target, std::uint64_t begin,
-                                 std::uint64_t end) const;
+  // Calls visit(address, outline) for each instruction from `begin` to `end`, until it returns
+  // false. Goes no further than the first instruction that is not known. Only for x86-64.
+  void for_each_instruction(
+      std::uint64_t begin, std::uint64_t end,
+      const std::function<bool(std::uint64_t, const InstructionOutline&)>& visit) const;
+
+  // Whether some instruction from `begin` to `end` jumps to a target that `is_wanted`. Calls are no
+  // jumps.
+  [[nodiscard]] bool has_jump(std::uint64_t begin, std::uint64_t end,
+                              const std::function<bool(std::uint64_t)>& is_wanted) const;
 
  private:
   [[nodiscard]] bool is_x86_64() const;

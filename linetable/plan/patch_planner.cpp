@@ -197,7 +197,11 @@ std::optional<InstructionOutline> outline_instruction(std::span<const std::uint8
                                                       std::uint64_t address) {
   const auto decoded = decode(code);
   if (!decoded) return std::nullopt;
-  InstructionOutline outline{decoded->instruction.length, std::nullopt};
+  InstructionOutline outline;
+  outline.length = decoded->instruction.length;
+  const ZydisInstructionCategory category = decoded->instruction.meta.category;
+  outline.falls_through = category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET &&
+                          decoded->instruction.mnemonic != ZYDIS_MNEMONIC_UD2;
   if (decoded->is_relative_branch() && decoded->instruction.mnemonic != ZYDIS_MNEMONIC_CALL &&
       decoded->instruction.mnemonic != ZYDIS_MNEMONIC_XBEGIN) {
     outline.jump_target = decoded->target(address);

@@ -17,6 +17,7 @@ struct InstructionOutline {
   std::uint8_t length = 0;
   // Where a jump by a fixed distance leads, conditional or not. A call is no jump.
   std::optional<std::uint64_t> jump_target;
+  bool falls_through = true;  // whether the next instruction may follow
 };
 
 // Of the instruction at `address`, where `code` begins; nullopt when that is no complete one.

@@ -9,6 +9,7 @@
 #include "linetable/dwarf/units.h"
 #include "linetable/elf/sections.h"
 #include "linetable/query/function_match.h"
+#include "linetable/query/inlined_entry.h"
 #include "linetable/symbols/demangle.h"
 #include "linetable/symbols/symbol_ranges.h"
 
@@ -34,42 +35,6 @@ std::size_t file_separator(std::string_view text) {
     return i;
   }
   return std::string_view::npos;
-}
-
-struct Statement {
-  int line = 0;
-  int column = 0;
-  bool operator==(const Statement&) const = default;
-};
-
-// Whether the statement that begins at `entry` begins in another of `extents` as well: the loop
-// around an inlined call may have been unrolled.
-bool has_copies(Dwarf_Die& unit, const std::vector<CodeExtent>& extents, std::uint64_t entry) {
-  Dwarf_Lines* lines = nullptr;
-  std::size_t count = 0;
-  if (extents.size() < 2 || !read_rows(unit, lines, count)) return false;
-  std::vector<std::pair<std::uint64_t, Statement>> elsewhere;
-  std::vector<Statement> at_entry;
-  for (std::size_t i = 0; i < count; ++i) {
-    Dwarf_Line* row = dwarf_onesrcline(lines, i);
-    Dwarf_Addr address = 0;
-    bool begins = false;
-    Statement statement;
-    if (dwarf_lineaddr(row, &address) != 0) continue;
-    if (dwarf_linebeginstatement(row, &begins) != 0 || !begins) continue;
-    dwarf_lineno(row, &statement.line);
-    dwarf_linecol(row, &statement.column);
-    if (address == entry) at_entry.push_back(statement);
-    for (const CodeExtent& extent : extents) {
-      if (extent.contains(address) && !extent.contains(entry)) {
-        elsewhere.emplace_back(address, statement);
-      }
-    }
-  }
-  // Several may begin there; the inlined function's is the last.
-  return !at_entry.empty() &&
-         std::any_of(elsewhere.begin(), elsewhere.end(),
-                     [&](const auto& other) { return other.second == at_entry.back(); });
 }
 
 }  // namespace
@@ -125,36 +90,21 @@ LocationFunctions::Function& LocationFunctions::function_of(Dwarf_Die& scope) {
   return function;
 }
 
-const char* LocationFunctions::problem_with(Dwarf_Die& unit, Dwarf_Die& scope,
-                                            std::uint64_t entry) const {
-  const std::vector<CodeExtent> extents = extents_of(scope);
-  for (const CodeExtent& extent : extents) {
-    if (code_.has_jump_to(entry, extent.begin, extent.end)) {
-      return "the function's beginning is also the head of a loop, whose iterations would be "
-             "counted";
-    }
-  }
-  if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine && has_copies(unit, extents, entry)) {
-    return "where it is inlined the compiler has made several copies of it, of which only one is "
-           "known";
-  }
-  return "";
-}
-
 void LocationFunctions::read(Dwarf_Die& unit, Dwarf_Die& functions) {
-  for_each_scope(functions, std::nullopt, [&](Dwarf_Die& scope, Dwarf_Die&) {
+  for_each_scope(functions, std::nullopt, [&](Dwarf_Die& scope, Dwarf_Die& outer) {
+    if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine) {
+      Function& function = function_of(scope);
+      if (function.fit == Fit::kNone) return;
+      const auto entry = inlined_entry(unit, scope, outer, code_);
+      if (entry && space_.is_code(entry->address)) function.inlined.push_back(*entry);
+      return;
+    }
     const auto entry = entry_of(scope);
     if (!entry || !space_.is_code(*entry)) return;
-    const bool is_body = dwarf_tag(&scope) == DW_TAG_subprogram;
-    if (is_body) known_.insert(*entry);
+    known_.insert(*entry);
     Function& function = function_of(scope);
-    if (function.fit == Fit::kNone || (is_body && symbols_.is_part(*entry))) return;
-    const char* problem = problem_with(unit, scope, *entry);
-    if (is_body) {
-      function.bodies[*entry] = problem;
-    } else {
-      function.inlined.emplace_back(*entry, problem);
-    }
+    if (function.fit == Fit::kNone || symbols_.is_part(*entry)) return;
+    function.bodies[*entry] = loop_problem(*entry, extents_of(scope), code_);
   });
 }
 

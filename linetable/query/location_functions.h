@@ -17,6 +17,7 @@
 #include "linetable/dwarf/scopes.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/plan/code_bytes.h"
+#include "linetable/query/inlined_entry.h"
 #include "linetable/query/location_query.h"
 
 namespace coz::linetable {
@@ -58,14 +59,13 @@ class LocationFunctions {
   struct Function {
     Fit fit = Fit::kNone;
     FunctionName name;
-    // Each entry, with the reason not to count there (empty: none). Two inlined calls may begin at
-    // one address, which then counts as two entries.
+    // Each entry, with the reason not to count there (empty: none).
     std::map<std::uint64_t, const char*> bodies;
-    std::vector<std::pair<std::uint64_t, const char*>> inlined;
+    // Two calls may begin at one address, which then counts as two entries.
+    std::vector<InlinedEntry> inlined;
     [[nodiscard]] bool is_entered() const { return !bodies.empty() || !inlined.empty(); }
   };
 
-  const char* problem_with(Dwarf_Die& unit, Dwarf_Die& scope, std::uint64_t entry) const;
   Function& function_of(Dwarf_Die& scope);
   void add_symbols();
   void take_best(LocationAnswer& answer) const;

@@ -13,6 +13,8 @@
 #include "linetable/dwarf/scopes.h"
 #include "linetable/dwarf/unit_files.h"
 #include "linetable/dwarf/units.h"
+#include "linetable/query/bypassing_loops.h"
+#include "linetable/query/inlined_entry.h"
 
 namespace coz::linetable {
 namespace {
@@ -84,13 +86,16 @@ std::vector<std::uint64_t> choose_rows(std::vector<LineRow> rows, const CodeByte
   return chosen;
 }
 
-// What the rows at one address say about the wanted line.
+// What the rows at one address say about the wanted line. A statement of it that is followed by
+// other rows there has an entry of its own, without code.
 struct LocationLines::Raw {
   std::uint64_t address = 0;
+  std::uint64_t end = 0;
   const std::string* path = nullptr;  // of the file, if that may be meant
   std::uint32_t line = 0;             // of the last row, which counts
   bool is_statement = false;          // a statement of the wanted line begins
   int column = 0;
+  bool is_empty = false;
   bool is_end = false;
 };
 
@@ -118,6 +123,14 @@ void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   }
   if (paths.empty()) return;
 
+  const std::vector<Raw> raw = read_raw(lines, count, path_of_number);
+  for (const std::string& path : paths) add_rows(path, raw, functions);
+  add_calls(path_of_number, unit, functions);
+}
+
+std::vector<LocationLines::Raw> LocationLines::read_raw(
+    Dwarf_Lines* lines, std::size_t count,
+    const std::vector<const std::string*>& path_of_number) const {
   std::vector<Raw> raw;
   for (std::size_t i = 0; i < count; ++i) {
     Dwarf_Line* row = dwarf_onesrcline(lines, i);
@@ -143,32 +156,42 @@ void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
       next.is_statement = raw.back().is_statement;
       next.column = raw.back().column;
     }
-    if (is_same_address) raw.pop_back();
+    if (is_same_address) {
+      Raw& before = raw.back();
+      const bool is_same_line = before.path == next.path && before.line == next.line;
+      before.is_empty = before.is_statement && !is_same_line;
+      if (!before.is_empty) raw.pop_back();
+    } else if (!raw.empty()) {
+      raw.back().end = next.address;
+    }
     raw.push_back(next);
   }
-  for (const std::string& path : paths) add_rows(path, raw, functions);
-  add_calls(path_of_number, functions);
+  return raw;
 }
 
 // A line whose code was all inlined from elsewhere has no row. It still has samples (inlines.h),
 // and its passes begin where the inlined function is entered.
 void LocationLines::add_calls(const std::vector<const std::string*>& path_of_number,
-                              Dwarf_Die& functions) {
+                              Dwarf_Die& unit, Dwarf_Die& functions) {
   for_each_scope(functions, std::nullopt, [&](Dwarf_Die& call, Dwarf_Die& function) {
     if (dwarf_tag(&call) != DW_TAG_inlined_subroutine) return;
     if (number_of(call, DW_AT_call_line) != wanted_.line) return;
     const std::uint64_t number = number_of(call, DW_AT_call_file);
-    const auto address = entry_of(call);
-    if (number >= path_of_number.size() || path_of_number[number] == nullptr || !address) return;
-    if (!space_.is_code(*address)) return;
+    if (number >= path_of_number.size() || path_of_number[number] == nullptr) return;
+    const auto entry = inlined_entry(unit, call, function, code_);
+    if (!entry || !space_.is_code(entry->address)) return;
     LineRow found;
-    found.address = *address;
+    found.address = entry->address;
     found.scope = dwarf_dieoffset(&function) + 1;
     found.is_statement = true;
     found.column = static_cast<int>(number_of(call, DW_AT_call_column));
     File& file = files_[*path_of_number[number]];
     if (file.function.empty()) file.function = name_of(function).whole;
-    file.calls.push_back(found);
+    Part& part = file.parts[dwarf_dieoffset(&function)];
+    part.function = extents_of(function);
+    part.calls.push_back(found);
+    for_each_extent(call, [&](const CodeExtent& extent) { part.own.push_back(extent); });
+    if (*entry->problem != '\0') part.problems[entry->address] = entry->problem;
   });
 }
 
@@ -176,57 +199,98 @@ void LocationLines::add_rows(const std::string& path, const std::vector<Raw>& ra
                              Dwarf_Die& functions) {
   File& file = files_[path];
   bool follows = false;
-  std::uint64_t last_scope = 0;
   for (const Raw& row : raw) {
     const bool is_here = row.path == &path && !row.is_end && space_.is_code(row.address);
-    if (!is_here || row.line != wanted_.line) {
-      follows = false;
-      if (!is_here) continue;
-      if (row.line < wanted_.line) file.above = std::max(file.above, row.line);
-      if (row.line > wanted_.line && (file.below == 0 || row.line < file.below)) {
-        file.below = row.line;
-      }
+    if (is_here && row.line == wanted_.line) {
+      add_row(file, row, follows, functions);
+      follows = follows || !row.is_empty;
       continue;
     }
-    LineRow found;
-    found.address = row.address;
-    found.is_statement = row.is_statement;
-    found.column = row.column;
-    std::string name;
-    for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
-      found.scope = dwarf_dieoffset(&scope) + 1;
-      name = name_of(scope).whole;
-      const auto entry = entry_of(function);
-      for (const CodeExtent& extent : extents_of(function)) {
-        if (extent.contains(row.address)) found.is_aside = entry && !extent.contains(*entry);
-      }
-    });
-    found.follows = follows && found.scope == last_scope;
-    last_scope = found.scope;
-    follows = true;
-    if (file.function.empty()) file.function = name;
-    file.rows.push_back(found);
+    follows = false;
+    if (!is_here) continue;
+    if (row.line < wanted_.line) file.above = std::max(file.above, row.line);
+    if (row.line > wanted_.line && (file.below == 0 || row.line < file.below)) {
+      file.below = row.line;
+    }
   }
 }
 
-void LocationLines::finish(LocationAnswer& answer) {
-  for (auto& [path, file] : files_) {
-    if (file.rows.empty()) file.rows = std::move(file.calls);
+void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die& functions) {
+  LineRow found;
+  found.address = row.address;
+  found.is_statement = row.is_statement;
+  found.column = row.column;
+  std::string name;
+  Dwarf_Off outer = 0;
+  std::vector<CodeExtent> around;
+  for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
+    found.scope = dwarf_dieoffset(&scope) + 1;
+    name = name_of(scope).whole;
+    outer = dwarf_dieoffset(&function);
+    around = extents_of(function);
+    const auto entry = entry_of(function);
+    for (const CodeExtent& extent : around) {
+      if (extent.contains(row.address)) found.is_aside = entry && !extent.contains(*entry);
+    }
+  });
+  Part& part = file.parts[outer];
+  part.function = std::move(around);
+  if (row.is_empty) {
+    part.empty.push_back(found);
+    return;
   }
+  found.follows = follows && !part.rows.empty() && found.scope == part.rows.back().scope;
+  if (file.function.empty()) file.function = name;
+  part.rows.push_back(found);
+  part.own.push_back({row.address, row.end});
+}
+
+// Best are statements with code. Where there is none, one without is as good, unless the compiler
+// moved it; then the calls that the line makes; then whatever code it has.
+std::vector<LocationAddress> LocationLines::addresses_of(const Part& part) const {
+  const bool has_statement = std::any_of(part.rows.begin(), part.rows.end(),
+                                         [](const LineRow& row) { return row.is_statement; });
+  const bool is_called = !has_statement && part.empty.empty() && !part.calls.empty();
+  const std::vector<std::uint64_t> chosen = choose_rows(has_statement         ? part.rows
+                                                        : !part.empty.empty() ? part.empty
+                                                        : is_called           ? part.calls
+                                                                              : part.rows,
+                                                        code_);
+  const bool is_bypassed =
+      !has_statement && !is_called && has_bypassing_loop(chosen, part.own, part.function, code_);
+  std::vector<LocationAddress> addresses;
+  for (const std::uint64_t address : chosen) {
+    const auto problem = part.problems.find(address);
+    const bool is_known = is_called && problem != part.problems.end();
+    addresses.push_back({address,
+                         {},
+                         {},
+                         is_known      ? problem->second
+                         : is_bypassed ? kBypassed
+                                       : ""});
+  }
+  return addresses;
+}
+
+void LocationLines::finish(LocationAnswer& answer) {
   const auto exact = files_.find(wanted_.path);
-  const bool only_exact = exact != files_.end() && !exact->second.rows.empty();
+  const bool only_exact = exact != files_.end() && !exact->second.parts.empty();
   for (auto& [path, file] : files_) {
     if (only_exact && path != wanted_.path) continue;
-    if (file.rows.empty()) {
+    if (file.parts.empty()) {
       for (const std::uint32_t line : {file.above, file.below}) {
         if (line != 0) answer.nearest.push_back(path + ":" + std::to_string(line));
       }
       continue;
     }
     FoundLocation location{path + ":" + std::to_string(wanted_.line), file.function, {}};
-    for (const std::uint64_t address : choose_rows(file.rows, code_)) {
-      location.addresses.push_back({address, {}, {}, {}});
+    for (const auto& [function, part] : file.parts) {
+      for (LocationAddress& address : addresses_of(part)) {
+        location.addresses.push_back(std::move(address));
+      }
     }
+    std::sort(location.addresses.begin(), location.addresses.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
     answer.found.push_back(std::move(location));
   }
   if (!answer.found.empty()) answer.nearest.clear();

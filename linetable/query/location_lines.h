@@ -19,7 +19,7 @@
 
 namespace coz::linetable {
 
-// A row of the wanted line.
+// A row of the wanted line: one that has code, unless said otherwise.
 struct LineRow {
   std::uint64_t address = 0;
   std::uint64_t scope = 0;    // which copy of which function it is in
@@ -43,17 +43,32 @@ class LocationLines {
   void finish(LocationAnswer& answer);
 
  private:
-  struct File {
+  // What a function of the binary, with all that was inlined into it, has of the line.
+  struct Part {
     std::vector<LineRow> rows;
-    std::vector<LineRow> calls;  // inlined calls that the line makes
+    // Statements without code of their own, as where the line calls what is inlined; and such
+    // calls.
+    std::vector<LineRow> empty;
+    std::vector<LineRow> calls;
+    std::vector<CodeExtent> own;  // the code of the rows and calls
+    std::vector<CodeExtent> function;
+    std::map<std::uint64_t, const char*> problems;  // with counting at a call's entry
+  };
+  struct File {
+    std::map<Dwarf_Off, Part> parts;  // by function
     std::string function;
     std::uint32_t above = 0;  // the nearest lines with code; 0: none
     std::uint32_t below = 0;
   };
   struct Raw;
 
-  void add_calls(const std::vector<const std::string*>& path_of_number, Dwarf_Die& functions);
+  std::vector<Raw> read_raw(Dwarf_Lines* lines, std::size_t count,
+                            const std::vector<const std::string*>& path_of_number) const;
+  void add_calls(const std::vector<const std::string*>& path_of_number, Dwarf_Die& unit,
+                 Dwarf_Die& functions);
   void add_rows(const std::string& path, const std::vector<Raw>& raw, Dwarf_Die& functions);
+  void add_row(File& file, const Raw& row, bool follows, Dwarf_Die& functions);
+  [[nodiscard]] std::vector<LocationAddress> addresses_of(const Part& part) const;
 
   Location wanted_;
   SourceScope pattern_;

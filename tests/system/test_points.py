@@ -136,6 +136,28 @@ def test_inlined_functions_are_counted_where_they_are_inlined(coz, build, by):
     assert visits(run)["twice"] == int(run.out.split()[2])
 
 
+MOVED = ["scaled", "mixed", "hashed", "normed", "found"]
+
+
+@pytest.mark.parametrize("flags", ["-O1", "-O2"])
+def test_code_moved_out_of_a_loop_is_not_taken_for_the_entry(coz, build, request, flags):
+    """Each call is counted, or the point is refused with the reason."""
+    program = build("moved_entries.c", flags, "-lm")
+    source = request.config.rootpath / "tests/programs/moved_entries.c"
+    counted = []
+    for function in MOVED:
+        for name in (function, f"moved_entries.c:{line_of(source, function)}"):
+            coz.profile.unlink(missing_ok=True)
+            run = coz.run([program, "300"], "--progress-by", "breakpoint", "--progress", name)
+            if run.status == 0:
+                assert list(visits(run).values()) == [300], name
+                counted.append(name)
+            else:
+                assert "cannot be counted" in run.err
+                assert run.out == ""
+    assert len(counted) >= 6  # else the test shows nothing
+
+
 @pytest.mark.parametrize("flags", [["-O0"], ["-O2"]], ids=" ".join)
 def test_exceptions_pass_through(coz, build, request, by, flags):
     source = request.config.rootpath / "tests/programs/thrown.cpp"

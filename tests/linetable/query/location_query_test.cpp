@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linetable/machine/breakpoint_costs.h"
+#include "linetable/query/bypassing_loops.h"
 #include "linetable/query/location_functions.h"
 #include "linetable/query/location_lines.h"
 #include "tests/linetable/compiled_program.h"
@@ -191,6 +192,51 @@ TEST_CASE("of the rows of a line, one a pass is chosen", "[linetable][locations]
 }
 
 #if defined(__x86_64__)
+// Offsets of the instructions of `code` within the program that it is made into.
+class Assembled {
+ public:
+  explicit Assembled(const std::string& code) {
+    std::ofstream(folder_ / "code.s") << "  .globl main\n  .type main, @function\nmain:\n"
+                                      << code
+                                      << "  .size main, .-main\n"
+                                         "  .section .note.GNU-stack, \"\", @progbits\n";
+    REQUIRE(shell("gcc -o " + (folder_ / "program") + " " + (folder_ / "code.s")));
+    REQUIRE(file_.open(folder_ / "program") == nullptr);
+    begin_ = ask(folder_ / "program", {"main"})[0].found.at(0).addresses.at(0).address;
+  }
+
+  // Whether counting at the offset `counted` misses visits of the code from `begin` to `end`.
+  bool misses(std::uint64_t counted, std::uint64_t begin, std::uint64_t end, std::uint64_t size) {
+    const std::vector<std::uint64_t> addresses = {begin_ + counted};
+    const std::vector<CodeExtent> own = {{begin_ + begin, begin_ + end}};
+    const std::vector<CodeExtent> function = {{begin_, begin_ + size}};
+    return has_bypassing_loop(addresses, own, function, CodeBytes(file_));
+  }
+
+ private:
+  TemporaryFolder folder_;
+  ElfFile file_;
+  std::uint64_t begin_ = 0;
+};
+
+TEST_CASE("a loop that does not pass where visits are counted is found", "[linetable][locations]") {
+  // 0 nop, 1 nop, 2 nop, 3 dec (2 bytes), 5 jne to 2, 7 ret
+  Assembled loop("  nop\n  nop\n1: nop\n  dec %eax\n  jne 1b\n  ret\n");
+  CHECK(loop.misses(1, 1, 3, 8));        // moved before the loop, which is the caller's
+  CHECK_FALSE(loop.misses(2, 1, 3, 8));  // counted in the loop
+  CHECK_FALSE(loop.misses(1, 1, 7, 8));  // the loop is its own
+  CHECK_FALSE(loop.misses(0, 0, 2, 8));  // nothing of it is in a loop
+  // 0 nop, 1 dec, 3 je to 8, 5 nop, 6 jmp to 1, 8 ret: the beginning is passed on every way round.
+  Assembled around("  nop\n1: dec %eax\n  je 2f\n  nop\n  jmp 1b\n2: ret\n");
+  CHECK_FALSE(around.misses(1, 1, 6, 9));
+  CHECK_FALSE(around.misses(5, 5, 6, 9));
+  CHECK(around.misses(0, 0, 6, 9));
+  // 0 dec, 2 jne to 6, 4 jmp to 0, 6 nop, 7 jmp to 0: one of two ways round passes the 6.
+  Assembled branch("1: dec %eax\n  jne 2f\n  jmp 1b\n2: nop\n  jmp 1b\n");
+  CHECK(branch.misses(6, 0, 2, 9));
+  CHECK_FALSE(branch.misses(6, 6, 7, 9));
+}
+
 TEST_CASE("each address has a plan for a breakpoint instruction, or a reason why not",
           "[linetable][locations]") {
   const TemporaryFolder folder;
