@@ -1,4 +1,6 @@
-"""The libraries that a program loads at its start, as the dynamic loader lists them without running it."""
+"""The libraries that a program loads at its start, those of LD_PRELOAD too, as the dynamic loader lists them
+without running the program.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,12 @@ def loaded_libraries(program: Path, interpreter: str) -> Libraries:
     tags = dynamic_tags(program)
     if tags is None or tags & _RUN_BY_LOADER:
         return Libraries([], [messages.libraries.loader_not_asked(str(program), tags is None)])
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     try:
         answer = subprocess.run(
             [interpreter, "--list", str(program)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            env=environment,
             timeout=PATIENCE,
         )
     except OSError as error:

@@ -52,6 +52,16 @@ def test_libraries_of_a_usual_program(tmp_path: Path) -> None:
     assert not problems
 
 
+def test_preloaded_libraries_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled(tmp_path)
+    (tmp_path / "early.c").write_text("int early;\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "early.c", "-o", "early.so"], cwd=tmp_path, check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "early.so"))
+    elf = read_elf(program)
+    assert elf is not None
+    assert str((tmp_path / "early.so").resolve()) in loaded_libraries(program, elf.interpreter).paths
+
+
 @pytest.mark.parametrize(
     ("path", "known"),
     [
