@@ -13,7 +13,7 @@ from cozcli.commands.classic_options import left_over
 from cozcli.commands.messages import config_used
 from cozcli.commands.options import print_warnings
 from cozcli.commands.run_options import add_options
-from cozcli.errors import CozError, reason_of
+from cozcli.errors import CozError, Problem, reason_of
 from cozcli.extensions import extensions
 from cozcli.launch import messages
 from cozcli.launch.classic_output import ClassicOutput
@@ -165,9 +165,11 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
     try:
         while another:
             ending = _run_once(launch, series.runs, live, output, options.output, earlier)
-            another, text = series.wants_another(ending)
-            if text and not options.quiet:
-                _say(text)
+            another, told = series.wants_another(ending)
+            if isinstance(told, Problem):
+                print_warnings([told])
+            elif told and not options.quiet:
+                _say(told)
     finally:
         series.close()
         if launch.joint is not None:
