@@ -99,7 +99,7 @@ def binary_scope_empty_yet(patterns: Sequence[str], existing: Sequence[str]) -> 
 def binary_scope_stayed_empty(patterns: Sequence[str]) -> Problem:
     """No library that came later did either."""
     return Problem(
-        f"the program loaded no library that matches -b {listed(patterns)}.",
+        f"the program loaded no library that matches -b {listed(patterns)}, so none was profiled.",
         "% stands for any text, and a pattern must cover the whole path, as in -b '%/libfoo.so%'.",
     )
 
