@@ -139,7 +139,7 @@ def runtime_not_started() -> Problem:
     return Problem(
         "no experiment: the profiler did not start in the program, perhaps because it replaced itself "
         "by another one (exec).",
-        "profile the program that does the work, not one that starts it.",
+        "profile the program that does the work, not one that starts it: coz run -b NAME --- …",
     )
 
 

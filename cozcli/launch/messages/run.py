@@ -138,7 +138,8 @@ def series_fruitless(runs: int, spent: float, visits: int) -> Problem:
     why = "" if visits else " or visited a progress point"
     return Problem(
         f"none of {runs:,} runs in {spent:.0f} s finished an experiment{why}; more of the same would hardly "
-        "do so, and the program is not run again."
+        "do so, and the program is not run again.",
+        "the following says why, and what to do.",
     )
 
 
