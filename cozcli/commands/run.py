@@ -257,10 +257,12 @@ def _run_once(
 
 
 def _make_live(series: RunSeries, profile: Path, beginning: int, options: argparse.Namespace) -> Live | None:
+    if options.quiet or options.live == "off" or (options.live == "auto" and not os.isatty(2)):
+        return None
     from cozcli.status_row import StatusRow
 
     on_terminal = StatusRow.is_possible()
-    if options.quiet or options.live == "off" or (options.live == "auto" and not on_terminal):
+    if options.live == "auto" and not on_terminal:
         return None
     from cozcli.launch.leading_lines import Analyst  # which most runs need not wait for
     from cozcli.launch.live import Leading, Live
