@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from cozcli.errors import Problem
 from cozcli.messages import count, listed, printable
 
+_WHAT_IS_AWAITED = (
+    "where it waits for a client or a timer, the effects shown there are not real; where for a device that "
+    "it has given work, as a disk, they are."
+)
+
 
 def no_baseline(locations: Sequence[str]) -> Problem:
     """Lines that were never measured at speedup 0."""
@@ -47,20 +52,32 @@ def slow_machine(slow: int, total: int, stolen: int = 0) -> Problem:
     )
 
 
-def limited_by_load(point: str, certain: bool) -> Problem:
+def limited_by_load(point: str) -> Problem:
     """Visits keep their pace whatever is delayed."""
-    text = f"visits to {printable(point)!r} came at the same pace per second, however much was delayed"
-    if certain:
-        return Problem(
-            f"{text}: something outside the program sets it, and the effects shown there are not real.",
-            "let the client send its next request when it has an answer, or send more than can be served; "
-            "or look at latency points.",
-        )
     return Problem(
-        f"{text}, and the program waited part of the time: perhaps something outside sets the pace.",
-        "where it waits for a client or a timer, the effects shown there are not real; where for a device "
-        "that it has given work, they are.",
+        f"{_same_pace(point)}: something outside the program sets it, and the effects shown there are not "
+        "real.",
+        "let the client send its next request when it has an answer, or send more than can be served; "
+        "or look at latency points.",
     )
+
+
+def perhaps_limited_by_load(point: str, waits: Sequence[str]) -> Problem:
+    """The same, where it may be for a device that the program gives work. `waits`: locations, if known."""
+    where = f" ({listed([_short(each) for each in waits], 3)})" if waits else ""
+    return Problem(
+        f"{_same_pace(point)}, and the program waited part of the time{where}: perhaps something outside "
+        "sets the pace.",
+        _WHAT_IS_AWAITED if waits else f"{_WHAT_IS_AWAITED} coz run --waits shows where it waits.",
+    )
+
+
+def _same_pace(point: str) -> str:
+    return f"visits to {printable(point)!r} came at the same pace per second, however much was delayed"
+
+
+def _short(wait: str) -> str:
+    return f"wait {printable(wait.removeprefix('wait ').rpartition('/')[2])}"
 
 
 def too_few_cores(share: float, cores: int) -> Problem:

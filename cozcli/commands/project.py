@@ -21,6 +21,7 @@ from typing import Any
 from cozcli.commands import messages
 from cozcli.commands.options import print_warnings
 from cozcli.errors import CozError
+from cozcli.launch.preflight import find_program
 
 NAME = "coz.toml"
 TABLE = "run"
@@ -94,10 +95,10 @@ def _program(
     )
     if not name:
         return None
-    import shutil  # which a run with the file at hand need not wait for
-
-    found = shutil.which(name)
-    return Path(os.path.realpath(found)).parent if found else None
+    try:
+        return find_program(name).parent
+    except CozError:  # the command itself says so
+        return None
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from cozcli.commands.classic_options import left_over
 from cozcli.commands.messages import config_used
 from cozcli.commands.options import print_warnings
 from cozcli.commands.run_options import add_options
-from cozcli.errors import CozError, reason_of
+from cozcli.errors import STATUS_REFUSED, CozError, Problem, reason_of
 from cozcli.extensions import extensions
 from cozcli.launch import messages
 from cozcli.launch.classic_output import ClassicOutput
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from cozcli.launch.fixed_targets import FixedTarget
     from cozcli.launch.joint import Joint
     from cozcli.launch.live import Live
+    from cozcli.launch.points import LocationPoint
+    from cozcli.profile.tail import ProfileTail
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -165,9 +167,11 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
     try:
         while another:
             ending = _run_once(launch, series.runs, live, output, options.output, earlier)
-            another, text = series.wants_another(ending)
-            if text and not options.quiet:
-                _say(text)
+            another, told = series.wants_another(ending)
+            if isinstance(told, Problem):
+                print_warnings([told])
+            elif told and not options.quiet:
+                _say(told)
     finally:
         series.close()
         if launch.joint is not None:
@@ -177,24 +181,28 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
     if launch.joint is not None and launch.joint.follows:
         return end_like(ending)
     # From here on, whatever fails, the program's own ending is what the caller must see.
+    measured = True
     try:
-        _say_outcome(launch, output, beginning, ending, options)
+        measured = _say_outcome(launch, output, beginning, ending, options)
     except OSError as error:
         _say(messages.run.profile_incomplete(options.output, reason_of(error)))
     output.discard_if_empty()
     if launch.classic is not None:
         print_warnings(launch.classic.finish())
     sys.stdout.flush()
+    if not measured and launch.process.never_came():
+        return end_like(ending) or STATUS_REFUSED  # as where -s matches nothing, which is known before
     return end_like(ending)
 
 
 def _say_outcome(
     launch: Launch, output: Output, beginning: int, ending: Ending, options: argparse.Namespace
-) -> None:
+) -> bool:
+    """Whether there was any experiment."""
     settings = launch.process.settings
     if settings is None:
         print_warnings(launch.process.explain())
-        return
+        return False
     # These are needed only now: the program did not wait for them.
     from cozcli.launch import run_summary
     from cozcli.profile.tail import read_tail
@@ -213,15 +221,18 @@ def _say_outcome(
     print_warnings(run_summary.costly_points(tail, settings.points))
     if launch.process.is_launched:
         print_warnings(run_summary.killed_at_breakpoint(tail, ending))
-    if options.quiet:
-        return
-    for told in [
-        told for extension in launch.run_extensions for told in extension.describe(tail, settings.points)
-    ]:
-        if isinstance(told, str):
-            _say(told)
-        else:
-            print_warnings([told])
+    if not options.quiet:
+        _say_extensions(launch, tail, settings.points)
+    return tail.experiments > 0
+
+
+def _say_extensions(launch: Launch, tail: ProfileTail, points: Sequence[LocationPoint]) -> None:
+    for extension in launch.run_extensions:
+        for told in extension.describe(tail, points):
+            if isinstance(told, str):
+                _say(told)
+            else:
+                print_warnings([told])
 
 
 def _run_once(
@@ -246,10 +257,12 @@ def _run_once(
 
 
 def _make_live(series: RunSeries, profile: Path, beginning: int, options: argparse.Namespace) -> Live | None:
+    if options.quiet or options.live == "off" or (options.live == "auto" and not os.isatty(2)):
+        return None
     from cozcli.status_row import StatusRow
 
     on_terminal = StatusRow.is_possible()
-    if options.quiet or options.live == "off" or (options.live == "auto" and not on_terminal):
+    if options.live == "auto" and not on_terminal:
         return None
     from cozcli.launch.leading_lines import Analyst  # which most runs need not wait for
     from cozcli.launch.live import Leading, Live

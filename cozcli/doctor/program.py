@@ -22,13 +22,14 @@ REGION_NAME = b"_coz_get_region\0"
 
 def examine_program(name: str, helper: Helper, scope: Scope) -> list[Finding]:
     """All findings, as far as one does not make the others pointless."""
+    aside: list[Finding] = []
     try:
-        program = find_program(name)
+        program, aside = _find(name)
         elf = check_program(program)
     except CozError as error:
-        return [of_problem(PROBLEM, "program", error.problem)]
+        return [*aside, of_problem(PROBLEM, "program", error.problem)]
     libraries, problems = loaded_libraries(program, elf.interpreter)
-    findings = [of_problem(OK, "program", messages.program_fits(str(program)))]
+    findings = [*aside, of_problem(OK, "program", messages.program_fits(str(program)))]
     findings += [of_problem(WARNING, "libraries", problem) for problem in problems]
     findings += _sanitizers(program, libraries)
     try:
@@ -39,6 +40,24 @@ def examine_program(name: str, helper: Helper, scope: Scope) -> list[Finding]:
     except CozError as error:
         return [*findings, of_problem(PROBLEM, "debug information", error.problem)]
     return [*findings, *_scope(tables, problems), _points([entry.binary for entry in tables.tables])]
+
+
+def _find(name: str) -> tuple[Path, list[Finding]]:
+    """The program. A file in the current folder that is not on PATH is looked at, too: it is what is meant.
+
+    Raises:
+        CozError: there is no such program.
+    """
+    try:
+        return find_program(name), []
+    except CozError as error:
+        if "/" in name or not Path(name).is_file():
+            raise
+        try:
+            program = find_program(f"./{name}")
+        except CozError:  # it may not be executed
+            program = Path(name).resolve()
+        return program, [of_problem(PROBLEM, "program", error.problem)]
 
 
 def _scope(tables: LineTables, said: Sequence[Problem]) -> list[Finding]:

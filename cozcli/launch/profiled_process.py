@@ -60,6 +60,9 @@ class ProfiledProcess(Protocol):
     def explain(self) -> list[Problem]:
         """After all runs."""
 
+    def never_came(self) -> bool:
+        """After all runs: was nothing there of what -b names, so that nothing could be profiled?"""
+
 
 class LaunchedProcess:
     """The launched program is profiled."""
@@ -79,6 +82,7 @@ class LaunchedProcess:
         self._prepared = preparation.prepare(program, interpreter)
         self._warn = warn
         self._service: TableService | None = None
+        self._came = bool(self._prepared.tables.tables)
 
     @property
     def settings(self) -> Settings:
@@ -97,11 +101,19 @@ class LaunchedProcess:
 
     def end(self) -> list[Problem]:
         """What -b named, and never came."""
-        return self._service.missed() if self._service else []
+        if self._service is None:
+            self._came = True  # nobody can say
+            return []
+        self._came = self._came or self._service.has_matches
+        return self._service.missed()
 
     def explain(self) -> list[Problem]:
         """Nothing beyond what the profile says."""
         return []
+
+    def never_came(self) -> bool:
+        """No binary of the start is in scope, and none that was loaded later."""
+        return not self._came
 
 
 class ChildProcess:
@@ -170,6 +182,10 @@ class ChildProcess:
             # Why one could not be was said when it was started.
             return [] if self._failed else [self._none()]
         return [messages.attach.not_all(self._refused)] if self._refused else []
+
+    def never_came(self) -> bool:
+        """No program with the name was started; what cannot be profiled was."""
+        return bool(self._names) and not self._profiled and not self._failed
 
     def _none(self) -> Problem:
         return messages.attach.never_started(self._names, self.name)

@@ -103,6 +103,11 @@ class TableService:
             self._thread.join(_PATIENCE)
         self._ours.close()
 
+    @property
+    def has_matches(self) -> bool:
+        """Was anything loaded, before or after the start, that matches a pattern?"""
+        return bool(self._matched)
+
     def missed(self) -> list[Problem]:
         """What the user named, and never came."""
         never = [pattern for pattern in self._later.binaries if pattern not in self._matched]

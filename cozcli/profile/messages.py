@@ -139,7 +139,7 @@ def runtime_not_started() -> Problem:
     return Problem(
         "no experiment: the profiler did not start in the program, perhaps because it replaced itself "
         "by another one (exec).",
-        "profile the program that does the work, not one that starts it.",
+        "profile the program that does the work, not one that starts it: coz run -b NAME --- …",
     )
 
 
@@ -213,11 +213,16 @@ def no_point_visited() -> Problem:
     )
 
 
-def run_too_short(duration: int) -> Problem:
-    """The program ended within the first window."""
+def run_too_short(duration: int, runs: int = 1) -> Problem:
+    """The program ended within the first window; if it ran several times, the longest run did."""
+    if runs == 1:
+        return Problem(
+            f"no experiment: the program ended after {seconds(duration)}, too soon.",
+            "give it more work, a few seconds at least, or run it many times with the same -o.",
+        )
     return Problem(
-        f"no experiment: the program ended after {seconds(duration)}, too soon.",
-        "give it more work, a few seconds at least, or run it many times with the same -o.",
+        f"no experiment: the longest of {runs:,} runs ended after {seconds(duration)}, too soon.",
+        "give the program more work, a few seconds at least, or let it repeat its work itself.",
     )
 
 
@@ -230,34 +235,43 @@ def nothing_chosen_ran(locations: Sequence[str], entered: Sequence[str]) -> Prob
     )
 
 
-def no_window_finished(duration: int) -> Problem:
-    """Long enough, and yet no window was opened or finished."""
+def no_window_finished(duration: int, runs: int = 1) -> Problem:
+    """Long enough, and yet no window was opened or finished. `duration`: of all runs."""
     return Problem(
-        f"no experiment: no window was finished in {seconds(duration)}.",
+        f"no experiment: no window was finished in {seconds(duration)}{_in_runs(runs)}.",
         "let it run longer; if that does not help, widen the scope with -s.",
     )
 
 
-def windows_discarded(reason: str, number: int, visits: int, duration: int) -> Problem:
-    """All windows were thrown away; `reason` is the most frequent one."""
+def windows_discarded(reason: str, number: int, visits: int, duration: int, runs: int = 1) -> Problem:
+    """All windows of all runs were thrown away; `reason` is the most frequent one."""
     windows = count(number, "window")
     match reason:
         case "few_visits":
             return Problem(
                 f"no experiment: {windows} held too few visits to a progress point ({visits} in "
-                f"{seconds(duration)}).",
+                f"{seconds(duration)}{_in_runs(runs)}).",
                 "put the progress point where it is passed more often, or let the program run longer.",
             )
         case "all_delay":
             return Problem(
-                f"no experiment: {windows} without a visit, since the selected line ran all the time, and "
-                "its delays stopped all other threads.",
+                f"no experiment: {windows} without a visit{_in_runs(runs)}, since the selected line ran all "
+                "the time, and its delays stopped all other threads.",
                 "choose a smaller --fixed-speedup.",
             )
         case "shutdown":
             return Problem(
-                f"no experiment: the program ended before a window was finished ({windows} broken off).",
+                f"no experiment: the program ended before a window was finished ({windows} broken off"
+                f"{_in_runs(runs)}).",
                 "let it run longer: a few seconds at least, better a minute.",
             )
         case _:
-            return Problem(f"no experiment: {windows} thrown away ({reason}).", "let the program run longer.")
+            return Problem(
+                f"no experiment: {windows} thrown away{_in_runs(runs)} ({reason}).",
+                "let the program run longer.",
+            )
+
+
+def _in_runs(runs: int) -> str:
+    """Numbers are sums over several runs."""
+    return f", in {runs:,} runs together" if runs > 1 else ""

@@ -16,7 +16,7 @@ from cozcli.analysis.check.cores import (
     sampling_rate_achieved,
     waiting_share,
 )
-from cozcli.analysis.check.open_loop import open_loop_marks
+from cozcli.analysis.check.open_loop import open_loop_marks, waits_for_others
 from cozcli.analysis.check.queue_stability import unstable_queues
 from cozcli.analysis.check.steady_state import transient_speedups, unsteady_results
 from cozcli.analysis.estimate.block_table import BlockTable
@@ -80,7 +80,11 @@ def find_marks(
     has_time_to_spare = filled(everything, runs) < NEARLY_FILLED
     paced = open_loop_marks(by_target, phases, unsteady | lent) if has_time_to_spare else {}
     for point, (mark, locations) in paced.items():
-        marks.warnings.append(messages.limited_by_load(point, mark is Mark.LOAD))
+        marks.warnings.append(
+            messages.limited_by_load(point)
+            if mark is Mark.LOAD
+            else messages.perhaps_limited_by_load(point, waits_for_others(by_target))
+        )
         for location in locations:
             marks.by_result[location, point, THROUGHPUT].add(mark)
     _add_cores(marks, keys, by_target, everything, runs)

@@ -22,7 +22,8 @@ Waiting for a lock is left out: the lines of the thread that holds it meanwhile 
 * Where that sum is above 1 beyond chance, something outside sets the pace: "limited by load".
 * Where it is not, but all lines keep the pace and no thread had a processor part of the time, the program
   waited for something: a client, or a device that it asked to work itself. That cannot be told from inside:
-  "perhaps". A program that keeps a processor busy gets no mark.
+  "perhaps". Nor does the effect of a wait tell (`--waits`): in a program of one thread, it is the wait's
+  share of the time either way. A program that keeps a processor busy gets no mark.
 * One line whose β is clearly above 0 refutes both: in an open loop, pauses go into the time that is to spare.
 
 A program that is at work for 80 % of the time has only 20 % to spare; longer delays slow it down, too. So
@@ -37,7 +38,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from cozcli.analysis.input.locations import LOCK
+from cozcli.analysis.input.locations import LOCK, WAIT
 from cozcli.analysis.input.slowness import NO_RESPONSE
 from cozcli.analysis.input.windows import POOL, Window
 from cozcli.analysis.result import Mark, Phase
@@ -55,6 +56,8 @@ MAX_DELAYS = (0.3, 0.6, math.inf)
 MIN_REFUTING_SLOPE, MAX_P_REFUTED = 0.5, 0.02
 #: The sum must be above this, by a 95 % interval: shares are sampled, and delays are served late.
 MIN_SHARES = 1.05
+#: Waits that take less of the time than this are not worth a word.
+MIN_WAIT_SHARE = 0.02
 #: If processors were in use, or waited for, in less than this part of the time, the program waited.
 MIN_BUSY_SHARE = 0.9
 
@@ -94,6 +97,12 @@ def open_loop_marks(
         elif any(map(_keeps_pace, ranges)) and _waits([w for t in steady for w in by_target[t]]):
             marks[name] = (Mark.MAYBE_LOAD, set(rows))
     return marks
+
+
+def waits_for_others(by_target: Mapping[str, Sequence[Window]]) -> list[str]:
+    """The waits that may be for something that sets the pace, the longest first; locks' are not."""
+    shares = {t: _share(windows) for t, windows in by_target.items() if t.startswith(WAIT)}
+    return sorted((t for t in shares if shares[t] >= MIN_WAIT_SHARE), key=lambda t: -shares[t])
 
 
 def _rows(windows: Sequence[Window], name: str) -> list[Row]:

@@ -30,15 +30,16 @@ def not_all(beside: int) -> Problem:
     return Problem(
         f"{who} ran at the same time as another, and {'was' if beside == 1 else 'were'} not profiled: coz "
         "profiles one at a time.",
-        "the profiled process sees the others as the rest of the machine; where they wait for each other, "
-        "effects are wrong.",
+        "run them one after another (make -j1), or start their parent with coz run --tree. As it is, effects "
+        "are wrong where these processes wait for each other.",
     )
 
 
 def answer_too_long(size: int) -> Problem:
     """What the options select does not fit into one packet."""
     return Problem(
-        f"what the options select takes {size:,} bytes, more than a packet can hold here.",
+        f"the chosen lines and patterns take {size:,} bytes, more than can be handed to a program that the "
+        "launched one starts.",
         "select fewer lines, or a pattern (-s) instead of a list of lines.",
     )
 

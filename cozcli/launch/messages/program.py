@@ -9,7 +9,9 @@ from cozcli.messages import starts_others
 def program_not_found(name: str, here: bool = False) -> Problem:
     """Neither a file nor on PATH."""
     if here:
-        return Problem(f"{name} is not on PATH.", f"did you mean ./{name}?")
+        return Problem(
+            f"{name} is in the current folder, which is not on PATH.", f"name it with its folder: ./{name}"
+        )
     hint = "check the path." if "/" in name else "check the name, and PATH."
     return Problem(f"{name}: no such program.", hint)
 
@@ -36,8 +38,8 @@ def program_is_script(path: str, interpreter: str) -> Problem:
     """A script instead of a binary."""
     return Problem(
         f"{path} is a script (run by {interpreter or 'an interpreter'}): it has no lines that coz could "
-        "speed up.",
-        starts_others(f"{path} …"),
+        "speed up. What can be profiled are compiled programs that it starts.",
+        f"{starts_others(f'{path} …')}   (before that: coz doctor NAME)",
     )
 
 

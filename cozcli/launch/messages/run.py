@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import count
+from cozcli.messages import count, signal_name
 
 
 def clock(seconds: float) -> str:
@@ -115,16 +115,32 @@ def series_so_far(runs: int, spent: float, half: float | None, in_order: bool, u
     )
 
 
-def series_broken_off(runs: int, status: int, signal: int) -> str:
-    """A run that failed, or was interrupted, is the last one."""
-    how = (
-        f"ended by signal {signal}"
+def series_interrupted(runs: int) -> str:
+    """Ctrl-C, or a signal to us."""
+    return f"run {runs:,} was interrupted, so the program is not run again; what was measured is kept."
+
+
+def series_broken_off(runs: int, status: int, signal: int) -> Problem:
+    """A run that failed is the last one."""
+    how = f"was ended by {signal_name(signal)}" if signal else f"ended with status {status}"
+    return Problem(
+        f"run {runs:,} {how}, which counts as a failure, so the program is not run again; what was measured "
+        "is kept.",
+        "run it without coz to see whether it ends so there, too."
         if signal
-        else f"ended with status {status}"
-        if status
-        else "was interrupted"
+        else "if it is no failure, start the program from a shell that ends with 0: coz run -b NAME --- "
+        "sh -c './NAME; true'",
     )
-    return f"run {runs} {how}; there is no other"
+
+
+def series_fruitless(runs: int, spent: float, visits: int) -> Problem:
+    """Further runs would bring nothing, either."""
+    why = "" if visits else " or visited a progress point"
+    return Problem(
+        f"none of {runs:,} runs in {spent:.0f} s finished an experiment{why}; more of the same would hardly "
+        "do so, and the program is not run again.",
+        "the following says why, and what to do.",
+    )
 
 
 def with_doctor(problem: Problem, program: str) -> Problem:

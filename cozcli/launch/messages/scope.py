@@ -13,6 +13,8 @@ _INTERPRETER = (
     r"(ba|da|a|k|z|c|tc|fi)?sh|busybox|env|g?make|ninja|(python|perl|ruby|php|lua)[0-9.]*|node|java"
 )
 
+_WITH_DEBUG_INFO = "compile it with -g, or choose other binaries with -b."
+
 
 def no_debug_info(binary: str, noticed: Sequence[str] = ()) -> Problem:
     """No line table. `noticed`: what the helper had to say while it looked for debug information."""
@@ -43,7 +45,7 @@ def binary_left_out(binary: str, functions: bool, noticed: Sequence[str] = ()) -
     text = f"{binary} is in the binary scope but has no debug information; its lines cannot be selected."
     if functions:
         text = f"{binary} is in the binary scope but none of its functions is known; it is left out."
-    return Problem(_with(text, noticed))
+    return Problem(_with(text, noticed), _WITH_DEBUG_INFO)
 
 
 def debug_info_warning(binary: str, text: str) -> Problem:
@@ -99,7 +101,7 @@ def binary_scope_empty_yet(patterns: Sequence[str], existing: Sequence[str]) -> 
 def binary_scope_stayed_empty(patterns: Sequence[str]) -> Problem:
     """No library that came later did either."""
     return Problem(
-        f"the program loaded no library that matches -b {listed(patterns)}.",
+        f"the program loaded no library that matches -b {listed(patterns)}, so none was profiled.",
         "% stands for any text, and a pattern must cover the whole path, as in -b '%/libfoo.so%'.",
     )
 
@@ -109,14 +111,18 @@ def source_scope_empty_yet(patterns: Sequence[str], later: Sequence[str], what: 
     given = f"-s {listed(patterns)}" if patterns else "the default scope"
     return Problem(
         f"no source {what} that is there at the start matches {given}; until a library that has some is "
-        f"loaded (-b {listed(later)}), nothing is profiled."
+        f"loaded (-b {listed(later)}), nothing is profiled.",
+        "if none has: choose source files with -s PATTERN (% stands for any text); coz lines lists them.",
     )
 
 
 def module_out_of_scope(binary: str, patterns: Sequence[str], what: str) -> Problem:
     """-s matches no source file of a library that was loaded later."""
     given = f"-s {listed(patterns)}" if patterns else "the default scope"
-    return Problem(f"{binary} was loaded, but no source {what} of it matches {given}.")
+    return Problem(
+        f"{binary} was loaded, but no source {what} of it matches {given}, so nothing of it is profiled.",
+        "add its source files with -s PATTERN, % stands for any text.",
+    )
 
 
 def module_without_lines(binary: str, functions: bool, noticed: Sequence[str] = ()) -> Problem:
@@ -124,7 +130,7 @@ def module_without_lines(binary: str, functions: bool, noticed: Sequence[str] = 
     text = f"{binary} was loaded, but has no debug information; its lines cannot be selected."
     if functions:
         text = f"{binary} was loaded, but none of its functions is known; it is left out."
-    return Problem(_with(text, noticed))
+    return Problem(_with(text, noticed), _WITH_DEBUG_INFO)
 
 
 def module_left_out(problem: Problem) -> Problem:
@@ -134,7 +140,10 @@ def module_left_out(problem: Problem) -> Problem:
 
 def table_socket_failed(reason: str) -> Problem:
     """No socket, as where all descriptors are used."""
-    return Problem(f"libraries that the program loads later are not profiled ({reason}).")
+    return Problem(
+        f"no socket could be made ({reason}), so libraries that the program loads later are not profiled.",
+        "allow more open files: ulimit -n 65536",
+    )
 
 
 def source_scope_empty(patterns: Sequence[str], existing: Sequence[str], what: str = "line") -> Problem:

@@ -43,7 +43,8 @@ def line_not_found_yet(line: str, later: Sequence[str]) -> Problem:
     """--fixed-line names no line of what is loaded at the start."""
     return Problem(
         f"there is no line {line} at the start; it is selected once a library that has it is loaded (-b "
-        f"{listed(later)})."
+        f"{listed(later)}).",
+        "if none has it, nothing is measured: coz lines shows which lines there are.",
     )
 
 
@@ -107,7 +108,8 @@ def never_sampled(locations: Sequence[str]) -> Problem:
     """Chosen and there, but the program spent no time in them."""
     return Problem(
         f"no sample was taken in {listed(locations, 8)}: no time is spent there in this run, or it was too "
-        "short to say."
+        "short to say.",
+        "run longer; a run without a choice shows where the time is spent.",
     )
 
 

@@ -115,6 +115,20 @@ def test_the_first_steps_stand_on_lines_of_their_own(tmp_path: Path) -> None:
     assert re.search(r"^then: +coz report$", text, re.MULTILINE)
 
 
+def test_help_is_as_wide_as_columns_says(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for columns, widest in (("60", 58), ("150", 148), ("none", 78)):
+        text = subprocess.run(
+            [sys.executable, "-m", "cozcli", "doctor", "--help"],
+            cwd=tmp_path,
+            env={**environment, "COLUMNS": columns},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        assert widest - 12 < max(map(len, text.splitlines())) <= widest
+
+
 def test_a_pipe_gets_the_table_before_the_warnings(profile: Path) -> None:
     with (profile / "profile.coz").open("ab") as stream:
         stream.write(b"rubbish\n")

@@ -137,6 +137,30 @@ def test_findings_of_a_program(
     assert all(finding.remedy for finding in found if finding.level == PROBLEM)
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o644])
+def test_a_script_in_the_current_folder_is_called_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.sh").write_text("#!/bin/sh -e\n./work\n")
+    (tmp_path / "script.sh").chmod(mode)
+    path, script = examine_program("script.sh", Helper(HELPER), Scope())
+    assert (path.level, path.remedy) == (PROBLEM, "name it with its folder: ./script.sh")
+    assert "is a script (run by /bin/sh -e)" in script.text
+    assert "What can be profiled are compiled programs that it starts" in script.text
+    assert f"coz run -b NAME --- {tmp_path}/script.sh" in script.remedy
+
+
+def test_a_program_in_the_current_folder_is_looked_at_without_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled(tmp_path, MARKED, "-g")
+    monkeypatch.chdir(tmp_path)
+    found = examine_program("p", Helper(HELPER), Scope())
+    assert "is in the current folder, which is not on PATH" in of("program", found).text
+    assert of("progress points", found).level == OK
+
+
 def test_a_scope_that_nothing_matches(tmp_path: Path) -> None:
     found = examine_program(compiled(tmp_path, MAIN, "-g"), Helper(HELPER), Scope(["other.c"]))
     assert of("scope", found).level == PROBLEM

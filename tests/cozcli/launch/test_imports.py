@@ -12,6 +12,8 @@ HEAVY = {
     "scipy",
     "matplotlib",
     "rich",
+    "shutil",
+    "termios",
     "dataclasses",
     "cozcli.analysis.analyse",
     "cozcli.profile.reader",
@@ -19,11 +21,24 @@ HEAVY = {
 
 
 def test_run_needs_the_standard_library_only() -> None:
+    imported = imports_of("cli.parse(['run'], ['./program'])")
+    assert HEAVY.isdisjoint(imported)
+    assert "cozcli.commands.run" in imported
+
+
+def test_without_a_terminal_there_is_no_display_to_import() -> None:
+    imported = imports_of(
+        "from cozcli.commands import run; from argparse import Namespace; "
+        "run._make_live(None, None, 0, Namespace(quiet=False, live='auto'))"
+    )
+    assert HEAVY.isdisjoint(imported)
+
+
+def imports_of(statements: str) -> set[str]:
     script = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from cozcli import cli; "
-        "cli.parse(['run']); print(*sys.modules)"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from cozcli import cli; {statements}; "
+        "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert HEAVY.isdisjoint(done.stdout.split())
-    assert "cozcli.commands.run" in done.stdout.split()
+    return set(done.stdout.split())

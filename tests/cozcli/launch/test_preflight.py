@@ -149,7 +149,7 @@ def test_finding_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PATH", str(tmp_path / "none"))
     with pytest.raises(CozError) as caught:
         find_program("tool")
-    assert (caught.value.status, caught.value.problem.hint) == (127, "did you mean ./tool?")
+    assert (caught.value.status, caught.value.problem.hint) == (127, "name it with its folder: ./tool")
     with pytest.raises(CozError) as caught:
         find_program("./tool")
     assert caught.value.status == 126

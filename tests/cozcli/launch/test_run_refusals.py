@@ -74,6 +74,20 @@ def test_what_may_be_loaded_later_is_no_reason_to_refuse(
     assert "the program loaded no library that matches -b" in error
 
 
+def test_a_library_that_never_came_is_a_failure_if_nothing_was_measured(start: Start) -> None:
+    nothing = RECORDS.splitlines()[0] + "\n"
+    for options, records, arguments, wanted in (
+        (("-b", "%/nolib.so"), nothing, ("exit", "0"), 2),
+        (("-b", "nolib"), nothing, ("exit", "0"), 2),  # may be a program that this one starts
+        (("-b", "%/nolib.so"), nothing, ("exit", "7"), 7),
+        (("-b", "%/nolib.so"), RECORDS, ("exit", "0"), 0),
+        (("-b", "MAIN", "-b", "%/nolib.so"), nothing, ("exit", "0"), 0),
+    ):
+        status, _, error = finish(start(*arguments, options=options, FAKE_RECORDS=records))
+        assert status == wanted, (options, error)
+        assert "matches -b" in error
+
+
 def test_without_such_patterns_there_is_no_socket(start: Start) -> None:
     for options in ((), ("-b", "MAIN")):
         _, out, _ = finish(start("environment", "COZ_TABLE_SOCKET", options=options))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from synthetic import Line, Model, to_bytes
 
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 from cozcli.launch.ending import Ending
 from cozcli.launch.leading_lines import Analyst, Leaders, LeadingLine
 from cozcli.launch.series import Goal, RunSeries
@@ -35,9 +37,107 @@ def measure(profile: Path) -> float | None:
 def wants_another(goal: Goal, profile: Path) -> tuple[bool, str]:
     series = RunSeries(goal, profile)
     try:
-        return series.wants_another(Ending())
+        another, told = series.wants_another(Ending())
+        assert isinstance(told, str)
+        return another, told
     finally:
         series.close()
+
+
+class Runs:
+    """A series of short runs, each of which adds the same records to the profile."""
+
+    def __init__(self, profile: Path, monkeypatch: pytest.MonkeyPatch, *records: dict[str, Any]) -> None:
+        profile.touch()
+        self._profile = profile
+        self._records = to_bytes(list(records))
+        self._now = 1000.0
+        monkeypatch.setattr("cozcli.launch.series.time", SimpleNamespace(monotonic=lambda: self._now))
+
+    def make(self, goal: Goal, each: float) -> tuple[int, list[str | Problem]]:
+        """How many there are until the end, and all that is said. `each`: how long a run takes, s."""
+        series = RunSeries(goal, self._profile)
+        another, said = True, []
+        while another:
+            with self._profile.open("ab") as stream:
+                stream.write(self._records)
+            self._now += each
+            another, told = series.wants_another(Ending())
+            if told:
+                said.append(told)
+        return series.runs, said
+
+
+def samples(visits: int) -> dict[str, Any]:
+    points = [{"name": "p", "kind": "throughput", "visits": visits}]
+    return {"type": "samples", "run_time": 9, "duration": 9, "total": 9, "points": points}
+
+
+RUN = {"type": "run", "format": "coz-profile", "version": 1}
+EXPERIMENT = {
+    "type": "experiment",
+    "location": "/s/a.c:1",
+    "speedup": 0,
+    "effective_duration": 9,
+    "points": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("visits", "each", "runs", "words"),
+    [
+        (0, 0.125, 80, "none of 80 runs in 10 s finished an experiment or visited a progress point; "),
+        (7, 0.125, 240, "none of 240 runs in 30 s finished an experiment; "),
+        (7, 60, 5, "none of 5 runs in 300 s finished an experiment; "),
+    ],
+)
+def test_a_series_that_measures_nothing_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visits: int, each: float, runs: int, words: str
+) -> None:
+    series = Runs(tmp_path / "p.coz", monkeypatch, RUN, samples(visits))
+    number, said = series.make(Goal(duration=3600), each)
+    assert number == runs
+    assert isinstance(said[-1], Problem)
+    assert said[-1].text.startswith(words)
+    assert "the program is not run again" in said[-1].text
+
+
+@pytest.mark.parametrize("records", [(RUN, EXPERIMENT, samples(7)), (RUN, EXPERIMENT)])
+def test_a_series_that_measures_something_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, records: tuple[dict[str, Any], ...]
+) -> None:
+    series = Runs(tmp_path / "p.coz", monkeypatch, *records)
+    assert series.make(Goal(duration=60), 0.125)[0] == 480
+
+
+def test_earlier_experiments_of_the_profile_are_none_of_the_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "p.coz"
+    path.write_bytes(to_bytes([RUN, EXPERIMENT]))
+    assert Runs(path, monkeypatch, RUN, samples(0)).make(Goal(duration=60), 1)[0] == 10
+
+
+def test_the_goal_ends_a_series_that_measures_nothing_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = Runs(tmp_path / "p.coz", monkeypatch, RUN, samples(0))
+    number, said = series.make(Goal(repeat=6), 10)
+    assert number == 5
+    series = Runs(tmp_path / "q.coz", monkeypatch, RUN, samples(0))
+    number, said = series.make(Goal(repeat=5), 10)
+    assert number == 5
+    assert said[-1] == "5 runs, 50 s"
+
+
+def test_short_runs_are_told_of_every_ten_seconds_and_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = Runs(tmp_path / "p.coz", monkeypatch, RUN, EXPERIMENT)
+    _, said = series.make(Goal(duration=25), 0.125)
+    assert said == ["1 run, 0 s", "81 runs, 10 s", "161 runs, 20 s", "200 runs, 25 s"]
+    series = Runs(tmp_path / "q.coz", monkeypatch, RUN, EXPERIMENT)
+    assert len(series.make(Goal(repeat=4), 12)[1]) == 4
 
 
 def test_precision_is_that_of_the_widest_leading_effect(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_what_never_came(world: Fixture) -> None:
     service = world.service(Later(["%/a.so", "%/there.so", "%/b.so"], {"/lib/there.so"}, Scope(), [LINE]))
     service.answer(b"table\t1\t/lib/a.so")
     patterns, line = service.missed()
-    assert "matches -b %/b.so." in patterns.text
+    assert "matches -b %/b.so, so none" in patterns.text
     assert "a line a.c:10" in line.text
     assert "/src/a.c:9" in line.hint
     world.answers(

@@ -119,6 +119,40 @@ def test_each_cause_of_an_empty_profile_is_told(samples: SamplesRecord | None, w
     assert problem.hint
 
 
+def runs_with(**discarded: int) -> list[Run]:
+    few = SamplesRecord(LONG, LONG, total=50, in_scope=9, points=VISITED, discarded=discarded)
+    return [Run(RunRecord(program="/p"), "x", samples=few) for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (
+            "few_visits",
+            "6 windows held too few visits to a progress point (120 in 27.0 s, in 3 runs together)",
+        ),
+        ("shutdown", "6 windows broken off, in 3 runs together"),
+        ("all_delay", "6 windows without a visit, in 3 runs together"),
+    ],
+)
+def test_windows_are_counted_over_all_runs(reason: str, words: str) -> None:
+    assert words in explain_no_experiments(runs_with(**{reason: 2})).text
+
+
+def test_a_window_of_another_run_than_the_longest_counts() -> None:
+    runs = runs_with()
+    runs[0] = runs_with(few_visits=1)[0]
+    runs[2].samples = SamplesRecord(LONG, LONG, total=99, in_scope=9, points=VISITED)
+    assert "1 window held too few visits" in explain_no_experiments(runs).text
+
+
+def test_many_short_runs_are_not_told_to_run_many_times() -> None:
+    short = SamplesRecord(9_000_000, 9_000_000, total=5, in_scope=5, points=VISITED)
+    problem = explain_no_experiments([Run(RunRecord(program="/p"), "x", samples=short) for _ in range(40)])
+    assert "the longest of 40 runs ended after 9 ms" in problem.text
+    assert "many times" not in problem.hint
+
+
 def test_processes_that_are_forked_may_have_come_to_the_points() -> None:
     samples = SamplesRecord(LONG, LONG, total=50, in_scope=9)
     problem = explain_no_experiments([Run(RunRecord(program="/p"), "x", samples=samples)])

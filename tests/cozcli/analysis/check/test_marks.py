@@ -171,6 +171,7 @@ def test_a_program_that_waits_at_a_steady_pace_is_perhaps_limited_by_load() -> N
     lines = [idle("/a.c:1"), idle("/a.c:2", 0.2e-6)]
     analysis = analyse_records(paced(model(*lines, busy=0.6).records(24)))
     assert all(found == {Mark.MAYBE_LOAD} for found in doubts(analysis).values())
+    assert any("coz run --waits shows where it waits" in problem.hint for problem in analysis.warnings)
     # A processor that other programs hold is no rest; and where its use is unknown, nothing is said.
     starved = paced(model(*lines, busy=0.6, waiting=0.66).records(24))
     assert not any(Mark.MAYBE_LOAD in found for found in doubts(analyse_records(starved)).values())
@@ -214,6 +215,15 @@ def test_where_the_program_fills_the_cores_short_waits_count(
         window["machine_busy"] = int((busy + others) * window["duration"])
     found = doubts(analyse_records(records))["/a.c:1", "throughput"]
     assert (Mark.CORES in found) == marked
+
+
+def test_waits_are_named_where_the_pace_is_perhaps_from_outside() -> None:
+    lines = [idle("/s/a.c:1"), idle("wait /s/a.c:5", 0.3e-6), idle("wait /s/b.c:7", 0.4e-6)]
+    analysis = analyse_records(paced(model(*lines, busy=0.4).records(36)))
+    assert all(found == {Mark.MAYBE_LOAD} for found in doubts(analysis).values())
+    (problem,) = [problem for problem in analysis.warnings if "same pace" in problem.text]
+    assert "waited part of the time (wait b.c:7, wait a.c:5): perhaps" in problem.text
+    assert "--waits" not in problem.hint
 
 
 def test_a_program_that_fills_the_cores_is_not_limited_by_load() -> None:
