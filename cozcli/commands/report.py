@@ -127,14 +127,14 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis) -> int:
 
 
 def _excess(verdict: Verdict) -> str:
-    from cozcli.reports.base import percent
+    from cozcli.reports.intervals import with_interval
 
     assert verdict.result is not None
     assert verdict.point is not None
     point, result = verdict.point, verdict.result
     return (
         f"threshold {verdict.threshold.text!r} is exceeded: {result.location} at {point.speedup:.0%} on "
-        f"{result.point}: {percent(point.effect)} % ± {50 * (point.high - point.low):.1f}"
+        f"{result.point}: {with_interval(point.effect, point.low, point.high)} %"
     )
 
 

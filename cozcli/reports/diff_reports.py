@@ -9,7 +9,7 @@ from cozcli import __version__
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference, Estimate
 from cozcli.analysis.result import LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import percent, short_function
+from cozcli.reports.base import percent, short_function, signed
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
 from cozcli.reports.diff_words import (
     CERTAIN,
@@ -17,6 +17,7 @@ from cozcli.reports.diff_words import (
     alone,
     common_prefix,
     headline,
+    interval_of_change,
     location_name,
     point_name,
     split,
@@ -33,8 +34,8 @@ COLUMNS = (
     ),
 )
 LEGEND = (
-    "Effects are changes in per cent if the line were 25, 50 or 75 % faster, A → B; ± is half of the 95 % "
-    "interval of the difference, from the intervals of both. Certain changes of the slope come first.",
+    "Effects are changes in per cent if the line were 25, 50 or 75 % faster, A → B, with the 95 % "
+    "interval of the difference, from the intervals of both: ± half of it, or Δ [its ends] where it is skewed. Certain changes of the slope come first.",
     f"{CERTAIN}: the slope has changed, even when corrected for the number of lines. Without it, a "
     "difference may be chance.",
 )
@@ -107,7 +108,7 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
             short_function(change.after.function) or "-",
             point_name(change.after),
             *(_arrow(change.effects.get(s)) for s in COMPARED),
-            f"{change.slope.before.value:+.2f} → {change.slope.after.value:+.2f}",
+            f"{signed(change.slope.before.value)} → {signed(change.slope.after.value)}",
             _slope_change(change),
             "moved" if change.moved else "",
         )
@@ -163,14 +164,13 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
 def _arrow(found: Difference | None) -> str:
     if found is None:
         return "-"
-    half = 50 * (found.change.high - found.change.low)
-    return f"{percent(found.before.value)} → {percent(found.after.value)} (±{half:.1f})"
+    return f"{percent(found.before.value)} → {percent(found.after.value)} {interval_of_change(found)}"
 
 
 def _slope_change(change: Change) -> str:
     found = change.slope.change
     sign = CERTAIN if change.certain else ""
-    return f"{found.value:+.2f}{sign} [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{signed(found.value)}{sign} [{signed(found.low)}, {signed(found.high)}]"
 
 
 def _json_change(change: Change) -> dict[str, Any]:

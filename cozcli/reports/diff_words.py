@@ -9,7 +9,8 @@ from cozcli.analysis.compare import Change, Comparison, Difference
 from cozcli.analysis.rank.rest import MANY, MIN_SHOWN, TELLING, hardly_matters, sum_up
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count, duration
-from cozcli.reports.base import common_directory, short_function, shorten
+from cozcli.reports.base import common_directory, percent, short_function, shorten, signed
+from cozcli.reports.intervals import interval
 
 #: Follows a change that is more than chance, even when corrected for the number of lines.
 CERTAIN = "*"
@@ -57,8 +58,8 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
         where = location_name(change, common_prefix(comparison)) + (f" ({name})" if name else "")
         first = (
             f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
-            f"{point_name(change.after)}, slope {slope.before.value:+.2f} → "
-            f"{slope.after.value:+.2f}: it {_meaning(slope)}."
+            f"{point_name(change.after)}, slope {signed(slope.before.value)} → "
+            f"{signed(slope.after.value)}: it {_meaning(slope)}."
         )
     elif comparison.changes:
         first = f"No certain change in {count(len(comparison.changes), 'line')} that both profiles have."
@@ -68,7 +69,7 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
     for letter, name, analysis in zip("AB", sides.names, sides.analyses, strict=True):
         lines.append(f"{letter}: {name}, {count(analysis.experiments, 'experiment')}")
     for point, (a, b) in sides.periods.items():
-        lines.append(f"Period of {point}: {_time(a)} → {_time(b)} ({100 * (b / a - 1):+.1f} %)")
+        lines.append(f"Period of {point}: {_time(a)} → {_time(b)} ({percent(b / a - 1)} %)")
     return lines
 
 
@@ -86,7 +87,7 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
                 continue
             lines.append(f"Only in {letter}:")
             lines += [
-                f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {result.slope:+.2f}"
+                f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {signed(result.slope)}"
                 + ("*" if result.significant else "")
                 for result in shown
             ]
@@ -100,6 +101,12 @@ def _meaning(slope: Difference) -> str:
     if a < 0 and b < 0:
         return "does more harm when it is faster" if b < a else "does less harm when it is faster"
     return "matters more" if b > a else "matters less"
+
+
+def interval_of_change(found: Difference) -> str:
+    """`±1.2` or `Δ [-0.3, +12.5]`, in per cent."""
+    text = interval(found.change.value, found.change.low, found.change.high)
+    return text.replace("[", "Δ [")
 
 
 def location_name(change: Change, prefix: str) -> str:

@@ -32,6 +32,7 @@ from cozcli.reports.base import (
     short_function,
     short_point,
     shorten,
+    signed,
 )
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
@@ -319,7 +320,7 @@ def draw_title(
     mark = ", ".join(marks)
     location = printable(shorten(result.location, prefix))
     location = elide_path(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
-    slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
+    slope = f"slope {signed(result.slope, 2 if abs(result.slope) < 100 else 0)}"
     slope += SIGNIFICANT if result.significant else ""
     slope = slope.replace("-", "\N{MINUS SIGN}")
     function = elide(printable(short_function(result.function)), room - text_width(slope, 8.0) - 8, 8.0)

@@ -11,12 +11,13 @@ from cozcli.reports.base import (
     common_directory,
     describe_runs,
     experiments,
-    percent,
     short_function,
     short_point,
     shorten,
+    signed,
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
+from cozcli.reports.intervals import with_interval
 from cozcli.reports.marks import describe_marks
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.summary import describe_rest, summarize
@@ -70,8 +71,8 @@ class MarkdownReport:
                 short_function(result.function) or "-",
                 point(result),
                 *(_effect(effect_at(result, speedup)) for speedup in SHOWN),
-                f"{result.slope:+.2f}{SIGNIFICANT if result.significant else ''} "
-                f"({result.slope_low:+.2f} to {result.slope_high:+.2f})",
+                f"{signed(result.slope)}{SIGNIFICANT if result.significant else ''} "
+                f"({signed(result.slope_low)} to {signed(result.slope_high)})",
                 experiments(result),
                 ", ".join(describe_marks(result)),
             )
@@ -105,4 +106,4 @@ def _row(result: LineResult) -> list[Cell]:
 def _effect(found: Effect | None) -> str:
     if found is None:
         return "-"
-    return f"{'' if found.measured else '~'}{percent(found.effect)} ± {100 * found.half:.1f}"
+    return f"{'' if found.measured else '~'}{with_interval(found.effect, found.low, found.high)}"

@@ -26,10 +26,12 @@ from cozcli.reports.base import (
     short_function,
     short_point,
     shorten,
+    signed,
     with_share,
 )
 from cozcli.reports.console import UNLIMITED, console_for, printed
 from cozcli.reports.extension import ReportExtension, extensions_of
+from cozcli.reports.intervals import UNKNOWN, with_interval
 from cozcli.reports.locks import HEADING as LOCKS
 from cozcli.reports.locks import describe_locks
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
@@ -40,10 +42,10 @@ from cozcli.reports.tails import describe_tails
 
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
+#: Characters of an effect with its interval for which these are meant.
+USUAL_EFFECT = len("+12.3 ±12.3")
 #: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
 MAX_LISTED, MAX_SHOWN, MIN_SHARE = 10, 4, 0.03
-#: From this many per cent on, all that an interval says is that nothing is known.
-UNKNOWN = 1000
 ORDER = (
     "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
     "interval, corrected for the number of lines. Those with few data come last."
@@ -91,7 +93,8 @@ class TextReport:
             console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
         leading, rest = divide(analysis.results)
         analysis = replace(analysis, results=leading)
-        console.print(_table(analysis, extensions, prefix, self._width))
+        room = _room(leading, self._width)
+        console.print(_table(analysis, extensions, prefix, terminal, room))
         if rest:
             console.print(Text(describe_rest(rest)), soft_wrap=not terminal)
             console.print()
@@ -117,17 +120,23 @@ class TextReport:
         surroundings = _callers(analysis, prefix) + _locks(analysis, prefix)
         for line in surroundings + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
-        for line in _footnotes(analysis, self._width is None or self._width >= WITH_INTERVALS):
+        for line in _footnotes(analysis, room >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
         return printed(console)
 
 
+def _room(results: Sequence[LineResult], width: int | None) -> int:
+    """Columns of the terminal without those that effects need beyond `USUAL_EFFECT`."""
+    if width is None:
+        return UNLIMITED
+    longest = (max(len(_effect(result, speedup, True)) for result in results) for speedup in SHOWN)
+    return width - sum(max(length - USUAL_EFFECT, 0) for length in longest)
+
+
 def _table(
-    analysis: Analysis, extensions: Sequence[ReportExtension], prefix: str, width: int | None
+    analysis: Analysis, extensions: Sequence[ReportExtension], prefix: str, terminal: bool, room: int
 ) -> Table:
     """The table; a terminal of few columns gets fewer details, so that marks are never cut off."""
-    terminal = width is not None
-    room = UNLIMITED if width is None else width
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
     latency = any(result.kind != "throughput" for result in analysis.results)
     longest = max(len(shorten(result.location, prefix)) for result in analysis.results)
@@ -176,31 +185,29 @@ def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
     found = effect_at(result, speedup)
     if found is None:
         return Text("-", style="dim")
-    return _with_interval(found, interval, result.is_proven, is_bounded_only(result, found))
+    return _shown(found, interval, result.is_proven)
 
 
-def _with_interval(found: Effect, interval: bool, is_proven: bool, is_bounded: bool) -> Text:
-    half = 100 * found.half
-    shown = f"{half:.1f}" if half < 100 else f"{half:.0f}" if half < UNKNOWN else f">{UNKNOWN}"
-    shown = f"[{100 * found.low:+.0f}, {100 * found.high:+.0f}]" if is_bounded and half < 100 else f"±{shown}"
+def _shown(found: Effect, interval: bool, is_proven: bool) -> Text:
     style = "" if interval else "dim"
     if is_proven and (found.low > 0 or found.high < 0):
         style = "green" if found.low > 0 else "red"
     prefix = "" if found.measured else "~"
-    return Text(f"{prefix}{percent(found.effect)}" + (f" {shown}" if interval else ""), style=style)
+    ends = (found.effect, found.low, found.high)
+    return Text(prefix + (with_interval(*ends) if interval else percent(found.effect)), style=style)
 
 
 def _slope(result: LineResult, interval: bool) -> Text:
     style = "" if not result.significant else "green" if result.slope > 0 else "red"
     sign = SIGNIFICANT if result.significant else " "
     shown = f" [{_bound(result.slope_low)}, {_bound(result.slope_high)}]" if interval else ""
-    return Text(f"{result.slope:+.2f}{sign}{shown}", style=style)
+    return Text(f"{signed(result.slope)}{sign}{shown}", style=style)
 
 
 def _bound(slope: float) -> str:
     most = UNKNOWN // 10
     return (
-        f"{slope:+.2f}" if abs(slope) < most else f"{'<' if slope < 0 else '>'}{most if slope > 0 else -most}"
+        signed(slope) if abs(slope) < most else f"{'<' if slope < 0 else '>'}{most if slope > 0 else -most}"
     )
 
 
@@ -267,7 +274,7 @@ def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
 
 
 def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
-    shown = ", ± half of a 95 % interval" if intervals else ""
+    shown = ", with a 95 % interval: ± half of it, or [its ends] where it is skewed" if intervals else ""
     effects = (
         f"Effects are changes in per cent if the line were 25, 50 or 75 % faster{shown}: above 0 is faster "
         "(throughput) or shorter (latency); ~ is read from the fitted curve."
@@ -284,7 +291,9 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         for r in analysis.results
         for speedup in SHOWN
     ):
-        effects += " [Brackets] have a 95 % interval far to one side of the effect: rely on its bounds only."
+        effects += (
+            " Where threads waited for cores, or queues did not settle, rely on the ends of skewed ones only."
+        )
     lines = [effects, ORDER]
     if any(result.significant for result in analysis.results):
         lines.append(f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of lines.")

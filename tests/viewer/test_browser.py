@@ -217,6 +217,19 @@ def test_narrow_windows_show_list_or_panel(show: Show, showcase_page: str, width
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("width", [400, 500, 900, 1400])
+def test_a_list_of_any_width_has_intervals_and_names(show: Show, showcase_page: str, width: int) -> None:
+    page = show(showcase_page, width=width)
+    intervals = page.locator("#list .row .interval")
+    assert intervals.count() >= 5
+    assert all(interval.is_visible() for interval in intervals.all())
+    clipped = "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
+    assert width < 500 or page.locator("#list .row .line").evaluate_all(clipped) == 0
+    # Nothing is taller than its row.
+    outside = "all => all.filter(e => e.offsetHeight > e.parentElement.clientHeight).length"
+    assert page.locator("#list .row .numbers").evaluate_all(outside) == 0
+
+
 def test_colours_follow_the_system_until_chosen(show: Show, showcase_page: str) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     dark = show(showcase_page, color_scheme="dark")

@@ -6,7 +6,7 @@ import { svg } from "./dom";
 import { FEW_DATA } from "./filter";
 import type { Band, Entry, Point, Quantile, Result } from "./model";
 import { type Domain, spread } from "./scales";
-import { percent, plusMinus, speedup } from "./words";
+import { interval, percent, speedup } from "./words";
 
 /** The reading of a curve without points. */
 const COMPANION = "companion";
@@ -173,7 +173,7 @@ function pointMark(point: Point, x: Scale, y: Scale, domain: Domain): SVGGElemen
   const low = y(within(domain, point.low));
   const high = y(within(domain, point.high));
   const outside = point.effect > domain.high || point.effect < domain.low;
-  const tip = `${speedup(point.speedup)} faster: ${percent(point.effect)} ${plusMinus(point)} %, experiments: ${point.experiments}`;
+  const tip = `${speedup(point.speedup)} faster: ${percent(point.effect)} ${interval(point)} %, experiments: ${point.experiments}`;
   return svg(
     "g",
     { class: "point" },
@@ -217,7 +217,7 @@ export function drawAxes(
       ),
     );
   }
-  for (const tick of x.ticks(frame.width < 380 ? 4 : 8)) {
+  for (const tick of x.ticks(frame.width < 480 ? 4 : 8)) {
     const at = x(tick);
     root.append(
       svg("line", { class: "grid", x1: at, x2: at, y1: frame.top, y2: floor }),

@@ -10,7 +10,7 @@ import { FEW_DATA, pointName } from "./filter";
 import { shortFunction } from "./locations";
 import { type Entry, type Result, signOf, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
-import { percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
+import { interval, percent, slope, speedup, TYPICAL, title } from "./words";
 
 /** Rows that are drawn above and below what is in view. */
 const SPARE = 4;
@@ -180,7 +180,7 @@ function numbers(entry: Entry): HTMLElement {
   }
   return h(
     "div",
-    { class: "numbers" },
+    { class: "numbers single" },
     number(`at ${speedup(TYPICAL)}`, shown, ""),
     shown.best.effect > 0
       ? h(
@@ -206,6 +206,6 @@ function number(label: string, of: Result, which: string, more = ""): HTMLElemen
     { class: `number ${signOf(value, of)} ${which}` },
     h("span", { class: "of" }, label, h("span", { class: "roomy" }, more), " "),
     h("b", {}, percent(value.effect)),
-    h("span", { class: "interval roomy" }, ` ${plusMinus(value)} %`),
+    h("span", { class: "interval" }, ` ${interval(value)} %`),
   );
 }
