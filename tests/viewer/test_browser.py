@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import showcase
 from page_data import HOSTILE, analysis_of, five_hundred_lines, hostile_lines
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.result import Mark
 from cozcli.profile.profile import load_profile
 from cozcli.reports.page import VERSION, PageProfile, render_page
 
@@ -152,6 +154,20 @@ def test_curves_are_orange_just_where_there_is_contention(show: Show, showcase_p
     orange = page.locator(".row:has(.series.harm) .line").all_inner_texts()
     assert orange == page.locator(".row:has(.tag.contention) .line").all_inner_texts()
     assert "server.cpp:40" in orange
+
+
+def test_points_that_were_not_measured_are_drawn_in_another_way(show: Show) -> None:
+    analysis = showcase.analysis(after=False)
+    first, *others = analysis.results
+    results = (replace(first, is_modelled=True, marks=(Mark.CORES,)), *others)
+    page = show(render_page([PageProfile("x", replace(analysis, results=results))], {}))
+    points = page.locator("#detail .point")
+    assert page.locator("#detail .point .modelled").count() == points.count() > 5
+    assert "not measured" in points.first.locator("title").text_content()
+    assert "open diamonds" in page.locator("#detail .legend").inner_text()
+    page.locator(".row").nth(1).click()
+    assert page.locator("#detail .point circle").count() > 5
+    assert page.locator("#detail .modelled").count() == 0
 
 
 def test_filters_and_order(show: Show, showcase_page: str) -> None:
