@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from cozcli.errors import Problem
 from cozcli.messages import count, listed, printable
 
+NOTHING_IN_COMMON = "the profiles have no line and progress point in common"
+
 
 def no_baseline(locations: Sequence[str]) -> Problem:
     """Lines that were never measured at speedup 0."""
@@ -114,6 +116,20 @@ def nothing_estimated(experiments: int) -> Problem:
 def nothing_matches(what: str, pattern: str, known: Sequence[str]) -> Problem:
     """A filter that leaves nothing."""
     return Problem(f"no {what} of the profile matches {pattern!r}.", f"it has: {listed(known, 8)}")
+
+
+def nothing_in_common(before: str, after: str, are_others: bool, has_lines: bool) -> Problem:
+    """Two profiles of which no change can be told. are_others: the programs have different names.
+
+    has_lines: they have lines in common, but none that matters.
+    """
+    names = f" (A is of {printable(before)}, B of {printable(after)})" if are_others else ""
+    what = "nothing that the profiles have in common matters" if has_lines else NOTHING_IN_COMMON
+    return Problem(
+        f"{what}{names}: nothing can be said about a change.",
+        "compare profiles of one program, before and after a change; files, functions and progress points "
+        "must have kept their names.",
+    )
 
 
 def too_few_points(min_points: int, best: int, lines: int) -> Problem:

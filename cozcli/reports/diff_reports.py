@@ -152,7 +152,7 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     lines = alone(comparison, sides, prefix)
     for line in [*lines, *([""] if lines else [])]:
         say(line)
-    for line in LEGEND if comparison.changes else ():
+    for line in LEGEND if shown.changes else ():
         say(line)
     if any(change.moved for change in shown.changes):
         say(MOVED)

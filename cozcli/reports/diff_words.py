@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cozcli.analysis.compare import Change, Comparison, Difference
+from cozcli.analysis.compare import Change, Comparison, Difference, may_matter
 from cozcli.analysis.rank.rest import MANY, MIN_SHOWN, TELLING, hardly_matters, sum_up
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count, duration
 from cozcli.reports.base import common_directory, percent, short_function, shorten, signed
 from cozcli.reports.intervals import interval
+from cozcli.reports.summary import describe_rest
 
 #: Follows a change that is more than chance, even when corrected for the number of lines.
 CERTAIN = "*"
@@ -23,9 +24,9 @@ def split(comparison: Comparison) -> tuple[Comparison, str]:
     Left out are lines that are certain to matter little in both profiles, as combined windows tell.
     """
     changes = comparison.changes
-    if len(changes) <= MANY:
-        return comparison, ""
-    rest = [c for c in changes[MIN_SHOWN:] if not c.certain and all(map(hardly_matters, (c.before, c.after)))]
+    is_all = not any(map(may_matter, changes))
+    others = changes if is_all else changes[MIN_SHOWN:] if len(changes) > MANY else ()
+    rest = [change for change in others if not may_matter(change)]
     found = sum_up([result for change in rest for result in (change.before, change.after)])
     if found is None:
         return comparison, ""
@@ -34,7 +35,7 @@ def split(comparison: Comparison) -> tuple[Comparison, str]:
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
     most = 100 * max(found.gain, found.loss)
     sentence = (
-        f"{count(len(rest), f'other {noun}')}: no certain change, and at most {most:.1f} % at "
+        f"{count(len(rest), noun if is_all else f'other {noun}')}: no certain change, and at most {most:.1f} % at "
         f"{100 * TELLING:.0f} % in either profile (95 % intervals)."
     )
     return replace(comparison, changes=tuple(c for c in changes if id(c) not in left_out)), sentence
@@ -91,7 +92,9 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
                 + ("*" if result.significant else "")
                 for result in shown
             ]
-            if more:
+            if more == len(found) - len(matter) > 0:
+                lines.append(f"  and {describe_rest([result for result in found if hardly_matters(result)])}")
+            elif more:
                 lines.append(f"  and {more} more that matter less")
     return lines
 
