@@ -50,7 +50,7 @@ def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
         _draw_scalability(axes, result, literal(short_point(analysis, result.point, prefix)), theme)
     for shift, axes in zip(shifts, panels, strict=False):
         same = [result for result in analysis.results if result.key == shift.base.key]
-        _draw_line(axes, analysis, same, literal(shorten(shift.base.location, prefix)), theme)
+        _draw_line(axes, analysis, same, literal(target_name(shift.base, prefix)), theme)
     for axes in panels:
         axes.set_axis_off()
     return figure

@@ -52,7 +52,7 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
         f"{percentage(loads.get(first.loaded.arrival_speedup, 0.0))}:"
     ]
     for shift in shifts[:MAX_SHIFTS]:
-        name = shorten(shift.base.location, prefix)
+        name = target_name(shift.base, prefix)
         function = short_function(shift.base.function)
         found.append(
             f"  {name}{f' ({function})' if function else ''}, "

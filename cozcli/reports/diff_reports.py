@@ -9,7 +9,7 @@ from cozcli import __version__
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference, Estimate
 from cozcli.analysis.result import LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import percent, short_function, signed
+from cozcli.reports.base import percent, signed
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
 from cozcli.reports.diff_words import (
     CERTAIN,
@@ -22,6 +22,7 @@ from cozcli.reports.diff_words import (
     point_name,
     split,
 )
+from cozcli.reports.targets import function_cell, has_functions, heading
 
 FORMAT, VERSION = "coz-diff", 1
 COLUMNS = (
@@ -92,9 +93,10 @@ def render_csv(comparison: Comparison) -> str:
 def render_markdown(comparison: Comparison, sides: Sides) -> str:
     """Header, table, and what is in one profile only."""
     prefix = common_prefix(comparison)
+    functions = has_functions(change.after for change in comparison.changes)
     names = (
-        "Line",
-        "Function",
+        heading(change.after for change in comparison.changes),
+        *(["Function"] if functions else []),
         "Point",
         *(f"at {s:.0%}" for s in COMPARED),
         "Slope",
@@ -105,7 +107,7 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
     rows = [
         (
             location_name(change, prefix),
-            short_function(change.after.function) or "-",
+            *([function_cell(change.after)] if functions else []),
             point_name(change.after),
             *(_arrow(change.effects.get(s)) for s in COMPARED),
             f"{signed(change.slope.before.value)} → {signed(change.slope.after.value)}",
@@ -114,7 +116,7 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
         )
         for change in shown.changes
     ]
-    right = (False, False, False, *(True for _ in COMPARED), True, True, False)
+    right = (False, *([False] if functions else []), False, *(True for _ in COMPARED), True, True, False)
     head = "".join(f"{markdown_text(line)}\n\n" for line in [*headline(comparison, sides)])
     table = to_markdown(names, rows, right) if rows else ""
     others = [*([rest] if rest else []), *alone(comparison, sides, prefix)]
@@ -140,7 +142,8 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     for line in others:
         say(line)
     if prefix:
-        say(f"Lines are below {prefix}")
+        results = [change.after for change in comparison.changes]
+        say(f"{heading(results or [*comparison.only_before, *comparison.only_after])}s are below {prefix}")
     console.print()
     say(first, "bold")
     shown, rest = split(comparison)

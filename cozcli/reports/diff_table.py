@@ -8,9 +8,10 @@ from rich.text import Text
 
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference
 from cozcli.messages import printable
-from cozcli.reports.base import percent, short_function, signed
+from cozcli.reports.base import percent, signed
 from cozcli.reports.console import UNLIMITED
 from cozcli.reports.diff_words import CERTAIN, interval_of_change, location_name, point_name
+from cozcli.reports.targets import function_cell, has_functions, heading
 
 #: Columns of a terminal from which on effects, their intervals, and the function are shown.
 WITH_EFFECTS, WITH_INTERVALS, WITH_FUNCTION = 100, 130, 150
@@ -22,9 +23,11 @@ def make_table(comparison: Comparison, prefix: str, width: int | None) -> Table:
     """`width`: of the terminal; None for a pipe or file, which has room for everything."""
     terminal = width is not None
     room = UNLIMITED if width is None else width - _excess(comparison)
+    results = [change.after for change in comparison.changes]
+    functions = room >= WITH_FUNCTION and has_functions(results)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
-    table.add_column("Line", overflow="fold", no_wrap=not terminal, min_width=14)
-    if room >= WITH_FUNCTION:
+    table.add_column(heading(results), overflow="fold", no_wrap=not terminal, min_width=14)
+    if functions:
         table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=24 if terminal else None)
     table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
     for speedup in COMPARED if room >= WITH_EFFECTS else ():
@@ -33,8 +36,8 @@ def make_table(comparison: Comparison, prefix: str, width: int | None) -> Table:
     table.add_column("Change (95 %)", justify="right", no_wrap=True)
     for change in comparison.changes:
         row = [Text(printable(location_name(change, prefix)), style="bold")]
-        if room >= WITH_FUNCTION:
-            row.append(Text(printable(short_function(change.after.function)) or "-"))
+        if functions:
+            row.append(Text(printable(function_cell(change.after))))
         row.append(Text(printable(point_name(change.after))))
         for speedup in COMPARED if room >= WITH_EFFECTS else ():
             row.append(_effect(change.effects.get(speedup), room >= WITH_INTERVALS))

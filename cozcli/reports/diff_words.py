@@ -9,9 +9,10 @@ from cozcli.analysis.compare import Change, Comparison, Difference, may_matter
 from cozcli.analysis.rank.rest import MANY, MIN_SHOWN, TELLING, hardly_matters, sum_up
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count, duration
-from cozcli.reports.base import common_directory, percent, short_function, shorten, signed
+from cozcli.reports.base import common_directory, percent, signed
 from cozcli.reports.intervals import interval
 from cozcli.reports.summary import describe_rest
+from cozcli.reports.targets import function_cell, target_name
 
 #: Follows a change that is more than chance, even when corrected for the number of lines.
 CERTAIN = "*"
@@ -55,7 +56,7 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
     certain = [change for change in comparison.changes if change.certain]
     if certain:
         change = certain[0]
-        name, slope = short_function(change.after.function), change.slope
+        name, slope = function_cell(change.after).strip("-"), change.slope
         where = location_name(change, common_prefix(comparison)) + (f" ({name})" if name else "")
         first = (
             f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
@@ -88,7 +89,7 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
                 continue
             lines.append(f"Only in {letter}:")
             lines += [
-                f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {signed(result.slope)}"
+                f"  {target_name(result, prefix)} on {point_name(result)}, slope {signed(result.slope)}"
                 + ("*" if result.significant else "")
                 for result in shown
             ]
@@ -114,7 +115,7 @@ def interval_of_change(found: Difference) -> str:
 
 def location_name(change: Change, prefix: str) -> str:
     """Where the line is now, and, if it moved, which number it had."""
-    after = shorten(change.after.location, prefix)
+    after = target_name(change.after, prefix)
     if not change.moved:
         return after
     return f"{after} (was {change.before.location.rpartition(':')[2]})"

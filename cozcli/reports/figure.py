@@ -29,15 +29,14 @@ from cozcli.reports.base import (
     SIGNIFICANT,
     common_directory,
     describe_runs,
-    short_function,
     short_point,
-    shorten,
     signed,
 )
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
 from cozcli.reports.reading import MODELLED, OF_A_PICTURE, Reading, reading_of
 from cozcli.reports.tails import label_of
+from cozcli.reports.targets import function_cell, target_name
 from cozcli.reports.theme import LIGHT, Theme, save
 
 if TYPE_CHECKING:
@@ -325,12 +324,12 @@ def draw_title(
     marks = ["contention"] if result.contention else []
     marks += [Mark.FEW_DATA.value] if has_few_data(result) else []
     mark = ", ".join(marks)
-    location = printable(shorten(result.location, prefix))
+    location = printable(target_name(result, prefix))
     location = elide_path(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
     slope = f"slope {signed(result.slope, 2 if abs(result.slope) < 100 else 0)}"
     slope += SIGNIFICANT if result.significant else ""
     slope = slope.replace("-", "\N{MINUS SIGN}")
-    function = elide(printable(short_function(result.function)), room - text_width(slope, 8.0) - 8, 8.0)
+    function = elide(printable(function_cell(result).strip("-")), room - text_width(slope, 8.0) - 8, 8.0)
     height = 4.0 + (TEXT_LINE if with_point else 0.0)
     title = height + 14
     small: Any = {"fontsize": 8.0, "xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}

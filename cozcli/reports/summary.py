@@ -82,7 +82,7 @@ def sentence(result: LineResult, location: str, point: str) -> str:
     shape = outline(result)
     found = _telling(result, shape)
     name = short_function(result.function)
-    where = f"{location} ({name})" if name and not location.endswith(name) else location
+    where = f"{location} ({name})" if name and not location.endswith((name, result.function)) else location
     change = "faster"
     if result.target == "wait":
         where, change = f"the {where}", "shorter"

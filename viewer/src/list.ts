@@ -7,10 +7,9 @@
 import { smallChart } from "./chart";
 import { h, said } from "./dom";
 import { FEW_DATA, pointName } from "./filter";
-import { shortFunction } from "./locations";
 import { type Entry, type Result, signOf, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
-import { interval, percent, slope, speedup, TYPICAL, title } from "./words";
+import { interval, percent, slope, speedup, subtitle, TYPICAL, title } from "./words";
 
 /** Rows that are drawn above and below what is in view. */
 const SPARE = 4;
@@ -127,7 +126,7 @@ export class List {
         "div",
         { class: "names" },
         h("div", { class: "line", title: title(result) }, h("bdi", {}, title(result))),
-        h("div", { class: "function" }, said(shortFunction(result.function) || "–")),
+        h("div", { class: "function" }, said(subtitle(result) || "–")),
         h(
           "div",
           { class: "tags" },

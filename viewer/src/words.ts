@@ -109,9 +109,17 @@ export function printable(text: string): string {
 
 /** How a location is called in a list. */
 export function title(result: Result): string {
-  return printable(
-    result.target === "function" ? shortFunction(result.function) || result.short : result.short,
-  );
+  return printable(endsInFunction(result) ? shortFunction(result.function) : result.short);
+}
+
+/** What stands below the title: the function, or, where that is the title, the file. */
+export function subtitle(result: Result): string {
+  return endsInFunction(result) ? result.file : shortFunction(result.function);
+}
+
+/** Has the location the function in it? */
+export function endsInFunction(result: Result): boolean {
+  return result.function !== "" && result.location.endsWith(`:${result.function}`);
 }
 
 /** The result in one or two sentences. */

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, interval, percent, printable, slope, speedup, summary } from "../src/words";
+import {
+  duration,
+  interval,
+  percent,
+  printable,
+  slope,
+  speedup,
+  subtitle,
+  summary,
+  title,
+} from "../src/words";
 import { entries, type Given } from "./fixture";
 
 const said = (given: Given) => {
@@ -39,6 +49,16 @@ test("an interval is written by its ends where ± would misstate them", () => {
 test("what would not show, or would reorder text, is shown", () => {
   assert.equal(printable("a\u0000b\u202ec\u2028d\ud800"), "a\\u{0}b\\u{202e}c\\u{2028}d\\u{d800}");
   assert.equal(printable("\tä<b>&"), "\tä<b>&");
+});
+
+test("a function has its name once, and its file below", () => {
+  const [of, line] = entries([
+    { target: "function", location: "/src/lib/x.so:std::f(int)", function: "std::f(int)" },
+    { location: "/src/a.c:12", function: "void g(int)" },
+  ]);
+  assert.ok(of && line);
+  assert.deepEqual([title(of.shown), subtitle(of.shown)], ["std::f", "lib/x.so"]);
+  assert.deepEqual([title(line.shown), subtitle(line.shown)], ["a.c:12", "g"]);
 });
 
 test("a gain, a loss, and nothing shown", () => {
