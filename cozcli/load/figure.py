@@ -13,8 +13,9 @@ from matplotlib.ticker import PercentFormatter
 from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult, Scalability
 from cozcli.load.shifts import find_shifts
 from cozcli.load.words import load_name
-from cozcli.reports.base import common_directory, describe_runs, short_point, shorten
+from cozcli.reports.base import common_directory, describe_runs, short_point
 from cozcli.reports.figure import literal
+from cozcli.reports.targets import target_name
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from cozcli.analysis.result import LATENCY, Analysis, Scalability
 from cozcli.load.shifts import find_shifts
 from cozcli.messages import duration, printable
-from cozcli.reports.base import short_function, short_point, shorten, signed
+from cozcli.reports.base import short_point, signed
+from cozcli.reports.targets import function_cell, target_name
 
 #: Lines whose importance changes, at most.
 MAX_SHIFTS = 8
@@ -53,7 +54,7 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
     ]
     for shift in shifts[:MAX_SHIFTS]:
         name = target_name(shift.base, prefix)
-        function = short_function(shift.base.function)
+        function = function_cell(shift.base).strip("-")
         found.append(
             f"  {name}{f' ({function})' if function else ''}, "
             f"{short_point(analysis, shift.base.point, prefix)}: {signed(shift.base.slope)} to "
