@@ -67,9 +67,9 @@ def limited_by_load(point: str, certain: bool) -> Problem:
 
 def too_few_cores(share: float, cores: int) -> Problem:
     """Threads were runnable, but waited for a processor. cores: that they could use at a time; 0: unknown."""
-    had = f" They had {count(cores, 'processor')}: coz doctor says why." if cores else ""
+    had = f" The threads had {count(cores, 'processor')}: coz doctor says why." if cores else ""
     return Problem(
-        f"threads waited for a processor, {share:.2f} s for each second on one; their effects are "
+        f"threads waited for a processor: {share:.2f} s of waiting for each second of running; effects are "
         f"estimated from shares of processor time, with wide intervals.{had}",
         "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
     )
