@@ -125,7 +125,7 @@ def test_sentences_about_rates_and_latencies():
     assert "B is slower: its rate of done is 20.0 % lower [19.9, 20.0] (8 pairs)." in reports.render(
         report_of("progress:done"), None
     )
-    assert "B is slower: its mean latency of step is 25 % higher" in reports.render(
+    assert "B is slower: its mean latency of step is 24.9 % higher [24.9, 25.0]" in reports.render(
         report_of("latency:step"), None
     )
     same = reports.render(report_of("progress:done", change=1), None)
