@@ -114,7 +114,8 @@ def unrelated(comparison: Comparison, before: Analysis, after: Analysis) -> Prob
     are_others = all(programs) and not {*programs[0]} & {*programs[1]}
     if any(map(may_matter, comparison.changes)) or (comparison.changes and not are_others):
         return None
-    return messages.nothing_in_common(*map(", ".join, programs), are_others, bool(comparison.changes))
+    names = [", ".join(each) for each in programs] if are_others else []
+    return messages.nothing_in_common(names, bool(comparison.changes))
 
 
 def choose(comparison: Comparison, line: str | None, point: str | None) -> Comparison:

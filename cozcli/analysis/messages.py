@@ -118,12 +118,12 @@ def nothing_matches(what: str, pattern: str, known: Sequence[str]) -> Problem:
     return Problem(f"no {what} of the profile matches {pattern!r}.", f"it has: {listed(known, 8)}")
 
 
-def nothing_in_common(before: str, after: str, are_others: bool, has_lines: bool) -> Problem:
-    """Two profiles of which no change can be told. are_others: the programs have different names.
+def nothing_in_common(programs: Sequence[str], has_lines: bool) -> Problem:
+    """Two profiles of which no change can be told. programs: theirs, if these have different names.
 
     has_lines: they have lines in common, but none that matters.
     """
-    names = f" (A is of {printable(before)}, B of {printable(after)})" if are_others else ""
+    names = " (A is of {}, B of {})".format(*map(printable, programs)) if programs else ""
     what = "nothing that the profiles have in common matters" if has_lines else NOTHING_IN_COMMON
     return Problem(
         f"{what}{names}: nothing can be said about a change.",

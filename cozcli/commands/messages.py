@@ -100,10 +100,11 @@ def threshold_not_measured(threshold: str) -> Problem:
 
 
 def threshold_unknown(threshold: str, locations: Sequence[str], points: Sequence[str]) -> Problem:
-    """It names nothing that the profile has, perhaps a misspelt or moved line: a gate that would never fail."""
+    """It names nothing that the profile has, perhaps a misspelt or moved line: a gate that never fails."""
     return Problem(
-        f"the threshold {threshold!r} cannot be checked: the profile has no sample in such a line, or no such "
-        f"progress point. The closest lines are {listed(locations, 4)}; its points are {listed(points, 4)}.",
+        f"the threshold {threshold!r} cannot be checked: the profile has no sample in such a line, or no "
+        f"such progress point. The closest lines are {listed(locations, 4)}; its points are "
+        f"{listed(points, 4)}.",
         "correct the threshold, or name a function or a file, which do not move; leave it out if the line is "
         "not run any more.",
     )

@@ -36,7 +36,8 @@ COLUMNS = (
 )
 LEGEND = (
     "Effects are changes in per cent if the line were 25, 50 or 75 % faster, A → B, with the 95 % "
-    "interval of the difference, from the intervals of both: ± half of it, or Δ [its ends] where it is skewed. Certain changes of the slope come first.",
+    "interval of the difference, from the intervals of both: ± half of it, or Δ [its ends] where it is "
+    "skewed. Certain changes of the slope come first.",
     f"{CERTAIN}: the slope has changed, even when corrected for the number of lines. Without it, a "
     "difference may be chance.",
 )

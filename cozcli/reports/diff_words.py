@@ -36,8 +36,8 @@ def split(comparison: Comparison) -> tuple[Comparison, str]:
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
     most = 100 * max(found.gain, found.loss)
     sentence = (
-        f"{count(len(rest), noun if is_all else f'other {noun}')}: no certain change, and at most {most:.1f} % at "
-        f"{100 * TELLING:.0f} % in either profile (95 % intervals)."
+        f"{count(len(rest), noun if is_all else f'other {noun}')}: no certain change, and at most "
+        f"{most:.1f} % at {100 * TELLING:.0f} % in either profile (95 % intervals)."
     )
     return replace(comparison, changes=tuple(c for c in changes if id(c) not in left_out)), sentence
 

@@ -88,13 +88,10 @@ def sentence(result: LineResult, location: str, point: str) -> str:
         where, change = f"the {where}", "shorter"
     if result.target == "lock":
         where, change = f"waits for the {where}", "shorter"
+    effect = f"{_effect_in_words(found, result)}{_continuation(result, shape)}".replace(") (but:", "; but:")
     return (
-        (
-            f"Making {where} {found.speedup:.0%} {change} would make {point} {_effect_in_words(found, result)}"
-            f"{_continuation(result, shape)}{IF_NOBODY_WAITED if result.target == 'lock' else ''}"
-        )
-        .replace(f"% {change} would", f" % {change} would")
-        .replace(") (but:", "; but:")
+        f"Making {where} {100 * found.speedup:.0f} % {change} would make {point} {effect}"
+        f"{IF_NOBODY_WAITED if result.target == 'lock' else ''}"
     )
 
 
