@@ -49,6 +49,7 @@ from cozcli.analysis.result import (
 )
 from cozcli.errors import CozError, Problem
 from cozcli.profile.diagnosis import explain_no_experiments
+from cozcli.profile.messages import nothing_told
 from cozcli.profile.profile import Profile, Run
 
 
@@ -93,7 +94,7 @@ def analyse(
         CozError: no experiments, nothing that can be estimated, or nothing selected.
     """
     if profile.experiments == 0:
-        raise CozError(explain_no_experiments(profile.runs, profile.rejected))
+        raise CozError(nothing_told(explain_no_experiments(profile.runs, profile.rejected), profile.cut))
     result_filter = result_filter or ResultFilter()
     whole = extension.examine(profile.runs)
     results: list[LineResult] = []
@@ -114,7 +115,8 @@ def analyse(
         warnings += found.warnings
         pairs += found.pairs
     if not results and (not whole.scalability or result_filter.line is not None):
-        raise failure or CozError(messages.nothing_estimated(profile.experiments))
+        problem = failure.problem if failure else messages.nothing_estimated(profile.experiments)
+        raise CozError(nothing_told(problem, profile.cut))
     selected = apply_filter(results, result_filter) if results else []
     keys = {result.key for result in selected}
     return Analysis(

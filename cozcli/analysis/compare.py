@@ -16,15 +16,17 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from os.path import basename
 
 from cozcli.analysis import messages
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.input.locations import common_directory, matches_line, shorten
 from cozcli.analysis.rank.ranking import impact
+from cozcli.analysis.rank.rest import hardly_matters
 from cozcli.analysis.result import THROUGHPUT, UNFIT, Analysis, LineResult, Mark
 from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, normal_tail
 from cozcli.analysis.statistics.false_discovery import discoveries
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ThroughputPoint
 
@@ -99,6 +101,21 @@ def _is_fit(change: Change) -> bool:
     """
     sides = change.before, change.after
     return not any({*r.marks} & {*UNFIT} for r in sides) and any(r.is_proven for r in sides)
+
+
+def may_matter(change: Change) -> bool:
+    """Is it certain, or may the target matter in one of the profiles?"""
+    return change.certain or not (hardly_matters(change.before) and hardly_matters(change.after))
+
+
+def unrelated(comparison: Comparison, before: Analysis, after: Analysis) -> Problem | None:
+    """A warning if the profiles have nothing in common of which a change could matter."""
+    programs = [sorted({basename(r.program) for r in of.runs if r.program}) for of in (before, after)]
+    are_others = all(programs) and not {*programs[0]} & {*programs[1]}
+    if any(map(may_matter, comparison.changes)) or (comparison.changes and not are_others):
+        return None
+    names = [", ".join(each) for each in programs] if are_others else []
+    return messages.nothing_in_common(names, bool(comparison.changes))
 
 
 def choose(comparison: Comparison, line: str | None, point: str | None) -> Comparison:

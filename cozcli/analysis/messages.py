@@ -11,6 +11,7 @@ _WHAT_IS_AWAITED = (
     "where it waits for a client or a timer, the effects shown there are not real; where for a device that "
     "it has given work, as a disk, they are."
 )
+NOTHING_IN_COMMON = "the profiles have no line and progress point in common"
 
 
 def no_baseline(locations: Sequence[str]) -> Problem:
@@ -82,9 +83,9 @@ def _short(wait: str) -> str:
 
 def too_few_cores(share: float, cores: int) -> Problem:
     """Threads were runnable, but waited for a processor. cores: that they could use at a time; 0: unknown."""
-    had = f" They had {count(cores, 'processor')}: coz doctor says why." if cores else ""
+    had = f" The threads had {count(cores, 'processor')}: coz doctor says why." if cores else ""
     return Problem(
-        f"threads waited for a processor, {share:.2f} s for each second on one; their effects are "
+        f"threads waited for a processor: {share:.2f} s of waiting for each second of running; effects are "
         f"estimated from shares of processor time, with wide intervals.{had}",
         "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
     )
@@ -131,6 +132,20 @@ def nothing_estimated(experiments: int) -> Problem:
 def nothing_matches(what: str, pattern: str, known: Sequence[str]) -> Problem:
     """A filter that leaves nothing."""
     return Problem(f"no {what} of the profile matches {pattern!r}.", f"it has: {listed(known, 8)}")
+
+
+def nothing_in_common(programs: Sequence[str], has_lines: bool) -> Problem:
+    """Two profiles of which no change can be told. programs: theirs, if these have different names.
+
+    has_lines: they have lines in common, but none that matters.
+    """
+    names = " (A is of {}, B of {})".format(*map(printable, programs)) if programs else ""
+    what = "nothing that the profiles have in common matters" if has_lines else NOTHING_IN_COMMON
+    return Problem(
+        f"{what}{names}: nothing can be said about a change.",
+        "compare profiles of one program, before and after a change; files, functions and progress points "
+        "must have kept their names.",
+    )
 
 
 def too_few_points(min_points: int, best: int, lines: int) -> Problem:

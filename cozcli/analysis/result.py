@@ -194,6 +194,8 @@ class LineResult:
 
     `locks`: those that threads wait for in a lock target, the one with most waiting first.
 
+    `is_modelled`: for want of cores, effects come from shares of processor time instead of experiments.
+
     `quantiles`: of the latency, where operations have identities; by ascending q.
 
     `p_own`: p-value of no effect by the target's own windows; None where nothing else was used. An interval
@@ -226,6 +228,7 @@ class LineResult:
     samples: float = 0.0
     p_own: float | None = None
     quantiles: tuple[Quantile, ...] = ()
+    is_modelled: bool = False
 
     @property
     def is_proven(self) -> bool:

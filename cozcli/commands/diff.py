@@ -35,7 +35,7 @@ def execute(options: argparse.Namespace) -> int:
     """Read and analyse both, match, print."""
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     from cozcli.analysis.analyse import analyse
-    from cozcli.analysis.compare import baseline_periods, choose, compare
+    from cozcli.analysis.compare import baseline_periods, choose, compare, unrelated
     from cozcli.reports import diff_reports
     from cozcli.reports.diff_words import Sides
 
@@ -52,7 +52,8 @@ def execute(options: argparse.Namespace) -> int:
         (before, after),
         {name: (a, periods[1][name]) for name, a in periods[0].items() if name in periods[1].keys() & wanted},
     )
-    comparison = choose(compare(before, after), options.line, options.progress_point)
+    everything = compare(before, after)
+    comparison = choose(everything, options.line, options.progress_point)
     match options.form:
         case "json":
             text = diff_reports.render_json(comparison, sides)
@@ -63,6 +64,8 @@ def execute(options: argparse.Namespace) -> int:
         case _:
             text = diff_reports.render_text(comparison, sides, shared.terminal_width())
     shared.write(text)
+    if (problem := unrelated(everything, before, after)) is not None:
+        shared.print_warnings([problem])
     for name, analysis in zip(names, (before, after), strict=True):
         shared.print_warnings(_named(name, warning) for warning in analysis.warnings)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import printable
+from cozcli.messages import listed, printable
 
 
 def lines_of_what(words: Sequence[str]) -> Problem:
@@ -82,17 +82,31 @@ def curves_left_out(shown: int, total: int) -> str:
     return f"{shown} of {total} curves drawn, the others have few data or rank lower; --top N draws more."
 
 
-def threshold_without_data(threshold: str, unfit: int) -> Problem:
-    """A threshold of --fail-if that looked at nothing; a misspelt one must not pass unseen."""
-    if unfit:
-        return Problem(
-            f"the threshold {threshold!r} is not checked: all that it means rests on few data, is limited by "
-            "load, or beyond its share. It counts as not exceeded.",
-            "run longer; the same -o FILE adds to the profile.",
-        )
+def threshold_without_data(threshold: str) -> Problem:
+    """All that a threshold of --fail-if means is unfit for it."""
     return Problem(
-        f"no line and progress point of the profile matches the threshold {threshold!r}: nothing exceeds it.",
-        "see what there is with: coz report   (a line that takes hardly any time is not in a profile)",
+        f"the threshold {threshold!r} is not checked: all that it means rests on few data, is limited by "
+        "load, or beyond its share. It counts as not exceeded.",
+        "run longer; the same -o FILE adds to the profile.",
+    )
+
+
+def threshold_not_measured(threshold: str) -> Problem:
+    """Samples there are, but too few for experiments."""
+    return Problem(
+        f"the threshold {threshold!r} is not checked: what it means takes too little time to have been "
+        "measured. It counts as not exceeded."
+    )
+
+
+def threshold_unknown(threshold: str, locations: Sequence[str], points: Sequence[str]) -> Problem:
+    """It names nothing that the profile has, perhaps a misspelt or moved line: a gate that never fails."""
+    return Problem(
+        f"the threshold {threshold!r} cannot be checked: the profile has no sample in such a line, or no "
+        f"such progress point. The closest lines are {listed(locations, 4)}; its points are "
+        f"{listed(points, 4)}.",
+        "correct the threshold, or name a function or a file, which do not move; leave it out if the line is "
+        "not run any more.",
     )
 
 

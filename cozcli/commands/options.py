@@ -149,14 +149,14 @@ def _load_numpy() -> None:
 def natural(text: str) -> int:
     """An option's value as an integer from 0."""
     if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0 (got {text!r})")
     return int(text[:18])
 
 
 def positive(text: str) -> int:
     """An option's value as an integer from 1."""
-    if natural(text) == 0:
-        raise argparse.ArgumentTypeError("0 is not a whole number from 1")
+    if not (text.isascii() and text.isdigit()) or natural(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1 (got {text!r})")
     return natural(text)
 
 

@@ -11,8 +11,9 @@ from cozcli.analysis import PACKAGES
 from cozcli.analysis.check.threshold_syntax import EXAMPLE, Threshold, parse_threshold
 from cozcli.commands import messages
 from cozcli.commands import options as shared
+from cozcli.errors import CozError, Problem
 from cozcli.messages import printable
-from cozcli.profile.profile import load_profile
+from cozcli.profile.profile import Run, load_profile
 
 if TYPE_CHECKING:
     from cozcli.analysis.check.threshold_verdict import Verdict
@@ -73,7 +74,7 @@ def execute(options: argparse.Namespace) -> int:
     analysis = analyse(profile, result_filter)
     shared.write(_make_report(options).render(analysis))
     shared.print_warnings(analysis.warnings)
-    return _exit_status(options.fail_if, analysis)
+    return _exit_status(options.fail_if, analysis, profile.runs)
 
 
 def print_table(options: argparse.Namespace) -> int:
@@ -110,31 +111,48 @@ def _make_report(options: argparse.Namespace) -> Report:
             return TextReport(shared.terminal_width(), options.instances, options.source)
 
 
-def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis) -> int:
-    """The exit status, after saying on standard error which thresholds were exceeded."""
+def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequence[Run]) -> int:
+    """The exit status, after saying on standard error which thresholds were exceeded.
+
+    Raises:
+        CozError: none was, but one names nothing that the profile has.
+    """
+    from cozcli.analysis.check.threshold_names import closest, is_sampled, known_points
     from cozcli.analysis.check.threshold_verdict import check_threshold
 
     sys.stdout.flush()
     status = 0
+    unknown: list[Problem] = []
     for threshold in thresholds:
         verdict = check_threshold(threshold, analysis.results)
         if verdict.result is not None and verdict.point is not None:
             status = STATUS_EXCEEDED
             print(f"coz: {printable(_excess(verdict))}", file=sys.stderr)
-        elif verdict.looked_at == verdict.unfit:
-            shared.print_warnings([messages.threshold_without_data(threshold.text, verdict.unfit)])
+        elif verdict.unfit and verdict.looked_at == verdict.unfit:
+            shared.print_warnings([messages.threshold_without_data(threshold.text)])
+        elif verdict.looked_at == 0:
+            points = known_points(analysis)
+            if threshold.point in ("", *points) and is_sampled(threshold, runs):
+                shared.print_warnings([messages.threshold_not_measured(threshold.text)])
+                continue
+            known = closest(threshold.line, analysis, runs)
+            unknown.append(messages.threshold_unknown(threshold.text, known, points))
+    if unknown and status == 0:
+        shared.print_warnings(unknown[1:])
+        raise CozError(unknown[0])
+    shared.print_warnings(unknown)
     return status
 
 
 def _excess(verdict: Verdict) -> str:
-    from cozcli.reports.base import percent
+    from cozcli.reports.intervals import with_interval
 
     assert verdict.result is not None
     assert verdict.point is not None
     point, result = verdict.point, verdict.result
     return (
         f"threshold {verdict.threshold.text!r} is exceeded: {result.location} at {point.speedup:.0%} on "
-        f"{result.point}: {percent(point.effect)} % ± {50 * (point.high - point.low):.1f}"
+        f"{result.point}: {with_interval(point.effect, point.low, point.high)} %"
     )
 
 

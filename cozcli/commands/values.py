@@ -125,5 +125,5 @@ def precision(text: str) -> float:
 def seed(text: str) -> int:
     """A seed, of 64 bits."""
     if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 − 1")
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 2^64 − 1 (got {text!r})")
     return int(text)

@@ -165,7 +165,7 @@ def _heap(text: str) -> str:
 def _pairs(text: str) -> int:
     number = shared.natural(text)
     if not MIN_PAIRS <= number <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {MIN_PAIRS} to 10000")
+        raise argparse.ArgumentTypeError(f"must be a whole number from {MIN_PAIRS} to 10000 (got {text!r})")
     return number
 
 

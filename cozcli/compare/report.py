@@ -23,6 +23,8 @@ from cozcli.reports.cells import p_text, to_csv, to_markdown
 
 FORMAT, VERSION = "coz-comparison", 1
 COLUMNS = (*Estimate._fields, "metric", "a", "b")
+#: That narrow intervals may need beyond the usual ones.
+MORE_DIGITS = 4
 
 
 class Comparison(NamedTuple):
@@ -185,7 +187,8 @@ def _by(found: Estimate) -> tuple[str, str]:
     change, low, high = (100 * (value - 1) for value in (found.ratio, found.low, found.high))
     if change < 0:
         change, low, high = -change, -high, -low
-    return f"{_figure(change)} %", f"[{_figure(low)}, {_figure(high)}]"
+    by, *ends = figures(change, low, high)
+    return f"{by} %", f"[{', '.join(ends)}]"
 
 
 def _layouts(report: Report) -> str:
@@ -236,7 +239,7 @@ def _prediction(report: Report) -> str:
         return ""
 
     def percent(*fractions: float) -> str:
-        value, low, high = (_figure(100 * fraction) for fraction in fractions)
+        value, low, high = figures(*(100 * fraction for fraction in fractions))
         return f"{value} % [{low}, {high}]"
 
     effects = "; ".join(
@@ -282,9 +285,20 @@ def _percent(fraction: float) -> str:
     return f"{_figure(100 * fraction)} %"
 
 
-def _figure(number: float) -> str:
-    """Two digits or so, and never an exponent."""
-    return f"{number:.{2 if abs(number) < 1 else 1 if abs(number) < 10 else 0}f}"
+def figures(value: float, low: float, high: float) -> list[str]:
+    """A value and the ends of its interval, with digits enough to tell the ends apart."""
+    for more in range(MORE_DIGITS):
+        shown = [_figure(number, more) for number in (value, low, high)]
+        if shown[1] != shown[2] or low == high:
+            break
+    return shown
+
+
+def _figure(number: float, more: int = 0) -> str:
+    """Two digits or so, or some more, and never an exponent, nor -0."""
+    decimals = more + (2 if abs(number) < 1 else 1 if abs(number) < 10 else 0)
+    text = f"{number:.{decimals}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
 
 
 def _memory_json(report: Report) -> dict[str, str]:

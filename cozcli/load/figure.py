@@ -13,8 +13,9 @@ from matplotlib.ticker import PercentFormatter
 from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult, Scalability
 from cozcli.load.shifts import find_shifts
 from cozcli.load.words import load_name
-from cozcli.reports.base import common_directory, describe_runs, short_point, shorten
+from cozcli.reports.base import common_directory, describe_runs, short_point
 from cozcli.reports.figure import literal
+from cozcli.reports.targets import target_name
 from cozcli.reports.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
         _draw_scalability(axes, result, literal(short_point(analysis, result.point, prefix)), theme)
     for shift, axes in zip(shifts, panels, strict=False):
         same = [result for result in analysis.results if result.key == shift.base.key]
-        _draw_line(axes, analysis, same, literal(shorten(shift.base.location, prefix)), theme)
+        _draw_line(axes, analysis, same, literal(target_name(shift.base, prefix)), theme)
     for axes in panels:
         axes.set_axis_off()
     return figure

@@ -12,6 +12,7 @@ from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LoadPoint, Scal
 from cozcli.load.words import describe_saturation, percentage
 from cozcli.messages import duration, printable
 from cozcli.reports.base import percent, short_point
+from cozcli.reports.intervals import interval
 
 EXPLAINED = (
     "Load: the part of the time between two requests that is taken away (at 50 % twice as many come). "
@@ -45,12 +46,17 @@ def _table(result: Scalability) -> Table:
     return table
 
 
+def _relative_interval(kind: str, point: LoadPoint) -> str:
+    """`±1.2%` of the latency or rate, or what its ends are off by, `[-1.2, +3.4]%`."""
+    low, high = (end / point.period - 1 for end in (point.low, point.high))
+    if kind != LATENCY:
+        low, high = 1 / (1 + high) - 1, (1 / (1 + low) - 1 if low > -1 else math.inf)
+    return f"{interval(0.0, low, high)}%"
+
+
 def _row(kind: str, point: LoadPoint) -> list[str]:
-    half = (point.high - point.low) / 2
-    if kind == LATENCY:
-        value = f"{duration(point.period)} ±{half / point.period:.0%}"
-    else:
-        value = f"{1e9 / point.period:,.4g} ±{half / point.period:.1%}"
+    value = duration(point.period) if kind == LATENCY else f"{1e9 / point.period:,.4g}"
+    value += f" {_relative_interval(kind, point)}"
     speedup = "-"
     if not math.isnan(point.speedup):
         interval = f" [{percent(point.speedup_low)}, {percent(point.speedup_high)}]"

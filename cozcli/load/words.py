@@ -5,7 +5,8 @@ from __future__ import annotations
 from cozcli.analysis.result import LATENCY, Analysis, Scalability
 from cozcli.load.shifts import find_shifts
 from cozcli.messages import duration, printable
-from cozcli.reports.base import short_function, short_point, shorten
+from cozcli.reports.base import short_point, signed
+from cozcli.reports.targets import function_cell, target_name
 
 #: Lines whose importance changes, at most.
 MAX_SHIFTS = 8
@@ -52,13 +53,13 @@ def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
         f"{percentage(loads.get(first.loaded.arrival_speedup, 0.0))}:"
     ]
     for shift in shifts[:MAX_SHIFTS]:
-        name = shorten(shift.base.location, prefix)
-        function = short_function(shift.base.function)
+        name = target_name(shift.base, prefix)
+        function = function_cell(shift.base).strip("-")
         found.append(
             f"  {name}{f' ({function})' if function else ''}, "
-            f"{short_point(analysis, shift.base.point, prefix)}: {shift.base.slope:+.2f} to "
-            f"{shift.loaded.slope:+.2f}, a change of {shift.change:+.2f} [{shift.low:+.2f}, "
-            f"{shift.high:+.2f}]"
+            f"{short_point(analysis, shift.base.point, prefix)}: {signed(shift.base.slope)} to "
+            f"{signed(shift.loaded.slope)}, a change of {signed(shift.change)} [{signed(shift.low)}, "
+            f"{signed(shift.high)}]"
         )
     return [*map(printable, found), ""]
 

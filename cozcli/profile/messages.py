@@ -37,8 +37,9 @@ def profile_unreadable(path: str, reason: str) -> Problem:
 def profile_empty(path: str) -> Problem:
     """Zero bytes: the runtime never wrote its first record."""
     return Problem(
-        f"{path} is empty: the profiler did not start in the program.",
-        "run it again with coz run; its last line says what went wrong.",
+        f"{path} is an empty file: the run ended before the profiler started in the program, or what was "
+        "written is lost.",
+        "profile again; the last line of coz run says what went wrong.",
     )
 
 
@@ -47,6 +48,24 @@ def not_a_profile(path: str) -> Problem:
     return Problem(
         f"{path} is not a coz profile: not one line of it is a record of any format that coz reads.",
         "name a file written by coz run -o FILE (default: profile.coz).",
+    )
+
+
+def first_record_cut(path: str) -> Problem:
+    """The beginning of a record, and nothing else."""
+    return Problem(
+        f"{path} breaks off within its first record, so there is nothing in it to report.",
+        "if it was copied, copy it again; else profile again.",
+    )
+
+
+def nothing_told(problem: Problem, cut: Sequence[str]) -> Problem:
+    """Why there is no result of a profile that breaks off. cut: where it does."""
+    if not cut:
+        return problem
+    return Problem(
+        f"{problem.text} {listed(cut)}: the program was killed, or a part of the file is missing.",
+        problem.hint,
     )
 
 

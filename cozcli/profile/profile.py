@@ -24,6 +24,9 @@ from cozcli.profile.records import (
     TargetRecord,
 )
 
+#: What records of this tool begin with.
+_RECORD = b'{"type":'
+
 
 # No dataclasses here: `coz run` would wait for their import.
 class Run:
@@ -70,13 +73,16 @@ class Run:
 
 
 class Profile:
-    """Everything read, with what had to be left out: `rejected` names each impossible record."""
+    """Everything read, with what had to be left out: `rejected` names each impossible record, `cut` the files
+    that break off, and where.
+    """
 
     def __init__(self, runs: Sequence[Run] = (), sources: Sequence[str] = ()) -> None:
         self.runs = list(runs)
         self.sources = list(sources)
         self.warnings: list[Problem] = []
         self.rejected: list[str] = []
+        self.cut: list[str] = []
 
     @property
     def experiments(self) -> int:
@@ -109,9 +115,13 @@ def load_profile(paths: Sequence[str]) -> Profile:
         if problems.recognized == 0:
             if not (problems.garbage or problems.truncated) and _is_empty(path):
                 raise CozError(messages.profile_empty(path))
+            if problems.truncated == 1 and _begins_like_a_record(path):
+                raise CozError(messages.first_record_cut(path))
             raise CozError(messages.not_a_profile(path))
         profile.runs += runs
         profile.warnings += _describe(problems, path)
+        if problems.truncated:
+            profile.cut.append(f"{path} breaks off in line {problems.truncated}")
         profile.rejected += [f"{path}, line {number}: {reason}" for number, reason in problems.rejected]
     profile.warnings += _describe_runs(profile.runs)
     return profile
@@ -153,6 +163,12 @@ def _is_on_disk(path: str) -> bool:
 def _is_empty(path: str) -> bool:
     with contextlib.suppress(OSError):
         return Path(path).stat().st_size == 0
+    return False
+
+
+def _begins_like_a_record(path: str) -> bool:
+    with contextlib.suppress(OSError), open(path, "rb") as stream:
+        return stream.read(len(_RECORD)).startswith(_RECORD)
     return False
 
 

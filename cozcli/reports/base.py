@@ -59,9 +59,14 @@ def with_share(place: Caller | Holder, unknown: str, prefix: str) -> str:
 
 
 def percent(fraction: float) -> str:
-    """`+12.3 %`; very large slow-downs without decimals."""
-    value = 100 * fraction
-    return f"{value:+.1f}" if abs(value) < 1000 else f"{value:+,.0f}"
+    """`+12.3`; very large slow-downs without decimals."""
+    return signed(100 * fraction, 1 if abs(100 * fraction) < 1000 else 0)
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """With its sign, but for what is rounded to 0: `0.00`."""
+    text = f"{value:+,.{decimals}f}"
+    return text if text.strip("+-0.") else text[1:]
 
 
 def rounded(value: float) -> float | None:

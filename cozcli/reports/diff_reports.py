@@ -9,7 +9,7 @@ from cozcli import __version__
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference, Estimate
 from cozcli.analysis.result import LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import percent, short_function
+from cozcli.reports.base import percent, signed
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
 from cozcli.reports.diff_words import (
     CERTAIN,
@@ -17,10 +17,12 @@ from cozcli.reports.diff_words import (
     alone,
     common_prefix,
     headline,
+    interval_of_change,
     location_name,
     point_name,
     split,
 )
+from cozcli.reports.targets import function_cell, has_functions, heading
 
 FORMAT, VERSION = "coz-diff", 1
 COLUMNS = (
@@ -33,8 +35,9 @@ COLUMNS = (
     ),
 )
 LEGEND = (
-    "Effects are changes in per cent if the line were 25, 50 or 75 % faster, A → B; ± is half of the 95 % "
-    "interval of the difference, from the intervals of both. Certain changes of the slope come first.",
+    "Effects are changes in per cent if the line were 25, 50 or 75 % faster, A → B, with the 95 % "
+    "interval of the difference, from the intervals of both: ± half of it, or Δ [its ends] where it is "
+    "skewed. Certain changes of the slope come first.",
     f"{CERTAIN}: the slope has changed, even when corrected for the number of lines. Without it, a "
     "difference may be chance.",
 )
@@ -91,9 +94,10 @@ def render_csv(comparison: Comparison) -> str:
 def render_markdown(comparison: Comparison, sides: Sides) -> str:
     """Header, table, and what is in one profile only."""
     prefix = common_prefix(comparison)
+    functions = has_functions(change.after for change in comparison.changes)
     names = (
-        "Line",
-        "Function",
+        heading(change.after for change in comparison.changes),
+        *(["Function"] if functions else []),
         "Point",
         *(f"at {s:.0%}" for s in COMPARED),
         "Slope",
@@ -104,16 +108,16 @@ def render_markdown(comparison: Comparison, sides: Sides) -> str:
     rows = [
         (
             location_name(change, prefix),
-            short_function(change.after.function) or "-",
+            *([function_cell(change.after)] if functions else []),
             point_name(change.after),
             *(_arrow(change.effects.get(s)) for s in COMPARED),
-            f"{change.slope.before.value:+.2f} → {change.slope.after.value:+.2f}",
+            f"{signed(change.slope.before.value)} → {signed(change.slope.after.value)}",
             _slope_change(change),
             "moved" if change.moved else "",
         )
         for change in shown.changes
     ]
-    right = (False, False, False, *(True for _ in COMPARED), True, True, False)
+    right = (False, *([False] if functions else []), False, *(True for _ in COMPARED), True, True, False)
     head = "".join(f"{markdown_text(line)}\n\n" for line in [*headline(comparison, sides)])
     table = to_markdown(names, rows, right) if rows else ""
     others = [*([rest] if rest else []), *alone(comparison, sides, prefix)]
@@ -139,7 +143,8 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     for line in others:
         say(line)
     if prefix:
-        say(f"Lines are below {prefix}")
+        results = [change.after for change in comparison.changes]
+        say(f"{heading(results or [*comparison.only_before, *comparison.only_after])}s are below {prefix}")
     console.print()
     say(first, "bold")
     shown, rest = split(comparison)
@@ -151,7 +156,7 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
     lines = alone(comparison, sides, prefix)
     for line in [*lines, *([""] if lines else [])]:
         say(line)
-    for line in LEGEND if comparison.changes else ():
+    for line in LEGEND if shown.changes else ():
         say(line)
     if any(change.moved for change in shown.changes):
         say(MOVED)
@@ -163,14 +168,13 @@ def render_text(comparison: Comparison, sides: Sides, width: int | None) -> str:
 def _arrow(found: Difference | None) -> str:
     if found is None:
         return "-"
-    half = 50 * (found.change.high - found.change.low)
-    return f"{percent(found.before.value)} → {percent(found.after.value)} (±{half:.1f})"
+    return f"{percent(found.before.value)} → {percent(found.after.value)} {interval_of_change(found)}"
 
 
 def _slope_change(change: Change) -> str:
     found = change.slope.change
     sign = CERTAIN if change.certain else ""
-    return f"{found.value:+.2f}{sign} [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{signed(found.value)}{sign} [{signed(found.low)}, {signed(found.high)}]"
 
 
 def _json_change(change: Change) -> dict[str, Any]:

@@ -8,20 +8,26 @@ from rich.text import Text
 
 from cozcli.analysis.compare import COMPARED, Change, Comparison, Difference
 from cozcli.messages import printable
-from cozcli.reports.base import percent, short_function
-from cozcli.reports.diff_words import CERTAIN, location_name, point_name
+from cozcli.reports.base import percent, signed
+from cozcli.reports.console import UNLIMITED
+from cozcli.reports.diff_words import CERTAIN, interval_of_change, location_name, point_name
+from cozcli.reports.targets import function_cell, has_functions, heading
 
 #: Columns of a terminal from which on effects, their intervals, and the function are shown.
 WITH_EFFECTS, WITH_INTERVALS, WITH_FUNCTION = 100, 130, 150
+#: Characters of effects with their interval for which these are meant.
+USUAL_EFFECTS = len("+12.3 → +14.5 ±12.3")
 
 
 def make_table(comparison: Comparison, prefix: str, width: int | None) -> Table:
     """`width`: of the terminal; None for a pipe or file, which has room for everything."""
     terminal = width is not None
-    room = 100_000 if width is None else width
+    room = UNLIMITED if width is None else width - _excess(comparison)
+    results = [change.after for change in comparison.changes]
+    functions = room >= WITH_FUNCTION and has_functions(results)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
-    table.add_column("Line", overflow="fold", no_wrap=not terminal, min_width=14)
-    if room >= WITH_FUNCTION:
+    table.add_column(heading(results), overflow="fold", no_wrap=not terminal, min_width=14)
+    if functions:
         table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=24 if terminal else None)
     table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
     for speedup in COMPARED if room >= WITH_EFFECTS else ():
@@ -30,29 +36,34 @@ def make_table(comparison: Comparison, prefix: str, width: int | None) -> Table:
     table.add_column("Change (95 %)", justify="right", no_wrap=True)
     for change in comparison.changes:
         row = [Text(printable(location_name(change, prefix)), style="bold")]
-        if room >= WITH_FUNCTION:
-            row.append(Text(printable(short_function(change.after.function)) or "-"))
+        if functions:
+            row.append(Text(printable(function_cell(change.after))))
         row.append(Text(printable(point_name(change.after))))
         for speedup in COMPARED if room >= WITH_EFFECTS else ():
             row.append(_effect(change.effects.get(speedup), room >= WITH_INTERVALS))
-        row.append(Text(f"{change.slope.before.value:+.2f} → {change.slope.after.value:+.2f}"))
+        row.append(Text(f"{signed(change.slope.before.value)} → {signed(change.slope.after.value)}"))
         table.add_row(*row, _change(change))
     return table
 
 
-def _effect(found: Difference | None, interval: bool) -> Text:
+def _excess(comparison: Comparison) -> int:
+    """Characters that effects need beyond `USUAL_EFFECTS`."""
+    cells = ([_effect(change.effects.get(s), True) for change in comparison.changes] for s in COMPARED)
+    return sum(max(0, *(len(cell) - USUAL_EFFECTS for cell in column)) for column in cells)
+
+
+def _effect(found: Difference | None, with_change: bool) -> Text:
     if found is None:
         return Text("-", style="dim")
     text = f"{percent(found.before.value)} → {percent(found.after.value)}"
-    half = 50 * (found.change.high - found.change.low)
-    return Text(f"{text} ±{half:.1f}" if interval else text, style=_style(found))
+    return Text(f"{text} {interval_of_change(found)}" if with_change else text, style=_style(found))
 
 
 def _change(change: Change) -> Text:
     found = change.slope.change
     sign = CERTAIN if change.certain else " "
     return Text(
-        f"{found.value:+.2f}{sign} [{found.low:+.2f}, {found.high:+.2f}]",
+        f"{signed(found.value)}{sign} [{signed(found.low)}, {signed(found.high)}]",
         style="bold" if change.certain else "",
     )
 

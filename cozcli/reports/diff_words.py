@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cozcli.analysis.compare import Change, Comparison, Difference
+from cozcli.analysis.compare import Change, Comparison, Difference, may_matter
 from cozcli.analysis.rank.rest import MANY, MIN_SHOWN, TELLING, hardly_matters, sum_up
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import count, duration
-from cozcli.reports.base import common_directory, short_function, shorten
+from cozcli.reports.base import common_directory, percent, signed
+from cozcli.reports.intervals import interval
+from cozcli.reports.summary import describe_rest
+from cozcli.reports.targets import function_cell, target_name
 
 #: Follows a change that is more than chance, even when corrected for the number of lines.
 CERTAIN = "*"
@@ -22,9 +25,9 @@ def split(comparison: Comparison) -> tuple[Comparison, str]:
     Left out are lines that are certain to matter little in both profiles, as combined windows tell.
     """
     changes = comparison.changes
-    if len(changes) <= MANY:
-        return comparison, ""
-    rest = [c for c in changes[MIN_SHOWN:] if not c.certain and all(map(hardly_matters, (c.before, c.after)))]
+    is_all = not any(map(may_matter, changes))
+    others = changes if is_all else changes[MIN_SHOWN:] if len(changes) > MANY else ()
+    rest = [change for change in others if not may_matter(change)]
     found = sum_up([result for change in rest for result in (change.before, change.after)])
     if found is None:
         return comparison, ""
@@ -33,8 +36,8 @@ def split(comparison: Comparison) -> tuple[Comparison, str]:
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
     most = 100 * max(found.gain, found.loss)
     sentence = (
-        f"{count(len(rest), f'other {noun}')}: no certain change, and at most {most:.1f} % at "
-        f"{100 * TELLING:.0f} % in either profile (95 % intervals)."
+        f"{count(len(rest), noun if is_all else f'other {noun}')}: no certain change, and at most "
+        f"{most:.1f} % at {100 * TELLING:.0f} % in either profile (95 % intervals)."
     )
     return replace(comparison, changes=tuple(c for c in changes if id(c) not in left_out)), sentence
 
@@ -53,12 +56,12 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
     certain = [change for change in comparison.changes if change.certain]
     if certain:
         change = certain[0]
-        name, slope = short_function(change.after.function), change.slope
+        name, slope = function_cell(change.after).strip("-"), change.slope
         where = location_name(change, common_prefix(comparison)) + (f" ({name})" if name else "")
         first = (
             f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
-            f"{point_name(change.after)}, slope {slope.before.value:+.2f} → "
-            f"{slope.after.value:+.2f}: it {_meaning(slope)}."
+            f"{point_name(change.after)}, slope {signed(slope.before.value)} → "
+            f"{signed(slope.after.value)}: it {_meaning(slope)}."
         )
     elif comparison.changes:
         first = f"No certain change in {count(len(comparison.changes), 'line')} that both profiles have."
@@ -68,7 +71,7 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
     for letter, name, analysis in zip("AB", sides.names, sides.analyses, strict=True):
         lines.append(f"{letter}: {name}, {count(analysis.experiments, 'experiment')}")
     for point, (a, b) in sides.periods.items():
-        lines.append(f"Period of {point}: {_time(a)} → {_time(b)} ({100 * (b / a - 1):+.1f} %)")
+        lines.append(f"Period of {point}: {_time(a)} → {_time(b)} ({percent(b / a - 1)} %)")
     return lines
 
 
@@ -86,11 +89,13 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
                 continue
             lines.append(f"Only in {letter}:")
             lines += [
-                f"  {shorten(result.location, prefix)} on {point_name(result)}, slope {result.slope:+.2f}"
+                f"  {target_name(result, prefix)} on {point_name(result)}, slope {signed(result.slope)}"
                 + ("*" if result.significant else "")
                 for result in shown
             ]
-            if more:
+            if more == len(found) - len(matter) > 0:
+                lines.append(f"  and {describe_rest([result for result in found if hardly_matters(result)])}")
+            elif more:
                 lines.append(f"  and {more} more that matter less")
     return lines
 
@@ -102,9 +107,15 @@ def _meaning(slope: Difference) -> str:
     return "matters more" if b > a else "matters less"
 
 
+def interval_of_change(found: Difference) -> str:
+    """`±1.2` or `Δ [-0.3, +12.5]`, in per cent."""
+    text = interval(found.change.value, found.change.low, found.change.high)
+    return text.replace("[", "Δ [")
+
+
 def location_name(change: Change, prefix: str) -> str:
     """Where the line is now, and, if it moved, which number it had."""
-    after = shorten(change.after.location, prefix)
+    after = target_name(change.after, prefix)
     if not change.moved:
         return after
     return f"{after} (was {change.before.location.rpartition(':')[2]})"

@@ -29,14 +29,14 @@ from cozcli.reports.base import (
     SIGNIFICANT,
     common_directory,
     describe_runs,
-    short_function,
     short_point,
-    shorten,
+    signed,
 )
 from cozcli.reports.elide import elide, elide_end, elide_path, text_width
 from cozcli.reports.extension import extensions_of
-from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
+from cozcli.reports.reading import MODELLED, OF_A_PICTURE, Reading, reading_of
 from cozcli.reports.tails import label_of
+from cozcli.reports.targets import function_cell, target_name
 from cozcli.reports.theme import LIGHT, Theme, save
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def draw_page(
     panel = {1: (6.4, 3.7), 2: (4.4, 2.9)}.get(columns, (3.25, 2.35))
     panel = (panel[0], panel[1] + (TEXT_LINE / 72 if several_points else 0.0))
     # Inches kept free for the heading above and the axis label below.
-    head, foot = 0.95 + (0.17 if is_combined(everything) else 0.0), 0.42
+    head, foot = 0.95 + 0.17 * len(explain_points(everything)), 0.42
     height = rows * panel[1] + head + foot
     layout = ConstrainedLayoutEngine(
         rect=(0.005, foot / height, 0.985, 1 - (head + foot) / height), h_pad=0.1, w_pad=0.08
@@ -180,6 +180,12 @@ def is_combined(results: Sequence[LineResult]) -> bool:
     return any(result.is_combined for result in results)
 
 
+def explain_points(results: Sequence[LineResult]) -> list[str]:
+    """Lines that say what points are, where these were not measured by themselves."""
+    modelled = any(reading_of(result) is Reading.MODELLED for result in results)
+    return [*([OF_A_PICTURE] if is_combined(results) else []), *([MODELLED] if modelled else [])]
+
+
 def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, theme: Theme) -> None:
     """Band, curve, points with intervals, zero line, and what makes the result doubtful."""
     colour = theme.faint if has_few_data(result) else theme.harm if result.contention else theme.gain
@@ -193,7 +199,8 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
     if reading_of(result) is Reading.COMPANION:
         line = DOTTED
     axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, linestyle=line, zorder=3)
-    is_open = result.contention and theme.harm_points_open
+    is_modelled = reading_of(result) is Reading.MODELLED
+    is_open = is_modelled or (result.contention and theme.harm_points_open)
     points = [point for point in result.curve if point.speedup > 0 and point.experiments > 0]
     inside = [point for point in points if low <= point.effect <= high]
     axes.errorbar(
@@ -203,7 +210,7 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
             [max(point.effect - point.low, 0.0) for point in inside],
             [max(point.high - point.effect, 0.0) for point in inside],
         ],
-        fmt="o",
+        fmt="D" if is_modelled else "o",
         color=colour,
         markersize=4.2,
         markerfacecolor=theme.paper if is_open else colour,
@@ -317,12 +324,12 @@ def draw_title(
     marks = ["contention"] if result.contention else []
     marks += [Mark.FEW_DATA.value] if has_few_data(result) else []
     mark = ", ".join(marks)
-    location = printable(shorten(result.location, prefix))
+    location = printable(target_name(result, prefix))
     location = elide_path(location, room - (text_width(mark, 8.0) + 8 if mark else 0), 9.5, "bold")
-    slope = f"slope {result.slope:+.2f}" if abs(result.slope) < 100 else f"slope {result.slope:+.0f}"
+    slope = f"slope {signed(result.slope, 2 if abs(result.slope) < 100 else 0)}"
     slope += SIGNIFICANT if result.significant else ""
     slope = slope.replace("-", "\N{MINUS SIGN}")
-    function = elide(printable(short_function(result.function)), room - text_width(slope, 8.0) - 8, 8.0)
+    function = elide(printable(function_cell(result).strip("-")), room - text_width(slope, 8.0) - 8, 8.0)
     height = 4.0 + (TEXT_LINE if with_point else 0.0)
     title = height + 14
     small: Any = {"fontsize": 8.0, "xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
@@ -372,7 +379,7 @@ def draw_frame(
     intervals = "" if is_combined(results) else " Points and band: 95 % intervals."
     quantiles = " Broken lines: quantiles of the latency." if any(r.quantiles for r in results) else ""
     details = [f"{profile.removeprefix('Profile: ')}{curves}.{intervals}{marks}{quantiles}"]
-    details += [OF_A_PICTURE] if is_combined(results) else []
+    details += explain_points(results)
     for number, detail in enumerate(details):
         text = literal(elide_end(detail, wide, 8))
         figure.text(left, 1 - (0.73 + 0.17 * number) / height, text, fontsize=8, color=theme.grey)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cozcli.analysis.result import Analysis, Pair
+from cozcli.reports.intervals import size_in_words
 
 #: A target that saves less than this part of what it saves beside the other one does not help alone.
 ALONE = 0.25
@@ -39,7 +40,6 @@ def _relation(pair: Pair, first: str, second: str) -> str:
 
 
 def _amount(pair: Pair) -> str:
-    size, half = 100 * abs(pair.effect), 50 * (pair.high - pair.low)
-    decimals = 1 if min(size, half) < 0.95 else 0
+    amount = size_in_words(pair.effect, pair.low, pair.high)
     sums = "more than each alone" if pair.effect > 0 else "less than the sum of each alone"
-    return f"both by {100 * pair.speedup:.0f} % save {size:.{decimals}f} % ± {half:.{decimals}f} {sums}"
+    return f"both by {100 * pair.speedup:.0f} % save {amount} {sums}"

@@ -18,12 +18,17 @@ NOT_PROVEN = (
 )
 
 
+#: Likewise, where threads waited for processors.
+MODELLED = "Open diamonds: estimated from shares of processor time, not measured."
+
+
 class Reading(Enum):
     """What a curve rests on. The value is its name in the page's data."""
 
     MEASURED = "measured"
     COMBINED = "combined"
     COMPANION = "companion"
+    MODELLED = "modelled"
 
 
 EXPLANATIONS: Mapping[Reading, str] = {
@@ -33,15 +38,18 @@ EXPLANATIONS: Mapping[Reading, str] = {
     "they speed up; points mark the speedups at which this was the main target.",
     Reading.COMPANION: "This was never the main target, so there are no points: the curve (dotted) and its "
     "band, a 95 % interval, come from all experiments together, and a bend in it would not show.",
+    Reading.MODELLED: "Threads waited for processors, so the curve and its points (open diamonds) were "
+    "estimated from shares of processor time, not measured; bars and band are 95 % intervals.",
 }
 
 
 def reading_of(result: LineResult) -> Reading:
     """What this result's curve rests on."""
-    if not result.is_combined:
-        return Reading.MEASURED
-    is_main = any(point.speedup > 0 and point.experiments > 0 for point in result.curve)
-    return Reading.COMBINED if is_main else Reading.COMPANION
+    if result.is_combined and not any(point.speedup > 0 and point.experiments for point in result.curve):
+        return Reading.COMPANION
+    if result.is_modelled:
+        return Reading.MODELLED
+    return Reading.COMBINED if result.is_combined else Reading.MEASURED
 
 
 def experiments_in_words(result: LineResult) -> str:

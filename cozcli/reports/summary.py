@@ -10,6 +10,7 @@ from cozcli.analysis.rank.rest import TELLING, sum_up
 from cozcli.analysis.result import NOT_TRUSTED, Analysis, CurvePoint, LineResult, Mark
 from cozcli.messages import count
 from cozcli.reports.base import short_function
+from cozcli.reports.intervals import SMALL, is_even, size_in_words
 
 #: The speedups that a sentence is about, where the curve says nothing of its own: the first whose effect is
 #: certain, since that is one that people reach.
@@ -81,16 +82,17 @@ def sentence(result: LineResult, location: str, point: str) -> str:
     shape = outline(result)
     found = _telling(result, shape)
     name = short_function(result.function)
-    where = f"{location} ({name})" if name and not location.endswith(name) else location
+    where = f"{location} ({name})" if name and not location.endswith((name, result.function)) else location
     change = "faster"
     if result.target == "wait":
         where, change = f"the {where}", "shorter"
     if result.target == "lock":
         where, change = f"waits for the {where}", "shorter"
+    effect = f"{_effect_in_words(found, result)}{_continuation(result, shape)}".replace(") (but:", "; but:")
     return (
-        f"Making {where} {found.speedup:.0%} {change} would make {point} {_effect_in_words(found, result)}"
-        f"{_continuation(result, shape)}{IF_NOBODY_WAITED if result.target == 'lock' else ''}"
-    ).replace(f"% {change} would", f" % {change} would")
+        f"Making {where} {100 * found.speedup:.0f} % {change} would make {point} {effect}"
+        f"{IF_NOBODY_WAITED if result.target == 'lock' else ''}"
+    )
 
 
 def is_bounded_only(result: LineResult, effect: Effect) -> bool:
@@ -105,7 +107,8 @@ def _effect_in_words(effect: Effect, result: LineResult) -> str:
 def bounds(effect: Effect, kind: str) -> str:
     """`between 12 and 50 % faster`, or `between 4 % slower and 12 % faster`; of latencies `shorter`."""
     better, worse = ("faster", "slower") if kind == "throughput" else ("shorter", "longer")
-    low, high = (f"{100 * abs(each):,.0f}" for each in (effect.low, effect.high))
+    decimals = 1 if min(abs(effect.low), abs(effect.high)) < SMALL else 0
+    low, high = (f"{100 * abs(each):,.{decimals}f}" for each in (effect.low, effect.high))
     if effect.low >= 0:
         return f"between {low} and {high} % {better}"
     if effect.high <= 0:
@@ -114,11 +117,14 @@ def bounds(effect: Effect, kind: str) -> str:
 
 
 def words(effect: Effect, kind: str) -> str:
-    """`6 % ± 1 faster`; of latencies `shorter`. Whole numbers, but for small ones."""
+    """`6 % ± 1 faster`, or `6 % faster (between 4 and 12 % faster)`; of latencies `shorter`."""
     better, worse = ("faster", "slower") if kind == "throughput" else ("shorter", "longer")
-    size, half = 100 * abs(effect.effect), 100 * effect.half
-    decimals = 1 if min(size, half) < 0.95 else 0
-    return f"{size:,.{decimals}f} % ± {half:,.{decimals}f} {better if effect.effect >= 0 else worse}"
+    direction = better if effect.effect >= 0 else worse
+    ends = (effect.effect, effect.low, effect.high)
+    if is_even(*ends):
+        return f"{size_in_words(*ends)} {direction}"
+    size = size_in_words(*ends).partition(" (")[0]
+    return f"{size} {direction} ({bounds(effect, kind)})"
 
 
 def quoted_at(result: LineResult, speedup: float) -> Effect | None:

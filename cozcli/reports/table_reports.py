@@ -11,15 +11,15 @@ from cozcli.reports.base import (
     common_directory,
     describe_runs,
     experiments,
-    percent,
-    short_function,
     short_point,
-    shorten,
+    signed,
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
+from cozcli.reports.intervals import with_interval
 from cozcli.reports.marks import describe_marks
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.summary import describe_rest, summarize
+from cozcli.reports.targets import function_cell, has_functions, heading, naming
 
 #: The columns of CSV are part of the interface: new ones are added at the end.
 COLUMNS = (
@@ -45,18 +45,20 @@ class MarkdownReport:
     def render(self, analysis: Analysis) -> str:
         """Paragraphs and a table."""
         prefix = common_directory([result.location for result in analysis.results])
+        name = naming(analysis.results, prefix)
         latency = any(result.kind != "throughput" for result in analysis.results)
 
         def point(result: LineResult) -> str:
             name = short_point(analysis, result.point, prefix)
             return f"{name} (latency)" if latency and result.kind != "throughput" else name
 
+        functions = has_functions(analysis.results)
         summary = summarize(
-            analysis, lambda r: shorten(r.location, prefix), lambda r: short_point(analysis, r.point, prefix)
+            analysis, lambda r: name(r.location), lambda r: short_point(analysis, r.point, prefix)
         )
         names = (
-            "Line",
-            "Function",
+            heading(analysis.results),
+            *(["Function"] if functions else []),
             "Point",
             *(f"at {s:.0%}" for s in SHOWN),
             "Slope (95 %)",
@@ -66,24 +68,24 @@ class MarkdownReport:
         shown, rest = divide(analysis.results)
         rows = [
             (
-                shorten(result.location, prefix),
-                short_function(result.function) or "-",
+                name(result.location),
+                *([function_cell(result)] if functions else []),
                 point(result),
                 *(_effect(effect_at(result, speedup)) for speedup in SHOWN),
-                f"{result.slope:+.2f}{SIGNIFICANT if result.significant else ''} "
-                f"({result.slope_low:+.2f} to {result.slope_high:+.2f})",
+                f"{signed(result.slope)}{SIGNIFICANT if result.significant else ''} "
+                f"({signed(result.slope_low)} to {signed(result.slope_high)})",
                 experiments(result),
                 ", ".join(describe_marks(result)),
             )
             for result in shown
         ]
-        right = (False, False, False, *(True for _ in SHOWN), True, True, False)
+        right = (False, *([False] if functions else []), False, *(True for _ in SHOWN), True, True, False)
         head = "".join(f"{markdown_text(line)}\n\n" for line in (*summary, *describe_runs(analysis)))
         tail = f"\n{markdown_text(describe_rest(rest))}\n" if rest else ""
         pairs = describe_pairs(
             analysis,
-            lambda location: shorten(location, prefix),
-            lambda name: short_point(analysis, name, prefix),
+            name,
+            lambda point: short_point(analysis, point, prefix),
         )
         tail += "".join(f"\n{markdown_text(line)}\n" for line in pairs)
         return head + to_markdown(names, rows, right) + tail
@@ -105,4 +107,4 @@ def _row(result: LineResult) -> list[Cell]:
 def _effect(found: Effect | None) -> str:
     if found is None:
         return "-"
-    return f"{'' if found.measured else '~'}{percent(found.effect)} ± {100 * found.half:.1f}"
+    return f"{'' if found.measured else '~'}{with_interval(found.effect, found.low, found.high)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cozcli.analysis.result import Analysis, CurvePoint, LineResult, Quantile
-from cozcli.reports.base import percent
+from cozcli.analysis.result import Analysis, LineResult, Quantile
+from cozcli.reports.intervals import with_interval
 
 #: Quantiles from this one on are a tail.
 TAIL = 0.9
@@ -50,10 +50,8 @@ def _effects(result: LineResult) -> list[tuple[float, str]]:
     chosen = min(common, key=lambda speedup: (abs(speedup - TYPICAL), speedup))
     shown = [(q, next(point for point in q.curve if point.speedup == chosen)) for q in result.quantiles]
     texts = [
-        f"{name_of(q)} {_plus_minus(effect)}" + (" (blurred)" if q.blurred else "") for q, effect in shown
+        f"{name_of(q)} {with_interval(effect.effect, effect.low, effect.high)}"
+        + (" (blurred)" if q.blurred else "")
+        for q, effect in shown
     ]
     return [(chosen, ", ".join(texts))]
-
-
-def _plus_minus(effect: CurvePoint) -> str:
-    return f"{percent(effect.effect)} ±{50 * (effect.high - effect.low):.1f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rich import box
@@ -23,13 +23,14 @@ from cozcli.reports.base import (
     describe_runs,
     experiments,
     percent,
-    short_function,
     short_point,
     shorten,
+    signed,
     with_share,
 )
 from cozcli.reports.console import UNLIMITED, console_for, printed
 from cozcli.reports.extension import ReportExtension, extensions_of
+from cozcli.reports.intervals import UNKNOWN, with_interval
 from cozcli.reports.locks import HEADING as LOCKS
 from cozcli.reports.locks import describe_locks
 from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
@@ -37,16 +38,17 @@ from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.source import Excerpt, excerpts
 from cozcli.reports.summary import describe_rest, is_bounded_only, summarize
 from cozcli.reports.tails import describe_tails
+from cozcli.reports.targets import function_cell, has_functions, heading, naming, target_name
 
 #: Columns of a terminal from which on details are shown: of effects, the function, of the slope.
 WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
+#: Characters of an effect with its interval for which these are meant.
+USUAL_EFFECT = len("+12.3 ±12.3")
 #: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
 MAX_LISTED, MAX_SHOWN, MIN_SHARE = 10, 4, 0.03
-#: From this many per cent on, all that an interval says is that nothing is known.
-UNKNOWN = 1000
 ORDER = (
-    "Lines are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
-    "interval, corrected for the number of lines. Those with few data come last."
+    "{}s are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
+    "interval, corrected for their number. Those with few data come last."
 )
 COMBINED = (
     "All experiments tell of all lines: 8+30 in Exp. is 8 as the main target (with baselines), 30 as a "
@@ -73,8 +75,10 @@ class TextReport:
         for line in describe_runs(analysis):
             console.print(Text(printable(line)), soft_wrap=True)
         prefix = common_directory([result.location for result in analysis.results])
+        name = naming(analysis.results, prefix)
         if prefix:
-            console.print(Text(printable(f"Lines are below {prefix}")), soft_wrap=True)
+            what = heading(analysis.results)
+            console.print(Text(printable(f"{what}s are below {prefix}")), soft_wrap=True)
         for line in describe_points(analysis, prefix) + describe_overheads(analysis, prefix):
             console.print(Text(printable(line)), soft_wrap=True)
         extensions = extensions_of(analysis)
@@ -85,19 +89,20 @@ class TextReport:
         console.print()
         for line in summarize(
             analysis,
-            lambda result: shorten(result.location, prefix),
+            lambda result: name(result.location),
             lambda result: short_point(analysis, result.point, prefix),
         ):
             console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
         leading, rest = divide(analysis.results)
         analysis = replace(analysis, results=leading)
-        console.print(_table(analysis, extensions, prefix, self._width))
+        room = _room(leading, self._width)
+        console.print(_table(analysis, extensions, prefix, terminal, room))
         if rest:
             console.print(Text(describe_rest(rest)), soft_wrap=not terminal)
             console.print()
         for line in describe_pairs(
             analysis,
-            lambda location: shorten(location, prefix),
+            name,
             lambda point: short_point(analysis, point, prefix),
         ):
             console.print(Text(printable(line)), soft_wrap=not terminal)
@@ -105,7 +110,7 @@ class TextReport:
             console.print()
         tails = describe_tails(
             analysis,
-            lambda location: shorten(location, prefix),
+            name,
             lambda point: short_point(analysis, point, prefix),
         )
         for line in [*tails, ""] if tails else []:
@@ -117,29 +122,38 @@ class TextReport:
         surroundings = _callers(analysis, prefix) + _locks(analysis, prefix)
         for line in surroundings + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
-        for line in _footnotes(analysis, self._width is None or self._width >= WITH_INTERVALS):
+        for line in _footnotes(analysis, room >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
         return printed(console)
 
 
+def _room(results: Sequence[LineResult], width: int | None) -> int:
+    """Columns of the terminal without those that effects need beyond `USUAL_EFFECT`."""
+    if width is None:
+        return UNLIMITED
+    longest = (max(len(_effect(result, speedup, True)) for result in results) for speedup in SHOWN)
+    return width - sum(max(length - USUAL_EFFECT, 0) for length in longest)
+
+
 def _table(
-    analysis: Analysis, extensions: Sequence[ReportExtension], prefix: str, width: int | None
+    analysis: Analysis, extensions: Sequence[ReportExtension], prefix: str, terminal: bool, room: int
 ) -> Table:
     """The table; a terminal of few columns gets fewer details, so that marks are never cut off."""
-    terminal = width is not None
-    room = UNLIMITED if width is None else width
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True)
     latency = any(result.kind != "throughput" for result in analysis.results)
-    longest = max(len(shorten(result.location, prefix)) for result in analysis.results)
+    longest = max(len(target_name(result, prefix)) for result in analysis.results)
     least = 20 if room >= WITH_INTERVALS else 14
-    table.add_column("Line", overflow="fold", no_wrap=not terminal, min_width=min(longest, least))
-    if room >= WITH_FUNCTION:
+    functions = room >= WITH_FUNCTION and has_functions(analysis.results)
+    table.add_column(
+        heading(analysis.results), overflow="fold", no_wrap=not terminal, min_width=min(longest, least)
+    )
+    if functions:
         cut = (14 if room < WITH_SLOPE_INTERVAL else 30) if terminal else None
         table.add_column("Function", overflow="ellipsis", no_wrap=True, max_width=cut)
     table.add_column("Point", overflow="fold", no_wrap=not terminal, min_width=7)
-    extra = {each: heading for each in extensions if (heading := each.column())}
-    for heading in extra.values():
-        table.add_column(heading, justify="right", no_wrap=True)
+    extra = {each: title for each in extensions if (title := each.column())}
+    for title in extra.values():
+        table.add_column(title, justify="right", no_wrap=True)
     for speedup in SHOWN:
         table.add_column(f"at {speedup:.0%}", justify="right", no_wrap=True)
     slope = "Slope (95 %)" if room >= WITH_SLOPE_INTERVAL else "Slope"
@@ -150,19 +164,16 @@ def _table(
     for result in analysis.results:
         point = short_point(analysis, result.point, prefix)
         cells = [extension.cell(result) for extension in extra]
-        table.add_row(*_row(result, point, prefix, latency, room, cells))
+        name, function = target_name(result, prefix), function_cell(result)
+        names = [Text(printable(name), style="bold"), *([Text(printable(function))] if functions else [])]
+        table.add_row(*names, *_row(result, point, latency, room, cells))
     return table
 
 
-def _row(
-    result: LineResult, point: str, prefix: str, latency: bool, room: int, cells: Sequence[str]
-) -> list[Text]:
+def _row(result: LineResult, point: str, latency: bool, room: int, cells: Sequence[str]) -> list[Text]:
     if latency and result.kind != "throughput":
         point += " (latency)"
-    row = [Text(printable(shorten(result.location, prefix)), style="bold")]
-    if room >= WITH_FUNCTION:
-        row.append(Text(printable(short_function(result.function)) or "-"))
-    row.append(Text(printable(point)))
+    row = [Text(printable(point))]
     row += [Text(cell) for cell in cells]
     row += [_effect(result, speedup, room >= WITH_INTERVALS) for speedup in SHOWN]
     row.append(_slope(result, room >= WITH_SLOPE_INTERVAL))
@@ -176,31 +187,29 @@ def _effect(result: LineResult, speedup: float, interval: bool) -> Text:
     found = effect_at(result, speedup)
     if found is None:
         return Text("-", style="dim")
-    return _with_interval(found, interval, result.is_proven, is_bounded_only(result, found))
+    return _shown(found, interval, result.is_proven)
 
 
-def _with_interval(found: Effect, interval: bool, is_proven: bool, is_bounded: bool) -> Text:
-    half = 100 * found.half
-    shown = f"{half:.1f}" if half < 100 else f"{half:.0f}" if half < UNKNOWN else f">{UNKNOWN}"
-    shown = f"[{100 * found.low:+.0f}, {100 * found.high:+.0f}]" if is_bounded and half < 100 else f"±{shown}"
+def _shown(found: Effect, interval: bool, is_proven: bool) -> Text:
     style = "" if interval else "dim"
     if is_proven and (found.low > 0 or found.high < 0):
         style = "green" if found.low > 0 else "red"
     prefix = "" if found.measured else "~"
-    return Text(f"{prefix}{percent(found.effect)}" + (f" {shown}" if interval else ""), style=style)
+    ends = (found.effect, found.low, found.high)
+    return Text(prefix + (with_interval(*ends) if interval else percent(found.effect)), style=style)
 
 
 def _slope(result: LineResult, interval: bool) -> Text:
     style = "" if not result.significant else "green" if result.slope > 0 else "red"
     sign = SIGNIFICANT if result.significant else " "
     shown = f" [{_bound(result.slope_low)}, {_bound(result.slope_high)}]" if interval else ""
-    return Text(f"{result.slope:+.2f}{sign}{shown}", style=style)
+    return Text(f"{signed(result.slope)}{sign}{shown}", style=style)
 
 
 def _bound(slope: float) -> str:
     most = UNKNOWN // 10
     return (
-        f"{slope:+.2f}" if abs(slope) < most else f"{'<' if slope < 0 else '>'}{most if slope > 0 else -most}"
+        signed(slope) if abs(slope) < most else f"{'<' if slope < 0 else '>'}{most if slope > 0 else -most}"
     )
 
 
@@ -223,13 +232,14 @@ def _callers(analysis: Analysis, prefix: str) -> list[str]:
         for result in analysis.results
         if result.surroundings.callers
     }
-    return _list_by_line("Called from:", shown, prefix)
+    return _list_by_target("Called from:", shown, naming(analysis.results, prefix))
 
 
 def _locks(analysis: Analysis, prefix: str) -> list[str]:
     """Likewise for which locks threads wait there."""
     shown = {result.location: describe_locks(result.locks, prefix) for result in analysis.results}
-    lines = [f"  {shorten(location, prefix)}: {text}" for location, text in shown.items() if text]
+    name = naming(analysis.results, prefix)
+    lines = [f"  {name(location)}: {text}" for location, text in shown.items() if text]
     return [LOCKS, *map(printable, lines[:MAX_LISTED]), ""] if lines else []
 
 
@@ -244,19 +254,19 @@ def _instances(analysis: Analysis, prefix: str) -> list[str]:
         for result in analysis.results
         if result.surroundings.instances
     }
-    return _list_by_line("Run as part of:", shown, prefix)
+    return _list_by_target("Run as part of:", shown, naming(analysis.results, prefix))
 
 
-def _list_by_line(heading: str, shown: dict[str, str], prefix: str) -> list[str]:
-    lines = [f"  {shorten(location, prefix)} < {names}" for location, names in shown.items()]
-    return [heading, *map(printable, lines[:MAX_LISTED]), ""] if lines else []
+def _list_by_target(title: str, shown: dict[str, str], name: Callable[[str], str]) -> list[str]:
+    lines = [f"  {name(location)} < {names}" for location, names in shown.items()]
+    return [title, *map(printable, lines[:MAX_LISTED]), ""] if lines else []
 
 
 def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
-    heading = shorten(excerpt.location, prefix) + (
+    title = shorten(excerpt.location, prefix) + (
         " (changed since the profile was made)" if excerpt.newer else ""
     )
-    console.print(Text(printable(heading), style="bold"), soft_wrap=True)
+    console.print(Text(printable(title), style="bold"), soft_wrap=True)
     room = min(console.width - 1, excerpt.MAX_WIDTH)
     for number, text in excerpt.lines:
         marked = number == excerpt.number
@@ -267,7 +277,7 @@ def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
 
 
 def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
-    shown = ", ± half of a 95 % interval" if intervals else ""
+    shown = ", with a 95 % interval: ± half of it, or [its ends] where it is skewed" if intervals else ""
     effects = (
         f"Effects are changes in per cent if the line were 25, 50 or 75 % faster{shown}: above 0 is faster "
         "(throughput) or shorter (latency); ~ is read from the fitted curve."
@@ -284,8 +294,10 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         for r in analysis.results
         for speedup in SHOWN
     ):
-        effects += " [Brackets] have a 95 % interval far to one side of the effect: rely on its bounds only."
-    lines = [effects, ORDER]
+        effects += (
+            " Where threads waited for cores, or queues did not settle, rely on the ends of skewed ones only."
+        )
+    lines = [effects, ORDER.format(heading(analysis.results))]
     if any(result.significant for result in analysis.results):
         lines.append(f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of lines.")
     if any(result.is_combined for result in analysis.results):

@@ -190,8 +190,11 @@ std::string describe_scope(const LineTable& table, const SourceScope& scope,
     files.push_back(file);
     lines += file.lines;
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const FileLines& a, const FileLines& b) { return a.lines > b.lines; });
+  // A reader looks for the program's own files, not for those of the system.
+  const std::vector<std::uint8_t> own = table.files_in_scope(SourceScope());
+  std::stable_sort(all.begin(), all.end(), [&](const FileLines& a, const FileLines& b) {
+    return std::pair(own[a.file] != 0, a.lines) > std::pair(own[b.file] != 0, b.lines);
+  });
   all.resize(std::min(all.size(), kMaxListedFiles));
 
   JsonWriter json;

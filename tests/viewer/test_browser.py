@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import showcase
 from page_data import HOSTILE, analysis_of, five_hundred_lines, hostile_lines
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.result import Mark
 from cozcli.profile.profile import load_profile
 from cozcli.reports.page import VERSION, PageProfile, render_page
 
@@ -154,6 +156,20 @@ def test_curves_are_orange_just_where_there_is_contention(show: Show, showcase_p
     assert "server.cpp:40" in orange
 
 
+def test_points_that_were_not_measured_are_drawn_in_another_way(show: Show) -> None:
+    analysis = showcase.analysis(after=False)
+    first, *others = analysis.results
+    results = (replace(first, is_modelled=True, marks=(Mark.CORES,)), *others)
+    page = show(render_page([PageProfile("x", replace(analysis, results=results))], {}))
+    points = page.locator("#detail .point")
+    assert page.locator("#detail .point .modelled").count() == points.count() > 5
+    assert "not measured" in points.first.locator("title").text_content()
+    assert "open diamonds" in page.locator("#detail .legend").inner_text()
+    page.locator(".row").nth(1).click()
+    assert page.locator("#detail .point circle").count() > 5
+    assert page.locator("#detail .modelled").count() == 0
+
+
 def test_filters_and_order(show: Show, showcase_page: str) -> None:
     page = show(showcase_page)
     page.select_option("#point", "transaction (latency)")
@@ -215,6 +231,19 @@ def test_narrow_windows_show_list_or_panel(show: Show, showcase_page: str, width
     page.click(".back")
     assert page.locator("#list").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("width", [400, 500, 900, 1400])
+def test_a_list_of_any_width_has_intervals_and_names(show: Show, showcase_page: str, width: int) -> None:
+    page = show(showcase_page, width=width)
+    intervals = page.locator("#list .row .interval")
+    assert intervals.count() >= 5
+    assert all(interval.is_visible() for interval in intervals.all())
+    clipped = "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
+    assert width < 500 or page.locator("#list .row .line").evaluate_all(clipped) == 0
+    # Nothing is taller than its row.
+    outside = "all => all.filter(e => e.offsetHeight > e.parentElement.clientHeight).length"
+    assert page.locator("#list .row .numbers").evaluate_all(outside) == 0
 
 
 def test_colours_follow_the_system_until_chosen(show: Show, showcase_page: str) -> None:

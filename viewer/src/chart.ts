@@ -6,10 +6,12 @@ import { svg } from "./dom";
 import { FEW_DATA } from "./filter";
 import type { Band, Entry, Point, Quantile, Result } from "./model";
 import { type Domain, spread } from "./scales";
-import { percent, plusMinus, speedup } from "./words";
+import { interval, percent, speedup } from "./words";
 
 /** The reading of a curve without points. */
 const COMPANION = "companion";
+/** The reading of points that were computed, not measured. */
+const MODELLED = "modelled";
 
 export type Scale = ScaleLinear<number, number>;
 
@@ -62,7 +64,7 @@ export function largeChart(entry: Entry, domain: Domain, width: number, label: s
     group.append(bandPath(result, x, y, domain), fitPath(result, x, y, domain));
     // Others are read from the curve.
     const points = result.curve.filter((point) => point.speedup > 0 && point.experiments > 0);
-    group.append(...points.map((point) => pointMark(point, x, y, domain)));
+    group.append(...points.map((point) => pointMark(point, result.reading, x, y, domain)));
     group.append(...quantileMarks(result.quantiles, frame, x, y, domain));
     root.append(group);
   }
@@ -168,12 +170,12 @@ function beyond(point: Band, x: Scale, y: Scale, domain: Domain): SVGPathElement
   return svg("path", { class: "beyond", d: `M${px - 4},${py + d}L${px + 4},${py + d}L${px},${py}Z` });
 }
 
-function pointMark(point: Point, x: Scale, y: Scale, domain: Domain): SVGGElement {
+function pointMark(point: Point, reading: string, x: Scale, y: Scale, domain: Domain): SVGGElement {
   const px = x(point.speedup);
   const low = y(within(domain, point.low));
   const high = y(within(domain, point.high));
   const outside = point.effect > domain.high || point.effect < domain.low;
-  const tip = `${speedup(point.speedup)} faster: ${percent(point.effect)} ${plusMinus(point)} %, experiments: ${point.experiments}`;
+  const tip = `${speedup(point.speedup)} faster: ${percent(point.effect)} ${interval(point)} %, ${reading === MODELLED ? "not measured: estimated from shares of processor time" : `experiments: ${point.experiments}`}`;
   return svg(
     "g",
     { class: "point" },
@@ -187,8 +189,17 @@ function pointMark(point: Point, x: Scale, y: Scale, domain: Domain): SVGGElemen
       height: Math.abs(low - high) + 12,
     }),
     svg("line", { class: "interval", x1: px, x2: px, y1: low, y2: high }),
-    outside ? beyond(point, x, y, domain) : svg("circle", { cx: px, cy: y(point.effect), r: 3.2 }),
+    outside ? beyond(point, x, y, domain) : symbol(px, y(point.effect), reading),
   );
+}
+
+/** A dot; an open diamond for what was not measured. */
+function symbol(x: number, y: number, reading: string): SVGElement {
+  if (reading !== MODELLED) return svg("circle", { cx: x, cy: y, r: 3.2 });
+  return svg("path", {
+    class: "modelled",
+    d: `M${x - 4.5},${y}L${x},${y - 4.5}L${x + 4.5},${y}L${x},${y + 4.5}Z`,
+  });
 }
 
 /** Ticks, grid, and what the axes are called. */
@@ -217,7 +228,7 @@ export function drawAxes(
       ),
     );
   }
-  for (const tick of x.ticks(frame.width < 380 ? 4 : 8)) {
+  for (const tick of x.ticks(frame.width < 480 ? 4 : 8)) {
     const at = x(tick);
     root.append(
       svg("line", { class: "grid", x1: at, x2: at, y1: frame.top, y2: floor }),

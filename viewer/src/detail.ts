@@ -7,7 +7,7 @@ import { type Caller, type Entry, type Page, type Quantile, type Result, signOf,
 import { otherLoads } from "./loadview";
 import { shortFunction, splitLocation } from "./locations";
 import { ownDomain } from "./scales";
-import { percent, printable, share, slope, speedup, summary, title } from "./words";
+import { endsInFunction, percent, printable, share, slope, speedup, summary, title } from "./words";
 
 export function drawDetail(
   box: HTMLElement,
@@ -46,7 +46,9 @@ export function drawDetail(
 function fullName(result: Result): Child[] {
   return [
     h("code", {}, said(result.location)),
-    result.function ? h("span", {}, " in ", h("code", {}, said(result.function))) : null,
+    result.function && !endsInFunction(result)
+      ? h("span", {}, " in ", h("code", {}, said(result.function)))
+      : null,
     " ",
     h("a", { href: fragmentOf(result), class: "link" }, "link to this line"),
   ];

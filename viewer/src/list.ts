@@ -7,10 +7,9 @@
 import { smallChart } from "./chart";
 import { h, said } from "./dom";
 import { FEW_DATA, pointName } from "./filter";
-import { shortFunction } from "./locations";
 import { type Entry, type Result, signOf, valueAt } from "./model";
 import { type Domain, sharedDomain } from "./scales";
-import { percent, plusMinus, slope, speedup, TYPICAL, title } from "./words";
+import { interval, percent, slope, speedup, subtitle, TYPICAL, title } from "./words";
 
 /** Rows that are drawn above and below what is in view. */
 const SPARE = 4;
@@ -127,7 +126,7 @@ export class List {
         "div",
         { class: "names" },
         h("div", { class: "line", title: title(result) }, h("bdi", {}, title(result))),
-        h("div", { class: "function" }, said(shortFunction(result.function) || "–")),
+        h("div", { class: "function" }, said(subtitle(result) || "–")),
         h(
           "div",
           { class: "tags" },
@@ -180,7 +179,7 @@ function numbers(entry: Entry): HTMLElement {
   }
   return h(
     "div",
-    { class: "numbers" },
+    { class: "numbers single" },
     number(`at ${speedup(TYPICAL)}`, shown, ""),
     shown.best.effect > 0
       ? h(
@@ -206,6 +205,6 @@ function number(label: string, of: Result, which: string, more = ""): HTMLElemen
     { class: `number ${signOf(value, of)} ${which}` },
     h("span", { class: "of" }, label, h("span", { class: "roomy" }, more), " "),
     h("b", {}, percent(value.effect)),
-    h("span", { class: "interval roomy" }, ` ${plusMinus(value)} %`),
+    h("span", { class: "interval" }, ` ${interval(value)} %`),
   );
 }

@@ -12,8 +12,8 @@ import {
 } from "./loaddata";
 import { levelsChart, scalingChart, scalingThumbnail } from "./loadchart";
 import { shortFunction } from "./locations";
-import { type Entry, entryKey, type Page, type Profile, type Result, signOf } from "./model";
-import { percent, precise, printable, shortTime, slope } from "./words";
+import { type Band, type Entry, entryKey, type Page, type Profile, type Result, signOf } from "./model";
+import { interval, percent, precise, printable, shortTime, slope } from "./words";
 
 export const LOAD_FRAGMENT = "#view=load";
 /** Lines of which curves are drawn, and lines that are named, at most. */
@@ -171,12 +171,19 @@ function levelTable(scaling: Scaling, which: string): HTMLElement {
   );
 }
 
+/** The ends of the interval of a latency, or of a rate, against it. */
+function relative({ period, low, high }: Level, latency: boolean): Band {
+  const [first, last] = latency
+    ? [low / period - 1, high / period - 1]
+    : [period / high - 1, period / low - 1];
+  return { speedup: 0, effect: 0, low: first, high: last };
+}
+
 function levelCells(level: Level, latency: boolean): HTMLElement[] {
   const base = level.earlier === 0;
   const known = Number.isFinite(level.speedup) && !base;
   const sign = signOf({ low: level.speedupLow, high: level.speedupHigh }, { contention: true, caveat: "" });
-  const half = (level.high - level.low) / 2 / level.period;
-  const margin = Number.isFinite(half) ? ` ±${(100 * half).toFixed(1)} %` : "";
+  const margin = Number.isFinite(level.high) ? ` ${interval(relative(level, latency))} %` : "";
   return [
     h("td", {}, said(level.name)),
     h("td", {}, base ? "–" : shortTime(level.earlier)),

@@ -25,14 +25,44 @@ export function speedup(fraction: number): string {
 
 export function slope(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
-  return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+  const shown = Math.abs(value).toFixed(2);
+  return Number(shown) === 0 ? shown : (value < 0 ? "−" : "+") + shown;
 }
 
-/** `±1.2`: half of an interval. */
-export function plusMinus(band: Band): string {
-  const half = 50 * (band.high - band.low);
-  if (!Number.isFinite(half)) return "±∞";
-  return `±${half < 100 ? half.toFixed(1) : Math.round(half).toLocaleString("en")}`;
+/** How far the middle of an interval may be from the effect: `cozcli/reports/intervals.py` has the same rule. */
+const [MAX_OFF_PART, MAX_OFF, LAST_DIGIT] = [0.1, 0.005, 0.0005];
+/** Intervals less wide than this on either side, and ends nearer to 0, are shown with a decimal. */
+const [NARROW, NEAR_NONE] = [0.1, 0.005];
+/** From here on, all that an end says is that nothing is known. */
+const UNKNOWN = 10;
+
+/** Does `effect ± half` say where the interval ends, and whether it includes 0? */
+function isEven({ effect, low, high }: Band): boolean {
+  const half = (high - low) / 2;
+  const off = Math.abs(effect - (low + high) / 2);
+  if (!(off <= Math.min(Math.max(MAX_OFF_PART * half, LAST_DIGIT), MAX_OFF))) return false;
+  return low > 0 === effect - half > 0 && high < 0 === effect + half < 0;
+}
+
+/** `±1.2` or `[−0.3, +12.5]`. */
+export function interval(band: Band): string {
+  const { low, high } = band;
+  const half = (high - low) / 2;
+  if (isEven(band)) {
+    return `±${half < 1 ? (100 * half).toFixed(1) : Math.round(100 * half).toLocaleString("en")}`;
+  }
+  const digits = half < NARROW || Math.min(Math.abs(low), Math.abs(high)) < NEAR_NONE ? 1 : 0;
+  const end = (value: number) =>
+    Math.abs(value) < UNKNOWN ? percent(value, digits) : value > 0 ? ">1000" : "<−1000";
+  return `[${end(low)}, ${end(high)}]`;
+}
+
+/** The size of an effect that is certain, whatever its sign: `12.5 % (±1.0)` or `12.5 % (11.0 to 18.2)`. */
+function size(band: Band): string {
+  const sizes = [Math.abs(band.low), Math.abs(band.high)].sort((x, y) => x - y);
+  const ends = sizes.map((end) => (end < UNKNOWN ? (100 * end).toFixed(1) : "more than 1000"));
+  const amount = isEven(band) ? interval(band) : ends.join(" to ");
+  return `${(100 * Math.abs(band.effect)).toFixed(1)} % (${amount})`;
 }
 
 export function share(fraction: number): string {
@@ -79,9 +109,17 @@ export function printable(text: string): string {
 
 /** How a location is called in a list. */
 export function title(result: Result): string {
-  return printable(
-    result.target === "function" ? shortFunction(result.function) || result.short : result.short,
-  );
+  return printable(endsInFunction(result) ? shortFunction(result.function) : result.short);
+}
+
+/** What stands below the title: the function, or, where that is the title, the file. */
+export function subtitle(result: Result): string {
+  return endsInFunction(result) ? result.file : shortFunction(result.function);
+}
+
+/** Has the location the function in it? */
+export function endsInFunction(result: Result): boolean {
+  return result.function !== "" && result.location.endsWith(`:${result.function}`);
 }
 
 /** The result in one or two sentences. */
@@ -90,13 +128,13 @@ export function summary(result: Result): string {
   if (!value) return "";
   const condition = `If ${changed(result)} were ${speedup(value.speedup)} ${isWaiting(result) ? "shorter" : "faster"}, `;
   const point = `“${printable(pointName(result))}”`;
-  const amount = `${Math.abs(100 * value.effect).toFixed(1)} % (${plusMinus(value)})`;
+  const amount = size(value);
   if (value.low > 0) {
     return `${condition}${point} would take ${amount} less time.${continuation(result)}${caveat(result)}${doubts(result)}`;
   }
   if (value.high < 0)
     return `${condition}${point} would take ${amount} more time.${caveat(result)}${doubts(result)}`;
-  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${plusMinus(value)} %).`;
+  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${interval(value)} %).`;
 }
 
 function isWaiting(result: Result): boolean {

@@ -11,6 +11,8 @@ export interface Given {
   load?: string;
   effect?: (speedup: number) => number;
   half?: number;
+  /** How far the interval reaches above the effect; by default as far as below. */
+  above?: number;
   marks?: string[];
   contention?: boolean;
   shape?: Shape;
@@ -28,6 +30,7 @@ const SPEEDUPS = [0, 0.1, 0.25, 0.4, 0.5, 0.75, 1];
 export function rawResult(given: Given = {}): object {
   const effect = given.effect ?? ((s: number) => s / 2);
   const half = given.half ?? 0.01;
+  const above = given.above ?? half;
   const s = given.speedups ?? SPEEDUPS;
   const to = given.fitTo ?? s.at(-1) ?? 1;
   const grid = Array.from({ length: 11 }, (_, i) => (to * i) / 10);
@@ -35,7 +38,7 @@ export function rawResult(given: Given = {}): object {
   const columns = (at: number[]) => ({
     e: at.map(effect),
     l: at.map((x) => effect(x) - (x > 0 ? half : 0)),
-    h: at.map((x) => effect(x) + (x > 0 ? half : 0)),
+    h: at.map((x) => effect(x) + (x > 0 ? above : 0)),
   });
   return {
     target: given.target ?? "line",
@@ -56,7 +59,7 @@ export function rawResult(given: Given = {}): object {
     reading: given.reading ?? "measured",
     caveat: given.caveat ?? "",
     rests_on: "70 experiments",
-    told: [told, effect(told), effect(told) - half, effect(told) + half],
+    told: [told, effect(told), effect(told) - half, effect(told) + above],
     callers: [],
     locks: [],
     instances: [],

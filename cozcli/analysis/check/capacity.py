@@ -183,6 +183,7 @@ def within_capacity(
     excludes_none = adjusted_low > 0 or adjusted_high < 0
     fit = result.fit
     fitted = [at(*each) for each in zip(fit.speedup, fit.effect, fit.low, fit.high, strict=True)]
+    curve = tuple(_limited(point, at) if point.speedup > 0 else point for point in result.curve)
     return replace(
         result,
         slope=slope,
@@ -192,7 +193,8 @@ def within_capacity(
         adjusted_high=adjusted_high,
         significant=result.significant and excludes_none,
         contention=result.contention and excludes_none,
-        curve=tuple(_limited(point, at) if point.speedup > 0 else point for point in result.curve),
+        curve=curve,
+        is_modelled=any(old.effect != new.effect for old, new in zip(result.curve, curve, strict=True)),
         fit=replace(
             fit,
             effect=tuple(effect for effect, _, _ in fitted),

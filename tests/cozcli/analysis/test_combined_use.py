@@ -13,12 +13,14 @@ from combined_profiles import SHAPES, Measurement, Program
 from in_fork import coz
 from synthetic import to_bytes
 
+from cozcli.analysis.analyse import analyse
 from cozcli.analysis.check.threshold_syntax import parse_threshold
 from cozcli.analysis.check.threshold_verdict import check_threshold
 from cozcli.analysis.compare import baseline_periods, compare
 from cozcli.analysis.estimate.shape import effect_at
+from cozcli.analysis.rank.rest import hardly_matters
 from cozcli.analysis.result import Analysis, Mark
-from cozcli.profile.profile import collect_runs
+from cozcli.profile.profile import collect_runs, load_profile
 from cozcli.profile.reader import ReadProblems, read_records
 
 LINES = 60
@@ -146,6 +148,26 @@ def test_diff_has_the_lines_that_matter_and_a_sentence(folder: Path) -> None:
     everything = coz("diff", "--csv", "a.coz", "b.coz", cwd=folder).stdout
     both = sum(line.startswith("both,") for line in everything.splitlines())
     assert both == len(rows) + int(rest.split()[0])
+
+
+def test_diff_of_two_programs_that_share_a_library_lists_none_of_its_lines_and_warns(folder: Path) -> None:
+    matters = set()
+    for name in "ab":
+        results = analyse(load_profile([str(folder / f"{name}.coz")])).results
+        matters |= {result.location for result in results if not hardly_matters(result)}
+    text = (folder / "b.coz").read_text().replace('"/src/program"', '"/src/other"')
+    for location in matters:
+        text = text.replace(f'"{location}"', f'"{location.replace("program.c", "other.c")}"')
+    (folder / "other.coz").write_text(text)
+    done = coz("diff", "a.coz", "other.coz", cwd=folder)
+    assert (
+        "coz: warning: nothing that the profiles have in common matters (A is of program, B of oth"
+        in done.stderr
+    )
+    assert "at 25%" not in done.stdout
+    common = LINES - len(matters)
+    assert f"No certain change in {common} lines" in done.stdout
+    assert f"\n{common} lines: no certain change, and at most " in done.stdout
 
 
 def test_a_merged_profile_says_what_its_parts_say_together(folder: Path) -> None:

@@ -191,6 +191,21 @@ def test_a_locale_without_unicode_still_gets_its_report(profile: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["view", "--top", "0"], "argument --top: must be a whole number of at least 1 (got '0')"),
+        (["view", "--top", "x"], "argument --top: must be a whole number of at least 1 (got 'x')"),
+        (["report", "--min-points", "1.5"], "must be a whole number of at least "),
+        (["compare", "-n", "1", "./a", "---", "vs", "./b"], "must be a whole number from "),
+    ],
+)
+def test_numbers_that_an_option_does_not_take(words: list[str], said: str, tmp_path: Path) -> None:
+    done = coz(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 def test_fail_if_ends_with_status_1_and_says_which(profile: Path) -> None:
     thresholds = ("--fail-if", "a.c:1 > 10%", "--fail-if", "a.c:1 > 99%")
     done = coz("report", "--csv", *thresholds, cwd=profile)
@@ -199,8 +214,23 @@ def test_fail_if_ends_with_status_1_and_says_which(profile: Path) -> None:
     assert "99%" not in done.stderr
     assert coz("report", *thresholds[2:], cwd=profile).returncode == 0
     missing = coz("report", "--fail-if", "nowhere.c > 1%", cwd=profile)
-    assert missing.returncode == 0
-    assert "no line and progress point of the profile matches" in missing.stderr
+    assert missing.returncode == 2
+    assert "coz: error: the threshold 'nowhere.c > 1%' cannot be checked" in missing.stderr
+    moved = coz("report", "--fail-if", "a.c:7 > 1%", cwd=profile)
+    assert moved.returncode == 2
+    assert "The closest lines are /src/a.c:2, /src/a.c:1" in moved.stderr
+    assert "its points are request" in moved.stderr
+    assert coz("report", "--fail-if", "a.c:1 > 99% on reqest", cwd=profile).returncode == 2
+    both = coz("report", "--fail-if", "nowhere.c > 1%", *thresholds[:2], cwd=profile)
+    assert both.returncode == 1
+    assert "coz: warning: the threshold 'nowhere.c > 1%'" in both.stderr
+    line = {"location": "/src/a.c:7", "function": "f", "count": 1}
+    samples = {"type": "samples", "run_time": 1, "total": 1, "lines": [line]}
+    with (profile / "profile.coz").open("a") as stream:
+        stream.write(json.dumps(samples) + "\n")
+    rare = coz("report", "--fail-if", "a.c:7 > 1%", cwd=profile)
+    assert rare.returncode == 0
+    assert "takes too little time to have been measured" in rare.stderr
     refused = coz("report", "--fail-if", "a.c:1", cwd=profile)
     assert refused.returncode == 2
     assert "LINE > N% or LINE < N%" in refused.stderr

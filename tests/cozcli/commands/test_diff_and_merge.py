@@ -54,6 +54,9 @@ def test_diff_of_profiles_without_a_common_line(folder: Path) -> None:
     done = coz("diff", "a.coz", "classic-0.2.2.tab.coz", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "have no line and progress point in common" in done.stdout
+    assert "coz: warning: the profiles have no line and progress point in common: nothing can" in done.stderr
+    assert "coz: hint: compare profiles of one program" in done.stderr
+    assert "in common" not in coz("diff", "a.coz", "b.coz", cwd=folder).stderr
     assert coz("diff", "a.coz", "none.coz", cwd=folder).returncode == 2
 
 

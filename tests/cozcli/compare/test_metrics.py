@@ -106,11 +106,26 @@ def report_of(*names, change=0.8):
     return reports.Report(sides, plan, 0.01, collected, comparisons, [], {})
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ((12.3, 11.0, 14.2), ["12", "11", "14"]),
+        ((3.04, 3.02, 3.05), ["3.04", "3.02", "3.05"]),
+        ((3.04, 2.94, 3.14), ["3.0", "2.9", "3.1"]),
+        ((20.0, 20.0, 20.0), ["20", "20", "20"]),
+        ((-0.001, -0.002, 0.003), ["-0.001", "-0.002", "0.003"]),
+        ((-0.001, -0.3, 0.3), ["0.00", "-0.30", "0.30"]),
+    ],
+)
+def test_the_ends_of_narrow_intervals_can_be_told_apart(given, shown):
+    assert reports.figures(*given) == shown
+
+
 def test_sentences_about_rates_and_latencies():
-    assert "B is slower: its rate of done is 20 % lower [20, 20] (8 pairs)." in reports.render(
+    assert "B is slower: its rate of done is 20.0 % lower [19.9, 20.0] (8 pairs)." in reports.render(
         report_of("progress:done"), None
     )
-    assert "B is slower: its mean latency of step is 25 % higher" in reports.render(
+    assert "B is slower: its mean latency of step is 24.9 % higher [24.9, 25.0]" in reports.render(
         report_of("latency:step"), None
     )
     same = reports.render(report_of("progress:done", change=1), None)

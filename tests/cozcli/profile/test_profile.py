@@ -47,7 +47,25 @@ def test_a_pipe_of_the_shell_is_read() -> None:
 
 def test_empty(tmp_path: Path) -> None:
     (tmp_path / "p").write_bytes(b"")
-    assert "empty" in error_text(tmp_path / "p")
+    assert "is an empty file: the run ended before the profiler started" in error_text(tmp_path / "p")
+
+
+def test_what_breaks_off_says_where(tmp_path: Path) -> None:
+    lines = to_bytes(Model([Line("/a.c:1", lambda s: 0.5 * s)]).records(4)).splitlines(keepends=True)
+    path = tmp_path / "p.coz"
+    path.write_bytes(lines[0][:40])
+    assert "p.coz breaks off within its first record" in error_text(path)
+    cause = {1: "ended or was killed before the first one", 2: "1 experiment, but no line has both"}
+    for whole, text in cause.items():
+        path.write_bytes(b"".join(lines[:whole]) + lines[whole][:-9])
+        with pytest.raises(CozError) as caught:
+            analyse(load_profile([str(path)]))
+        assert text in caught.value.problem.text
+        assert f"p.coz breaks off in line {whole + 1}: the program was killed" in caught.value.problem.text
+        path.write_bytes(b"".join(lines[:whole]))
+        with pytest.raises(CozError) as caught:
+            analyse(load_profile([str(path)]))
+        assert "breaks off" not in caught.value.problem.text
 
 
 def test_something_else(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.rank.rest import MATTERS, divide
 from cozcli.analysis.result import Analysis, Mark
 from cozcli.cli import build_parser
+from cozcli.reports.figure import write_figure
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.page import PageProfile, render_page
-from cozcli.reports.reading import OF_A_PICTURE, Reading, reading_of
+from cozcli.reports.reading import MODELLED, OF_A_PICTURE, Reading, reading_of
 from cozcli.reports.summary import describe_rest
 from cozcli.reports.table_reports import CsvReport, MarkdownReport
 from cozcli.reports.text import TextReport
@@ -126,6 +127,20 @@ def test_pictures_have_the_lines_that_matter_dotted_where_never_main(
     assert f"; {len(shown)} of {len(shown) + len(rest)} curves." in svg
     assert OF_A_PICTURE in svg
     assert f"coz: not drawn: {describe_rest(rest)}\n" in capsys.readouterr().err
+
+
+def test_points_that_cores_forbid_to_measure_are_told_from_measured_ones(
+    analysis: Analysis, tmp_path: Path
+) -> None:
+    main, never = (
+        next(result for result in analysis.results if reading_of(result) is reading)
+        for reading in (Reading.COMBINED, Reading.COMPANION)
+    )
+    modelled = [replace(result, is_modelled=True) for result in (main, never)]
+    assert [reading_of(result) for result in modelled] == [Reading.MODELLED, Reading.COMPANION]
+    for result, is_said in ((main, False), (modelled[0], True)):
+        write_figure(replace(analysis, results=(result,)), tmp_path / "p.svg")
+        assert (MODELLED in (tmp_path / "p.svg").read_text()) == is_said
 
 
 def test_a_loss_is_in_the_sentence_where_it_may_be_larger(analysis: Analysis) -> None:

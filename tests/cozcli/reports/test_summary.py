@@ -117,7 +117,7 @@ def test_where_only_bounds_are_known_they_are_said(low: float, high: float, word
     assert words in sentence(result, "a.c:1", "request")
     shown = TextReport().render(replace(ANALYSIS, results=(result,)))
     assert cell in shown
-    assert ("rely on its bounds only" in shown) == ("[" in cell)
+    assert ("rely on the ends of skewed ones only" in shown) == ("[" in cell)
 
 
 def test_losses_between_bounds_are_told_as_losses() -> None:

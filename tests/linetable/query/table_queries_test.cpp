@@ -13,13 +13,15 @@ using coz::SourceScope;
 
 namespace {
 
-LineTable sample() {
+LineTable table_of(const std::string& bytes) {
   const TemporaryFolder folder;
-  write_whole(folder / "table", sample_table());
+  write_whole(folder / "table", bytes);
   LineTable table;
   REQUIRE(LineTable::open((folder / "table").c_str(), table) == nullptr);
   return table;
 }
+
+LineTable sample() { return table_of(sample_table()); }
 
 }  // namespace
 
@@ -42,6 +44,24 @@ TEST_CASE("the scope of a table is described", "[linetable][queries]") {
         R"("all_files":["/src/a.c","/src/b.h","/usr/include/c.h"],"chosen":[]})");
   CHECK(describe_scope(table, SourceScope("c.h"), {})
             .starts_with(R"({"lines":1,"functions":1,"files":["/usr/include/c.h"],)"));
+}
+
+TEST_CASE("files are listed with the program's own first, then by their lines",
+          "[linetable][queries]") {
+  TableBuilder builder;
+  const auto system = builder.add_file("/usr/include/c++/12/vector");
+  const auto own = builder.add_file("/src/a.c");
+  const auto longer = builder.add_file("/src/b.c");
+  builder.add_range(0x10, 0x40, builder.add_function_scope(builder.add_function("f")));
+  for (std::uint32_t line = 1; line < 9; ++line) {
+    const auto file = line < 5 ? system : line < 6 ? own : longer;
+    builder.add_row(0x10 + line, builder.add_line(file, line));
+  }
+  builder.add_row(0x40, kNoLine);
+  const LineTable table = table_of(builder.finish(kSampleBase, kSampleBuildId));
+  CHECK(describe_scope(table, SourceScope("%"), {})
+            .find(R"("all_files":["/src/b.c","/src/a.c","/usr/include/c++/12/vector"])") !=
+        std::string::npos);
 }
 
 TEST_CASE("a line is found, or its neighbours are", "[linetable][queries]") {

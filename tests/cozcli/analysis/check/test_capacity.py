@@ -133,6 +133,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> LineResult:
 def test_curve_fit_and_slope_are_bounded_alike(result: LineResult) -> None:
     capacity = Capacity(1.0, 1.0, {result.location: (0.3, MANY)})
     found = within_capacity(result, capacity)
+    assert found.is_modelled
     assert found.slope == pytest.approx(0.3)
     assert found.slope_high <= 0.3 + math.hypot(MODEL_ERROR, 0.3 * MODEL_ERROR_PART) + 1e-4
     assert found.adjusted_low > 0
@@ -148,6 +149,7 @@ def test_a_line_without_a_sure_effect_moves_if_it_surely_works_for_the_visits(re
     unsure = LineResult(**{**result.__dict__, "slope": 0.0, "slope_low": -0.1, "slope_high": 0.1})
     shares = {result.location: (0.3, MANY)}
     assert within_capacity(unsure, Capacity(1.0, 1.0, shares)).slope == 0
+    assert not within_capacity(result, Capacity(0.1, 0.1, {result.location: (1.0, MANY)})).is_modelled
     coupled = frozenset({(result.location, result.point)})
     assert within_capacity(unsure, Capacity(1.0, 1.0, shares, coupled)).slope == pytest.approx(0.3)
 

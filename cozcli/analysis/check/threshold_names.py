@@ -1,0 +1,53 @@
+"""What a threshold means that no result has: targets too rare to be measured, or a name that may be wrong."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from os.path import basename
+
+from cozcli.analysis.check.threshold_syntax import Threshold
+from cozcli.analysis.input.locations import matches_line
+from cozcli.analysis.result import Analysis
+from cozcli.profile.profile import Run
+
+MAX_CLOSEST = 4
+
+
+def is_sampled(threshold: Threshold, runs: Iterable[Run]) -> bool:
+    """Does any sample lie in what it names?"""
+    return any(
+        matches_line(threshold.line, line.location, line.function)
+        for run in runs
+        if run.samples
+        for line in run.samples.lines
+    )
+
+
+def known_points(analysis: Analysis) -> list[str]:
+    """The progress points of results."""
+    return sorted({result.point for result in analysis.results})
+
+
+def closest(pattern: str, analysis: Analysis, runs: Iterable[Run]) -> list[str]:
+    """Locations that may be meant: of the same file those next to the line; else similar names; else the
+    leading ones.
+    """
+    sampled = (line.location for run in runs if run.samples for line in run.samples.lines)
+    known = list(dict.fromkeys([*(result.location for result in analysis.results), *sampled]))
+    path, _, number = pattern.rpartition(":")
+    file = basename(path or number)
+    same = [location for location in known if basename(location.rpartition(":")[0]) == file]
+    if same and number.isdigit():
+        same.sort(key=lambda location: abs(_number(location) - int(number)))
+    return (same or _similar(pattern, known) or known)[:MAX_CLOSEST]
+
+
+def _similar(pattern: str, known: Sequence[str]) -> list[str]:
+    names = {basename(location): location for location in reversed(known)}
+    return [names[name] for name in difflib.get_close_matches(basename(pattern), names, MAX_CLOSEST)]
+
+
+def _number(location: str) -> int:
+    digits = location.rpartition(":")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
