@@ -216,12 +216,24 @@ auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Ca
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
-// time shorter, so it earns no credit. Where the wait itself may be made shorter, a request comes
+// time shorter, so it earns no credit, unless `released_by(result)` names what another thread has
+// released to end it (else kNoObject). Where the wait itself may be made shorter, a request comes
 // when it would in effective time, so the thread pays first: another may be before it in a queue.
+template <typename Call, typename ReleasedBy>
+auto wait_for_outside(ThreadDelays& delays, Call call, ReleasedBy released_by) {
+  if (delays.follows_waits()) delays.settle();
+  const bool accounted = delays.before_blocking();
+  const auto result = call();
+  if (accounted) {
+    const std::uintptr_t object = released_by(result);
+    delays.after_blocking(object != kNoObject ? WakeSource::kThread : WakeSource::kExternal,
+                          object);
+  }
+  return result;
+}
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {
-  if (delays.follows_waits()) delays.settle();
-  return wait(delays, kNoObject, call, [](const auto&) { return WakeSource::kExternal; });
+  return wait_for_outside(delays, call, [](const auto&) { return kNoObject; });
 }
 
 }  // namespace coz::rules

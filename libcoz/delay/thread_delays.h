@@ -120,6 +120,11 @@ class ThreadDelays {
     const auto waker = find_other(object);
     return waker && waker->at >= state_.blocked_at.since;
   }
+  // The same where a handler in this thread may have released it last.
+  bool was_released_by_any(std::uintptr_t object) const noexcept {
+    const auto waker = environment_.wakers.find(object);
+    return waker && waker->at >= state_.blocked_at.since;
+  }
 
   void count_release() noexcept {
     state_.releases.store(state_.releases.load(std::memory_order_relaxed) + 1,

@@ -267,7 +267,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.target_samples = record.target_samples_so_far - opening.target_samples;
   record.samples = counts_.histogram.total() - opening.samples;
   record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe.get());
-  record.run_time = time - start_ - delay - unsampled_;
+  record.run_time = run_time(time, delay);
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
   record.flows = flows_.results();
@@ -373,6 +373,7 @@ void Experimenter::finish_whole() {
 
 void Experimenter::finish() {
   if (options_.end_to_end) finish_whole();
+  look_for_idle_ends(true);
   log_.append(samples_record(true));
 }
 

@@ -30,6 +30,7 @@
 #include "experiment/experiment_options.h"
 #include "experiment/fixed_targets.h"
 #include "experiment/flow_meter.h"
+#include "experiment/idle_ends.h"
 #include "experiment/partners.h"
 #include "experiment/queue_settling.h"
 #include "experiment/random.h"
@@ -142,7 +143,13 @@ class Experimenter {
   std::vector<CompanionResult> companion_results();
   // May windows have companions now?
   bool combines() const;
-  Nanoseconds run_time() const { return now() - start_ - global_delay() - unsampled_; }
+  // Effective, without reference windows and idle ends; at the real time `at`, with G as it was
+  // then.
+  Nanoseconds run_time(Nanoseconds at, Nanoseconds delay) const {
+    return at - start_ - delay - unsampled_ - idle_ends_.idle();
+  }
+  Nanoseconds run_time() const { return run_time(now(), global_delay()); }
+  void look_for_idle_ends(bool last);
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
   ExperimentRecord describe(std::uint32_t target, int speedup, const Opening& opening) const;
@@ -207,6 +214,7 @@ class Experimenter {
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows
+  IdleEnds idle_ends_;
   Nanoseconds next_checkpoint_;
   Nanoseconds departed_released_ = 0;  // when that was
   std::uint64_t block_ = 0;

@@ -103,7 +103,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
   counters_.refresh();
   const Nanoseconds time = now();
   SamplesRecord record;
-  record.run_time = time - start_ - global_delay() - unsampled_;
+  record.run_time = run_time(time, global_delay());
   record.duration = time - start_;
   record.total = counts_.histogram.total();
   record.in_scope = counts_.histogram.in_scope();
@@ -137,9 +137,23 @@ SamplesRecord Experimenter::samples_record(bool final) {
   return record;
 }
 
+// Samples stand for processor time.
+void Experimenter::look_for_idle_ends(bool last) {
+  if (options_.end_to_end) return;  // there the whole run is measured
+  counters_.refresh();
+  IdleEnds::Totals totals;
+  totals.run_time = now() - start_ - global_delay() - unsampled_;
+  totals.processor_time = static_cast<Nanoseconds>(counts_.histogram.total()) * options_.period;
+  for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
+    totals.visits += shared_.points[i].visits();
+  }
+  idle_ends_.look(totals, last);
+}
+
 void Experimenter::checkpoint_if_due() {
   const Nanoseconds time = now();
   release_departed_if_due();
+  look_for_idle_ends(false);
   if (time < next_checkpoint_) return;
   log_.append(samples_record(false));
   // At growing intervals: a program that is killed loses at most half of its histogram, and the log

@@ -17,6 +17,7 @@
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
 #include "interpose/object_keys.h"
+#include "interpose/signal_wakes.h"
 #include "lifecycle/runtime.h"
 #include "thread/session.h"
 
@@ -159,17 +160,21 @@ class FollowedWait {
   Waits::Wait wait_;
 };
 
-// A wait that no thread of the program ends: no credit.
+// A wait that no thread of the program ends, but by a signal: no credit else.
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {
   auto delays = Session::current_delays();
   if (!delays) return call();
   const KernelCall kernel_call;
-  if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call);
-  return rules::wait_for_outside(*delays, [&] {
+  const auto released_by = [&](long result) {
+    return signal_that_ended(*delays, is_interrupted(result));
+  };
+  if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call, released_by);
+  const auto followed = [&] {
     const FollowedWait wait(*delays, wait_class);
     return call();
-  });
+  };
+  return rules::wait_for_outside(*delays, followed, released_by);
 }
 
 }  // namespace coz

@@ -3,8 +3,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "interpose/blocking.h"
 #include "interpose/export.h"
+#include "interpose/signal_wakes.h"
 #include "kernel/real.h"
 #include "signals/program_signals.h"
 
@@ -13,8 +16,20 @@ namespace {
 using coz::program_signals;
 using coz::WakeSource;
 
-// Threads that wait for a signal are found by its number: no object lives at so low an address.
-std::uintptr_t key(int signal) { return static_cast<std::uintptr_t>(signal); }
+// Of signals to a group of processes, and without --tree of all signals.
+constexpr pid_t kAnyProcess = 0;
+// Of any signal: what says whether there is one at all to be looked for.
+constexpr int kAnySignal = 0;
+
+// What a sender releases: the signal, and with --tree the process that it is for. No object lives
+// at an address with the highest bit.
+std::uintptr_t signal_key(int signal, pid_t process) {
+  constexpr std::uintptr_t kHighest = std::uintptr_t{1} << 63;
+  return kHighest | static_cast<std::uintptr_t>(process) << 8 | static_cast<std::uintptr_t>(signal);
+}
+
+bool is_tree() { return coz::Session::object_salt() != 0; }
+pid_t this_process() { return is_tree() ? coz::Session::own_process() : kAnyProcess; }
 
 // `wait` returns the signal that came, or a value below 1; `sender_of` that the key of what a
 // thread of the program has sent, or kNoObject. errno is as `wait` left it.
@@ -31,12 +46,15 @@ COZ_WRAPPER_PART int wait_for_signal(Wait wait, SenderOf sender_of) {
   return came;
 }
 
-// A handler has ended a wait with this mask, and nothing says for which signal: the key of one that
-// another thread has sent meanwhile, if there is one.
-std::uintptr_t sent_meanwhile(const coz::ThreadDelays& delays, const sigset_t& mask) {
-  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
-    if (sigismember(&mask, signal) == 0 && delays.was_released_meanwhile(key(signal))) {
-      return key(signal);
+// The key of a signal that another thread has sent to this process since this one blocked, and of
+// which `may_be(signal)`. Handlers in this thread may have sent it others meanwhile.
+template <typename MayBe>
+std::uintptr_t sent_meanwhile(const coz::ThreadDelays& delays, MayBe may_be) {
+  for (const pid_t receiver : {this_process(), kAnyProcess}) {
+    if (!delays.was_released_by_any(signal_key(kAnySignal, receiver))) continue;
+    for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+      const std::uintptr_t key = signal_key(signal, receiver);
+      if (may_be(signal) && delays.was_released_meanwhile(key)) return key;
     }
   }
   return coz::kNoObject;
@@ -70,14 +88,18 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
         [](int came) { return coz::is_interrupted(came); });
   };
   return wait_for_signal(wait, [&](const coz::ThreadDelays&, int came) {
-    return came > 0 && out->si_pid == getpid() ? key(came) : coz::kNoObject;
+    const pid_t self = getpid();
+    return came > 0 && out->si_pid == self ? signal_key(came, this_process()) : coz::kNoObject;
   });
 }
 
-COZ_WRAPPER_PART void before_signalling(int signal) {
+// `process`: as kill() has it, 0 or less for groups.
+COZ_WRAPPER_PART void before_signalling(pid_t process, int signal) {
   if (signal == 0) return;
   if (auto delays = coz::Session::current_delays()) {
-    delays->before_waking(key(signal), coz::ReleaseTime::kNoted);
+    const pid_t receiver = is_tree() && process > 0 ? process : kAnyProcess;
+    delays->before_waking(signal_key(kAnySignal, receiver), coz::ReleaseTime::kNoted);
+    delays->before_waking(signal_key(signal, receiver), coz::ReleaseTime::kNoted);
   }
 }
 
@@ -89,8 +111,21 @@ int to_send(pid_t process, int signal) noexcept {
 
 }  // namespace
 
+std::uintptr_t coz::signal_that_ended(const ThreadDelays& delays, bool interrupted) noexcept {
+  if (interrupted) return sent_meanwhile(delays, [](int) { return true; });
+  std::optional<sigset_t> blocked;
+  return sent_meanwhile(delays, [&](int signal) {
+    if (!blocked) {
+      const int saved = errno;
+      pthread_sigmask(SIG_BLOCK, nullptr, &blocked.emplace());
+      errno = saved;
+    }
+    return sigismember(&*blocked, signal) == 1;
+  });
+}
+
 COZ_EXPORT int pthread_kill(pthread_t thread, int signal) noexcept {
-  before_signalling(signal);
+  before_signalling(this_process(), signal);
   return COZ_REAL(pthread_kill)(thread, program_signals.to_send(signal));
 }
 
@@ -99,27 +134,27 @@ COZ_EXPORT int raise(int signal) noexcept {
 }
 
 COZ_EXPORT int kill(pid_t process, int signal) noexcept {
-  before_signalling(signal);
+  before_signalling(process, signal);
   return COZ_REAL(kill)(process, to_send(process, signal));
 }
 
 COZ_EXPORT int killpg(pid_t group, int signal) noexcept {
-  before_signalling(signal);
+  before_signalling(-group, signal);
   return COZ_REAL(killpg)(group, signal);
 }
 
 COZ_EXPORT int tgkill(pid_t process, pid_t thread, int signal) {
-  before_signalling(signal);
+  before_signalling(process, signal);
   return COZ_REAL(tgkill)(process, thread, to_send(process, signal));
 }
 
 COZ_EXPORT int sigqueue(pid_t process, int signal, const sigval value) noexcept {
-  before_signalling(signal);
+  before_signalling(process, signal);
   return COZ_REAL(sigqueue)(process, to_send(process, signal), value);
 }
 
 COZ_EXPORT int pthread_sigqueue(pthread_t thread, int signal, const sigval value) noexcept {
-  before_signalling(signal);
+  before_signalling(this_process(), signal);
   return COZ_REAL(pthread_sigqueue)(thread, program_signals.to_send(signal), value);
 }
 
@@ -151,8 +186,9 @@ COZ_EXPORT int sigsuspend(const sigset_t* mask) {
     const coz::Interruptions of_this_call;
     return COZ_REAL(sigsuspend)(&own);
   };
-  return wait_for_signal(
-      wait, [&](const coz::ThreadDelays& delays, int) { return sent_meanwhile(delays, *mask); });
+  return wait_for_signal(wait, [&](const coz::ThreadDelays& delays, int) {
+    return sent_meanwhile(delays, [=](int signal) { return sigismember(mask, signal) == 0; });
+  });
 }
 
 COZ_EXPORT int pause() {

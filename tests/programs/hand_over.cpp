@@ -6,11 +6,13 @@
 // needs; where waiting is spinning ("spin-lock", "yield"), how often it was held up in what it did
 // next.
 #include <coz.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,6 +66,7 @@ sem_t semaphore;
 std::atomic<int> word{0};
 bool ready = false;
 pthread_t other;
+int signals = -1;  // a signalfd
 pthread_t child;
 
 void nothing() {}
@@ -163,11 +166,40 @@ const Means kMeans[] = {
        sigemptyset(&none);
        sigsuspend(&none);
      }},
+    // A handler ends a wait for something outside.
+    {"ppoll-interrupted", [] { signal(SIGUSR1, [](int) {}); }, [] { pthread_kill(other, SIGUSR1); },
+     [] {
+       sigset_t none;
+       sigemptyset(&none);
+       ppoll(nullptr, 0, nullptr, &none);
+     }},
+    {"signalfd",
+     [] {
+       sigset_t set;
+       sigemptyset(&set);
+       sigaddset(&set, SIGUSR1);
+       if (signals < 0) signals = signalfd(-1, &set, SFD_CLOEXEC);
+     },
+     [] { pthread_kill(other, SIGUSR1); },
+     [] {
+       pollfd input = {signals, POLLIN, 0};
+       poll(&input, 1, -1);
+       signalfd_siginfo info;
+       if (read(signals, &info, sizeof info) != sizeof info) abort();
+     }},
 };
 
 sem_t begun;
 sem_t done;
 std::atomic<long> pauses{0};
+std::atomic<long> given_at{0};  // nanoseconds
+constexpr long kLate = 1'000'000;
+
+long monotonic() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000L + time.tv_nsec;
+}
 
 // `wait` may have found what it waited for, or have been woken in vain.
 template <typename Wait>
@@ -176,6 +208,14 @@ void count_pauses(Wait wait) {
   wait();
   const long times = given_up() - before;
   if (times > 1) pauses += times - 1;
+}
+
+// Signals to any thread make the kernel look at who polls a signalfd, so its switches say nothing:
+// a wait that ends late was followed by a pause.
+template <typename Wait>
+void count_late_ends(Wait wait) {
+  wait();
+  if (monotonic() - given_at > kLate) ++pauses;
 }
 
 // Time for some samples, at which it would pay what it owes.
@@ -193,6 +233,8 @@ void* take_turns(void* passed) {
     if (means->is_spinning()) {
       means->wait();
       go_on_from(*means);
+    } else if (std::strcmp(means->name, "signalfd") == 0) {
+      count_late_ends(means->wait);
     } else {
       count_pauses(means->wait);
     }
@@ -208,6 +250,7 @@ void hand_over_by(const Means& means) {
     sem_post(&begun);
     usleep(500);  // the other waits by then, and owes nothing for the way there
     compute();
+    given_at = monotonic();
     means.give();
     sem_wait(&done);
     COZ_PROGRESS;

@@ -150,7 +150,7 @@ def other_calls(*names):
 
 HANDED_OVER_BY = [
     "mutex", "rwlock", "condition", "semaphore", "barrier", "atomic-wait", "spin-lock", "signal",
-    "sigsuspend", "join",
+    "sigsuspend", "ppoll-interrupted", "signalfd", "join",
     *other_calls("timedlock", "clocklock", "c11-mutex", "rwlock-writers", "rwlock-timed",
                  "c11-condition", "semaphore-timed", "yield"),
 ]  # fmt: skip
