@@ -17,7 +17,7 @@ from cozcli.profile.records import ExperimentRecord
 MAX_WAITING = 0.1
 #: Where the program's own threads fill this part of the cores, a smaller share says as much.
 MIN_FILLED, MAX_WAITING_IF_FILLED = 0.85, 0.05
-#: A program that fills this part of the cores is limited by them, not by load.
+#: A program whose threads had, or waited for, this part of the cores' time is limited by them, not by load.
 NEARLY_FILLED = 0.95
 #: A timer that takes fewer samples than this part of the planned number is mentioned.
 MIN_SAMPLING_RATE = 0.9
@@ -49,6 +49,18 @@ def filled(windows: Sequence[Window], runs: Sequence[Run]) -> float:
     baselines = [w for w in windows if w.record.speedup == 0 and w.record.processor_time > 0]
     could = sum(runs[window.run].record.cores * window.record.duration for window in baselines)
     return sum(window.record.processor_time for window in baselines) / could if could else 0.0
+
+
+def limited_by_cores(windows: Sequence[Window], runs: Sequence[Run]) -> bool:
+    """Were the cores busy in baselines, with this program, or others while its threads waited?
+
+    A client on the same machine takes what is left of them.
+    """
+    baselines = [w for w in windows if w.record.speedup == 0 and w.record.processor_time > 0]
+    could = sum(runs[window.run].record.cores * window.record.duration for window in baselines)
+    wanted = sum(w.record.processor_time + max(w.record.core_wait, 0) for w in baselines)
+    busy = sum(w.record.processor_time + taken_by_others(w.record) for w in baselines)
+    return 0 < NEARLY_FILLED * could <= min(wanted, busy)
 
 
 def taken_by_others(record: ExperimentRecord) -> int:

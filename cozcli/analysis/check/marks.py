@@ -10,9 +10,8 @@ from cozcli.analysis import messages
 from cozcli.analysis.check.cores import (
     MAX_WAITING,
     MIN_SAMPLING_RATE,
-    NEARLY_FILLED,
-    filled,
     lacks_cores,
+    limited_by_cores,
     sampling_rate_achieved,
     waiting_share,
 )
@@ -77,8 +76,7 @@ def find_marks(
     for key in transient | {(*pair, THROUGHPUT) for pair in unsteady - lasting}:
         marks.by_result[key].add(Mark.NOT_STEADY)
     everything = [window for windows in by_target.values() for window in windows]
-    has_time_to_spare = filled(everything, runs) < NEARLY_FILLED
-    paced = open_loop_marks(by_target, phases, unsteady | lent) if has_time_to_spare else {}
+    paced = {} if limited_by_cores(everything, runs) else open_loop_marks(by_target, phases, unsteady | lent)
     for point, (mark, locations) in paced.items():
         marks.warnings.append(
             messages.limited_by_load(point)

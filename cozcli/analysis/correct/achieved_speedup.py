@@ -25,6 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from cozcli.analysis.correct.protocol import Context
+from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.series import Factor, Series
 from cozcli.analysis.input.windows import POOL
 from cozcli.analysis.result import THROUGHPUT
@@ -52,8 +53,12 @@ class AchievedSpeedup:
 def correct_for_achieved_speedup(series: Series) -> Series:
     """One series.
 
-    Latency points, windows outside of blocks, and lines of too few windows stay as they are.
+    Latency points, windows outside of blocks, and lines of too few windows stay as they are. So do waits, which
+    are charged for all of their time: there is no chance in it, and where several threads wait for the same,
+    the time for each visit depends on the speedup.
     """
+    if series.location.startswith(WAITING):
+        return series
     usable = _usable(series)
     if series.kind != THROUGHPUT or np.count_nonzero(usable) < MIN_FREEDOM:
         return series

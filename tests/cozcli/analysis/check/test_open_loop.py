@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from cozcli.analysis.check.cores import limited_by_cores
 from cozcli.analysis.check.open_loop import open_loop_marks
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.result import Mark, Phase
-from cozcli.profile.records import ExperimentRecord, ThroughputPoint
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord, RunRecord, ThroughputPoint
 
 DURATION = 150_000_000
 SPEEDUPS = (0.0, 0.1, 0.25, 0.4, 0.0, 0.5, 0.75, 1.0)
@@ -149,3 +151,24 @@ def test_five_blocks_tell_where_the_pace_hardly_varies() -> None:
     """A run of 15 s has hardly more; lines of different lengths share their information unevenly."""
     lines = [hidden(0.35), hidden(0.15)]
     assert marks_of(lines, busy=0.4, blocks=5, noise=0.003).count(Mark.MAYBE_LOAD) >= 19
+
+
+@pytest.mark.parametrize(
+    ("had", "waited", "busy", "limited"),
+    [
+        (1.96, 0.0, 0.0, True),  # the program fills the cores by itself
+        (1.84, 0.14, 1.99, True),  # a client on the same machine has the rest
+        (1.84, 0.01, 1.99, False),  # for which nobody waits
+        (0.60, 3.00, 0.70, False),  # many threads wake up at once, but cores are idle
+        (1.50, 0.00, 1.60, False),
+    ],
+)
+def test_busy_cores_set_the_pace(had: float, waited: float, busy: float, limited: bool) -> None:
+    """Processor time of the program, time for which it waited for cores, and what all programs had."""
+    record = ExperimentRecord(
+        location="/a.c:1", function="work", speedup=0.0, block=0, duration=DURATION,
+        effective_duration=DURATION, delay=0, processor_time=int(had * DURATION),
+        core_wait=int(waited * DURATION), machine_busy=int(busy * DURATION), points=(),
+    )  # fmt: skip
+    run = Run(RunRecord(cores=2), "", (record,))
+    assert limited_by_cores([Window(0, 0, record)], [run]) == limited
