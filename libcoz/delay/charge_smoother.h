@@ -62,8 +62,7 @@ struct Decay {
 
 class ChargeSmoother {
  public:
-  static constexpr std::size_t kBucketBits = 5;
-  static constexpr std::size_t kBuckets = std::size_t{1} << kBucketBits;
+  static constexpr std::size_t kBuckets = 32;
 
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
@@ -124,7 +123,7 @@ class ChargeSmoother {
     }
     if (mixes != nullptr) mixes[current_].add(*target, buckets_[current_].line_time, period);
     buckets_[current_].line_time += period;
-    if (young_ != nullptr) young_->add(current_, period);
+    if (young_ != nullptr) young_->add(shared_, period);
   }
 
   // What a period of the current segment's line time costs.
@@ -159,7 +158,7 @@ class ChargeSmoother {
     if ((is_long && young_ == nullptr) || bucket.line_time - part < kMinLeft)
       part = bucket.line_time;
     bucket.line_time -= part;
-    if (young_ != nullptr) young_->take(current_, part, ran * weight_);
+    if (young_ != nullptr) young_->take(shared_, part, ran * weight_);
     // A new bucket decays fast at first, so that it soon charges as much as it gets.
     bucket.ran = std::min(bucket.ran + ran * weight_, kScalePeriods * period);
     ran_ += ran;
@@ -197,7 +196,9 @@ class ChargeSmoother {
   static constexpr std::int32_t kSamplesCounted = 1000;
   static constexpr std::int32_t kMeanOver = 16;  // code segments
   static constexpr Nanoseconds kMeanOfRuns = 4;
+  static constexpr std::uint64_t kTries = 8;
   struct Bucket {
+    std::uintptr_t site = 0;  // of its segment; 0: it has none
     Nanoseconds line_time = 0;
     Nanoseconds ran = 0;       // while the bucket was not empty, at most the scale
     Nanoseconds run = 0;       // mean over the last observed runs
@@ -212,20 +213,39 @@ class ChargeSmoother {
       every = 1;
     }
   };
-  static std::uint32_t index_of(std::uintptr_t site) noexcept {
-    return static_cast<std::uint32_t>((site * 0x9e3779b97f4a7c15U) >> (64 - kBucketBits));
+  // Sites are often a few dozen bytes apart, where a multiplication alone makes neighbours of them.
+  static std::uint64_t hash(std::uintptr_t site) noexcept {
+    std::uint64_t mixed = site * 0x9e3779b97f4a7c15U;
+    mixed ^= mixed >> 29;
+    mixed *= 0xbf58476d1ce4e5b9U;
+    return mixed >> 32;
   }
 
-  static_assert(YoungCharges::kBuckets == kBuckets);
+  // The bucket of a segment. If others have all those that it may have, it takes one that holds no
+  // line time; if there is none, it shares one, so that no time is lost.
+  std::uint32_t find_bucket(std::uintptr_t site) noexcept {
+    const std::uint64_t home = hash(site);
+    std::uint32_t empty = kBuckets;
+    for (std::uint64_t step = 0; step < kTries; ++step) {
+      const auto index = static_cast<std::uint32_t>((home + step) % kBuckets);
+      const Bucket& bucket = buckets_[index];
+      if (bucket.site == site) return index;
+      if (empty == kBuckets && bucket.line_time == 0) empty = index;
+      if (bucket.site == 0) break;
+    }
+    if (empty == kBuckets) return static_cast<std::uint32_t>(home % kBuckets);
+    buckets_[empty] = Bucket{};
+    buckets_[empty].site = site;
+    return empty;
+  }
 
   void enter(std::uintptr_t site) noexcept {
-    current_ = index_of(site);
-    // What another segment with the same index left there goes to this one, so that no time is
-    // lost.
+    current_ = find_bucket(site);
     Bucket& bucket = buckets_[current_];
     if (young_ != nullptr) {
-      bucket.line_time = young_->line_time(current_);
-      bucket.ran = young_->ran(current_);
+      shared_ = static_cast<std::uint32_t>(hash(site) % YoungCharges::kBuckets);
+      bucket.line_time = young_->line_time(shared_);
+      bucket.ran = young_->ran(shared_);
     }
     samples_ = 0;
     ran_ = 0;
@@ -255,6 +275,7 @@ class ChargeSmoother {
   YoungCharges* young_ = nullptr;  // while the thread is young
   std::int32_t youth_ = 0;         // samples left
   std::uint32_t current_ = 0;
+  std::uint32_t shared_ = 0;    // the bucket of young threads
   std::int32_t samples_ = 0;    // in the current segment
   Nanoseconds ran_ = 0;         // in the current segment, as far as it has been discharged
   Nanoseconds run_before_ = 0;  // the mean before it

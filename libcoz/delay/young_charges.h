@@ -27,7 +27,7 @@ namespace coz {
 
 class YoungCharges {
  public:
-  static constexpr std::size_t kBuckets = 32;
+  static constexpr std::size_t kBuckets = 256;
 
   // The target whose samples the buckets hold.
   std::uint32_t target() const noexcept { return target_.load(std::memory_order_acquire) - 1; }

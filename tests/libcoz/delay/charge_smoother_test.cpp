@@ -73,6 +73,28 @@ TEST_CASE("a code segment is charged for its own samples only") {
   CHECK_FALSE(smoother.is_idle());
 }
 
+TEST_CASE("no two of a thread's few code segments share a bucket, wherever they are") {
+  for (std::uintptr_t distance = 1; distance < 2000; ++distance) {
+    ChargeSmoother smoother;
+    for (int i = 0; i < 6; ++i) {
+      smoother.begin_segment(kSite + static_cast<std::uintptr_t>(i) * distance);
+      REQUIRE(smoother.is_idle());  // else it has what another one left
+      smoother.sample(kTarget, kPeriod, 0);
+    }
+    CHECK(take_all(smoother) == 6 * kPeriod);
+  }
+}
+
+TEST_CASE("a code segment takes over a bucket that holds nothing") {
+  ChargeSmoother smoother;
+  for (std::uintptr_t i = 0; i < 10'000; ++i) smoother.begin_segment(kSite + 16 * i);
+  smoother.begin_segment(kOther);
+  smoother.sample(kTarget, kPeriod, 0);
+  smoother.begin_segment(kSite);
+  CHECK(smoother.is_idle());
+  CHECK(take_all(smoother) == kPeriod);
+}
+
 TEST_CASE("in a code segment that goes on and on, samples in the target are soon charged at once") {
   ChargeSmoother smoother;
   smoother.begin_segment(kSite);
