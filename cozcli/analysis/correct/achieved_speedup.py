@@ -53,9 +53,9 @@ class AchievedSpeedup:
 def correct_for_achieved_speedup(series: Series) -> Series:
     """One series.
 
-    Latency points, windows outside of blocks, and lines of too few windows stay as they are. So do waits: they
-    are charged for all of their time, without chance, and where several threads wait for the same, the time
-    for each visit depends on the speedup.
+    Latency points, windows outside of blocks, and lines of too few windows stay as they are. So do waits:
+    they are charged for all of their time, without chance, and where several threads wait for the same, the
+    time for each visit depends on the speedup.
     """
     if series.location.startswith(WAITING):
         return series

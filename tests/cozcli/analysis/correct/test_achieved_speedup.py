@@ -94,3 +94,25 @@ def test_too_few_windows_are_left_alone() -> None:
     analysed = profile(1, 1)
     corrected = errors_of(analyse(analysed))
     assert errors_of(analyse(analysed, corrections=OTHERS)) == corrected
+
+
+def test_waits_are_charged_without_chance_and_stay_as_they_are() -> None:
+    """Some waiting for each visit is shared at high speedups: to the correction that would be chance."""
+    effects = []
+    for location in ("wait /a.c:1", "/a.c:1"):
+        records = records_of(1, 6)
+        for record in records:
+            if record.get("location") != "/a.c:1":
+                continue
+            record["location"] = location
+            if record["speedup"] == 1.0:
+                record["hits"] *= 2
+        made = profile_of(records)
+        found = [
+            {r.location: r.curve for r in analyse(made, corrections=each).results}[location]
+            for each in (CORRECTIONS, OTHERS)
+        ]
+        effects.append([[point.effect for point in curve] for curve in found])
+    waits, lines = effects
+    assert waits[0] == waits[1]
+    assert lines[0] != lines[1]
