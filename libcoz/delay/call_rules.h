@@ -56,6 +56,20 @@ auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt
   return acquire(delays, lock, and_hold(attempt), is_busy, and_hold(call), wake_source_of);
 }
 
+// Waiting for what is known only afterwards: `released_by(result)` names what another thread has
+// released to end the wait, or is kNoObject, for no credit.
+template <typename Call, typename ReleasedBy>
+auto wait_released_by(ThreadDelays& delays, Call call, ReleasedBy released_by) {
+  const bool accounted = delays.before_blocking();
+  const auto result = call();
+  if (accounted) {
+    const std::uintptr_t object = released_by(result);
+    delays.after_blocking(object != kNoObject ? WakeSource::kThread : WakeSource::kExternal,
+                          object);
+  }
+  return result;
+}
+
 // Waiting for whichever process ends: `object_of(result)` is what that one released at its end. It
 // has not, where it was killed or is not profiled.
 template <typename Attempt, typename IsBusy, typename Call, typename ObjectOf>
@@ -67,14 +81,10 @@ auto wait_for_end(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Call ca
     delays.begin_segment();
     return tried;
   }
-  const bool accounted = delays.before_blocking();
-  const auto result = call();
-  if (accounted) {
+  return wait_released_by(delays, call, [&](const auto& result) {
     const std::uintptr_t object = object_of(result);
-    const bool is_known = delays.was_released(object);
-    delays.after_blocking(is_known ? WakeSource::kThread : WakeSource::kExternal, object);
-  }
-  return result;
+    return delays.was_released(object) ? object : kNoObject;
+  });
 }
 
 // The same for a lock that is waited for by spinning. No credit is needed, since a thread can pay
@@ -216,20 +226,13 @@ auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Ca
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
-// time shorter, so it earns no credit, unless `released_by(result)` names what another thread has
-// released to end it (else kNoObject). Where the wait itself may be made shorter, a request comes
-// when it would in effective time, so the thread pays first: another may be before it in a queue.
+// time shorter, so it earns no credit, unless another thread's signal ended it. Where the wait
+// itself may be made shorter, a request comes when it would in effective time, so the thread pays
+// first: another may be before it in a queue.
 template <typename Call, typename ReleasedBy>
 auto wait_for_outside(ThreadDelays& delays, Call call, ReleasedBy released_by) {
   if (delays.follows_waits()) delays.settle();
-  const bool accounted = delays.before_blocking();
-  const auto result = call();
-  if (accounted) {
-    const std::uintptr_t object = released_by(result);
-    delays.after_blocking(object != kNoObject ? WakeSource::kThread : WakeSource::kExternal,
-                          object);
-  }
-  return result;
+  return wait_released_by(delays, call, released_by);
 }
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {

@@ -160,7 +160,7 @@ class FollowedWait {
   Waits::Wait wait_;
 };
 
-// A wait that no thread of the program ends, but by a signal: no credit else.
+// A wait for something outside: no credit, unless a signal of another thread ended it.
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {
   auto delays = Session::current_delays();

@@ -1,5 +1,5 @@
 // Waiting for files, sockets and events: something external wakes the thread, so there is no
-// credit.
+// credit, unless a signal of another thread ended the wait (signal_wakes.h).
 //
 // With --tree, processes wake each other through pipes and pairs of sockets (streams.h).
 //

@@ -14,7 +14,6 @@
 namespace {
 
 using coz::program_signals;
-using coz::WakeSource;
 
 // Of signals to a group of processes, and without --tree of all signals.
 constexpr pid_t kAnyProcess = 0;
@@ -31,19 +30,14 @@ std::uintptr_t signal_key(int signal, pid_t process) {
 bool is_tree() { return coz::Session::object_salt() != 0; }
 pid_t this_process() { return is_tree() ? coz::Session::own_process() : kAnyProcess; }
 
-// `wait` returns the signal that came, or a value below 1; `sender_of` that the key of what a
-// thread of the program has sent, or kNoObject. errno is as `wait` left it.
-template <typename Wait, typename SenderOf>
-COZ_WRAPPER_PART int wait_for_signal(Wait wait, SenderOf sender_of) {
+// `wait` returns the signal that came, or a value below 1, and `released_by(delays, came)` the key
+// of what a thread of the program has sent, or kNoObject. errno is as `wait` left it.
+template <typename Wait, typename ReleasedBy>
+COZ_WRAPPER_PART int wait_for_signal(Wait wait, ReleasedBy released_by) {
   auto delays = coz::Session::current_delays();
   if (!delays) return wait();
-  const bool accounted = delays->before_blocking();
-  const int came = wait();
-  if (!accounted) return came;
-  const std::uintptr_t object = sender_of(*delays, came);
-  delays->after_blocking(object != coz::kNoObject ? WakeSource::kThread : WakeSource::kExternal,
-                         object);
-  return came;
+  return coz::rules::wait_released_by(*delays, wait,
+                                      [&](int came) { return released_by(*delays, came); });
 }
 
 // The key of a signal that another thread has sent to this process since this one blocked, and of
@@ -87,9 +81,8 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
         timeout, [&](const timespec* given) { return wait_for_one(&own, out, given); },
         [](int came) { return coz::is_interrupted(came); });
   };
-  return wait_for_signal(wait, [&](const coz::ThreadDelays&, int came) {
-    const pid_t self = getpid();
-    return came > 0 && out->si_pid == self ? signal_key(came, this_process()) : coz::kNoObject;
+  return wait_for_signal(wait, [](const coz::ThreadDelays& delays, int came) {
+    return sent_meanwhile(delays, [=](int signal) { return signal == came; });
   });
 }
 

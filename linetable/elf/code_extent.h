@@ -2,7 +2,9 @@
 #ifndef LINETABLE_ELF_CODE_EXTENT_H
 #define LINETABLE_ELF_CODE_EXTENT_H
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace coz::linetable {
 
@@ -14,6 +16,11 @@ struct CodeExtent {
     return begin <= address && address < end;
   }
 };
+
+[[nodiscard]] inline bool any_contains(std::span<const CodeExtent> extents, std::uint64_t address) {
+  return std::any_of(extents.begin(), extents.end(),
+                     [&](const CodeExtent& extent) { return extent.contains(address); });
+}
 
 }  // namespace coz::linetable
 

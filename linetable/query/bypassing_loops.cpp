@@ -9,11 +9,6 @@
 namespace coz::linetable {
 namespace {
 
-bool contain(std::span<const CodeExtent> extents, std::uint64_t address) {
-  return std::any_of(extents.begin(), extents.end(),
-                     [&](const CodeExtent& extent) { return extent.contains(address); });
-}
-
 // The flow of control between a function's instructions, without those that count visits.
 class FlowGraph {
  public:
@@ -128,7 +123,9 @@ bool has_bypassing_loop(std::span<const std::uint64_t> counted, std::span<const 
   const FlowGraph graph(function, counted, code);
   bool is_found = false;
   Components(graph.nodes()).for_each([&](std::span<const std::size_t> group) {
-    const auto is_own = [&](std::size_t node) { return contain(own, graph.nodes()[node].address); };
+    const auto is_own = [&](std::size_t node) {
+      return any_contains(own, graph.nodes()[node].address);
+    };
     const auto inside = std::count_if(group.begin(), group.end(), is_own);
     is_found = is_found || (inside > 0 && inside < static_cast<std::ptrdiff_t>(group.size()));
   });

@@ -33,11 +33,6 @@ struct Statement {
 
 using Extents = std::vector<CodeExtent>;
 
-bool contain(const Extents& extents, std::uint64_t address) {
-  return std::any_of(extents.begin(), extents.end(),
-                     [&](const CodeExtent& extent) { return extent.contains(address); });
-}
-
 // The statements that begin in `extents`, or at `entry`, as the rows have them.
 struct Statements {
   Statements(Dwarf_Die& unit, const Extents& extents, std::optional<std::uint64_t> entry,
@@ -61,7 +56,7 @@ struct Statements {
       dwarf_linecol(row, &statement.column);
       if (address == entry) {
         if (view >= entry_view && !at_entry) at_entry = statement;
-      } else if (contain(extents, address)) {
+      } else if (any_contains(extents, address)) {
         elsewhere.push_back(statement);
       }
     }
@@ -84,7 +79,8 @@ std::optional<std::uint64_t> known_entry(Dwarf_Die& call, const Extents& extents
 void remove_inner_calls(Dwarf_Die& call, std::vector<Statement>& statements) {
   const auto look_at = [&](Dwarf_Die& inner, int) -> std::optional<int> {
     const Extents extents = extents_of(inner);
-    std::erase_if(statements, [&](const Statement& one) { return contain(extents, one.address); });
+    std::erase_if(statements,
+                  [&](const Statement& one) { return any_contains(extents, one.address); });
     return std::nullopt;
   };
   static_cast<void>(walk_scopes(call, 0, look_at));
@@ -106,7 +102,7 @@ bool is_in_loop(std::uint64_t entry, const Extents& extents, const CodeBytes& co
   return std::any_of(extents.begin(), extents.end(), [&](const CodeExtent& extent) {
     const std::uint64_t begin = std::max(extent.begin, std::min(entry, extent.end));
     return code.has_jump(begin, extent.end, [&](std::uint64_t target) {
-      return target <= entry && contain(extents, target);
+      return target <= entry && any_contains(extents, target);
     });
   });
 }
@@ -149,7 +145,7 @@ const char* loop_problem(std::uint64_t entry, const std::vector<CodeExtent>& ext
   const auto leads_to_entry = [&](std::uint64_t target) {
     // The loop may begin with instructions that the debug information does not give to the call.
     return target == entry || (target < entry && entry - target <= kMaxUnknown &&
-                               !contain(extents, target) && is_straight(target, entry, code));
+                               !any_contains(extents, target) && is_straight(target, entry, code));
   };
   const bool is_head = std::any_of(extents.begin(), extents.end(), [&](const CodeExtent& extent) {
     return code.has_jump(extent.begin, extent.end, leads_to_entry);

@@ -250,24 +250,20 @@ void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die&
 std::vector<LocationAddress> LocationLines::addresses_of(const Part& part) const {
   const bool has_statement = std::any_of(part.rows.begin(), part.rows.end(),
                                          [](const LineRow& row) { return row.is_statement; });
-  const bool is_called = !has_statement && part.empty.empty() && !part.calls.empty();
-  const std::vector<std::uint64_t> chosen = choose_rows(has_statement         ? part.rows
-                                                        : !part.empty.empty() ? part.empty
-                                                        : is_called           ? part.calls
-                                                                              : part.rows,
-                                                        code_);
-  const bool is_bypassed =
-      !has_statement && !is_called && has_bypassing_loop(chosen, part.own, part.function, code_);
+  const std::vector<LineRow>* best = &part.rows;
+  if (!has_statement && !part.calls.empty()) best = &part.calls;
+  if (!has_statement && !part.empty.empty()) best = &part.empty;
+  const std::vector<std::uint64_t> chosen = choose_rows(*best, code_);
+  // Statements with code are taken as they are; of calls it is known already.
+  const bool is_bypassed = !has_statement && best != &part.calls &&
+                           has_bypassing_loop(chosen, part.own, part.function, code_);
   std::vector<LocationAddress> addresses;
   for (const std::uint64_t address : chosen) {
+    LocationAddress found{address, {}, {}, is_bypassed ? kBypassed : ""};
     const auto problem = part.problems.find(address);
-    const bool is_known = is_called && problem != part.problems.end();
-    addresses.push_back({address,
-                         {},
-                         {},
-                         is_known      ? problem->second
-                         : is_bypassed ? kBypassed
-                                       : ""});
+    if (best == &part.calls && problem != part.problems.end())
+      found.no_breakpoint = problem->second;
+    addresses.push_back(std::move(found));
   }
   return addresses;
 }
