@@ -190,6 +190,7 @@ class ClassicAssembler:
                 fields.natural("arrivals"),
                 fields.natural("departures"),
                 elapsed,
-                fields.real("difference", 1e12),
+                # The writers count in whole items or millionths; ratios to anything smaller overflow.
+                round(fields.real("difference", 1e12), 6),
             )
         )
