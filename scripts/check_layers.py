@@ -80,6 +80,7 @@ KERNEL_CALLERS = (
     "libcoz/symbols/table_service.cpp",
     "libcoz/progress/point_counters.cpp",
     "libcoz/sampling/sample_source.cpp",
+    "libcoz/sampling/sample_source_threads.cpp",
     "libcoz/sampling/sample_cost.cpp",
     "libcoz/patch/code_memory.cpp",
     "libcoz/profile_log/profile_writer.cpp",

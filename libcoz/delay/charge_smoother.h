@@ -221,8 +221,8 @@ class ChargeSmoother {
     return mixed >> 32;
   }
 
-  // The bucket of a segment. If others have all those that it may have, it takes one that holds no
-  // line time; if there is none, it shares one, so that no time is lost.
+  // The bucket of a segment: if it has none, one that none has had, else one that holds no line
+  // time. If there is none of these, it shares one, so that no time is lost.
   std::uint32_t find_bucket(std::uintptr_t site) noexcept {
     const std::uint64_t home = hash(site);
     std::uint32_t empty = kBuckets;
@@ -230,8 +230,11 @@ class ChargeSmoother {
       const auto index = static_cast<std::uint32_t>((home + step) % kBuckets);
       const Bucket& bucket = buckets_[index];
       if (bucket.site == site) return index;
+      if (bucket.site == 0) {
+        empty = index;
+        break;
+      }
       if (empty == kBuckets && bucket.line_time == 0) empty = index;
-      if (bucket.site == 0) break;
     }
     if (empty == kBuckets) return static_cast<std::uint32_t>(home % kBuckets);
     buckets_[empty] = Bucket{};

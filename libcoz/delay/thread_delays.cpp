@@ -168,6 +168,13 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   if (pays) pay_until_settled();
   state_.smoother.begin_segment(site_);
   resume_segment_exclusively();
+  set_awaited_timer();
+}
+
+void ThreadDelays::set_awaited_timer() noexcept {
+  if (!state_.awaits_timer.load(std::memory_order_relaxed)) return;
+  state_.awaits_timer.store(false, std::memory_order_relaxed);
+  environment_.set_timer();
 }
 
 ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target,
@@ -364,6 +371,7 @@ void ThreadDelays::pause(Nanoseconds due) noexcept {
   state_.pausing.store(true, std::memory_order_relaxed);
   state_.clock.paused(due, environment_.sleep_until(start + due) - start);
   state_.pausing.store(false, std::memory_order_relaxed);
+  if (!state_.is_waiting()) set_awaited_timer();
   if (counts_cost) {
     state_.pause_cost.fetch_add(environment_.processor_time() - ran, std::memory_order_relaxed);
   }

@@ -50,6 +50,8 @@ struct DelayEnvironment {
   const ChargeMixes* mixes = nullptr;  // where several targets may be selected
   WaitCharges* waits = nullptr;        // where waits are targets
   LockHolds* lock_holds = nullptr;     // likewise
+  // Sets the calling thread's own timer, where it awaits that (DelayState::awaits_timer).
+  void (*set_timer)() noexcept = nullptr;
 };
 
 // What ended a wait.
@@ -279,6 +281,7 @@ class ThreadDelays {
   void end_queue_wait(std::uintptr_t object, const std::optional<WakerTable::Waker>& waker,
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
+  void set_awaited_timer() noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;
   void resume_segment_exclusively() noexcept;

@@ -36,13 +36,13 @@ std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
 Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
     : config_(std::move(config)),
-      session_(shared, config_.period, config_.waits != WaitTargets::kNone),
+      session_(shared, config_.period, config_.waits != WaitTargets::kNone, set_awaited_timer),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
       counts_(counts),
       waits_(modules_, targets_, counts_.histogram, shared.lock_waits, config_.waits,
              config_.period),
-      samples_(shared.threads, shared.lives, shared.leftover, config_.period),
+      samples_(shared.threads, shared.lives, config_.period),
       sampler_(modules_, targets_, counts_, shared.selection, samples_.pauses(),
                {find_frames, find_calling_frames}, config_.period),
       point_setup_(modules_, shared.points, sampler_),
@@ -258,6 +258,12 @@ void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
   ThreadDelays delays(thread->delay, runtime->session_.delays);
   runtime->sampler_.sample(context, signal.is_late, *thread, delays);
   thread->in_handler.store(false, std::memory_order_relaxed);
+}
+
+void Runtime::set_awaited_timer() noexcept {
+  Runtime* runtime = active();
+  ThreadState* thread = Session::registered_thread();
+  if (runtime != nullptr && thread != nullptr) runtime->samples_.resume_timer(*thread);
 }
 
 void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,

@@ -55,6 +55,9 @@ class Runtime {
   // `context`, if the signal stands for one. Signal-safe.
   static void take_sample(void* context, const SampleSignal& signal) noexcept;
 
+  // In the thread, after a wait or a pause: DelayEnvironment::set_timer.
+  static void set_awaited_timer() noexcept;
+
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
 

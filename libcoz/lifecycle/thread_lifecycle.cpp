@@ -66,11 +66,7 @@ void ThreadLifecycle::begin(ThreadState& thread, Age age) noexcept {
 }
 
 void ThreadLifecycle::count_end(Session& session, ThreadState& thread) noexcept {
-  if (thread.ticks.has_begun()) {
-    const Nanoseconds used = thread_cpu_time(current_tid());
-    session.shared.leftover.add(
-        thread.ticks.left_at_end(used, thread.samples, session.delays.period));
-  }
+  thread.ticks.end();
   session.shared.lives.ended(now() - thread.began, [] { return thread_cpu_time(current_tid()); });
 }
 

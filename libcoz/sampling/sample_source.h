@@ -34,11 +34,19 @@ struct SampleSignal {
   bool from_own_event;
 };
 
+// Of an event or a timer that a thread has just begun: how much later than its period it is raised,
+// counted from the return of that call: less than 0 if the call takes longer than the interrupt is
+// late. And how long the interrupt and the signal take: an old thread's periods contain that time,
+// so that the phases of new ones are drawn from what is left of a period.
+struct FirstInterrupt {
+  Nanoseconds lateness = 0;
+  Nanoseconds cost = 0;
+};
+
 class SampleSource {
  public:
-  SampleSource(ThreadRegistry& threads, ThreadLives& lives, LeftoverTime& leftover,
-               Nanoseconds period) noexcept
-      : threads_(threads), lives_(lives), leftover_(leftover), period_(period) {}
+  SampleSource(ThreadRegistry& threads, ThreadLives& lives, Nanoseconds period) noexcept
+      : threads_(threads), lives_(lives), period_(period) {}
 
   // Chooses the mode. Sets `explanation` if it is not the best one. False if no mode works, or none
   // is wanted (kOff): then nothing is sampled.
@@ -82,9 +90,10 @@ class SampleSource {
   bool takes(ThreadState& thread, const SampleSignal& signal) noexcept;
   // The calling thread is about to create another, which is to have samples of its own.
   void before_creating(ThreadState& parent) noexcept {
-    const bool has_events = mode_ == Sampling::kPerfTrap || mode_ == Sampling::kPerfSignal;
-    if (has_events && parent.separator == ThreadState::kNone) prepare(parent);
+    if (mode_ != Sampling::kOff && parent.separator == ThreadState::kNone) prepare(parent);
   }
+  // The calling thread goes on after a wait or a pause in which its own timer has fired.
+  void resume_timer(ThreadState& thread) noexcept;
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
   static void end_thread(ThreadState& thread) noexcept;
@@ -102,8 +111,13 @@ class SampleSource {
   bool open_event_for(ThreadState& thread, Age age) noexcept;
   void begin_with_own_event(ThreadState& thread, Nanoseconds process_due) noexcept;
   void prepare(ThreadState& parent) noexcept;
+  FirstInterrupt measure_interrupt_in(ThreadState& thread) const noexcept;
+  Nanoseconds draw_phase() noexcept;
   Nanoseconds event_period(Nanoseconds phase) const noexcept;
+  bool begin_with_own_timer(ThreadState& thread, Nanoseconds used, Nanoseconds phase) noexcept;
   bool takes_own(ThreadState& thread) noexcept;
+  bool takes_timer(ThreadState& thread) noexcept;
+  void set_timer(ThreadState& thread, Nanoseconds used) noexcept;
   bool takes_over(ThreadState& thread) noexcept;
   bool start_timer();
   bool tick(Nanoseconds interval);
@@ -111,16 +125,15 @@ class SampleSource {
 
   ThreadRegistry& threads_;
   ThreadLives& lives_;
-  LeftoverTime& leftover_;
   Nanoseconds period_;
   Sampling mode_ = Sampling::kAuto;
   long trap_event_ = -1;
-  // In perf-trap mode: how many threads have an event of their own, and may have at most.
+  // How many young threads have an event or a timer of their own, and may have at most.
   std::atomic<int> own_events_{0};
   int max_own_events_ = 0;
-  // How much later than its period a thread's event is raised; often less than 0.
   std::atomic<Nanoseconds> lateness_{0};
-  std::atomic<bool> knows_lateness_{false};
+  std::atomic<Nanoseconds> cost_{0};
+  std::atomic<bool> knows_interrupt_{false};
   std::atomic<bool> started_{false};
   bool may_pause_ = true;
   bool is_in_child_ = false;
@@ -130,12 +143,14 @@ class SampleSource {
   StopSignal stop_timer_;
 };
 
-// The value that the signals of our timer carry.
+// The values that the signals of our timer thread carry, and those of young threads' timers.
 inline constexpr std::uintptr_t kTickMark = 0x6b636974'7a6f6320;
+inline constexpr std::uintptr_t kTimerMark = 0x72656d69'7a6f6320;
 
-// True if our timer thread sent this signal, and not the program, by raise() or otherwise.
-// Signal-safe.
+// True if our timer thread sent this signal, and not the program, by raise() or otherwise; if a
+// timer of the thread's own did. Signal-safe.
 bool is_tick(const siginfo_t& info) noexcept;
+bool is_own_timer(const siginfo_t& info) noexcept;
 
 // The signal that carries the samples of a mode.
 int sampling_signal(Sampling mode) noexcept;

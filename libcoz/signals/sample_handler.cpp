@@ -26,8 +26,9 @@ std::atomic<const Breakpoints*> breakpoints_in_use{nullptr};
 bool is_sample(const siginfo_t& info) noexcept {
   if (info.si_signo != sample_signal.load(std::memory_order_relaxed)) return false;
   if (info.si_signo == SIGTRAP) return info.si_code == TRAP_PERF;
-  // From a perf descriptor (POLL_IN), which no program sends, or from our timer thread.
-  return info.si_code > 0 || is_tick(info);
+  // From a perf descriptor (POLL_IN), which no program sends, from our timer thread, or from a
+  // timer of the thread's own.
+  return info.si_code > 0 || is_tick(info) || is_own_timer(info);
 }
 
 // What the kernel says of a trap event: si_perf_data and si_perf_flags, which libc's headers may
@@ -84,13 +85,13 @@ class SeenInProgram {
 };
 
 // Whether the signal may have ended a call that the program did not see it end. Of samples, only
-// ticks of the timer reach a sleeping thread: perf's come while the thread runs. A perf sample just
+// those of a timer reach a sleeping thread: perf's come while the thread runs. A perf sample just
 // after a call that another signal ended looks the same, and is not counted.
 bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
   const SeenInProgram seen(context);
   take_sample(context, describe(info));
-  return is_tick(info);
+  return is_tick(info) || is_own_timer(info);
 }
 
 void handle(int, siginfo_t* info, void* context) noexcept {

@@ -22,8 +22,9 @@ namespace coz {
 class Session {
  public:
   // Where several targets may be selected, reserve `mixes` before the first sample. `waits`: they
-  // are targets.
-  Session(SharedState& state, Nanoseconds period, bool waits = false) noexcept
+  // are targets. `set_timer`: DelayEnvironment's.
+  Session(SharedState& state, Nanoseconds period, bool waits = false,
+          void (*set_timer)() noexcept = nullptr) noexcept
       : shared(state),
         delays{state.global_delay,
                state.wakers,
@@ -37,7 +38,8 @@ class Session {
                own_processor_time,
                &mixes,
                waits ? &state.waits : nullptr,
-               waits ? &state.lock_holds : nullptr} {}
+               waits ? &state.lock_holds : nullptr,
+               set_timer} {}
 
   SharedState& shared;
   ChargeMixes mixes;

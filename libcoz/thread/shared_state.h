@@ -57,7 +57,6 @@ struct SharedState : JointState {
   SocketPairs socket_pairs;
   ThreadRegistry threads;
   ThreadLives lives;
-  LeftoverTime leftover;
 };
 
 }  // namespace coz

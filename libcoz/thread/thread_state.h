@@ -15,6 +15,7 @@
 #include "thread/first_samples.h"
 #include "thread/kernel_samples.h"
 #include "thread/tick_account.h"
+#include "thread/young_timer.h"
 
 namespace coz {
 
@@ -27,6 +28,7 @@ struct alignas(64) ThreadState {
   OpenRegions regions;
   KernelSamples kernel;
   FirstSamples first_samples;
+  YoungTimer young_timer;
   std::uint32_t pauses_seen = 0;   // sampling/sampling_pauses.h
   std::uint32_t regions_seen = 0;  // OpenRegions::changes() at the last sample
 
@@ -43,8 +45,9 @@ struct alignas(64) ThreadState {
   std::atomic<int> tid{0};  // 0: the thread has ended
   // Its process, where that is not the one that makes the experiments (process_tree.h).
   std::atomic<int> process{kFirstProcess};
-  int event = -1;                      // perf descriptor, while the thread has an event of its own
-  std::atomic<int>* events = nullptr;  // where `event` is counted, if it is
+  int event = kNone;                   // perf descriptor, while the thread has an event of its own
+  int timer = kNone;                   // likewise a timer (young_timer.h)
+  std::atomic<int>* events = nullptr;  // where `event` or `timer` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none
   Nanoseconds began = 0;               // wall clock
   TickAccount ticks;
@@ -54,11 +57,12 @@ struct alignas(64) ThreadState {
     delay.reset(slot);
     regions.clear();
     in_handler.store(false, std::memory_order_relaxed);
-    event = -1;
+    event = kNone;
+    timer = kNone;
     events = nullptr;
     separator = kNone;
     first_samples.reset();
-    ticks.reset();
+    ticks.end();
   }
 };
 

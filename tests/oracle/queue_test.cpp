@@ -1,11 +1,8 @@
 // How far windows on programs with queues are from the truth, with queue settling and without.
 //
 // Queues that take longer to settle than the experimenter waits are left to the analysis
-// (profiles.py).
-//
-// Addresses of code decide which segments share a bucket, so figures change with each build. Bounds
-// leave room for that. `build/tests/oracle
-// --queues` prints the table of all shapes, items and capacities.
+// (profiles.py). `build/tests/oracle --queues` prints the table of all shapes, items and
+// capacities.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

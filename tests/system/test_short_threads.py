@@ -10,7 +10,7 @@ from conftest import PROGRAMS
 
 SOURCE = PROGRAMS / "short_threads.cpp"
 #: Microseconds of a thread, and by how much the share of its line's samples may be off, as part of the share.
-LENGTHS = {50: 0.15, 500: 0.06, 2000: 0.06}
+LENGTHS = {50: 0.08, 500: 0.06, 2000: 0.06}
 
 
 def line_of(name: str) -> str:

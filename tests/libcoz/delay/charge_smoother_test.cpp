@@ -85,6 +85,28 @@ TEST_CASE("no two of a thread's few code segments share a bucket, wherever they 
   }
 }
 
+TEST_CASE("what is known of a thread's few code segments is kept, wherever they are") {
+  for (std::uintptr_t distance = 1; distance < 2000; ++distance) {
+    ChargeSmoother smoother;
+    Nanoseconds now = 0;
+    // A run of a code segment in which each period has a sample: what the last one is charged.
+    const auto run_for = [&](std::uintptr_t segment, int periods) {
+      smoother.begin_segment(kSite + segment * distance);
+      Nanoseconds charged = 0;
+      for (int i = 0; i < periods; ++i) {
+        now += kPeriod;
+        smoother.sample(kTarget, kPeriod, now);
+        charged = smoother.discharge(kPeriod, now);
+      }
+      return charged;
+    };
+    for (int run = 0; run < 20; ++run) run_for(0, 30);
+    for (std::uintptr_t segment = 1; segment < 6; ++segment) run_for(segment, 30);
+    // The first is known to be long: its samples are charged at once.
+    REQUIRE(run_for(0, 1) == kPeriod);
+  }
+}
+
 TEST_CASE("a code segment takes over a bucket that holds nothing") {
   ChargeSmoother smoother;
   for (std::uintptr_t i = 0; i < 10'000; ++i) smoother.begin_segment(kSite + 16 * i);

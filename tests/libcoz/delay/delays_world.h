@@ -19,9 +19,12 @@ inline Nanoseconds clock_now;
 inline Nanoseconds slept;
 inline Nanoseconds overshoot;
 inline int sleeps;
+inline int timers_set;
 inline void (*during_sleep)();
 
 inline Nanoseconds simulated_now() noexcept { return clock_now; }
+
+inline void count_timer() noexcept { ++timers_set; }
 
 inline Nanoseconds simulated_sleep_until(Nanoseconds deadline) noexcept {
   ++sleeps;
@@ -46,6 +49,8 @@ struct World {
     slept = 0;
     overshoot = 0;
     sleeps = 0;
+    timers_set = 0;
+    environment.set_timer = count_timer;
     during_sleep = nullptr;
     selection.select(kLine, delay);
   }

@@ -15,13 +15,15 @@ constexpr std::uintptr_t kHeap = 0x55d0'1234'5000;
 
 std::unique_ptr<WakerTable> make_table() { return std::make_unique<WakerTable>(); }
 
-// An object that takes the place of `object` in the table.
-std::uintptr_t find_collision(std::uintptr_t object) {
-  const auto table = make_table();
+// Fills a table until it has an object that takes the place of kHeap, and the other way round, and
+// returns that.
+std::uintptr_t find_collision(WakerTable& table) {
+  table.record(kHeap, {1, 1, 0});
   for (std::uintptr_t other = kHeap + 0x100000;; other += 8) {
-    table->record(object, {1, 1, 0});
-    table->record(other, {2, 2, 0});
-    if (!table->find(object)) return other;
+    table.record(other, {2, 2, 0});
+    if (table.find(kHeap)) continue;
+    table.record(kHeap, {1, 1, 0});
+    if (!table.find(other)) return other;
   }
 }
 
@@ -74,7 +76,8 @@ TEST_CASE("the time of a release remains when a later one has none, but not for 
   CHECK(table->find(kHeap)->local == 30);
   CHECK(table->find(kHeap)->thread == 3);
   CHECK(table->find(kHeap)->at == 500);
-  const std::uintptr_t other = find_collision(kHeap);
+  const std::uintptr_t other = find_collision(*table);
+  table->record(kHeap, {30, 3, 500});
   table->record_without_time(other, 40, 4);
   REQUIRE(table->find(other));
   CHECK(table->find(other)->at == 0);
@@ -82,7 +85,7 @@ TEST_CASE("the time of a release remains when a later one has none, but not for 
 
 TEST_CASE("a newer object may take the place of an older, which is then unknown") {
   const auto table = make_table();
-  const std::uintptr_t other = find_collision(kHeap);
+  const std::uintptr_t other = find_collision(*table);
   table->record(kHeap, {10, 1, 0});
   table->record(other, {20, 2, 0});
   CHECK_FALSE(table->find(kHeap));
@@ -113,6 +116,16 @@ TEST_CASE("no object ever gets another's data") {
   CHECK(found > 2000);
 }
 
+TEST_CASE("objects in few do not take each other's place, wherever they are") {
+  for (std::uintptr_t distance = 8; distance < 40000; distance += 8) {
+    const auto table = make_table();
+    for (std::uintptr_t i = 0; i < 4; ++i) table->record(kHeap + distance * i, {1, 1, 0});
+    for (std::uintptr_t i = 0; i < 4; ++i) {
+      if (!table->find(kHeap + distance * i)) FAIL(distance << " bytes apart, number " << i);
+    }
+  }
+}
+
 TEST_CASE("neighbouring objects rarely collide") {
   const auto table = make_table();
   constexpr std::uintptr_t kObjects = 256;
@@ -125,7 +138,7 @@ TEST_CASE("neighbouring objects rarely collide") {
 TEST_CASE("concurrent writers of one entry never yield a torn record", "[threads]") {
   const auto table = make_table();
   const std::uintptr_t first = kHeap;
-  const std::uintptr_t second = find_collision(first);
+  const std::uintptr_t second = find_collision(*table);
   constexpr int kRounds = 50000;
   // What a writer records belongs together: local is a multiple of the thread, and even for the
   // first object.
@@ -136,6 +149,9 @@ TEST_CASE("concurrent writers of one entry never yield a torn record", "[threads
       table->record(object, {local, thread, 3 * local});
     }
   };
+  // In place of what find_collision() recorded.
+  table->record(first, {1, 1, 3});
+  table->record(second, {64 + 3, 3, 3 * (64 + 3)});
   std::atomic<bool> stop{false};
   std::atomic<int> torn{0};
   std::vector<std::thread> threads;

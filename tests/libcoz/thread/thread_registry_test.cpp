@@ -62,7 +62,7 @@ TEST_CASE("a slot is claimed clean, whatever its last thread left in it") {
     thread->in_handler = true;
     thread->delay.deferred = 99;
     thread->event = 5;
-    thread->ticks.begin(coz::kMillisecond, 0, false, coz::kMillisecond);
+    thread->ticks.begin(0, coz::kMillisecond, coz::kMillisecond);
     before.insert(thread);
     registry->release(*thread);
   }
@@ -75,7 +75,8 @@ TEST_CASE("a slot is claimed clean, whatever its last thread left in it") {
   CHECK_FALSE(again->in_handler);
   CHECK(again->delay.deferred == 0);
   CHECK(again->event == -1);
-  CHECK(again->ticks.left_at_end(2 * coz::kMillisecond, 0, coz::kMillisecond) == 0);
+  CHECK(again->timer == -1);
+  CHECK_FALSE(again->ticks.is_behind(2 * coz::kMillisecond, coz::kMillisecond));
 }
 
 TEST_CASE("threads that come and go share few slots") {

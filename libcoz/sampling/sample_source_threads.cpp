@@ -1,0 +1,244 @@
+// What SampleSource does for one thread: its first samples, and the events and timers of its own.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "common/perf_event.h"
+#include "common/raw_syscall.h"
+#include "kernel/thread_timer.h"
+#include "sampling/sample_source.h"
+
+namespace coz {
+namespace {
+
+// In the modes perf-trap and timer, a thread that has used so many periods takes samples from the
+// process's event, or from ticks.
+constexpr Nanoseconds kYoungPeriods = 8;
+
+// What two samples of a thread must be apart.
+constexpr Nanoseconds kApart = 60 * kMicrosecond;
+
+Nanoseconds median(std::array<Nanoseconds, 9>& values) noexcept {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// Of an event that the thread has just opened, or a timer that it has just set. It shows as the
+// longest gap between two looks at the clock, whoever handles the signal.
+template <typename Begin, typename End>
+FirstInterrupt measure_interrupt(Begin begin, End end) noexcept {
+  constexpr Nanoseconds kPeriod = 60 * kMicrosecond;
+  std::array<Nanoseconds, 9> lateness{};
+  std::array<Nanoseconds, 9> cost{};
+  for (std::size_t i = 0; i < lateness.size(); ++i) {
+    const auto event = begin(kPeriod);
+    if (event < 0) return {};
+    const Nanoseconds start = now();
+    for (Nanoseconds last = start, time = start; last < start + kPeriod * 3 / 2; last = time) {
+      time = now();
+      if (last < start + kPeriod / 2 || time - last <= cost[i]) continue;
+      cost[i] = time - last;
+      lateness[i] = last - start - kPeriod;
+    }
+    end(event);
+  }
+  return {median(lateness), median(cost)};
+}
+
+int tid_of(const ThreadState& thread) noexcept {
+  return thread.tid.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool SampleSource::start_thread(ThreadState& thread, Age age) noexcept {
+  thread.pauses_seen = pauses_.count();
+  if (mode_ == Sampling::kPerfSignal) return open_event_for(thread, age);
+  if (mode_ == Sampling::kTimer) {
+    const Nanoseconds used = thread_cpu_time(tid_of(thread));
+    const Nanoseconds phase = age == Age::kOld ? period_ : draw_phase();
+    if (age == Age::kOld || !begin_with_own_timer(thread, used, phase)) {
+      thread.ticks.begin(used, used + phase, period_);
+    }
+  } else if (age == Age::kOld) {
+    thread.kernel.start_at(thread_cpu_time(tid_of(thread)), period_);
+  } else if (mode_ == Sampling::kPerfTrap) {
+    // The process's event counts from the thread's very start, but that of a child from now on.
+    const Nanoseconds start = age == Age::kNew ? 0 : thread_cpu_time(tid_of(thread));
+    thread.kernel.start_at(start, period_);
+    begin_with_own_event(thread, start + period_);
+  }
+  return true;
+}
+
+bool SampleSource::open_event_for(ThreadState& thread, Age age) noexcept {
+  const Nanoseconds phase = age == Age::kOld ? period_ : draw_phase();
+  const Nanoseconds first = age == Age::kOld ? period_ : event_period(phase);
+  const long event = open_signal_event(first, signal(), tid_of(thread));
+  const Nanoseconds used = thread_cpu_time(tid_of(thread));
+  thread.first_samples.begin(used, phase, first, FirstSamples::kForever);
+  thread.kernel.start_at(used, phase);
+  thread.event = static_cast<int>(event);
+  return event >= 0;
+}
+
+void SampleSource::begin_with_own_event(ThreadState& thread, Nanoseconds process_due) noexcept {
+  const Nanoseconds phase = draw_phase();
+  const Nanoseconds end = lives_.expected_at_most();
+  if (phase > end || pauses_.is_paused()) return;
+  // The process's event may be due at about that time. Of two signals at a time one is lost.
+  const Nanoseconds due = thread_cpu_time(tid_of(thread)) + phase;
+  if (std::abs(due - process_due) < kApart) return;
+  const bool has_room = own_events_.fetch_add(1, std::memory_order_relaxed) < max_own_events_;
+  const Nanoseconds first = event_period(phase);
+  const long event = has_room ? open_own_trap_event(first, true) : -EMFILE;
+  if (event < 0) {
+    own_events_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  const Nanoseconds used = thread_cpu_time(tid_of(thread));
+  thread.first_samples.begin(used, phase, first, used + std::min(end, kYoungPeriods * period_));
+  thread.kernel.start_at(used, phase);
+  thread.events = &own_events_;
+  thread.event = static_cast<int>(event);
+}
+
+bool SampleSource::begin_with_own_timer(ThreadState& thread, Nanoseconds used,
+                                        Nanoseconds phase) noexcept {
+  const Nanoseconds end = lives_.expected_at_most();
+  if (phase > end || pauses_.is_paused()) return false;
+  const bool has_room = own_events_.fetch_add(1, std::memory_order_relaxed) < max_own_events_;
+  const int timer = has_room ? create_thread_timer(signal(), kTimerMark) : -EAGAIN;
+  if (timer < 0) {
+    own_events_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  thread.young_timer.begin(used, phase, used + std::min(end, kYoungPeriods * period_));
+  thread.events = &own_events_;
+  thread.timer = timer;
+  set_timer(thread, used);
+  return true;
+}
+
+bool SampleSource::takes(ThreadState& thread, const SampleSignal& signal) noexcept {
+  if (mode_ == Sampling::kTimer) return !signal.from_own_event || takes_timer(thread);
+  if (signal.from_own_event) return takes_own(thread);
+  if (thread.event >= 0) {
+    if (!thread.first_samples.is_lost()) return false;
+    stop_thread(thread);
+  }
+  return !thread.first_samples.is_handed_over() || takes_over(thread);
+}
+
+bool SampleSource::takes_own(ThreadState& thread) noexcept {
+  if (thread.event < 0) return false;
+  if (pauses_.is_paused()) {
+    stop_thread(thread);
+    return false;
+  }
+  FirstSamples& samples = thread.first_samples;
+  bool is_sample = true;
+  const bool was_steady = samples.is_steady();
+  if (was_steady) {
+    samples.raised(period_);
+  } else {
+    is_sample = samples.raised_at(thread_cpu_time(tid_of(thread)), period_);
+  }
+  if (samples.is_over()) {
+    samples.hand_over();
+    stop_thread(thread);
+  } else if (!was_steady) {
+    set_event_period(thread.event, samples.event_period());
+  }
+  return is_sample;
+}
+
+bool SampleSource::takes_timer(ThreadState& thread) noexcept {
+  if (thread.timer < 0) return false;
+  const Nanoseconds used = thread_cpu_time(tid_of(thread));
+  const bool is_sample = thread.young_timer.fired(used, period_) && !pauses_.is_paused();
+  if (thread.young_timer.is_over() || pauses_.is_paused()) {
+    stop_thread(thread);
+    thread.ticks.begin(used, std::max(thread.young_timer.due(), used), period_);
+  } else if (!is_sample && thread.delay.is_waiting()) {
+    thread.delay.awaits_timer.store(true, std::memory_order_relaxed);
+  } else {
+    set_timer(thread, used);
+  }
+  return is_sample;
+}
+
+void SampleSource::resume_timer(ThreadState& thread) noexcept {
+  if (thread.timer >= 0) set_timer(thread, thread_cpu_time(tid_of(thread)));
+}
+
+void SampleSource::set_timer(ThreadState& thread, Nanoseconds used) noexcept {
+  const Nanoseconds lateness = lateness_.load(std::memory_order_relaxed);
+  set_thread_timer(thread.timer,
+                   std::max(thread.young_timer.time_left(used) - lateness, YoungTimer::kMinTime));
+}
+
+bool SampleSource::takes_over(ThreadState& thread) noexcept {
+  const Nanoseconds used = thread_cpu_time(tid_of(thread));
+  const Nanoseconds stands_for = thread.first_samples.stands_for(used, period_);
+  thread.first_samples.taken_over();
+  if (lives_.draw_whether(stands_for, period_)) return true;
+  thread.kernel.start_at(used, period_);
+  return false;
+}
+
+void SampleSource::stop_thread(ThreadState& thread) noexcept {
+  if (thread.event >= 0) close_event(thread.event);
+  if (thread.timer >= 0) delete_thread_timer(thread.timer);
+  thread.event = thread.timer = ThreadState::kNone;
+  if (thread.events != nullptr) thread.events->fetch_sub(1, std::memory_order_relaxed);
+  thread.events = nullptr;
+}
+
+Nanoseconds SampleSource::draw_phase() noexcept {
+  return lives_.draw_phase(period_ - cost_.load(std::memory_order_relaxed));
+}
+
+Nanoseconds SampleSource::event_period(Nanoseconds phase) const noexcept {
+  return std::max(phase - lateness_.load(std::memory_order_relaxed), FirstSamples::kMinPeriod);
+}
+
+FirstInterrupt SampleSource::measure_interrupt_in(ThreadState& thread) const noexcept {
+  const auto close = [](long event) noexcept { raw_syscall(SYS_close, event); };
+  if (mode_ == Sampling::kPerfTrap) {
+    const auto open = [](Nanoseconds period) { return open_own_trap_event(period, true); };
+    return measure_interrupt(open, close);
+  }
+  if (mode_ == Sampling::kPerfSignal) {
+    const auto open = [signal = signal(), tid = tid_of(thread)](Nanoseconds period) {
+      return open_signal_event(period, signal, tid);
+    };
+    return measure_interrupt(open, close);
+  }
+  const auto set = [signal = signal()](Nanoseconds time) {
+    const int timer = create_thread_timer(signal, kTimerMark);
+    if (timer >= 0) set_thread_timer(timer, time);
+    return timer;
+  };
+  return measure_interrupt(set, [](int timer) { delete_thread_timer(timer); });
+}
+
+void SampleSource::prepare(ThreadState& parent) noexcept {
+  if (!knows_interrupt_.exchange(true)) {
+    const FirstInterrupt found = measure_interrupt_in(parent);
+    lateness_ = found.lateness;
+    cost_ = std::min(found.cost, period_ / 4);
+  }
+  const long event = mode_ == Sampling::kPerfTrap ? open_separator_event() : -ENOENT;
+  // Without one it is not tried again for each thread.
+  parent.separator = event >= 0 ? static_cast<int>(event) : -ENOENT;
+}
+
+void SampleSource::end_thread(ThreadState& thread) noexcept {
+  stop_thread(thread);
+  if (thread.separator >= 0) close_event(thread.separator);
+  thread.separator = ThreadState::kNone;
+}
+
+}  // namespace coz
