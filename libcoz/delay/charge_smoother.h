@@ -90,6 +90,10 @@ class ChargeSmoother {
     youth_ = kSamplesOfYouth;
     enter(kind);
   }
+  // The shared bucket of a segment, or of a kind of threads.
+  static std::uint32_t young_bucket(std::uintptr_t site) noexcept {
+    return static_cast<std::uint32_t>(hash(site) % YoungCharges::kBuckets);
+  }
   bool is_young() const noexcept { return young_ != nullptr; }
 
   // The thread goes on after a call that it made at `site`.
@@ -246,7 +250,7 @@ class ChargeSmoother {
     current_ = find_bucket(site);
     Bucket& bucket = buckets_[current_];
     if (young_ != nullptr) {
-      shared_ = static_cast<std::uint32_t>(hash(site) % YoungCharges::kBuckets);
+      shared_ = young_bucket(site);
       bucket.line_time = young_->line_time(shared_);
       bucket.ran = young_->ran(shared_);
     }

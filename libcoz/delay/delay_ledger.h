@@ -49,9 +49,9 @@ class ThreadClock {
   Nanoseconds excess() const noexcept { return excess_; }
 
   // A new thread inherits its parent's local delay, which delayed its creation (§5.2.5.3).
-  void start_at(Nanoseconds local) noexcept {
+  void start_at(Nanoseconds local, Nanoseconds excess = 0) noexcept {
     set_local(local);
-    excess_ = 0;
+    excess_ = excess;
     saved_wait_ = 0;
   }
 
@@ -77,6 +77,12 @@ class ThreadClock {
     const Nanoseconds served = std::min(due, slept);
     set_local(local() + served);
     excess_ += std::max<Nanoseconds>(0, slept - due);
+  }
+
+  // The thread gave its processor away, and got it back after `lasted`. Meanwhile it did not hold
+  // anyone up, as in a pause.
+  void yielded(Nanoseconds lasted, Nanoseconds global) noexcept {
+    set_local(local() + std::clamp<Nanoseconds>(global - local(), 0, lasted));
   }
 
   // Where a thread stood when it blocked.

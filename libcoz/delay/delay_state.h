@@ -24,6 +24,7 @@ struct DelayState {
   LockHolder holder = 0;   // and as the holder of locks, in WaitCharges
 
   ThreadClock clock;
+  std::uint32_t kind = 0;  // of YoungCharges
   ChargeSmoother smoother;
   std::uint32_t smoothed_target = kNoTarget;  // the target whose samples the smoother holds
   std::uint32_t smoothed_epoch = 0;  // where windows are combined: of the delays of its mixes

@@ -18,7 +18,8 @@ std::uintptr_t frame() noexcept {
 }  // namespace
 
 void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
-  state_.clock.start_at(inherited);
+  state_.kind = ChargeSmoother::young_bucket(kind);
+  state_.clock.start_at(inherited, environment_.young.take_excess(state_.kind));
   if (mixes() != nullptr) return;
   state_.smoother.begin_young(environment_.young, kind);
   state_.smoothed_target = environment_.young.target();
@@ -84,6 +85,13 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   if (waits_for == WaitsFor::kQueue) state_.queue_waits.begin(state_.blocked_at.since);
   state_.blocked.store(true, std::memory_order_relaxed);
   return true;
+}
+
+void ThreadDelays::after_yielding(Nanoseconds lasted) noexcept {
+  if (lasted < kMinPause || is_interrupting()) return;
+  const Exclusive exclusive(state_);
+  apply_deferred();
+  state_.clock.yielded(lasted, environment_.global.get());
 }
 
 void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept {
@@ -228,6 +236,7 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
     if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
   }
   before_waking(object);
+  environment_.young.leave_excess(state_.kind, state_.clock.excess());
 }
 
 Nanoseconds ThreadDelays::effective_now() const noexcept {

@@ -144,6 +144,11 @@ class ThreadDelays {
     if (!state_.smoother.is_idle()) resume_segment();
   }
 
+  // The thread has settled, yielded its processor, and got it back after `lasted`. Loops that wait
+  // by yielding call it often; where another thread runs on their core, one yield lasts for long.
+  // Does not end a code segment: a loop may call it a thousand times in one wait.
+  void after_yielding(Nanoseconds lasted) noexcept;
+
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
   bool before_blocking(WaitsFor waits_for = WaitsFor::kLock) noexcept;
   // The same for a wait that the program marks: its samples are in no target.

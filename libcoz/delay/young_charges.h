@@ -7,6 +7,9 @@
 // loses meanwhile. Threads that run side by side are so charged alike. What one leaves, later ones
 // are charged.
 //
+// Nor has a thread that ends another pause in which what it overslept could serve. So the next
+// thread of its kind begins with that.
+//
 // One target at a time. Lock-free; any thread, also in signal handlers. Threads take from a bucket
 // what it held a moment ago, so that it may come to hold less than nothing: nothing is taken then
 // until it has been filled again, and as much is charged as was sampled. Only what is added while
@@ -53,6 +56,25 @@ class YoungCharges {
   void add(std::size_t bucket, Nanoseconds line_time) noexcept {
     buckets_[bucket].line_time.fetch_add(line_time, std::memory_order_relaxed);
   }
+  // A thread ends that had overslept for so long.
+  void leave_excess(std::size_t kind, Nanoseconds excess) noexcept {
+    Bucket& bucket = buckets_[kind];
+    if (excess > 0 && bucket.excess.load(std::memory_order_relaxed) < kMaxExcess) {
+      bucket.excess.fetch_add(excess, std::memory_order_relaxed);
+      bucket.last_excess.store(excess, std::memory_order_relaxed);
+    }
+  }
+  // A thread begins: as much as one that ended has left, so that those that begin together get
+  // alike.
+  Nanoseconds take_excess(std::size_t kind) noexcept {
+    Bucket& bucket = buckets_[kind];
+    Nanoseconds left = bucket.excess.load(std::memory_order_relaxed);
+    const Nanoseconds part = std::min(left, bucket.last_excess.load(std::memory_order_relaxed));
+    const bool is_taken = part > 0 && bucket.excess.compare_exchange_strong(
+                                          left, left - part, std::memory_order_relaxed);
+    return is_taken ? part : 0;
+  }
+
   // A thread has run for `ran`, and is charged `line_time`.
   void take(std::size_t bucket, Nanoseconds line_time, Nanoseconds ran) noexcept {
     buckets_[bucket].line_time.fetch_sub(line_time, std::memory_order_relaxed);
@@ -63,7 +85,11 @@ class YoungCharges {
   struct Bucket {
     std::atomic<Nanoseconds> line_time{0};
     std::atomic<Nanoseconds> ran{0};
+    std::atomic<Nanoseconds> excess{0};
+    std::atomic<Nanoseconds> last_excess{0};
   };
+  // Of threads of a kind in all.
+  static constexpr Nanoseconds kMaxExcess = 10 * kMillisecond;
 
   std::atomic<std::uint32_t> target_{0};  // + 1, so that zeros stand for kNoTarget
   std::array<Bucket, kBuckets> buckets_{};

@@ -49,10 +49,14 @@ COZ_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
                              [=] { return COZ_REAL(pthread_spin_unlock)(lock); });
 }
 
-// Does not end a code segment: a loop may call it a thousand times in one wait.
 COZ_EXPORT int sched_yield() noexcept {
-  if (auto delays = coz::Session::current_delays()) delays->settle();
-  return COZ_REAL(sched_yield)();
+  auto delays = coz::Session::current_delays();
+  if (!delays) return COZ_REAL(sched_yield)();
+  delays->settle();
+  const coz::Nanoseconds start = coz::now();
+  const int result = COZ_REAL(sched_yield)();
+  delays->after_yielding(coz::now() - start);
+  return result;
 }
 
 COZ_EXPORT void thrd_yield() { sched_yield(); }

@@ -105,7 +105,7 @@ TEST_CASE("oracle: many threads that a condition wakes, and that then wait for o
 }
 
 TEST_CASE("oracle: a thread for each piece of work") {
-  check("threads of 50 us", 0.4, 1.8);
+  check("threads of 50 us", 0.6, 1.8);
   check("threads of 0.5 ms", 0.3, 0.5);
   check("threads of 2 ms", 0.3, 0.6);
   check("threads of 6 ms", 0.5, 1.0);
