@@ -1,5 +1,6 @@
 // Waiting for files, sockets and events: something external wakes the thread, so there is no
-// credit, unless a signal of another thread ended the wait (signal_wakes.h).
+// credit, unless a signal of another thread ended the wait (signal_wakes.h), or its write to an
+// eventfd (event_wakes.h).
 //
 // With --tree, processes wake each other through pipes and pairs of sockets (streams.h).
 //
@@ -8,12 +9,14 @@
 // samples, and are made once.
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "interpose/blocking.h"
+#include "interpose/event_wakes.h"
 #include "interpose/export.h"
 #include "interpose/streams.h"
 #include "kernel/real.h"
@@ -44,10 +47,19 @@ class MaskOfCall {
 
 constexpr MaskOfCall kNoMask(nullptr);
 
-// `call` gets the time-out in milliseconds; below 0 means none.
-template <typename Call>
-COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call) {
-  return coz::wait_outside(WaitClass::kPoll, [=, &mask] {
+// The first eventfd that is ready.
+std::uintptr_t ready_object(const pollfd* files, nfds_t count) noexcept {
+  for (const pollfd* file = files; file != files + count; ++file) {
+    if (file->revents != 0 && coz::is_event_file(file->fd)) return coz::key_of_file(file->fd);
+  }
+  return coz::kNoObject;
+}
+
+// `call` gets the time-out in milliseconds; below 0 means none. `object(result)`: wait_outside()'s.
+template <typename Call, typename Object>
+COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call,
+                                       Object object) {
+  const auto repeated = [=, &mask] {
     coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
     return coz::past_samples(
         [&] {
@@ -56,15 +68,18 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
           return call(static_cast<int>((remaining.get() + kMillisecond - 1) / kMillisecond));
         },
         [&mask](int result) { return mask.is_repeated(result); });
-  });
+  };
+  return coz::wait_outside(WaitClass::kPoll, repeated, object);
 }
 
-template <typename Call>
-COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call) {
-  return coz::wait_outside(WaitClass::kPoll, [=, &mask] {
+template <typename Call, typename Object>
+COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call,
+                                   Object object) {
+  const auto repeated = [=, &mask] {
     return coz::past_samples_within(timeout, call,
                                     [&mask](int result) { return mask.is_repeated(result); });
-  });
+  };
+  return coz::wait_outside(WaitClass::kPoll, repeated, object);
 }
 
 // Waits for input for what is left of SO_RCVTIMEO since `start`. False, with the errno of the call,
@@ -107,20 +122,26 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
 
 template <typename Call>
 COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
-  return coz::read_or(file, call, [=] { return coz::wait_outside(WaitClass::kIo, call); });
+  return coz::read_or(file, call, [=] {
+    return coz::wait_outside(WaitClass::kIo, call, [=](long) {
+      return coz::is_event_file(file) ? coz::key_of_file(file) : coz::kNoObject;
+    });
+  });
 }
 
 }  // namespace
 
 COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
-  return with_milliseconds(timeout, kNoMask,
-                           [=](int ms) { return COZ_REAL(poll)(files, count, ms); });
+  return with_milliseconds(
+      timeout, kNoMask, [=](int ms) { return COZ_REAL(poll)(files, count, ms); },
+      [=](long) { return ready_object(files, count); });
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
   return with_timespec(
-      timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); });
+      timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); },
+      [=](long) { return ready_object(files, count); });
 }
 
 // The kernel writes what is left to `timeout`.
@@ -134,34 +155,45 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
-  return with_timespec(timeout, own, [&](const timespec* t) {
-    return COZ_REAL(pselect)(count, read, write, except, t, own.get());
-  });
+  return with_timespec(
+      timeout, own,
+      [&](const timespec* t) {
+        return COZ_REAL(pselect)(count, read, write, except, t, own.get());
+      },
+      [](long) { return coz::kNoObject; });
 }
 
 COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
-  return with_milliseconds(timeout, kNoMask,
-                           [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); });
+  return with_milliseconds(
+      timeout, kNoMask, [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); },
+      [=](long) { return coz::key_of_file(epoll); });
 }
 
 COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
                            const sigset_t* mask) {
   const MaskOfCall own(mask);
-  return with_milliseconds(timeout, own, [&](int ms) {
-    return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get());
-  });
+  return with_milliseconds(
+      timeout, own,
+      [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); },
+      [=](long) { return coz::key_of_file(epoll); });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
                             const sigset_t* mask) {
   const MaskOfCall own(mask);
-  return with_timespec(timeout, own, [&](const timespec* t) {
-    return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get());
-  });
+  return with_timespec(
+      timeout, own,
+      [&](const timespec* t) { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); },
+      [=](long) { return coz::key_of_file(epoll); });
 }
 
 COZ_EXPORT ssize_t read(int file, void* buffer, size_t size) {
   return read_file(file, [=] { return COZ_REAL(read)(file, buffer, size); });
+}
+
+// libc's calls read() by a name of its own.
+COZ_EXPORT int eventfd_read(int file, eventfd_t* value) {
+  return read(file, value, sizeof *value) == sizeof *value ? 0 : -1;
 }
 
 COZ_EXPORT ssize_t readv(int file, const iovec* parts, int count) {
@@ -193,16 +225,18 @@ COZ_EXPORT int accept4(int socket, sockaddr* address, socklen_t* address_size, i
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
-  return with_milliseconds(timeout, kNoMask,
-                           [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); });
+  return with_milliseconds(
+      timeout, kNoMask, [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); },
+      [=](long) { return ready_object(files, count); });
 }
 
 COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
                            const sigset_t* mask, size_t room) {
   const MaskOfCall own(mask);
-  return with_timespec(timeout, own, [&](const timespec* t) {
-    return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room);
-  });
+  return with_timespec(
+      timeout, own,
+      [&](const timespec* t) { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); },
+      [=](long) { return ready_object(files, count); });
 }
 
 COZ_EXPORT ssize_t __read_chk(int file, void* buffer, size_t size, size_t room) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "interpose/blocking.h"
+#include "interpose/event_wakes.h"
 #include "interpose/export.h"
 #include "interpose/kernel_call.h"
 #include "interpose/streams.h"
@@ -32,6 +33,7 @@ COZ_WRAPPER_PART ssize_t write_file(WaitClass wait_class, int file, Call call) {
 }  // namespace
 
 COZ_EXPORT ssize_t write(int file, const void* data, size_t size) {
+  coz::before_writing(file);
   return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(write)(file, data, size); });
 }
 

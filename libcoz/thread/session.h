@@ -15,6 +15,7 @@
 #include "common/raw_syscall.h"
 #include "delay/thread_delays.h"
 #include "kernel/own_page.h"
+#include "thread/event_files.h"
 #include "thread/shared_state.h"
 
 namespace coz {
@@ -43,6 +44,7 @@ class Session {
 
   SharedState& shared;
   ChargeMixes mixes;
+  EventFiles event_files;
   const DelayEnvironment delays;
 
   // nullptr: nothing is profiled, or no longer.

@@ -11,6 +11,8 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <threads.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +71,24 @@ bool ready = false;
 pthread_t other;
 int signals = -1;  // a signalfd
 pthread_t child;
+int event = -1;  // an eventfd
+int epoll = -1;  // which watches it
+
+void make_event() {
+  if (event >= 0) return;
+  event = eventfd(0, EFD_CLOEXEC);
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event wanted = {EPOLLIN, {}};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, event, &wanted);
+}
+void write_event() {
+  const std::uint64_t one = 1;
+  if (write(event, &one, sizeof one) != sizeof one) abort();
+}
+void read_event() {
+  std::uint64_t count;
+  if (read(event, &count, sizeof count) != sizeof count) abort();
+}
 
 void nothing() {}
 void lock() { pthread_mutex_lock(&mutex); }
@@ -172,6 +193,24 @@ const Means kMeans[] = {
        sigset_t none;
        sigemptyset(&none);
        ppoll(nullptr, 0, nullptr, &none);
+     }},
+    {"eventfd", make_event, write_event, read_event},
+    {"eventfd-functions", make_event, [] { eventfd_write(event, 1); },
+     [] {
+       eventfd_t count;
+       if (eventfd_read(event, &count) != 0) abort();
+     }},
+    {"eventfd-poll", make_event, write_event,
+     [] {
+       pollfd input = {event, POLLIN, 0};
+       poll(&input, 1, -1);
+       read_event();
+     }},
+    {"eventfd-epoll", make_event, write_event,
+     [] {
+       epoll_event found;
+       epoll_wait(epoll, &found, 1, -1);
+       read_event();
      }},
     {"signalfd",
      [] {

@@ -150,9 +150,9 @@ def other_calls(*names):
 
 HANDED_OVER_BY = [
     "mutex", "rwlock", "condition", "semaphore", "barrier", "atomic-wait", "spin-lock", "signal",
-    "sigsuspend", "ppoll-interrupted", "signalfd", "join",
+    "sigsuspend", "ppoll-interrupted", "signalfd", "join", "eventfd", "eventfd-epoll",
     *other_calls("timedlock", "clocklock", "c11-mutex", "rwlock-writers", "rwlock-timed",
-                 "c11-condition", "semaphore-timed", "yield"),
+                 "c11-condition", "semaphore-timed", "yield", "eventfd-functions", "eventfd-poll"),
 ]  # fmt: skip
 
 
