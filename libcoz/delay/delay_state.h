@@ -52,15 +52,12 @@ struct DelayState {
   std::atomic<bool> in_marked_wait{false};
   // In a pause. A sample taken meanwhile does not show where the program is.
   std::atomic<bool> pausing{false};
-  // The thread's own timer (thread/young_timer.h) fired while is_waiting(): it is set again
-  // afterwards.
-  std::atomic<bool> awaits_timer{false};
+  // The thread has a timer of its own (thread/young_timer.h). It is held in pauses and in calls
+  // that may wait, which its signal would interrupt.
+  bool has_timer = false;
+  std::atomic<bool> timer_held{false};
   // Charges that came while the thread was busy or blocked, ns.
   std::atomic<Nanoseconds> deferred{0};
-
-  bool is_waiting() const noexcept {
-    return blocked.load(std::memory_order_relaxed) || pausing.load(std::memory_order_relaxed);
-  }
 
   // A new thread takes the slot over. The clock is set by start_at().
   void reset(std::uint32_t new_slot) noexcept {
@@ -68,7 +65,8 @@ struct DelayState {
     busy.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     in_marked_wait.store(false, std::memory_order_relaxed);
-    awaits_timer.store(false, std::memory_order_relaxed);
+    has_timer = false;
+    timer_held.store(false, std::memory_order_relaxed);
     deferred.store(0, std::memory_order_relaxed);
     queue_waits.reset();
     releases.store(0, std::memory_order_relaxed);

@@ -84,12 +84,14 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   state_.lock_wait_charge = 0;
   if (waits_for == WaitsFor::kQueue) state_.queue_waits.begin(state_.blocked_at.since);
   state_.blocked.store(true, std::memory_order_relaxed);
+  hold_timer();
   return true;
 }
 
-void ThreadDelays::after_yielding(Nanoseconds lasted) noexcept {
+void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept {
   if (lasted < kMinPause || is_interrupting()) return;
   const Exclusive exclusive(state_);
+  if (state_.clock.local() != local) return;  // it was charged, or paused, in its handler
   apply_deferred();
   state_.clock.yielded(lasted, environment_.global.get());
 }
@@ -176,13 +178,7 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   if (pays) pay_until_settled();
   state_.smoother.begin_segment(site_);
   resume_segment_exclusively();
-  set_awaited_timer();
-}
-
-void ThreadDelays::set_awaited_timer() noexcept {
-  if (!state_.awaits_timer.load(std::memory_order_relaxed)) return;
-  state_.awaits_timer.store(false, std::memory_order_relaxed);
-  environment_.set_timer();
+  release_timer();
 }
 
 ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target,
@@ -377,10 +373,11 @@ void ThreadDelays::pause(Nanoseconds due) noexcept {
   const bool counts_cost = state_.queue_waits.any();
   const Nanoseconds ran = counts_cost ? environment_.processor_time() : 0;
   const Nanoseconds start = environment_.now();
+  hold_timer();
   state_.pausing.store(true, std::memory_order_relaxed);
   state_.clock.paused(due, environment_.sleep_until(start + due) - start);
   state_.pausing.store(false, std::memory_order_relaxed);
-  if (!state_.is_waiting()) set_awaited_timer();
+  if (!state_.blocked.load(std::memory_order_relaxed)) release_timer();
   if (counts_cost) {
     state_.pause_cost.fetch_add(environment_.processor_time() - ran, std::memory_order_relaxed);
   }

@@ -50,8 +50,8 @@ struct DelayEnvironment {
   const ChargeMixes* mixes = nullptr;  // where several targets may be selected
   WaitCharges* waits = nullptr;        // where waits are targets
   LockHolds* lock_holds = nullptr;     // likewise
-  // Sets the calling thread's own timer, where it awaits that (DelayState::awaits_timer).
-  void (*set_timer)() noexcept = nullptr;
+  // Lets the calling thread's own timer run, or stops it (DelayState::has_timer).
+  void (*run_timer)(bool runs) noexcept = nullptr;
 };
 
 // What ended a wait.
@@ -128,6 +128,18 @@ class ThreadDelays {
     return waker && waker->at >= state_.blocked_at.since;
   }
 
+  // Around pauses and calls that may wait: the thread's own timer, if it has one, does not run.
+  void hold_timer() noexcept {
+    if (!state_.has_timer || state_.timer_held.load(std::memory_order_relaxed)) return;
+    state_.timer_held.store(true, std::memory_order_relaxed);
+    environment_.run_timer(false);
+  }
+  void release_timer() noexcept {
+    if (!state_.timer_held.load(std::memory_order_relaxed)) return;
+    state_.timer_held.store(false, std::memory_order_relaxed);
+    if (state_.has_timer) environment_.run_timer(true);
+  }
+
   void count_release() noexcept {
     state_.releases.store(state_.releases.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);
@@ -144,10 +156,11 @@ class ThreadDelays {
     if (!state_.smoother.is_idle()) resume_segment();
   }
 
-  // The thread has settled, yielded its processor, and got it back after `lasted`. Loops that wait
-  // by yielding call it often; where another thread runs on their core, one yield lasts for long.
-  // Does not end a code segment: a loop may call it a thousand times in one wait.
-  void after_yielding(Nanoseconds lasted) noexcept;
+  // The thread has settled, having served `local`, yielded its processor, and got it back after
+  // `lasted`. Loops that wait by yielding call it often; where another thread runs on their core,
+  // one yield lasts for long. Does not end a code segment: a loop may call it a thousand times in
+  // one wait.
+  void after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept;
 
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
   bool before_blocking(WaitsFor waits_for = WaitsFor::kLock) noexcept;
@@ -286,7 +299,6 @@ class ThreadDelays {
   void end_queue_wait(std::uintptr_t object, const std::optional<WakerTable::Waker>& waker,
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
-  void set_awaited_timer() noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;
   void resume_segment_exclusively() noexcept;

@@ -2,53 +2,83 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/raw_syscall.h"
 #include "interpose/export.h"
+#include "interpose/streams.h"
 #include "kernel/real.h"
 
 namespace coz {
 namespace {
 
-// Files that only the kernel has, as eventfds, are of no type.
-bool is_still_event(int file) noexcept {
-  struct stat status{};
-  return raw_syscall(SYS_fstat, file, reinterpret_cast<long>(&status)) == 0 &&
-         (status.st_mode & S_IFMT) == 0;
+// nullptr if the file is none of these, or no longer.
+EventFiles* files_with(int file) noexcept {
+  Session* session = Session::active();
+  if (session == nullptr || !session->event_files.has(file)) return nullptr;
+  const auto inode = inode_of(file);
+  if (inode && session->event_files.is(file, *inode)) return &session->event_files;
+  session->event_files.remove(file);
+  return nullptr;
+}
+
+void add(int file, int wakes) noexcept {
+  Session* session = Session::active();
+  const auto inode = session == nullptr ? std::nullopt : inode_of(file);
+  if (inode) session->event_files.add(file, *inode, wakes);
 }
 
 }  // namespace
 
+std::uintptr_t object_at(int file) noexcept {
+  return files_with(file) != nullptr ? key_of_file(file) : kNoObject;
+}
+
 void before_waking_at(ThreadDelays& delays, int file) noexcept {
-  EventFiles& files = Session::active()->event_files;
-  if (!is_still_event(file)) {
-    files.remove(file);
-    return;
-  }
-  const auto epoll = files.watched_by(file);
-  delays.before_waking(key_of_file(file), ReleaseTime::kNoted);
+  const EventFiles* files = files_with(file);
+  if (files == nullptr) return;
+  const int woken = files->woken_by(file);
+  const auto epoll = files->watched_by(woken);
+  delays.before_waking(key_of_file(woken), ReleaseTime::kNoted);
   if (epoll) delays.record(key_of_file(*epoll), ReleaseTime::kNoted);
+}
+
+void add_pair(const int ends[2]) noexcept {
+  add(ends[0], ends[1]);
+  add(ends[1], ends[0]);
 }
 
 }  // namespace coz
 
 COZ_EXPORT int eventfd(unsigned count, int flags) noexcept {
   const int file = COZ_REAL(eventfd)(count, flags);
-  if (coz::Session* session = coz::Session::active()) session->event_files.add(file);
+  if (file >= 0) coz::add(file, file);
   return file;
 }
 
-// libc's calls write() by a name of its own.
-COZ_EXPORT int eventfd_write(int file, eventfd_t value) {
-  return write(file, &value, sizeof value) == sizeof value ? 0 : -1;
+COZ_EXPORT int pipe(int ends[2]) noexcept {
+  const int result = COZ_REAL(pipe)(ends);
+  if (result == 0) coz::add_pair(ends);
+  return result;
+}
+
+COZ_EXPORT int pipe2(int ends[2], int flags) noexcept {
+  const int result = COZ_REAL(pipe2)(ends, flags);
+  if (result == 0) coz::add_pair(ends);
+  return result;
 }
 
 COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event) noexcept {
+  // Event loops (Asio's) also wake a thread by watching anew what has input.
+  if (operation == EPOLL_CTL_MOD && coz::may_be_event_file(file)) {
+    auto delays = coz::Session::current_delays();
+    if (delays) delays->before_waking(coz::key_of_file(epoll), coz::ReleaseTime::kNoted);
+  }
   const int result = COZ_REAL(epoll_ctl)(epoll, operation, file, event);
   coz::Session* session = coz::Session::active();
-  if (result == 0 && session != nullptr && operation != EPOLL_CTL_DEL) {
+  if (result != 0 || session == nullptr) return result;
+  if (operation == EPOLL_CTL_DEL) {
+    session->event_files.unwatch(file, epoll);
+  } else {
     session->event_files.watch(file, epoll);
   }
   return result;

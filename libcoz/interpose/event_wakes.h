@@ -1,8 +1,8 @@
-// Eventfds, by which a thread of the program wakes another that waits at one, at an epoll file, or
-// in poll().
+// Eventfds, pipes and pairs of sockets, by which a thread of the program wakes another that waits
+// for input, or at an epoll file, in poll() or in select() for that.
 //
-// Each descriptor is an object like a lock. Those that dup() makes are not known, nor those that
-// other processes share. errno is kept.
+// Each descriptor is an object like a lock. Those that dup() makes are not known. Between processes
+// there is no credit, but by streams.h. errno is kept.
 #ifndef LIBCOZ_INTERPOSE_EVENT_WAKES_H
 #define LIBCOZ_INTERPOSE_EVENT_WAKES_H
 
@@ -16,17 +16,23 @@ inline std::uintptr_t key_of_file(int file) noexcept {
   return own_key(static_cast<std::uintptr_t>(file + 1) * 0xbea225f9eb34556dU);
 }
 
-inline bool is_event_file(int file) noexcept {
+inline bool may_be_event_file(int file) noexcept {
   const Session* session = Session::active();
   return session != nullptr && session->event_files.has(file);
 }
 
-// Before the calling thread writes to an eventfd.
+// What a write that wakes who waits at the file releases; or kNoObject.
+std::uintptr_t object_at(int file) noexcept;
+
+// These are the ends of a new pipe, or of a pair of sockets.
+void add_pair(const int ends[2]) noexcept;
+
+// Before the calling thread writes to a file that may be one of these.
 void before_waking_at(ThreadDelays& delays, int file) noexcept;
 
 // Before a write to any file.
 [[gnu::always_inline]] inline void before_writing(int file) noexcept {
-  if (!is_event_file(file)) return;
+  if (!may_be_event_file(file)) return;
   if (auto delays = Session::current_delays()) before_waking_at(*delays, file);
 }
 

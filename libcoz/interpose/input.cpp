@@ -1,6 +1,6 @@
 // Waiting for files, sockets and events: something external wakes the thread, so there is no
 // credit, unless a signal of another thread ended the wait (signal_wakes.h), or its write to an
-// eventfd (event_wakes.h).
+// eventfd, a pipe or a pair of sockets (event_wakes.h).
 //
 // With --tree, processes wake each other through pipes and pairs of sockets (streams.h).
 //
@@ -47,10 +47,19 @@ class MaskOfCall {
 
 constexpr MaskOfCall kNoMask(nullptr);
 
-// The first eventfd that is ready.
+// The first file with input by which a thread of the program may have woken this one.
 std::uintptr_t ready_object(const pollfd* files, nfds_t count) noexcept {
   for (const pollfd* file = files; file != files + count; ++file) {
-    if (file->revents != 0 && coz::is_event_file(file->fd)) return coz::key_of_file(file->fd);
+    if ((file->revents & POLLIN) == 0) continue;
+    const std::uintptr_t object = coz::object_at(file->fd);
+    if (object != coz::kNoObject) return object;
+  }
+  return coz::kNoObject;
+}
+std::uintptr_t ready_object(int count, const fd_set* read) noexcept {
+  for (int file = 0; read != nullptr && file < std::min(count, FD_SETSIZE); ++file) {
+    const std::uintptr_t object = FD_ISSET(file, read) ? coz::object_at(file) : coz::kNoObject;
+    if (object != coz::kNoObject) return object;
   }
   return coz::kNoObject;
 }
@@ -116,16 +125,16 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
         },
         [](long result) { return is_interrupted(result); });
   };
-  return coz::read_or(socket, repeated,
-                      [=] { return coz::wait_outside(WaitClass::kNetwork, repeated); });
+  return coz::read_or(socket, repeated, [=] {
+    return coz::wait_outside(WaitClass::kNetwork, repeated,
+                             [=](long) { return coz::object_at(socket); });
+  });
 }
 
 template <typename Call>
 COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
   return coz::read_or(file, call, [=] {
-    return coz::wait_outside(WaitClass::kIo, call, [=](long) {
-      return coz::is_event_file(file) ? coz::key_of_file(file) : coz::kNoObject;
-    });
+    return coz::wait_outside(WaitClass::kIo, call, [=](long) { return coz::object_at(file); });
   });
 }
 
@@ -146,10 +155,12 @@ COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const
 
 // The kernel writes what is left to `timeout`.
 COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
-  return coz::wait_outside(WaitClass::kPoll, [=] {
+  const auto repeated = [=] {
     return coz::past_samples([=] { return COZ_REAL(select)(count, read, write, except, timeout); },
                              [](int result) { return is_interrupted(result); });
-  });
+  };
+  return coz::wait_outside(WaitClass::kPoll, repeated,
+                           [=](long) { return ready_object(count, read); });
 }
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
@@ -160,7 +171,7 @@ COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
       [&](const timespec* t) {
         return COZ_REAL(pselect)(count, read, write, except, t, own.get());
       },
-      [](long) { return coz::kNoObject; });
+      [=](long) { return ready_object(count, read); });
 }
 
 COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
@@ -191,9 +202,9 @@ COZ_EXPORT ssize_t read(int file, void* buffer, size_t size) {
   return read_file(file, [=] { return COZ_REAL(read)(file, buffer, size); });
 }
 
-// libc's calls read() by a name of its own.
 COZ_EXPORT int eventfd_read(int file, eventfd_t* value) {
-  return read(file, value, sizeof *value) == sizeof *value ? 0 : -1;
+  const ssize_t size = read_file(file, [=] { return COZ_REAL(read)(file, value, sizeof *value); });
+  return size == sizeof *value ? 0 : -1;
 }
 
 COZ_EXPORT ssize_t readv(int file, const iovec* parts, int count) {

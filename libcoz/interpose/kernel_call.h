@@ -14,10 +14,13 @@ namespace coz {
 class KernelCall {
  public:
   KernelCall() noexcept : thread_(Session::current_thread()) {
-    if (thread_ != nullptr) start_ = now();
+    if (thread_ == nullptr) return;
+    start_ = now();
+    if (thread_->delay.has_timer) hold_timer(true);
   }
   ~KernelCall() {
     if (thread_ == nullptr) return;
+    if (thread_->delay.has_timer) hold_timer(false);
     const Nanoseconds end = now();
     if (thread_->kernel.may_have_ended(end)) Runtime::kernel_call_returns(*thread_, start_, end);
   }
@@ -25,6 +28,18 @@ class KernelCall {
   KernelCall& operator=(const KernelCall&) = delete;
 
  private:
+  // A signal of the thread's own timer would make the call transfer less than it was to.
+  void hold_timer(bool holds) const noexcept {
+    const Session* session = Session::active();
+    if (session == nullptr) return;
+    ThreadDelays delays(thread_->delay, session->delays);
+    if (holds) {
+      delays.hold_timer();
+    } else {
+      delays.release_timer();
+    }
+  }
+
   ThreadState* thread_;
   Nanoseconds start_ = 0;
 };

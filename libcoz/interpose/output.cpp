@@ -3,6 +3,7 @@
 // waits (docs/blocking_calls.md). So nothing is accounted here, unless waits are targets, and no
 // call is repeated. With --tree, processes wake each other through pipes and pairs of sockets
 // (streams.h).
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -37,7 +38,15 @@ COZ_EXPORT ssize_t write(int file, const void* data, size_t size) {
   return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(write)(file, data, size); });
 }
 
+COZ_EXPORT int eventfd_write(int file, eventfd_t value) {
+  coz::before_writing(file);
+  const ssize_t written =
+      write_file(WaitClass::kIo, file, [=] { return COZ_REAL(write)(file, &value, sizeof value); });
+  return written == sizeof value ? 0 : -1;
+}
+
 COZ_EXPORT ssize_t writev(int file, const iovec* parts, int count) {
+  coz::before_writing(file);
   return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(writev)(file, parts, count); });
 }
 
@@ -59,6 +68,7 @@ COZ_EXPORT ssize_t pread64(int file, void* buffer, size_t size, off64_t offset) 
 }
 
 COZ_EXPORT ssize_t send(int socket, const void* data, size_t size, int flags) {
+  coz::before_writing(socket);
   return write_file(WaitClass::kNetwork, socket,
                     [=] { return COZ_REAL(send)(socket, data, size, flags); });
 }
@@ -71,6 +81,7 @@ COZ_EXPORT ssize_t sendto(int socket, const void* data, size_t size, int flags,
 }
 
 COZ_EXPORT ssize_t sendmsg(int socket, const msghdr* message, int flags) {
+  coz::before_writing(socket);
   return write_file(WaitClass::kNetwork, socket,
                     [=] { return COZ_REAL(sendmsg)(socket, message, flags); });
 }
@@ -78,7 +89,9 @@ COZ_EXPORT ssize_t sendmsg(int socket, const msghdr* message, int flags) {
 COZ_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
   const int result = COZ_REAL(socketpair)(domain, type, protocol, ends);
   coz::Session* session = coz::Session::active();
-  if (result != 0 || session == nullptr || !session->shared.tree.is_on()) return result;
+  if (result != 0 || session == nullptr) return result;
+  coz::add_pair(ends);
+  if (!session->shared.tree.is_on()) return result;
   const auto one = coz::inode_of(ends[0]);
   const auto other = coz::inode_of(ends[1]);
   if (one && other) session->shared.socket_pairs.add(*one, *other);

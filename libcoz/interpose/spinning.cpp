@@ -53,9 +53,10 @@ COZ_EXPORT int sched_yield() noexcept {
   auto delays = coz::Session::current_delays();
   if (!delays) return COZ_REAL(sched_yield)();
   delays->settle();
+  const coz::Nanoseconds local = delays->local();
   const coz::Nanoseconds start = coz::now();
   const int result = COZ_REAL(sched_yield)();
-  delays->after_yielding(coz::now() - start);
+  delays->after_yielding(local, coz::now() - start);
   return result;
 }
 

@@ -56,7 +56,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(syscall) \
   X(nanosleep) X(clock_nanosleep) X(thrd_sleep) \
   X(poll) X(ppoll) X(select) X(pselect) X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
-  X(eventfd) X(epoll_ctl) \
+  X(eventfd) X(pipe) X(pipe2) X(epoll_ctl) \
   X(__poll_chk) X(__ppoll_chk) X(__read_chk) X(__recv_chk) X(__recvfrom_chk) \
   X(read) X(readv) X(recv) X(recvfrom) X(recvmsg) X(accept) X(accept4) \
   X(write) X(writev) X(pwrite) X(pwrite64) X(pread) X(pread64) \

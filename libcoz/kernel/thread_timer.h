@@ -14,7 +14,7 @@ namespace coz {
 // The timer's signals carry `mark`, with the code SI_TIMER. Returns its number, or -errno. It ends
 // with the process, not with the thread; a forked child does not have it.
 int create_thread_timer(int signal, std::uintptr_t mark) noexcept;
-void set_thread_timer(int timer, Nanoseconds from_now) noexcept;
+void set_thread_timer(int timer, Nanoseconds from_now) noexcept;  // 0: stops it
 void delete_thread_timer(int timer) noexcept;
 
 }  // namespace coz

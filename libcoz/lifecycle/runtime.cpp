@@ -36,7 +36,7 @@ std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
 Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
     : config_(std::move(config)),
-      session_(shared, config_.period, config_.waits != WaitTargets::kNone, set_awaited_timer),
+      session_(shared, config_.period, config_.waits != WaitTargets::kNone, run_timer),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
       counts_(counts),
@@ -260,10 +260,10 @@ void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
   thread->in_handler.store(false, std::memory_order_relaxed);
 }
 
-void Runtime::set_awaited_timer() noexcept {
+void Runtime::run_timer(bool runs) noexcept {
   Runtime* runtime = active();
   ThreadState* thread = Session::registered_thread();
-  if (runtime != nullptr && thread != nullptr) runtime->samples_.resume_timer(*thread);
+  if (runtime != nullptr && thread != nullptr) runtime->samples_.run_timer(*thread, runs);
 }
 
 void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,

@@ -55,8 +55,8 @@ class Runtime {
   // `context`, if the signal stands for one. Signal-safe.
   static void take_sample(void* context, const SampleSignal& signal) noexcept;
 
-  // In the thread, after a wait or a pause: DelayEnvironment::set_timer.
-  static void set_awaited_timer() noexcept;
+  // In the thread, around a pause or a call that may wait: DelayEnvironment::run_timer.
+  static void run_timer(bool runs) noexcept;
 
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;

@@ -72,6 +72,8 @@ void ThreadLifecycle::count_end(Session& session, ThreadState& thread) noexcept 
 
 void ThreadLifecycle::end(void* state) {
   auto* thread = static_cast<ThreadState*>(state);
+  // In a forked child, the slot is its parent's, or empty.
+  if (thread->tid.load(std::memory_order_relaxed) != current_tid()) return;
   Session* session = Session::active();
   if (session != nullptr && thread == Session::registered_thread()) {
     ThreadDelays delays(thread->delay, session->delays);

@@ -25,12 +25,12 @@ namespace {
 constexpr int kOwnSignal = SIGSTKFLT;
 
 // Events or timers that young threads may have at once: a share of the descriptors that the program
-// may use.
-int max_events_of_threads() noexcept {
+// may use, or of the signals that it may have pending.
+int max_events_of_threads(__rlimit_resource limited) noexcept {
   constexpr rlim_t kShare = 4;
   constexpr rlim_t kMax = 1024;
   rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (getrlimit(limited, &limit) != 0) return 0;
   return static_cast<int>(std::min(limit.rlim_cur / kShare, kMax));
 }
 
@@ -78,7 +78,7 @@ bool SampleSource::start(Sampling wanted, std::string& explanation) {
 bool SampleSource::choose(Sampling wanted, std::string& explanation) {
   mode_ = wanted;
   if (wanted == Sampling::kOff) return false;
-  max_own_events_ = max_events_of_threads();
+  max_own_events_ = max_events_of_threads(RLIMIT_NOFILE);
   long error = 0;
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfTrap) {
     mode_ = Sampling::kPerfTrap;
@@ -98,6 +98,7 @@ bool SampleSource::choose(Sampling wanted, std::string& explanation) {
   }
   if (wanted == Sampling::kAuto || wanted == Sampling::kTimer) {
     mode_ = Sampling::kTimer;
+    max_own_events_ = max_events_of_threads(RLIMIT_SIGPENDING);
     if (error != 0) {
       explanation =
           "perf events are refused (" + why_refused(error) +
@@ -183,7 +184,7 @@ void* SampleSource::run_timer(void* self) {
 }
 
 // Signals each thread that has used another period of processor time. A thread that sleeps uses
-// none and is left alone: a timer that fired regardless would interrupt its system call. True if
+// none and is left alone, as a signal would interrupt its system call. True if
 // one is owed a further sample. `interval`: since the tick before.
 bool SampleSource::tick(Nanoseconds interval) {
   if (pauses_.is_paused()) return false;

@@ -92,8 +92,8 @@ class SampleSource {
   void before_creating(ThreadState& parent) noexcept {
     if (mode_ != Sampling::kOff && parent.separator == ThreadState::kNone) prepare(parent);
   }
-  // The calling thread goes on after a wait or a pause in which its own timer has fired.
-  void resume_timer(ThreadState& thread) noexcept;
+  // Stops the calling thread's own timer, if it has one, or lets it run again.
+  void run_timer(ThreadState& thread, bool runs) noexcept;
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
   static void end_thread(ThreadState& thread) noexcept;

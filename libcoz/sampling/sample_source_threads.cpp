@@ -117,6 +117,7 @@ bool SampleSource::begin_with_own_timer(ThreadState& thread, Nanoseconds used,
   thread.young_timer.begin(used, phase, used + std::min(end, kYoungPeriods * period_));
   thread.events = &own_events_;
   thread.timer = timer;
+  thread.delay.has_timer = true;
   set_timer(thread, used);
   return true;
 }
@@ -161,22 +162,24 @@ bool SampleSource::takes_timer(ThreadState& thread) noexcept {
   if (thread.young_timer.is_over() || pauses_.is_paused()) {
     stop_thread(thread);
     thread.ticks.begin(used, std::max(thread.young_timer.due(), used), period_);
-  } else if (!is_sample && thread.delay.is_waiting()) {
-    thread.delay.awaits_timer.store(true, std::memory_order_relaxed);
-  } else {
+  } else if (!thread.delay.timer_held.load(std::memory_order_relaxed)) {
     set_timer(thread, used);
   }
   return is_sample;
 }
 
-void SampleSource::resume_timer(ThreadState& thread) noexcept {
-  if (thread.timer >= 0) set_timer(thread, thread_cpu_time(tid_of(thread)));
+void SampleSource::run_timer(ThreadState& thread, bool runs) noexcept {
+  if (thread.timer < 0) return;
+  if (runs) {
+    set_timer(thread, thread_cpu_time(tid_of(thread)));
+  } else {
+    set_thread_timer(thread.timer, 0);
+  }
 }
 
 void SampleSource::set_timer(ThreadState& thread, Nanoseconds used) noexcept {
   const Nanoseconds lateness = lateness_.load(std::memory_order_relaxed);
-  set_thread_timer(thread.timer,
-                   std::max(thread.young_timer.time_left(used) - lateness, YoungTimer::kMinTime));
+  set_thread_timer(thread.timer, thread.young_timer.set(used, lateness));
 }
 
 bool SampleSource::takes_over(ThreadState& thread) noexcept {
@@ -191,6 +194,7 @@ bool SampleSource::takes_over(ThreadState& thread) noexcept {
 void SampleSource::stop_thread(ThreadState& thread) noexcept {
   if (thread.event >= 0) close_event(thread.event);
   if (thread.timer >= 0) delete_thread_timer(thread.timer);
+  thread.delay.has_timer = false;
   thread.event = thread.timer = ThreadState::kNone;
   if (thread.events != nullptr) thread.events->fetch_sub(1, std::memory_order_relaxed);
   thread.events = nullptr;

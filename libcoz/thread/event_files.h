@@ -1,14 +1,15 @@
-// Which descriptors of this process are eventfds, by which threads of event loops wake each other,
-// and which epoll file watches each.
+// Which descriptors of this process are eventfds, or ends of pipes and pairs of sockets, by which
+// threads wake each other, and which epoll file watches each.
 //
-// A descriptor may stand for another file once the program has closed it: who uses an entry looks
-// first. Any thread; lock-free and signal-safe.
+// A descriptor may stand for another file once the program has closed it: who uses an entry
+// compares the file's number first. Any thread; lock-free and signal-safe.
 #ifndef LIBCOZ_THREAD_EVENT_FILES_H
 #define LIBCOZ_THREAD_EVENT_FILES_H
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace coz {
@@ -18,34 +19,58 @@ class EventFiles {
   // Higher descriptors are not kept.
   static constexpr int kFiles = 4096;
 
-  void add(int file) noexcept { set(file, kUnwatched); }
-  void remove(int file) noexcept { set(file, kNone); }
-  // `epoll` watches the file, if that is known.
+  // Whoever writes to `file`, the inode of which is given, wakes who waits for `wakes`: itself, if
+  // it is an eventfd.
+  void add(int file, std::uint64_t inode, int wakes) noexcept {
+    if (!is_kept(file) || !is_kept(wakes)) return;
+    const auto number = static_cast<std::uint32_t>(inode);
+    entry_of(file).store({number, static_cast<std::uint16_t>(wakes + 1), 0});
+  }
+  void remove(int file) noexcept {
+    if (is_kept(file)) entry_of(file).store({});
+  }
+  // `epoll` watches the file.
   void watch(int file, int epoll) noexcept {
-    if (has(file)) set(file, kUnwatched + 1 + epoll);
+    if (!has(file) || !is_kept(epoll)) return;
+    Entry entry = entry_of(file).load();
+    entry.epoll = static_cast<std::uint16_t>(epoll + 1);
+    entry_of(file).store(entry);
   }
 
-  bool has(int file) const noexcept { return get(file) != kNone; }
+  void unwatch(int file, int epoll) noexcept {
+    if (watched_by(file) != epoll) return;
+    Entry entry = entry_of(file).load();
+    entry.epoll = 0;
+    entry_of(file).store(entry);
+  }
+
+  bool has(int file) const noexcept { return is_kept(file) && entry_of(file).load().wakes != 0; }
+  bool is(int file, std::uint64_t inode) const noexcept {
+    return has(file) && entry_of(file).load().inode == static_cast<std::uint32_t>(inode);
+  }
+  // Of a file that is kept.
+  int woken_by(int file) const noexcept { return entry_of(file).load().wakes - 1; }
   std::optional<int> watched_by(int file) const noexcept {
-    const int entry = get(file);
-    return entry > kUnwatched ? std::optional(entry - kUnwatched - 1) : std::nullopt;
+    const int epoll = has(file) ? entry_of(file).load().epoll : 0;
+    return epoll != 0 ? std::optional(epoll - 1) : std::nullopt;
   }
 
  private:
-  static constexpr int kNone = 0;
-  static constexpr int kUnwatched = 1;
+  struct Entry {
+    std::uint32_t inode = 0;  // its lowest bits
+    std::uint16_t wakes = 0;  // + 1; 0: not kept
+    std::uint16_t epoll = 0;  // + 1; 0: none that is known
+  };
+  using AtomicEntry = std::atomic<Entry>;
+  static_assert(AtomicEntry::is_always_lock_free);
 
   static bool is_kept(int file) noexcept { return file >= 0 && file < kFiles; }
-  int get(int file) const noexcept {
-    return is_kept(file) ? files_[static_cast<std::size_t>(file)].load(std::memory_order_relaxed)
-                         : kNone;
-  }
-  void set(int file, int entry) noexcept {
-    if (!is_kept(file)) return;
-    files_[static_cast<std::size_t>(file)].store(entry, std::memory_order_relaxed);
+  AtomicEntry& entry_of(int file) noexcept { return files_[static_cast<std::size_t>(file)]; }
+  const AtomicEntry& entry_of(int file) const noexcept {
+    return files_[static_cast<std::size_t>(file)];
   }
 
-  std::array<std::atomic<int>, kFiles> files_{};
+  std::array<AtomicEntry, kFiles> files_{};
 };
 
 }  // namespace coz

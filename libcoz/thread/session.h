@@ -23,9 +23,9 @@ namespace coz {
 class Session {
  public:
   // Where several targets may be selected, reserve `mixes` before the first sample. `waits`: they
-  // are targets. `set_timer`: DelayEnvironment's.
+  // are targets. `run_timer`: DelayEnvironment's.
   Session(SharedState& state, Nanoseconds period, bool waits = false,
-          void (*set_timer)() noexcept = nullptr) noexcept
+          void (*run_timer)(bool) noexcept = nullptr) noexcept
       : shared(state),
         delays{state.global_delay,
                state.wakers,
@@ -40,7 +40,7 @@ class Session {
                &mixes,
                waits ? &state.waits : nullptr,
                waits ? &state.lock_holds : nullptr,
-               set_timer} {}
+               run_timer} {}
 
   SharedState& shared;
   ChargeMixes mixes;

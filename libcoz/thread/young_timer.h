@@ -5,8 +5,8 @@
 // (thread_lives.h), the others a period apart, in the thread's processor time. The timer runs by
 // the wall clock, since the kernel looks at processor time once a tick only (4 ms). It is set to
 // when the sample is due if the thread runs on; where the thread has not, it is set again for the
-// rest. While the thread waits or pauses, that would not end: then it is set when the thread goes
-// on. Once the thread is older, ticks take over.
+// rest. In pauses and in calls that may wait it is held (DelayState::has_timer). Once the thread is
+// older, ticks take over.
 //
 // One thread owns it, and uses it in its signal handler and its wrappers. Times are the thread's
 // processor time, and handed in.
@@ -25,14 +25,14 @@ class YoungTimer {
   static constexpr Nanoseconds kTolerance = 10 * kMicrosecond;
   // It is not set to less.
   static constexpr Nanoseconds kMinTime = 5 * kMicrosecond;
-  // So many times in a row the thread may have used no time: it waits in a call without a wrapper.
+  // So many times in a row the thread may have run for less than a quarter of the time that was
+  // set: it waits in a call without a wrapper.
   static constexpr int kMaxMisses = 3;
   // After a while without signals (stopped, starved) missed samples are not made up for.
   static constexpr Nanoseconds kMaxMissed = 10;
 
   // Ends with the last sample before `until`.
   void begin(Nanoseconds used, Nanoseconds phase, Nanoseconds until) noexcept {
-    seen_ = used;
     due_ = used + phase;
     until_ = until;
     misses_ = 0;
@@ -40,8 +40,7 @@ class YoungTimer {
 
   // The timer has fired: whether that is a sample.
   bool fired(Nanoseconds used, Nanoseconds period) noexcept {
-    const bool ran = used - seen_ >= kMinTime / 2;
-    seen_ = used;
+    const bool ran = used - set_at_ >= time_ / 4;
     if (used < due_ - kTolerance) {
       misses_ = ran ? 0 : misses_ + 1;
       return false;
@@ -52,15 +51,20 @@ class YoungTimer {
     return true;
   }
 
-  // How far from now it is to be set.
-  Nanoseconds time_left(Nanoseconds used) const noexcept { return due_ - used; }
+  // It is set now, to the time that is returned. It fires so much late.
+  Nanoseconds set(Nanoseconds used, Nanoseconds lateness) noexcept {
+    set_at_ = used;
+    time_ = std::max(due_ - used - lateness, kMinTime);
+    return time_;
+  }
 
   // True when ticks are to take over: the next sample is due() then.
   bool is_over() const noexcept { return due_ > until_ || misses_ >= kMaxMisses; }
   Nanoseconds due() const noexcept { return due_; }
 
  private:
-  Nanoseconds seen_ = 0;
+  Nanoseconds set_at_ = 0;
+  Nanoseconds time_ = 0;
   Nanoseconds due_ = 0;
   Nanoseconds until_ = 0;
   int misses_ = 0;

@@ -14,7 +14,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,6 +83,23 @@ void make_event() {
   epoll_event wanted = {EPOLLIN, {}};
   epoll_ctl(epoll, EPOLL_CTL_ADD, event, &wanted);
 }
+int ends[2] = {-1, -1};  // of a pipe, or of a pair of sockets
+
+void make_pipe() {
+  if (ends[0] >= 0) return;
+  if (pipe(ends) != 0) abort();
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event wanted = {EPOLLIN, {}};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &wanted);
+}
+void write_pipe() {
+  if (write(ends[1], "x", 1) != 1) abort();
+}
+void read_pipe() {
+  char byte;
+  if (read(ends[0], &byte, 1) != 1) abort();
+}
+
 void write_event() {
   const std::uint64_t one = 1;
   if (write(event, &one, sizeof one) != sizeof one) abort();
@@ -211,6 +230,32 @@ const Means kMeans[] = {
        epoll_event found;
        epoll_wait(epoll, &found, 1, -1);
        read_event();
+     }},
+    {"pipe", make_pipe, write_pipe, read_pipe},
+    {"pipe-select", make_pipe, write_pipe,
+     [] {
+       fd_set input;
+       FD_ZERO(&input);
+       FD_SET(ends[0], &input);
+       select(ends[0] + 1, &input, nullptr, nullptr, nullptr);
+       read_pipe();
+     }},
+    {"pipe-epoll", make_pipe, write_pipe,
+     [] {
+       epoll_event found;
+       epoll_wait(epoll, &found, 1, -1);
+       read_pipe();
+     }},
+    {"socketpair",
+     [] {
+       if (ends[0] < 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+     },
+     [] {
+       if (send(ends[1], "x", 1, 0) != 1) abort();
+     },
+     [] {
+       char byte;
+       if (recv(ends[0], &byte, 1, 0) != 1) abort();
      }},
     {"signalfd",
      [] {

@@ -19,12 +19,13 @@ inline Nanoseconds clock_now;
 inline Nanoseconds slept;
 inline Nanoseconds overshoot;
 inline int sleeps;
-inline int timers_set;
+inline int timer_stops;
+inline int timer_runs;
 inline void (*during_sleep)();
 
 inline Nanoseconds simulated_now() noexcept { return clock_now; }
 
-inline void count_timer() noexcept { ++timers_set; }
+inline void count_timer(bool runs) noexcept { ++(runs ? timer_runs : timer_stops); }
 
 inline Nanoseconds simulated_sleep_until(Nanoseconds deadline) noexcept {
   ++sleeps;
@@ -49,8 +50,8 @@ struct World {
     slept = 0;
     overshoot = 0;
     sleeps = 0;
-    timers_set = 0;
-    environment.set_timer = count_timer;
+    timer_stops = timer_runs = 0;
+    environment.run_timer = count_timer;
     during_sleep = nullptr;
     selection.select(kLine, delay);
   }

@@ -54,36 +54,6 @@ TEST_CASE("while a thread is busy or blocked its samples are deferred, and it do
   CHECK(in_the_way);
 }
 
-TEST_CASE("a timer that fired while a thread waited is set again when the thread goes on, once") {
-  World world;
-  Thread a(world, 1);
-  REQUIRE(a.delays.before_blocking());
-  CHECK(a.state.is_waiting());
-  a.state.awaits_timer = true;
-  CHECK(timers_set == 0);
-  // Also where it pauses before it goes on.
-  world.global.raise_to(GENERATE(0, 10) * kDelay);
-  a.delays.after_blocking(WakeSource::kExternal, coz::kNoObject);
-  CHECK_FALSE(a.state.is_waiting());
-  CHECK(timers_set == 1);
-  a.delays.before_waking(kMutex);
-  CHECK(timers_set == 1);
-}
-
-TEST_CASE("a timer that fired in a pause is set again after it") {
-  World world;
-  static Thread* in_pause;
-  Thread a(world, 1);
-  in_pause = &a;
-  world.global.raise_to(10 * kDelay);
-  during_sleep = [] {
-    CHECK(in_pause->state.is_waiting());
-    in_pause->state.awaits_timer = true;
-  };
-  a.delays.settle();
-  CHECK(timers_set == 1);
-}
-
 TEST_CASE("effective time is real time less delays, including those not yet applied") {
   World world;
   Thread a(world, 1);

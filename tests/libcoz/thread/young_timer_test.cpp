@@ -16,15 +16,23 @@ constexpr Nanoseconds kPeriod = kMillisecond;
 TEST_CASE("the first sample of a young thread is due at its phase, the next a period later") {
   YoungTimer timer;
   timer.begin(40 * kMicrosecond, 300 * kMicrosecond, 8 * kPeriod);
-  CHECK(timer.time_left(40 * kMicrosecond) == 300 * kMicrosecond);
+  CHECK(timer.set(40 * kMicrosecond, 0) == 300 * kMicrosecond);
   CHECK(timer.fired(350 * kMicrosecond, kPeriod));
-  CHECK(timer.time_left(350 * kMicrosecond) == 990 * kMicrosecond);
+  CHECK(timer.set(350 * kMicrosecond, 0) == 990 * kMicrosecond);
   CHECK_FALSE(timer.is_over());
+}
+
+TEST_CASE("a timer is set to less by what it fires late, but never to less than it can do") {
+  YoungTimer timer;
+  timer.begin(0, 300 * kMicrosecond, 8 * kPeriod);
+  CHECK(timer.set(0, 20 * kMicrosecond) == 280 * kMicrosecond);
+  CHECK(timer.set(290 * kMicrosecond, 20 * kMicrosecond) == YoungTimer::kMinTime);
 }
 
 TEST_CASE("a timer that fires a little early is a sample, and shifts none") {
   YoungTimer timer;
   timer.begin(0, 300 * kMicrosecond, 8 * kPeriod);
+  timer.set(0, 0);
   CHECK(timer.fired(293 * kMicrosecond, kPeriod));
   CHECK(timer.due() == 1300 * kMicrosecond);
 }
@@ -32,8 +40,9 @@ TEST_CASE("a timer that fires a little early is a sample, and shifts none") {
 TEST_CASE("a thread that was interrupted takes its sample once it has run for long enough") {
   YoungTimer timer;
   timer.begin(0, 300 * kMicrosecond, 8 * kPeriod);
+  timer.set(0, 0);
   CHECK_FALSE(timer.fired(100 * kMicrosecond, kPeriod));
-  CHECK(timer.time_left(100 * kMicrosecond) == 200 * kMicrosecond);
+  CHECK(timer.set(100 * kMicrosecond, 0) == 200 * kMicrosecond);
   CHECK_FALSE(timer.is_over());
   CHECK(timer.fired(301 * kMicrosecond, kPeriod));
 }
@@ -51,11 +60,15 @@ TEST_CASE("ticks take over when a young thread gets older") {
 TEST_CASE("ticks take over from a thread that waits in a call that is not seen") {
   YoungTimer timer;
   timer.begin(0, 300 * kMicrosecond, 8 * kPeriod);
+  timer.set(0, 0);
+  CHECK_FALSE(timer.fired(100 * kMicrosecond, kPeriod));
+  // From here on it runs in the handler only.
+  Nanoseconds used = 100 * kMicrosecond;
   for (int i = 0; i < YoungTimer::kMaxMisses; ++i) {
     CHECK_FALSE(timer.is_over());
-    CHECK_FALSE(timer.fired(100 * kMicrosecond + i, kPeriod));
-    // The first of them found that the thread had run.
-    if (i == 0) CHECK_FALSE(timer.fired(100 * kMicrosecond + i, kPeriod));
+    timer.set(used, 0);
+    used += 8 * kMicrosecond;
+    CHECK_FALSE(timer.fired(used, kPeriod));
   }
   CHECK(timer.is_over());
   CHECK(timer.due() == 300 * kMicrosecond);
