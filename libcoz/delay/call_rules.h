@@ -226,9 +226,9 @@ auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Ca
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
-// time shorter, so it earns no credit, unless another thread's signal ended it. Where the wait
-// itself may be made shorter, a request comes when it would in effective time, so the thread pays
-// first: another may be before it in a queue.
+// time shorter, so it earns no credit, unless another thread's signal or data ended it. Where the
+// wait itself may be made shorter, a request comes when it would in effective time, so the thread
+// pays first: another may be before it in a queue.
 template <typename Call, typename ReleasedBy>
 auto wait_for_outside(ThreadDelays& delays, Call call, ReleasedBy released_by) {
   if (delays.follows_waits()) delays.settle();

@@ -7,8 +7,8 @@
 // loses meanwhile. Threads that run side by side are so charged alike. What one leaves, later ones
 // are charged.
 //
-// Nor has a thread that ends another pause in which what it overslept could serve. So the next
-// thread of its kind begins with that.
+// A thread that ends has no later pause to shorten by what it overslept. So the next thread of its
+// kind begins with that.
 //
 // One target at a time. Lock-free; any thread, also in signal handlers. Threads take from a bucket
 // what it held a moment ago, so that it may come to hold less than nothing: nothing is taken then
@@ -56,7 +56,7 @@ class YoungCharges {
   void add(std::size_t bucket, Nanoseconds line_time) noexcept {
     buckets_[bucket].line_time.fetch_add(line_time, std::memory_order_relaxed);
   }
-  // A thread ends that had overslept for so long.
+  // A thread of that kind ends, and had overslept by `excess`.
   void leave_excess(std::size_t kind, Nanoseconds excess) noexcept {
     Bucket& bucket = buckets_[kind];
     if (excess > 0 && bucket.excess.load(std::memory_order_relaxed) < kMaxExcess) {
@@ -64,8 +64,8 @@ class YoungCharges {
       bucket.last_excess.store(excess, std::memory_order_relaxed);
     }
   }
-  // A thread begins: as much as one that ended has left, so that those that begin together get
-  // alike.
+  // A thread begins. It gets no more than the last one left, so that threads that begin together
+  // get equal parts.
   Nanoseconds take_excess(std::size_t kind) noexcept {
     Bucket& bucket = buckets_[kind];
     Nanoseconds left = bucket.excess.load(std::memory_order_relaxed);

@@ -1,8 +1,8 @@
 // Pipes and pairs of sockets, through which processes of a tree wake each other (--tree): whoever
 // waits for data is woken by who writes them, and whoever waits for room by who reads.
 //
-// Other files, other sockets, and programs without --tree are none of this. A wait for a file that
-// ends by poll() and the like earns no credit either. errno is the real call's.
+// Other files, other sockets, and programs without --tree are none of this, nor are waits in poll()
+// and the like. Threads of one process: event_wakes.h. errno is the real call's.
 #ifndef LIBCOZ_INTERPOSE_STREAMS_H
 #define LIBCOZ_INTERPOSE_STREAMS_H
 

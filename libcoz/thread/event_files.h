@@ -2,7 +2,7 @@
 // threads wake each other, and which epoll file watches each.
 //
 // A descriptor may stand for another file once the program has closed it: who uses an entry
-// compares the file's number first. Any thread; lock-free and signal-safe.
+// compares the inode first. Any thread; lock-free and signal-safe.
 #ifndef LIBCOZ_THREAD_EVENT_FILES_H
 #define LIBCOZ_THREAD_EVENT_FILES_H
 
@@ -19,8 +19,8 @@ class EventFiles {
   // Higher descriptors are not kept.
   static constexpr int kFiles = 4096;
 
-  // Whoever writes to `file`, the inode of which is given, wakes who waits for `wakes`: itself, if
-  // it is an eventfd.
+  // A write to `file`, which has this inode, wakes who waits for input at `wakes`: the same
+  // descriptor, if it is an eventfd.
   void add(int file, std::uint64_t inode, int wakes) noexcept {
     if (!is_kept(file) || !is_kept(wakes)) return;
     const auto number = static_cast<std::uint32_t>(inode);

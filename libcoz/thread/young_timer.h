@@ -21,7 +21,7 @@ namespace coz {
 
 class YoungTimer {
  public:
-  // Fired so much early, a sample is taken all the same.
+  // A timer that fires early by at most this is a sample all the same.
   static constexpr Nanoseconds kTolerance = 10 * kMicrosecond;
   // It is not set to less.
   static constexpr Nanoseconds kMinTime = 5 * kMicrosecond;
@@ -51,7 +51,7 @@ class YoungTimer {
     return true;
   }
 
-  // It is set now, to the time that is returned. It fires so much late.
+  // The timer is set now. Returns to how far from now, given by how much it fires late.
   Nanoseconds set(Nanoseconds used, Nanoseconds lateness) noexcept {
     set_at_ = used;
     time_ = std::max(due_ - used - lateness, kMinTime);

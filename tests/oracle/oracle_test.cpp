@@ -105,7 +105,16 @@ TEST_CASE("oracle: many threads that a condition wakes, and that then wait for o
 }
 
 TEST_CASE("oracle: a thread for each piece of work") {
-  check("threads of 50 us", 0.6, 1.8);
+  // Few samples fall in such threads: one draw of chance moves the mean by 0.1.
+  std::vector<Comparison> all;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    Settings settings = by_default();
+    settings.seed = seed;
+    const auto some = oracle::compare(workload("threads of 50 us"), settings, kLength);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  CHECK(oracle::errors(all).mean <= 0.4);
+  CHECK(oracle::errors(all).worst <= 1.8);
   check("threads of 0.5 ms", 0.3, 0.5);
   check("threads of 2 ms", 0.3, 0.6);
   check("threads of 6 ms", 0.5, 1.0);

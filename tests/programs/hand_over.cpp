@@ -74,32 +74,25 @@ pthread_t other;
 int signals = -1;  // a signalfd
 pthread_t child;
 int event = -1;  // an eventfd
-int epoll = -1;  // which watches it
+int epoll = -1;  // which watches it, or the pipe
+
+int ends[2] = {-1, -1};  // of a pipe, or of a pair of sockets
+
+void watch(int file) {
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event wanted = {EPOLLIN, {}};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, file, &wanted);
+}
+void wait_at_epoll() {
+  epoll_event found;
+  epoll_wait(epoll, &found, 1, -1);
+}
 
 void make_event() {
   if (event >= 0) return;
   event = eventfd(0, EFD_CLOEXEC);
-  epoll = epoll_create1(EPOLL_CLOEXEC);
-  epoll_event wanted = {EPOLLIN, {}};
-  epoll_ctl(epoll, EPOLL_CTL_ADD, event, &wanted);
+  watch(event);
 }
-int ends[2] = {-1, -1};  // of a pipe, or of a pair of sockets
-
-void make_pipe() {
-  if (ends[0] >= 0) return;
-  if (pipe(ends) != 0) abort();
-  epoll = epoll_create1(EPOLL_CLOEXEC);
-  epoll_event wanted = {EPOLLIN, {}};
-  epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &wanted);
-}
-void write_pipe() {
-  if (write(ends[1], "x", 1) != 1) abort();
-}
-void read_pipe() {
-  char byte;
-  if (read(ends[0], &byte, 1) != 1) abort();
-}
-
 void write_event() {
   const std::uint64_t one = 1;
   if (write(event, &one, sizeof one) != sizeof one) abort();
@@ -107,6 +100,19 @@ void write_event() {
 void read_event() {
   std::uint64_t count;
   if (read(event, &count, sizeof count) != sizeof count) abort();
+}
+
+void make_pipe() {
+  if (ends[0] >= 0) return;
+  if (pipe(ends) != 0) abort();
+  watch(ends[0]);
+}
+void write_pipe() {
+  if (write(ends[1], "x", 1) != 1) abort();
+}
+void read_pipe() {
+  char byte;
+  if (read(ends[0], &byte, 1) != 1) abort();
 }
 
 void nothing() {}
@@ -227,8 +233,7 @@ const Means kMeans[] = {
      }},
     {"eventfd-epoll", make_event, write_event,
      [] {
-       epoll_event found;
-       epoll_wait(epoll, &found, 1, -1);
+       wait_at_epoll();
        read_event();
      }},
     {"pipe", make_pipe, write_pipe, read_pipe},
@@ -242,8 +247,7 @@ const Means kMeans[] = {
      }},
     {"pipe-epoll", make_pipe, write_pipe,
      [] {
-       epoll_event found;
-       epoll_wait(epoll, &found, 1, -1);
+       wait_at_epoll();
        read_pipe();
      }},
     {"socketpair",
