@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <span>
 
 #include "liblayout/process.h"
@@ -17,6 +18,7 @@ constexpr int kTries = 64;  // to find room near the program
 constexpr std::uint64_t kMostLayouts = 16;
 constexpr std::uint64_t kBytesOfLayouts = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint32_t kMostTold = 16;  // units, whose places are reported
 
 constexpr std::uint64_t whole_pages(std::uint64_t size) {
   return (size + kPage - 1) / kPage * kPage;
@@ -35,6 +37,7 @@ class Mover {
     // Copies are made of originals, which are overwritten from here on.
     lead_program();
     for (std::size_t i = 0; i < layouts_; ++i) register_copies(frames_of(i));
+    tell_places();
     if (switches()) {
       register_copies(arena_ + stub_frames_at_);
       start_switching();
@@ -91,8 +94,11 @@ class Mover {
     std::uint64_t size = 0;
     for (std::size_t i = 0; i < layouts_; ++i) {
       const auto offsets = offsets_.subspan(i * units(), units());
-      const std::uint64_t end = place_units(plan_.units, plan_.header->alignment, wanted_.order,
-                                            random_, order_, offsets);
+      std::uint64_t end = place_units(plan_.units, plan_.header->alignment, wanted_.order, random_,
+                                      order_, offsets);
+      if (wanted_.units != nullptr) {
+        end = keep_others(plan_.units, UnitRanges(wanted_.units), end, offsets);
+      }
       places_[i] = {size, whole_pages(end)};
       size += places_[i].code_size + whole_pages(frames_size(plan_));
     }
@@ -135,6 +141,22 @@ class Mover {
 
   static void make_code(std::uint8_t* begin, std::size_t size) noexcept {
     if (!make_executable(begin, size)) give_up("memory cannot be made executable");
+  }
+
+  void tell_places() const noexcept {
+    if (wanted_.units == nullptr || wanted_.report == nullptr) return;
+    const UnitRanges moved(wanted_.units);
+    std::uint32_t told = 0;
+    for (std::uint32_t i = 0; i < units() && told < kMostTold; ++i) {
+      if (!moved.has(i)) continue;
+      ++told;
+      const std::uint8_t* const original = image_ + plan_.units[i].begin;
+      char line[96];
+      std::snprintf(line, sizeof line, "unit %u from %p to %p\n", i,
+                    static_cast<const void*>(original),
+                    static_cast<const void*>(original + moves_[i]));
+      append_line(wanted_.report, line);
+    }
   }
 
   void lead_program() noexcept {

@@ -13,6 +13,11 @@ struct Wanted {
   Order order;
   std::uint64_t seed;
   std::uint64_t interval;  // ns until calls lead to another layout; 0: they never do
+  // The units that are to lie by the seed, the others as the linker left them; nullptr: all. Not
+  // with an interval.
+  const char* units = nullptr;
+  // A file that gets a line for each of `units`, up to 16; or nullptr.
+  const char* report = nullptr;
 };
 
 // What the functions were moved to.

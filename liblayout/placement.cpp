@@ -1,6 +1,7 @@
 #include "liblayout/placement.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace coz::layout {
@@ -41,6 +42,26 @@ std::uint64_t place_units(std::span<const LayoutUnit> units, std::uint32_t align
     at += units[unit].size;
   }
   return at;
+}
+
+UnitRanges::UnitRanges(const char* text) noexcept {
+  char* end = nullptr;
+  for (const char* at = text; *at != '\0' && count_ < kMost; at = end == at ? at + 1 : end) {
+    const std::uint64_t first = std::strtoull(at, &end, 10);
+    if (end == at || *end != '-') continue;
+    ranges_[count_++] = {first, std::strtoull(end + 1, &end, 10)};
+  }
+}
+
+std::uint64_t keep_others(std::span<const LayoutUnit> units, const UnitRanges& moved,
+                          std::uint64_t end, std::span<std::uint64_t> offsets) noexcept {
+  if (units.empty()) return end;
+  const std::uint64_t pages = (end + kPage - 1) / kPage * kPage;
+  const std::uint64_t begin = units.front().begin / kPage * kPage;
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    if (!moved.has(i)) offsets[i] = pages + units[i].begin - begin;
+  }
+  return pages + units.back().begin + units.back().size - begin;
 }
 
 std::uint64_t choose_base(std::uint64_t image, std::uint64_t image_size, std::uint64_t size,

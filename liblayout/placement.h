@@ -4,6 +4,7 @@
 #ifndef LIBLAYOUT_PLACEMENT_H
 #define LIBLAYOUT_PLACEMENT_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,28 @@ class Random {
   std::uint64_t state_;
 };
 
+// Some units of a plan, by their numbers: "3-7,12-12", with any number of commas behind it.
+class UnitRanges {
+ public:
+  static constexpr std::size_t kMost = 16;  // further ranges are left out
+
+  explicit UnitRanges(const char* text) noexcept;
+  [[nodiscard]] bool has(std::uint32_t unit) const noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (ranges_[i].first <= unit && unit <= ranges_[i].last) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Range {
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+  std::array<Range, kMost> ranges_{};
+  std::size_t count_ = 0;
+};
+
 enum class Order {
   kRandom,    // shuffled, with a gap of 0 to 3 times 16 bytes before each unit
   kOriginal,  // all distances as in the original: what moving alone costs
@@ -45,6 +68,11 @@ enum class Order {
 std::uint64_t place_units(std::span<const LayoutUnit> units, std::uint32_t alignment, Order kind,
                           Random& random, std::span<std::uint32_t> order,
                           std::span<std::uint64_t> offsets) noexcept;
+
+// Units that are not `moved` lie as the linker left them, on pages behind the others, which end at
+// `end`. Returns where the last copy ends, whichever units are moved.
+std::uint64_t keep_others(std::span<const LayoutUnit> units, const UnitRanges& moved,
+                          std::uint64_t end, std::span<std::uint64_t> offsets) noexcept;
 
 // Of the pages where the copies may begin so that every address of the image and of the copies is
 // within 2 GB of each other: a random one. 0: there is none. `size`: of the copies.

@@ -3,6 +3,7 @@
 #include <getopt.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -45,7 +46,7 @@ constexpr const char* kHelp =
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
        coz-linetable locations [--debug-dir DIR]... --location NAME... BINARY
-       coz-linetable layout [--cache-dir DIR] [--no-cache] BINARY
+       coz-linetable layout [--cache-dir DIR] [--no-cache] [--unit N]... BINARY
        coz-linetable breakpoints
        coz-linetable sampling
        coz-linetable accesses MICROSECONDS PROGRAM [ARGUMENT]...
@@ -69,6 +70,7 @@ lines        lists every line in scope
 locations    prints where breakpoints count visits to lines or functions of BINARY
   --location NAME         FILE:LINE, FUNCTION or FILE:FUNCTION; % stands for any characters
 layout       plans how the functions of BINARY can be moved, and writes that into the cache
+  --unit N                prints the functions of that unit of the plan instead
 breakpoints  prints which kinds of breakpoints there are, and what a visit costs, in nanoseconds
 sampling     prints which ways of sampling the kernel refuses, and why
 accesses     runs PROGRAM, which takes about that long, some of it by single steps, and prints which
@@ -83,6 +85,7 @@ struct Arguments {
   bool functions = false;
   bool scope = false;
   std::vector<std::string> locations;
+  std::vector<std::uint32_t> units;
 };
 
 int usage(const std::string& message) {
@@ -129,7 +132,9 @@ int run_locations(const Arguments& arguments) {
 
 int run_layout(const Arguments& arguments) {
   constexpr int kStatus[] = {kOk, kRefused, kNotElf, kCacheFailed};  // by LayoutError
-  const LayoutAnswer answer = build_layout(arguments.build);
+  const LayoutAnswer answer = arguments.units.empty()
+                                  ? build_layout(arguments.build)
+                                  : describe_units(arguments.build, arguments.units);
   return finish(kStatus[static_cast<int>(answer.error)], answer.json);
 }
 
@@ -181,7 +186,7 @@ constexpr Command kCommands[] = {
     {"build", "cdwnFSs", true, run_build}, {"scope", "tslf", false, run_scope},
     {"lines", "tsF", false, run_lines},    {"locations", "dp", true, run_locations},
     {"places", "dp", true, run_locations},  // its former name
-    {"layout", "cn", true, run_layout},    {"breakpoints", "", false, run_breakpoints},
+    {"layout", "cnu", true, run_layout},   {"breakpoints", "", false, run_breakpoints},
     {"sampling", "", false, run_sampling},
 };
 
@@ -198,6 +203,7 @@ constexpr option kOptions[] = {
     {"function", required_argument, nullptr, 'f'},
     {"location", required_argument, nullptr, 'p'},
     {"place", required_argument, nullptr, 'p'},  // its former name
+    {"unit", required_argument, nullptr, 'u'},
     {},
 };
 
@@ -230,6 +236,9 @@ bool take_option(int letter, Arguments& out) {
       return true;
     case 'p':
       out.locations.emplace_back(optarg);
+      return true;
+    case 'u':
+      out.units.push_back(static_cast<std::uint32_t>(std::strtoul(optarg, nullptr, 10)));
       return true;
     default:
       break;

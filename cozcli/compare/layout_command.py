@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import random
@@ -12,6 +11,8 @@ from typing import Any
 from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import messages
+from cozcli.compare.explain import MAX_FOUND, Explained, Explainer, fix_addresses
+from cozcli.compare.result import Estimate
 from cozcli.compare.self_test import SelfTest, program_of, self_test
 from cozcli.compare.sides import program_path
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError, reason_of
@@ -23,8 +24,6 @@ from cozcli.status_row import StatusRow
 STATUS_DIFFERS = 1
 _SEEDS = 10
 _SHOWN = 10
-_ADDR_NO_RANDOMIZE = 0x0040000
-_KEEP_PERSONALITY = 0xFFFFFFFF
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,10 +65,17 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     replay.add_argument(
         "--seed",
         metavar="N",
-        required=True,
         type=_seed,
         help=f"as coz layout check told it; {ORIGINAL}: copies as the linker left the functions",
     )
+    replay.add_argument(
+        "--explain",
+        action="store_true",
+        help="run it again and again, and find the functions whose places make the layout slow or fast; "
+        "without --seed, of the most different of twelve layouts",
+    )
+    replay.add_argument("--input", metavar="FILE", default=os.devnull, help="with --explain: standard input")
+    replay.add_argument("--json", action="store_true", help="with --explain: print JSON")
     for each, execute in ((check, execute_check), (replay, execute_replay)):
         each.add_argument(
             "--rerandomize",
@@ -102,15 +108,86 @@ def execute_check(options: argparse.Namespace) -> int:
 def execute_replay(options: argparse.Namespace) -> int:
     """Become the program."""
     command = _command(options)
+    if options.explain:
+        return _explain(options, command)
+    if options.seed is None:
+        options.parser.error("--seed or --explain is needed")
     plan = plan_layout(program_of(command), options.rerandomize)
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.personality.argtypes = [ctypes.c_ulong]
-    libc.personality(libc.personality(_KEEP_PERSONALITY) | _ADDR_NO_RANDOMIZE)
+    fix_addresses()
     try:
         os.execve(command[0], command, preloaded(plan, options.seed, os.environ))
     except OSError as error:
         problem = messages.cannot_start(command[0], reason_of(error))
         raise CozError(problem, STATUS_NOT_EXECUTABLE) from error
+
+
+def _explain(options: argparse.Namespace, command: list[str]) -> int:
+    if options.rerandomize or options.seed == ORIGINAL:
+        options.parser.error(f"--explain goes neither with --rerandomize nor with --seed {ORIGINAL}")
+    plan = plan_layout(program_of(command))
+    fix_addresses()
+    with StatusRow.progress("coz") as show:
+        found = Explainer(plan, command, options.input, show).explain(options.seed)
+    shared.write(explained_as_json(found) if options.json else explained_as_text(plan, found))
+    return 0
+
+
+def explained_as_json(found: Explained) -> str:
+    """Ratios to the functions as the linker left them."""
+
+    def ratios(effect: Estimate) -> dict[str, float]:
+        return {"ratio": effect.ratio, "low": effect.low, "high": effect.high}
+
+    data = {
+        "seed": found.seed,
+        **ratios(found.whole),
+        "spread": found.is_spread,
+        "functions": [
+            {
+                "names": list(place.unit.functions),
+                "file_address": place.unit.address,
+                "bytes": place.unit.bytes,
+                "linked": place.linked,
+                "address": place.address,
+            }
+            for place in found.places
+        ],
+        "alone": ratios(found.part) if found.part else None,
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def explained_as_text(plan: LayoutPlan, found: Explained) -> str:
+    """The same for people."""
+    layout, left = f"Layout {found.seed}", "the functions as the linker left them"
+    if found.whole.low <= 1 <= found.whole.high:
+        return f"{layout} takes as long as {left}: {_more(found.whole)}. There is nothing to explain.\n"
+    lines = [f"{layout} takes {_more(found.whole)} than {left}."]
+    if found.is_spread:
+        lines.append(f"More than {MAX_FOUND} of {plan.units:,} functions are needed for half of that.")
+    elif found.part:
+        only = count(len(found.places), "function")
+        lines += [
+            f"With {only} of {plan.units:,} moved there, and the others as the linker left them: "
+            f"{_more(found.part)}.",
+            "",
+        ]
+        lines += [
+            f"  {printable(', '.join(unit.functions)) or f'(no name, {unit.address:#x} in the file)'}: "
+            f"{unit.bytes:,} bytes, "
+            f"from {linked:#x} to {address:#x}"
+            for unit, linked, address in found.places
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _more(effect: Estimate) -> str:
+    """As "3.1 % more time [2.5, 3.7]"."""
+    ratio, low, high = effect.ratio, effect.low, effect.high
+    word = "more"
+    if ratio < 1:
+        word, ratio, low, high = "less", 2 - ratio, 2 - high, 2 - low
+    return f"{100 * (ratio - 1):.1f} % {word} time [{100 * (low - 1):.1f}, {100 * (high - 1):.1f}]"
 
 
 def _command(options: argparse.Namespace) -> list[str]:

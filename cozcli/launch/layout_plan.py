@@ -33,10 +33,20 @@ class Pinned(NamedTuple):
     reason: str
 
 
+class Unit(NamedTuple):
+    """What moves as one. address: in the file's own address space. functions: names, none if stripped."""
+
+    number: int
+    address: int
+    bytes: int
+    functions: Sequence[str]
+
+
 class LayoutPlan(NamedTuple):
     """pinned: the largest first; pinned_count: of all, should some not be listed. kept_entries: functions
     that are moved, but whose pointers lead to the original, as there is no room for a jump. interval: ms
-    after which calls lead to another layout, again and again; 0: they never do.
+    after which calls lead to another layout, again and again; 0: they never do. units: pieces that move as
+    one, mostly a function each.
     """
 
     binary: str
@@ -49,6 +59,7 @@ class LayoutPlan(NamedTuple):
     pinned_count: int
     pinned: Sequence[Pinned]
     interval: int = 0
+    units: int = 0
 
     @property
     def movable(self) -> float:
@@ -88,7 +99,21 @@ def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
         answer["pinned_count"],
         [Pinned(p["function"], p["address"], p["bytes"], p["reason"]) for p in answer["pinned"]],
         interval,
+        answer["units"],
     )
+
+
+def describe_units(plan: LayoutPlan, numbers: Sequence[int]) -> list[Unit]:
+    """Their functions, in the order of numbers.
+
+    Raises:
+        CozError: the helper failed.
+    """
+    options = [word for number in sorted(numbers) for word in ("--unit", str(number))]
+    status, answer = Helper(find_installation().helper).ask(["layout", *options, plan.binary])
+    if status != 0:
+        raise CozError(failure(plan.binary, status, answer))
+    return [Unit(each["unit"], each["address"], each["bytes"], each["functions"]) for each in answer["units"]]
 
 
 def _check_kind(program: Path) -> None:

@@ -39,7 +39,8 @@ def text(study: Study, coz: str) -> str:
     own_speedups = (found or {}).get("own", {}) | (_read(study.output / "samples.json") or {}).get("own", {})
     measured = _read(study.output / "measure.json")
     if measured:
-        curves = _curves(study.output / "targets.coz", coz)
+        profiles = (study.output / f"{name}.coz" for name in ("targets", "locks"))
+        curves = [curve for profile in profiles for curve in _curves(profile, coz)]
         lines += ["", _HEAD, _RULE]
         lines += [
             _row(study, change, measured, own_speedups, curves)
@@ -60,7 +61,11 @@ def _row(
     expected = predict(change, own_speedups, curves)
     own = predicted = "–"
     if expected:
-        own = "100 %" if change.removed else _interval(expected.own, expected.own_low, expected.own_high)
+        own = (
+            "100 %"
+            if change.removed or change.lock
+            else _interval(expected.own, expected.own_low, expected.own_high)
+        )
         predicted = _interval(expected.effect, expected.low, expected.high)
     cells = (
         study.title,
@@ -81,7 +86,7 @@ def predict(change: Change, own_speedups: Mapping[str, Any], curves: list[Any]) 
     They are read between the points measured, and added; their intervals, too, as independent ones. The
     speedup is what perf or the samples have found, where the target is not left out altogether.
     """
-    if change.removed:
+    if change.removed or change.lock:
         own = own_low = own_high = 1.0
     elif change.name in own_speedups:
         own, own_low, own_high = own_speedups[change.name]

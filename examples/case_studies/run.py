@@ -96,15 +96,11 @@ class CaseStudy:
         call([COZ, "plot", "--top", "4", "--output", picture, self._coz_file("lines")], self.log)
 
     def predict(self) -> None:
-        """A second profile, in which only the changed places are sped up."""
-        targets = [name for c in self.study.changes if c.target for name in (c.target, *c.inlined)]
-        if not targets:
-            return
-        options = list(self.study.prediction_options)
-        kind = "--fixed-function" if "function" in options else "--fixed-line"
-        for target in targets:
-            options += [kind, target]
-        self._coz("targets", tuple(options))
+        """Further profiles, in which only the changed places are sped up, or waits for the changed locks."""
+        places = [name for c in self.study.changes if not c.lock for name in (c.target, *c.inlined) if name]
+        options = self.study.prediction_options
+        self._coz_fixed("targets", options, "function" if "function" in options else "line", places)
+        self._coz_fixed("locks", (), "lock", [c.target for c in self.study.changes if c.lock])
 
     def perf(self) -> None:
         """perf's functions before, and how much faster each change has made those that it concerns."""
@@ -171,6 +167,11 @@ class CaseStudy:
         if not built.is_dir():
             raise SystemExit(f"{built} is not built; say this again without --only, or with --only build")
         return [str(word) for word in self.study.workload(built, self.scratch, seconds)]
+
+    def _coz_fixed(self, name: str, options: tuple[str, ...], kind: str, targets: list[str]) -> None:
+        fixed = tuple(word for target in targets for word in (f"--fixed-{kind}", target))
+        if fixed:
+            self._coz(name, (*options, *fixed))
 
     def _coz(
         self, name: str, options: tuple[str, ...], variant: str = BEFORE, seconds: float | None = None
@@ -269,7 +270,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=STEPS, help="do this step only; repeatable")
     parser.add_argument("--more", action="store_true", help="add to what earlier calls have found")
     parser.add_argument("--change", metavar="NAME", help="measure this change only")
-    parser.add_argument("--seconds", type=float, default=120, help="of each profile (120)")
+    parser.add_argument("--seconds", type=float, default=60, help="of each profile (60)")
     parser.add_argument("--perf-seconds", type=float, default=8, help="of each recording by perf (8)")
     parser.add_argument("--rounds", type=int, default=36, help="turns of all variants (36)")
     parser.add_argument("--run-seconds", type=float, default=1, help="of each run in a turn, about (1)")

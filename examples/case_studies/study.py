@@ -40,8 +40,8 @@ class Change:
     instead that the change leaves the target out altogether, and `with_callees` that what the target calls in
     libraries counts too, as the causal profiler's own samples tell; `symbols` are then functions that the
     change adds. Functions that are `inlined` into the
-    target are other lines for the profile, and their effects are added. None of these is there where the
-    change removes waiting rather than work; then no prediction is compared.
+    target are other lines for the profile, and their effects are added. `lock` says that the target is a line
+    that waits for a lock, and that the change removes the lock. With no target, no prediction is compared.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Change:
     symbols: tuple[str, ...] = ()
     removed: bool = False
     with_callees: bool = False
+    lock: bool = False
     inlined: tuple[str, ...] = ()
 
 

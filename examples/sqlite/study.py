@@ -45,6 +45,8 @@ STUDY = Study(
             name="memory_statistics",
             patch="memory_statistics.diff",
             what="no global count of memory in use, nor the lock for it (1 line)",
+            target="sqlite3.c:27779",
+            lock=True,
         ),
     ),
 )

@@ -45,11 +45,11 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
 // Before the thread pays for it, others that wait must know that it holds the lock now.
 template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
 auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt, IsBusy is_busy,
-                      Call call, WakeSourceOf wake_source_of) {
+                      Call call, WakeSourceOf wake_source_of, LockUse use = LockUse::kAlone) {
   const auto and_hold = [&](auto take) {
     return [&, take] {
       const auto result = take();
-      if (!is_busy(result) && wake_source_of(result) == WakeSource::kThread) delays.took(lock);
+      if (!is_busy(result) && wake_source_of(result) == WakeSource::kThread) delays.took(lock, use);
       return result;
     };
   };
@@ -134,6 +134,17 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
   return call();
 }
 
+// Releasing a lock of readers and writers. What the thread did not pay because others waited for it
+// follows.
+template <typename Call>
+auto release_rwlock(ThreadDelays& delays, std::uintptr_t lock, Call call) {
+  delays.before_waking(lock);
+  delays.releases(lock);
+  const auto result = call();
+  delays.pay_after_release(lock);
+  return result;
+}
+
 // Signalling a condition, to one thread or all: those who wait go on when they have its mutex.
 template <typename Call>
 auto signal_condition(ThreadDelays& delays, std::uintptr_t condition, Call call) {
@@ -216,11 +227,12 @@ auto take_from_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, C
   return call();
 }
 
-// Putting data into it: the other side may go on as soon as there are some.
+// Putting data into it: the other side may go on as soon as there are some. It may wait for other
+// files, too (poll).
 template <typename IsReady, typename Call, typename WakeSourceOf>
 auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Call call,
                      WakeSourceOf wake_source_of) {
-  delays.before_waking(side.given);
+  delays.before_waking(side.given, ReleaseTime::kNoted);
   if (is_ready()) return call();
   return wait(delays, side.awaited, call, wake_source_of, WaitsFor::kQueue);
 }

@@ -39,6 +39,8 @@ struct DelayState {
   std::atomic<std::uint64_t> target_samples{0};
   // Waiting in the main target that is not a whole period yet, ns.
   Nanoseconds target_wait = 0;
+  // The lock that it took last to share it with others, while it has it.
+  std::uintptr_t shared_lock = WaitCharges::kNoLock;
   // Of a wait for a lock that is over: what it is charged, ns.
   Nanoseconds lock_wait_charge = 0;
   // Processor time of the pauses of a thread that has waited at queues, ns.
@@ -72,6 +74,7 @@ struct DelayState {
     releases.store(0, std::memory_order_relaxed);
     target_samples.store(0, std::memory_order_relaxed);
     target_wait = 0;
+    shared_lock = WaitCharges::kNoLock;
     lock_wait_charge = 0;
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();

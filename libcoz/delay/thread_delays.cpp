@@ -366,7 +366,8 @@ WaitCharges::LockWaits ThreadDelays::lock_waits() const noexcept {
   if (environment_.waits == nullptr || environment_.waits->is_empty()) {
     return WaitCharges::LockWaits::kNone;
   }
-  return environment_.waits->lock_waits(environment_.selection.get(), state_.holder);
+  return environment_.waits->lock_waits(environment_.selection.get(), state_.holder,
+                                        state_.shared_lock);
 }
 
 void ThreadDelays::pause(Nanoseconds due) noexcept {

@@ -65,6 +65,9 @@ enum class WakeSource {
 // or a futex, which threads that pass work to each other wait at.
 enum class WaitsFor { kLock, kQueue };
 
+// Whether a thread has a lock alone, or with others.
+enum class LockUse { kAlone, kShared };
+
 // Not an object: no thread can have released it.
 inline constexpr std::uintptr_t kNoObject = 0;
 
@@ -217,15 +220,21 @@ class ThreadDelays {
   Nanoseconds leave_wait(const TargetWait& wait) noexcept;
 
   // The thread has taken `lock`: those who wait for it now wait for this thread.
-  void took(std::uintptr_t lock) noexcept {
+  void took(std::uintptr_t lock, LockUse use = LockUse::kAlone) noexcept {
     if (!follows_waits()) return;
     environment_.lock_holds->taken(lock, site_);
-    if (!environment_.waits->is_empty()) environment_.waits->took(lock, state_.holder);
+    if (use == LockUse::kShared) {
+      state_.shared_lock = lock;
+    } else if (!environment_.waits->is_empty()) {
+      environment_.waits->took(lock, state_.holder);
+    }
   }
 
   // It is about to release it.
   void releases(std::uintptr_t lock) noexcept {
-    if (follows_waits()) environment_.lock_holds->released(lock);
+    if (!follows_waits()) return;
+    environment_.lock_holds->released(lock);
+    if (state_.shared_lock == lock) state_.shared_lock = WaitCharges::kNoLock;
   }
   // It has released it, and pays what it put off for those who wait.
   void pay_after_release(std::uintptr_t lock) noexcept {

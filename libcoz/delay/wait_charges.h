@@ -12,8 +12,8 @@
 //
 // A wait may be for a lock. Then the thread that holds it must not pay before it has released it:
 // the wait would last longer by what it pays, and grow with what it is charged. So each wait says
-// who holds its lock (LockHolder). A holder that goes unnoticed pays too early, but not for ever
-// (thread_delays.cpp).
+// who holds its lock (LockHolder), unless threads share it: each knows that of itself. A holder
+// that goes unnoticed pays too early, but not for ever (thread_delays.cpp).
 #ifndef LIBCOZ_DELAY_WAIT_CHARGES_H
 #define LIBCOZ_DELAY_WAIT_CHARGES_H
 
@@ -41,6 +41,8 @@ struct AwaitedLock {
 
 class WaitCharges {
  public:
+  static constexpr std::uintptr_t kNoLock = 0;
+
   // The thread of `slot`, which has served `local`, waits in `target` from now on. False if it
   // waits already, or has no place.
   bool enter(std::uint32_t slot, std::uint32_t target, Nanoseconds local,
@@ -91,15 +93,16 @@ class WaitCharges {
     });
   }
 
-  // Whether threads wait for a lock in the selected target, and for this thread among others.
+  // Whether threads wait for a lock in the selected target, and for this thread among others, which
+  // shares `shared_lock`, if that is not kNoLock.
   enum class LockWaits { kNone, kForOthers, kForThis };
-  LockWaits lock_waits(const Selection& selection, LockHolder self) const noexcept {
+  LockWaits lock_waits(const Selection& selection, LockHolder self,
+                       std::uintptr_t shared_lock = kNoLock) const noexcept {
     LockWaits found = LockWaits::kNone;
     for_each_waiting(*this, [&](const Entry& entry) {
-      const bool counts =
-          entry.lock.load(std::memory_order_relaxed) != kNoLock && is_selected(entry, selection);
-      if (!counts) return;
-      if (entry.holder.load(std::memory_order_relaxed) == self) {
+      const std::uintptr_t lock = entry.lock.load(std::memory_order_relaxed);
+      if (lock == kNoLock || !is_selected(entry, selection)) return;
+      if (entry.holder.load(std::memory_order_relaxed) == self || lock == shared_lock) {
         found = LockWaits::kForThis;
       } else if (found == LockWaits::kNone) {
         found = LockWaits::kForOthers;
@@ -187,7 +190,6 @@ class WaitCharges {
 
  private:
   static constexpr std::uint32_t kEntries = 64;
-  static constexpr std::uintptr_t kNoLock = 0;
   struct alignas(64) Entry {
     std::atomic<std::uint32_t> owner{0};  // slot + 1
     std::atomic<std::uint32_t> target{0};

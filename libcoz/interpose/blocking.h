@@ -161,17 +161,16 @@ class FollowedWait {
 };
 
 // A wait for something outside: no credit, unless a signal of another thread ended it, or the
-// release of what `object(result)` names, if that is not kNoObject.
-template <typename Call, typename Object>
-COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Object object) {
+// release of what `released(delays, result)` returns, if that is not kNoObject.
+template <typename Call, typename Released>
+COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released released) {
   auto delays = Session::current_delays();
   if (!delays) return call();
   const KernelCall kernel_call;
   const auto released_by = [&](long result) {
     const std::uintptr_t signal = signal_that_ended(*delays, is_interrupted(result));
     if (signal != kNoObject || result <= 0) return signal;
-    const std::uintptr_t awaited = object(result);
-    return awaited != kNoObject && delays->was_released_meanwhile(awaited) ? awaited : kNoObject;
+    return released(static_cast<const ThreadDelays&>(*delays), result);
   };
   if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call, released_by);
   const auto followed = [&] {
@@ -182,7 +181,7 @@ COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Object objec
 }
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {
-  return wait_outside(wait_class, call, [](long) { return kNoObject; });
+  return wait_outside(wait_class, call, [](const ThreadDelays&, long) { return kNoObject; });
 }
 
 }  // namespace coz

@@ -29,8 +29,12 @@ void add(int file, int wakes) noexcept {
 
 }  // namespace
 
-std::uintptr_t object_at(int file) noexcept {
-  return files_with(file) != nullptr ? key_of_file(file) : kNoObject;
+std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept {
+  if (files_with(file) != nullptr && delays.was_released_meanwhile(key_of_file(file))) {
+    return key_of_file(file);
+  }
+  const auto stream = Session::object_salt() == 0 ? std::nullopt : stream_of(file);
+  return stream ? released_meanwhile(delays, data_in(stream->incoming)) : kNoObject;
 }
 
 void before_waking_at(ThreadDelays& delays, int file) noexcept {

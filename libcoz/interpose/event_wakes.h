@@ -1,8 +1,9 @@
-// Eventfds, pipes and pairs of sockets, by which a thread of the program wakes another that waits
-// for input, or at an epoll file, in poll() or in select() for that.
+// Eventfds, pipes and pairs of sockets (also connections: connections.h), by which a thread of the
+// program wakes another that waits for input, or at an epoll file, in poll() or in select() for
+// that.
 //
-// Each descriptor is an object like a lock. Those that dup() makes are not known. Between processes
-// there is no credit, but by streams.h. errno is kept.
+// Each descriptor is an object like a lock. Those that dup() makes are not known. What another
+// process of a tree writes is known by streams.h, but not at epoll files. errno is kept.
 #ifndef LIBCOZ_INTERPOSE_EVENT_WAKES_H
 #define LIBCOZ_INTERPOSE_EVENT_WAKES_H
 
@@ -21,8 +22,14 @@ inline bool may_be_event_file(int file) noexcept {
   return session != nullptr && session->event_files.has(file);
 }
 
-// What a write that wakes who waits at the file releases; or kNoObject.
-std::uintptr_t object_at(int file) noexcept;
+// What a thread has released by a write that ended this thread's wait at the file; or kNoObject.
+std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept;
+
+// `object`, if a thread has released it during this thread's wait; or kNoObject.
+inline std::uintptr_t released_meanwhile(const ThreadDelays& delays,
+                                         std::uintptr_t object) noexcept {
+  return object != kNoObject && delays.was_released_meanwhile(object) ? object : kNoObject;
+}
 
 // These are the ends of a new pipe, or of a pair of sockets.
 void add_pair(const int ends[2]) noexcept;

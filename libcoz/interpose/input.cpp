@@ -1,6 +1,6 @@
 // Waiting for files, sockets and events: something external wakes the thread, so there is no
 // credit, unless a signal of another thread ended the wait (signal_wakes.h), or its write to an
-// eventfd, a pipe or a pair of sockets (event_wakes.h).
+// eventfd, a pipe or a pair of sockets (event_wakes.h), or its connect() (connections.h).
 //
 // With --tree, processes wake each other through pipes and pairs of sockets (streams.h).
 //
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "interpose/blocking.h"
+#include "interpose/connections.h"
 #include "interpose/event_wakes.h"
 #include "interpose/export.h"
 #include "interpose/streams.h"
@@ -28,6 +29,7 @@ using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
 using coz::Nanoseconds;
+using coz::ThreadDelays;
 using coz::WaitClass;
 
 // The mask of a call that has one of its own, as the kernel gets it; nullptr stays nullptr.
@@ -47,27 +49,31 @@ class MaskOfCall {
 
 constexpr MaskOfCall kNoMask(nullptr);
 
-// The first file with input by which a thread of the program may have woken this one.
-std::uintptr_t ready_object(const pollfd* files, nfds_t count) noexcept {
+// What a thread of the program has released at the first file with input by which it woke this one.
+std::uintptr_t released_at(const ThreadDelays& delays, const pollfd* files, nfds_t count) noexcept {
   for (const pollfd* file = files; file != files + count; ++file) {
     if ((file->revents & POLLIN) == 0) continue;
-    const std::uintptr_t object = coz::object_at(file->fd);
+    const std::uintptr_t object = coz::released_at(delays, file->fd);
     if (object != coz::kNoObject) return object;
   }
   return coz::kNoObject;
 }
-std::uintptr_t ready_object(int count, const fd_set* read) noexcept {
+std::uintptr_t released_at(const ThreadDelays& delays, int count, const fd_set* read) noexcept {
   for (int file = 0; read != nullptr && file < std::min(count, FD_SETSIZE); ++file) {
-    const std::uintptr_t object = FD_ISSET(file, read) ? coz::object_at(file) : coz::kNoObject;
+    if (!FD_ISSET(file, read)) continue;
+    const std::uintptr_t object = coz::released_at(delays, file);
     if (object != coz::kNoObject) return object;
   }
   return coz::kNoObject;
+}
+std::uintptr_t released_at_epoll(const ThreadDelays& delays, int epoll) noexcept {
+  return coz::released_meanwhile(delays, coz::key_of_file(epoll));
 }
 
-// `call` gets the time-out in milliseconds; below 0 means none. `object(result)`: wait_outside()'s.
-template <typename Call, typename Object>
+// `call` gets the time-out in milliseconds; below 0 means none. `released`: wait_outside()'s.
+template <typename Call, typename Released>
 COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call,
-                                       Object object) {
+                                       Released released) {
   const auto repeated = [=, &mask] {
     coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
     return coz::past_samples(
@@ -78,17 +84,17 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
         },
         [&mask](int result) { return mask.is_repeated(result); });
   };
-  return coz::wait_outside(WaitClass::kPoll, repeated, object);
+  return coz::wait_outside(WaitClass::kPoll, repeated, released);
 }
 
-template <typename Call, typename Object>
+template <typename Call, typename Released>
 COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call,
-                                   Object object) {
+                                   Released released) {
   const auto repeated = [=, &mask] {
     return coz::past_samples_within(timeout, call,
                                     [&mask](int result) { return mask.is_repeated(result); });
   };
-  return coz::wait_outside(WaitClass::kPoll, repeated, object);
+  return coz::wait_outside(WaitClass::kPoll, repeated, released);
 }
 
 // Waits for input for what is left of SO_RCVTIMEO since `start`. False, with the errno of the call,
@@ -111,8 +117,9 @@ bool wait_on(int socket, Nanoseconds start) {
 }
 
 // The kernel restarts these, but for sockets with SO_RCVTIMEO.
-template <typename Call>
-COZ_WRAPPER_PART auto receive(int socket, Call call) {
+// `released`: wait_outside()'s.
+template <typename Call, typename Released>
+COZ_WRAPPER_PART auto receive(int socket, Call call, Released released) {
   const auto repeated = [=] {
     const Nanoseconds start = coz::now();
     bool is_first = true;
@@ -125,16 +132,31 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
         },
         [](long result) { return is_interrupted(result); });
   };
-  return coz::read_or(socket, repeated, [=] {
-    return coz::wait_outside(WaitClass::kNetwork, repeated,
-                             [=](long) { return coz::object_at(socket); });
+  return coz::read_or(socket, repeated,
+                      [=] { return coz::wait_outside(WaitClass::kNetwork, repeated, released); });
+}
+template <typename Call>
+COZ_WRAPPER_PART auto receive(int socket, Call call) {
+  return receive(socket, call, [=](const ThreadDelays& delays, long) {
+    return coz::released_at(delays, socket);
   });
+}
+
+template <typename Call>
+COZ_WRAPPER_PART int accept_connection(int socket, Call call) {
+  const int connection = receive(socket, call, [=](const ThreadDelays& delays, long) {
+    return coz::released_meanwhile(delays, coz::object_at_listener(socket));
+  });
+  coz::add_connection(connection);
+  return connection;
 }
 
 template <typename Call>
 COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
   return coz::read_or(file, call, [=] {
-    return coz::wait_outside(WaitClass::kIo, call, [=](long) { return coz::object_at(file); });
+    return coz::wait_outside(WaitClass::kIo, call, [=](const ThreadDelays& delays, long) {
+      return coz::released_at(delays, file);
+    });
   });
 }
 
@@ -143,14 +165,14 @@ COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
 COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(poll)(files, count, ms); },
-      [=](long) { return ready_object(files, count); });
+      [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
 COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
   return with_timespec(
       timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); },
-      [=](long) { return ready_object(files, count); });
+      [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
 // The kernel writes what is left to `timeout`.
@@ -159,8 +181,9 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
     return coz::past_samples([=] { return COZ_REAL(select)(count, read, write, except, timeout); },
                              [](int result) { return is_interrupted(result); });
   };
-  return coz::wait_outside(WaitClass::kPoll, repeated,
-                           [=](long) { return ready_object(count, read); });
+  return coz::wait_outside(WaitClass::kPoll, repeated, [=](const ThreadDelays& delays, long) {
+    return released_at(delays, count, read);
+  });
 }
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
@@ -171,13 +194,13 @@ COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
       [&](const timespec* t) {
         return COZ_REAL(pselect)(count, read, write, except, t, own.get());
       },
-      [=](long) { return ready_object(count, read); });
+      [=](const ThreadDelays& delays, long) { return released_at(delays, count, read); });
 }
 
 COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); },
-      [=](long) { return coz::key_of_file(epoll); });
+      [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
 COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout,
@@ -186,7 +209,7 @@ COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout
   return with_milliseconds(
       timeout, own,
       [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); },
-      [=](long) { return coz::key_of_file(epoll); });
+      [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
 COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
@@ -195,7 +218,7 @@ COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const time
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); },
-      [=](long) { return coz::key_of_file(epoll); });
+      [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
 COZ_EXPORT ssize_t read(int file, void* buffer, size_t size) {
@@ -227,18 +250,19 @@ COZ_EXPORT ssize_t recvmsg(int socket, msghdr* message, int flags) {
 }
 
 COZ_EXPORT int accept(int socket, sockaddr* address, socklen_t* address_size) {
-  return receive(socket, [=] { return COZ_REAL(accept)(socket, address, address_size); });
+  return accept_connection(socket, [=] { return COZ_REAL(accept)(socket, address, address_size); });
 }
 
 COZ_EXPORT int accept4(int socket, sockaddr* address, socklen_t* address_size, int flags) {
-  return receive(socket, [=] { return COZ_REAL(accept4)(socket, address, address_size, flags); });
+  return accept_connection(socket,
+                           [=] { return COZ_REAL(accept4)(socket, address, address_size, flags); });
 }
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); },
-      [=](long) { return ready_object(files, count); });
+      [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
 COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
@@ -247,7 +271,7 @@ COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); },
-      [=](long) { return ready_object(files, count); });
+      [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
 COZ_EXPORT ssize_t __read_chk(int file, void* buffer, size_t size, size_t room) {

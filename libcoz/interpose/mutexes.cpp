@@ -5,35 +5,18 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
+#include "interpose/take_lock.h"
 #include "kernel/real.h"
 
 namespace {
 
 using coz::key;
 
-// `lock` is the call that waits for the mutex. Because of the attempt before it, uncontended
-// locking does not read the clock.
-template <typename Mutex, typename Attempt, typename IsBusy, typename Lock, typename WakeSourceOf>
-COZ_WRAPPER_PART int take(const Mutex* mutex, Attempt attempt, IsBusy is_busy, Lock lock,
-                          WakeSourceOf wake_source_of) {
-  auto delays = coz::Session::current_delays();
-  if (!delays) return lock();
-  if (!delays->follows_waits()) {
-    return coz::rules::acquire(*delays, key(mutex), attempt, is_busy, lock, wake_source_of);
-  }
-  const auto followed = [&] {
-    const coz::AwaitedLock awaited{key(mutex), mutex, coz::holder_of};
-    const coz::FollowedWait wait(*delays, coz::WaitClass::kLock, &awaited);
-    return lock();
-  };
-  return coz::rules::acquire_followed(*delays, key(mutex), attempt, is_busy, followed,
-                                      wake_source_of);
-}
-
 template <typename Lock>
 COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
-  return take(
-      mutex, [=] { return COZ_REAL(pthread_mutex_trylock)(mutex); }, coz::is_busy, lock,
+  return coz::take_lock(
+      mutex, coz::holder_of, coz::LockUse::kAlone,
+      [=] { return COZ_REAL(pthread_mutex_trylock)(mutex); }, coz::is_busy, lock,
       coz::wake_source_of_error_number);
 }
 
@@ -47,8 +30,8 @@ COZ_WRAPPER_PART int unlock_mutex(const Mutex* mutex, Unlock unlock) {
 
 template <typename Lock>
 COZ_WRAPPER_PART int lock_c11(mtx_t* mutex, Lock lock) {
-  return take(
-      mutex, [=] { return COZ_REAL(mtx_trylock)(mutex); },
+  return coz::take_lock(
+      mutex, coz::holder_of, coz::LockUse::kAlone, [=] { return COZ_REAL(mtx_trylock)(mutex); },
       [](int result) { return result == thrd_busy; }, lock, coz::wake_source_of_c11);
 }
 

@@ -75,6 +75,7 @@ COZ_EXPORT ssize_t send(int socket, const void* data, size_t size, int flags) {
 
 COZ_EXPORT ssize_t sendto(int socket, const void* data, size_t size, int flags,
                           const sockaddr* address, socklen_t address_size) {
+  coz::before_writing(socket);
   return write_file(WaitClass::kNetwork, socket, [=] {
     return COZ_REAL(sendto)(socket, data, size, flags, address, address_size);
   });

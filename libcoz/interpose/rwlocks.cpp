@@ -3,28 +3,33 @@
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
+#include "interpose/take_lock.h"
 #include "kernel/real.h"
 
 namespace {
 
 using coz::key;
 
-template <typename Attempt, typename Lock>
-COZ_WRAPPER_PART int take(pthread_rwlock_t* lock, Attempt attempt, Lock call) {
-  auto delays = coz::Session::current_delays();
-  if (!delays) return call();
-  return coz::rules::acquire(*delays, key(lock), attempt, coz::is_busy, call,
-                             coz::wake_source_of_error_number);
+// The thread that has it alone; 0 while readers share it, or nobody has it.
+coz::LockHolder writer_of(const void* lock) noexcept {
+  const auto& data = static_cast<const pthread_rwlock_t*>(lock)->__data;
+  return static_cast<coz::LockHolder>(__atomic_load_n(&data.__cur_writer, __ATOMIC_RELAXED));
 }
 
 template <typename Lock>
 COZ_WRAPPER_PART int take_shared(pthread_rwlock_t* lock, Lock call) {
-  return take(lock, [=] { return COZ_REAL(pthread_rwlock_tryrdlock)(lock); }, call);
+  return coz::take_lock(
+      lock, writer_of, coz::LockUse::kShared,
+      [=] { return COZ_REAL(pthread_rwlock_tryrdlock)(lock); }, coz::is_busy, call,
+      coz::wake_source_of_error_number);
 }
 
 template <typename Lock>
 COZ_WRAPPER_PART int take_alone(pthread_rwlock_t* lock, Lock call) {
-  return take(lock, [=] { return COZ_REAL(pthread_rwlock_trywrlock)(lock); }, call);
+  return coz::take_lock(
+      lock, writer_of, coz::LockUse::kAlone,
+      [=] { return COZ_REAL(pthread_rwlock_trywrlock)(lock); }, coz::is_busy, call,
+      coz::wake_source_of_error_number);
 }
 
 }  // namespace
@@ -56,6 +61,7 @@ COZ_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t cloc
 }
 
 COZ_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
-  if (auto delays = coz::Session::current_delays()) delays->before_waking(key(lock));
-  return COZ_REAL(pthread_rwlock_unlock)(lock);
+  const auto unlock = [=] { return COZ_REAL(pthread_rwlock_unlock)(lock); };
+  auto delays = coz::Session::current_delays();
+  return delays ? coz::rules::release_rwlock(*delays, key(lock), unlock) : unlock();
 }

@@ -1,5 +1,5 @@
-// Which descriptors of this process are eventfds, or ends of pipes and pairs of sockets, by which
-// threads wake each other, and which epoll file watches each.
+// Which descriptors of this process are eventfds, or ends of pipes, pairs of sockets and
+// connections to itself, by which threads wake each other, and which epoll file watches each.
 //
 // A descriptor may stand for another file once the program has closed it: who uses an entry
 // compares the inode first. Any thread; lock-free and signal-safe.
@@ -24,22 +24,37 @@ class EventFiles {
   void add(int file, std::uint64_t inode, int wakes) noexcept {
     if (!is_kept(file) || !is_kept(wakes)) return;
     const auto number = static_cast<std::uint32_t>(inode);
-    entry_of(file).store({number, static_cast<std::uint16_t>(wakes + 1), 0});
+    const Entry known = entry_of(file).load();
+    const std::uint16_t epoll = known.inode == number ? known.epoll : std::uint16_t{0};
+    entry_of(file).store({number, static_cast<std::uint16_t>(wakes + 1), epoll});
+  }
+  // `file` may be one of these: it is not known yet whom a write to it wakes.
+  void expect(int file, std::uint64_t inode) noexcept {
+    if (is_kept(file)) entry_of(file).store({static_cast<std::uint32_t>(inode), 0, 0});
+  }
+  // The file with this inode, or -1.
+  int find(std::uint32_t inode) const noexcept {
+    for (int file = 0; file < kFiles; ++file) {
+      if (entry_of(file).load().inode == inode) return file;
+    }
+    return -1;
   }
   void remove(int file) noexcept {
     if (is_kept(file)) entry_of(file).store({});
   }
   // `epoll` watches the file.
   void watch(int file, int epoll) noexcept {
-    if (!has(file) || !is_kept(epoll)) return;
+    if (!is_kept(file) || !is_kept(epoll)) return;
     Entry entry = entry_of(file).load();
+    if (entry.inode == 0) return;
     entry.epoll = static_cast<std::uint16_t>(epoll + 1);
     entry_of(file).store(entry);
   }
 
   void unwatch(int file, int epoll) noexcept {
-    if (watched_by(file) != epoll) return;
+    if (!is_kept(file)) return;
     Entry entry = entry_of(file).load();
+    if (entry.epoll != epoll + 1) return;
     entry.epoll = 0;
     entry_of(file).store(entry);
   }
@@ -57,8 +72,8 @@ class EventFiles {
 
  private:
   struct Entry {
-    std::uint32_t inode = 0;  // its lowest bits
-    std::uint16_t wakes = 0;  // + 1; 0: not kept
+    std::uint32_t inode = 0;  // its lowest bits; 0: not kept
+    std::uint16_t wakes = 0;  // + 1; 0: none that is known
     std::uint16_t epoll = 0;  // + 1; 0: none that is known
   };
   using AtomicEntry = std::atomic<Entry>;

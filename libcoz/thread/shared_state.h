@@ -23,6 +23,7 @@
 #include "target/region_registry.h"
 #include "target/selection.h"
 #include "target/wait_sites.h"
+#include "thread/loose_ends.h"
 #include "thread/process_tree.h"
 #include "thread/socket_pairs.h"
 #include "thread/thread_lives.h"
@@ -55,6 +56,7 @@ struct SharedState : JointState {
   LockHolds lock_holds;
   LockWaits lock_waits;
   SocketPairs socket_pairs;
+  LooseEnds loose_ends;
   ThreadRegistry threads;
   ThreadLives lives;
 };

@@ -101,13 +101,45 @@ std::string find_cached(const TableCache& cache, const std::string& name, const 
   return {plan.text.begin(), plan.text.end()};
 }
 
+std::string real_path(const std::string& binary) {
+  std::error_code unresolved;
+  const std::string path = std::filesystem::canonical(binary, unresolved).string();
+  return unresolved ? binary : path;
+}
+
 }  // namespace
+
+LayoutAnswer describe_units(const BuildOptions& options, const std::vector<std::uint32_t>& units) {
+  const std::string path = real_path(options.binary);
+  ElfFile file;
+  const char* error = file.open(path);
+  if (error != nullptr) return fail(LayoutError::kNotElf, "not-elf", path + " " + error);
+  ProgramCode program;
+  const Refusal refusal = read_program(file, program);
+  if (refusal.reason != nullptr) {
+    return fail(LayoutError::kRefused, "refused", path + " " + refusal.reason, refusal.remedy);
+  }
+  const PlannedLayout layout = plan_layout(program);
+  JsonWriter json;
+  json.begin_object().key("units").begin_array();
+  for (const std::uint32_t number : units) {
+    if (number >= layout.units.size()) continue;
+    const LayoutUnit& unit = layout.units[number];
+    json.begin_object().field("unit", number).field("address", program.base + unit.begin);
+    json.field("bytes", unit.size).key("functions").begin_array();
+    for (const CodeFunction& function : program.functions) {
+      const bool is_inside = function.extent.begin - unit.begin < unit.size;
+      if (is_inside && !function.name.empty()) json.value(demangled(function.name.c_str()));
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return {LayoutError::kNone, json.text()};
+}
 
 LayoutAnswer build_layout(const BuildOptions& options) {
   const timespec started = file_clock();
-  std::error_code unresolved;
-  std::string path = std::filesystem::canonical(options.binary, unresolved).string();
-  if (unresolved) path = options.binary;
+  const std::string path = real_path(options.binary);
   ElfFile file;
   const char* error = file.open(path);
   if (error != nullptr) return fail(LayoutError::kNotElf, "not-elf", path + " " + error);

@@ -106,3 +106,29 @@ TEST_CASE("copies are within reach of the whole program", "[layout]") {
   Random random(1);
   CHECK(choose_base(0x400000, kReach, 4096, random) == 0);
 }
+
+TEST_CASE("units that are not moved lie as the linker left them, behind the others", "[layout]") {
+  const auto units = some_units();
+  const Placed all = place(units, 16, 3);
+  auto offsets = all.offsets;
+  const std::uint64_t end = keep_others(units, UnitRanges("0-3,100-100"), all.size, offsets);
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    if (i <= 3 || i == 100) {
+      REQUIRE(offsets[i] == all.offsets[i]);
+    } else {
+      REQUIRE(offsets[i] >= all.size);
+      REQUIRE(offsets[i] + units[i].size <= end);
+      REQUIRE(offsets[i] - offsets[4] == units[i].begin - units[4].begin);
+      REQUIRE(offsets[i] % 4096 == units[i].begin % 4096);
+    }
+  }
+  CHECK(keep_others(units, UnitRanges(""), all.size, offsets) == end);
+}
+
+TEST_CASE("ranges of units, in any order, may be followed by commas", "[layout]") {
+  const UnitRanges ranges("7-9,2-2,40000-40001,,,,");
+  for (const std::uint32_t unit : {2U, 7U, 8U, 9U, 40000U, 40001U}) CHECK(ranges.has(unit));
+  for (const std::uint32_t unit : {0U, 1U, 3U, 6U, 10U, 39999U}) CHECK_FALSE(ranges.has(unit));
+  CHECK_FALSE(UnitRanges(",,").has(0));
+  CHECK_FALSE(UnitRanges("x-3,4").has(3));
+}

@@ -35,13 +35,14 @@ class Accounting {
 
   // `attempt`: whether the object could be had at once.
   virtual void acquire(std::uintptr_t object, FunctionRef<bool> attempt, Call call) = 0;
-  // The same for a lock. `is_selected`: whether its wait is sped up; `holder`: who has it.
-  virtual void acquire_lock(std::uintptr_t lock, bool is_selected,
+  // The same for a lock. `is_selected`: whether its wait is sped up; `holder`: who has it alone.
+  virtual void acquire_lock(std::uintptr_t lock, coz::LockUse use, bool is_selected,
                             FunctionRef<coz::LockHolder> holder, FunctionRef<bool> attempt,
                             Call call) = 0;
   virtual void release(std::uintptr_t object, FunctionRef<void> call) = 0;
   virtual void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
                              FunctionRef<void> call) = 0;
+  virtual void release_rwlock(std::uintptr_t lock, FunctionRef<void> call) = 0;
   virtual void signal_condition(std::uintptr_t condition, FunctionRef<void> call) = 0;
   // `call` takes by how much later it is to time out; `timed_out`: when, should it say that a
   // external event made it return.

@@ -22,8 +22,8 @@ Thread* take_first(std::deque<Thread*>& waiting) {
   if (thread.is_treated(site, Treatment::Kind::kReal)) return;
   thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.accounting().acquire_lock(
-      address_, thread.is_treated(site, Treatment::Kind::kVirtual), [this] { return holder_; },
-      [&] { return try_take(thread); }, [&] { return take(thread); });
+      address_, coz::LockUse::kAlone, thread.is_treated(site, Treatment::Kind::kVirtual),
+      [this] { return holder_; }, [&] { return try_take(thread); }, [&] { return take(thread); });
 }
 
 void Mutex::hold(Thread& thread, Line site, Line line, Time time) {
@@ -173,16 +173,19 @@ void Device::read(Thread& thread, Line site, Time time) {
 
 bool RwLock::is_free(bool writes) const noexcept { return !written_ && (!writes || readers_ == 0); }
 
-void RwLock::take(bool writes) noexcept {
+void RwLock::take(const Thread& thread, bool writes) noexcept {
   written_ = writes;
+  if (writes) writer_ = id_of(thread);
   if (!writes) ++readers_;
 }
 
-[[gnu::noinline]] void RwLock::lock(Thread& thread, bool writes) {
+[[gnu::noinline]] void RwLock::lock(Thread& thread, bool writes, Line site) {
+  excludes_ = !thread.is_treated(site, Treatment::Kind::kReal);
+  if (!excludes_) return;
   thread.accounting().called_from(caller(__builtin_return_address(0)));
   const auto attempt = [&] {
     if (!waiting_.empty() || !is_free(writes)) return false;
-    take(writes);
+    take(thread, writes);
     return true;
   };
   const auto call = [&] {
@@ -191,19 +194,24 @@ void RwLock::take(bool writes) noexcept {
     thread.block();
     return WakeSource::kThread;
   };
-  thread.accounting().acquire(address_, attempt, call);
+  thread.accounting().acquire_lock(
+      address_, writes ? coz::LockUse::kAlone : coz::LockUse::kShared,
+      thread.is_treated(site, Treatment::Kind::kVirtual), [this] { return writer_; }, attempt,
+      call);
 }
 
 [[gnu::noinline]] void RwLock::unlock(Thread& thread) {
+  if (!excludes_) return;
   thread.accounting().called_from(caller(__builtin_return_address(0)));
-  thread.accounting().release(address_, [this] {
+  thread.accounting().release_rwlock(address_, [this] {
     if (written_) {
       written_ = false;
+      writer_ = 0;
     } else {
       --readers_;
     }
     while (!waiting_.empty() && is_free(waiting_.front().writes)) {
-      take(waiting_.front().writes);
+      take(*waiting_.front().thread, waiting_.front().writes);
       waiting_.front().thread->wake_up();
       waiting_.pop_front();
     }

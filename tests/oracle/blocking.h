@@ -102,8 +102,9 @@ class RwLock {
  public:
   explicit RwLock(World& world) : address_(world.next_address()) {}
 
-  void lock_shared(Thread& thread) { lock(thread, false); }
-  void lock(Thread& thread) { lock(thread, true); }
+  // `site`: as of Mutex::lock(); then for all that take this lock.
+  void lock_shared(Thread& thread, Line site = kNoLine) { lock(thread, false, site); }
+  void lock(Thread& thread, Line site = kNoLine) { lock(thread, true, site); }
   void unlock(Thread& thread);
 
  private:
@@ -111,13 +112,15 @@ class RwLock {
     Thread* thread;
     bool writes;
   };
-  void lock(Thread& thread, bool writes);
+  void lock(Thread& thread, bool writes, Line site);
   bool is_free(bool writes) const noexcept;
-  void take(bool writes) noexcept;
+  void take(const Thread& thread, bool writes) noexcept;
 
   std::uintptr_t address_;
   int readers_ = 0;
   bool written_ = false;
+  bool excludes_ = true;
+  coz::LockHolder writer_ = 0;
   std::deque<Waiting> waiting_;
 };
 

@@ -29,7 +29,7 @@ class ClassicAccounting final : public Accounting {
   void acquire(std::uintptr_t, FunctionRef<bool> attempt, Call call) override {
     if (!attempt()) credited(call);
   }
-  void acquire_lock(std::uintptr_t lock, bool, FunctionRef<coz::LockHolder>,
+  void acquire_lock(std::uintptr_t lock, coz::LockUse, bool, FunctionRef<coz::LockHolder>,
                     FunctionRef<bool> attempt, Call call) override {
     acquire(lock, attempt, call);
   }
@@ -40,6 +40,7 @@ class ClassicAccounting final : public Accounting {
   void release_mutex(std::uintptr_t mutex, FunctionRef<bool>, FunctionRef<void> call) override {
     release(mutex, call);
   }
+  void release_rwlock(std::uintptr_t lock, FunctionRef<void> call) override { release(lock, call); }
   void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
     release(condition, call);
   }

@@ -34,7 +34,7 @@ class CozAccounting final : public Accounting {
         [&] { return call() == WakeSource::kThread ? Taken::kFromThread : Taken::kUnasked; },
         wake_source_of);
   }
-  void acquire_lock(std::uintptr_t lock, bool is_selected, HolderOf holder,
+  void acquire_lock(std::uintptr_t lock, coz::LockUse use, bool is_selected, HolderOf holder,
                     FunctionRef<bool> attempt, Call call) override {
     if (!delays_.follows_waits()) return acquire(lock, attempt, call);
     const auto wait = [&] {
@@ -48,7 +48,7 @@ class CozAccounting final : public Accounting {
     };
     coz::rules::acquire_followed(
         delays_, lock, [&] { return attempt() ? Taken::kAtOnce : Taken::kNot; }, is_taken_by_other,
-        wait, wake_source_of);
+        wait, wake_source_of, use);
   }
   void release(std::uintptr_t object, FunctionRef<void> call) override {
     coz::rules::release(delays_, object, call);
@@ -56,6 +56,12 @@ class CozAccounting final : public Accounting {
   void release_mutex(std::uintptr_t mutex, FunctionRef<bool> is_waited_for,
                      FunctionRef<void> call) override {
     coz::rules::release_mutex(delays_, mutex, is_waited_for, call);
+  }
+  void release_rwlock(std::uintptr_t lock, FunctionRef<void> call) override {
+    coz::rules::release_rwlock(delays_, lock, [&] {
+      call();
+      return 0;
+    });
   }
   void signal_condition(std::uintptr_t condition, FunctionRef<void> call) override {
     coz::rules::signal_condition(delays_, condition, call);

@@ -51,6 +51,12 @@ TEST_CASE("oracle: waits at a lock, of threads that queue there") {
   check("lock, barging", 0.3, 0.3);
 }
 
+TEST_CASE("oracle: waits at a lock of readers and writers") {
+  check("readers and a writer", 0.3, 0.3);
+  check("readers and a slow writer", 0.3, 0.3);
+  check("slow readers", 0.3, 0.3);
+}
+
 TEST_CASE("oracle: waits at one of two locks, or beside a barrier") {
   check("two locks", 0.3, 0.6);
   check("nested locks", 2.2, 3.8);

@@ -71,6 +71,26 @@ void nested(World& world) {
   }
 }
 
+// One of three threads writes, the others read: for so long, after so much work.
+std::function<void(World&)> readers_and_writer(Time work, Time reading, Time writing) {
+  return [=](World& world) {
+    auto& lock = world.make<RwLock>();
+    for (int i = 0; i < 3; ++i) {
+      world.spawn([&lock, i, work, reading, writing](Thread& thread) {
+        thread.compute(kWork, work);
+        if (i == 0) {
+          lock.lock(thread, kFirst);
+        } else {
+          lock.lock_shared(thread, kFirst);
+        }
+        thread.compute(kSection, i == 0 ? writing : reading);
+        lock.unlock(thread);
+        thread.visit();
+      });
+    }
+  };
+}
+
 // Two threads meet after each round: one of them alone holds the lock for long.
 void beside_a_barrier(World& world) {
   auto& mutex = world.make<Mutex>();
@@ -149,6 +169,9 @@ const std::vector<WaitWorkload>& wait_workloads() {
       waits("lock, 4 threads, short", one_lock(4, us(100), us(40))),
       waits("lock, 3 threads, long", one_lock(3, us(4000), us(3000))),
       without("lock, barging", barging),
+      without("readers and a writer", readers_and_writer(us(300), us(300), us(300))),
+      without("readers and a slow writer", readers_and_writer(us(200), us(100), us(900))),
+      without("slow readers", readers_and_writer(us(200), us(900), us(100))),
       {{"two locks", {"wait", "wait 2", "work", "section"}, two_locks}, 2},
       without("nested locks", nested, 2),
       waits("lock beside a barrier", beside_a_barrier),

@@ -27,6 +27,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "loopback.h"
+
 namespace {
 
 constexpr int kRounds = 400;
@@ -76,7 +78,8 @@ pthread_t child;
 int event = -1;  // an eventfd
 int epoll = -1;  // which watches it, or the pipe
 
-int ends[2] = {-1, -1};  // of a pipe, or of a pair of sockets
+int ends[2] = {-1, -1};  // of a pipe, of a pair of sockets, or of a connection
+Loopback loopback;
 
 void watch(int file) {
   epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -113,6 +116,20 @@ void write_pipe() {
 void read_pipe() {
   char byte;
   if (read(ends[0], &byte, 1) != 1) abort();
+}
+
+void make_connection() {
+  if (ends[0] >= 0) return;
+  ends[1] = loopback.connect_to();
+  ends[0] = loopback.accept_one();
+  watch(ends[0]);
+}
+void send_byte() {
+  if (send(ends[1], "x", 1, 0) != 1) abort();
+}
+void receive_byte() {
+  char byte;
+  if (recv(ends[0], &byte, 1, 0) != 1) abort();
 }
 
 void nothing() {}
@@ -254,13 +271,15 @@ const Means kMeans[] = {
      [] {
        if (ends[0] < 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
      },
+     send_byte, receive_byte},
+    {"tcp", make_connection, send_byte, receive_byte},
+    {"tcp-epoll", make_connection, send_byte,
      [] {
-       if (send(ends[1], "x", 1, 0) != 1) abort();
-     },
-     [] {
-       char byte;
-       if (recv(ends[0], &byte, 1, 0) != 1) abort();
+       wait_at_epoll();
+       receive_byte();
      }},
+    {"tcp-accept", [] { close(ends[1]); }, [] { ends[1] = loopback.connect_to(); },
+     [] { close(loopback.accept_one()); }},
     {"signalfd",
      [] {
        sigset_t set;

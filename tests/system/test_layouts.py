@@ -282,3 +282,45 @@ def test_comparisons_move_functions_within_a_run():
     assert refused.returncode == 2
     assert "is a script" in refused.stderr
     assert coz(*command, "--layout", "none", program, "---", "vs", program).returncode == 2
+
+
+def test_explain_names_functions_or_says_that_there_is_nothing():
+    program = build("moved.c", COMPILERS[0], WAYS["O2"])
+    done = coz("layout", "replay", "--explain", "--json", "/usr/bin/env", "true")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["low"] <= found["ratio"] <= found["high"]
+    assert bool(found["functions"]) == bool(found["alone"])
+    # Its own status is 3: only runs that end well are measured.
+    done = coz("layout", "replay", "--explain", "--seed", 5, program, "where")
+    assert done.returncode == 2
+    assert "ended with status 3" in done.stderr
+
+
+def test_explain_refuses_what_it_cannot_take_apart():
+    for options in (["--rerandomize", "1s"], ["--seed", "original"]):
+        done = coz("layout", "replay", "--explain", *options, "/usr/bin/env", "true")
+        assert done.returncode == 2
+        assert "--explain goes neither with" in done.stderr
+    done = coz("layout", "replay", "/usr/bin/env", "true")
+    assert done.returncode == 2
+    assert "--seed or --explain is needed" in done.stderr
+
+
+def test_some_functions_lie_by_the_seed_and_the_others_as_linked(tmp_path):
+    program = build("moved.c", COMPILERS[0], WAYS["O2"])
+    plan = json.loads(coz("layout", "check", "--seeds", 0, "--json", program).stdout)
+    assert plan["functions"] > 5
+    places = {}
+    for units in ("", "0-2", "0-100000"):
+        report = tmp_path / "report"
+        report.write_text("")
+        environment = {"COZ_LAYOUT_UNITS": units.ljust(64, ","), "COZ_LAYOUT_REPORT": str(report)}
+        done = coz("layout", "replay", "--seed", 9, program, "where", environment=environment)
+        assert done.returncode == 3, done.stderr
+        told = [line.split() for line in report.read_text().splitlines() if line.startswith("unit")]
+        places[units] = {int(words[1]): words[5] for words in told}
+    assert places[""] == {}
+    assert sorted(places["0-2"]) == [0, 1, 2]
+    # Others being moved changes nothing.
+    assert places["0-2"].items() <= places["0-100000"].items()

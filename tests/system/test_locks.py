@@ -10,11 +10,15 @@ def locks(build):
     return build("locks.c")
 
 
-@pytest.fixture
-def lock_line(request):
+def marked_line(request, mark):
     source = request.config.rootpath / "tests/programs/locks.c"
     lines = source.read_text().splitlines()
-    return f"{source}:{1 + next(i for i, line in enumerate(lines) if '/* LOCK */' in line)}"
+    return f"{source}:{1 + next(i for i, line in enumerate(lines) if f'/* {mark} */' in line)}"
+
+
+@pytest.fixture
+def lock_line(request):
+    return marked_line(request, "LOCK")
 
 
 def test_a_lock_that_threads_wait_for_is_a_target_beside_the_lines(coz, locks, lock_line):
@@ -38,6 +42,19 @@ def test_the_others_pay_for_the_time_waited(coz, locks, lock_line):
     assert sum(e["delay"] for e in paid[0]) == 0
     waited = 500_000 * sum(e["hits"] for e in paid[1])
     assert sum(e["delay"] for e in paid[1]) == pytest.approx(waited, rel=0.2)
+
+
+def test_locks_of_readers_and_writers_are_targets_for_both(coz, locks, request):
+    share, write = marked_line(request, "SHARE"), marked_line(request, "WRITE")
+
+    def has_both(experiments):
+        return {e["location"] for e in experiments if e["hits"] > 20} >= {f"lock {share}", f"lock {write}"}
+
+    options = ("--fixed-lock", share, "--fixed-lock", write, "--speedups", "100")
+    run = coz.run_until(has_both, [locks, coz.enough, "rwlock"], *options)
+    assert run.status == 0, run.err
+    holders = {(e["location"], e.get("holder")) for e in run.records("samples")[-1]["locks"]}
+    assert {(f"lock {share}", write), (f"lock {write}", share)} <= holders
 
 
 def test_without_the_option_no_lock_is_a_target(coz, locks):

@@ -151,10 +151,10 @@ def other_calls(*names):
 HANDED_OVER_BY = [
     "mutex", "rwlock", "condition", "semaphore", "barrier", "atomic-wait", "spin-lock", "signal",
     "sigsuspend", "ppoll-interrupted", "signalfd", "join", "eventfd", "eventfd-epoll",
-    "pipe-select", "socketpair",
+    "pipe-select", "socketpair", "tcp-epoll",
     *other_calls("timedlock", "clocklock", "c11-mutex", "rwlock-writers", "rwlock-timed",
                  "c11-condition", "semaphore-timed", "yield", "eventfd-functions", "eventfd-poll",
-                 "pipe", "pipe-epoll"),
+                 "pipe", "pipe-epoll", "tcp", "tcp-accept"),
 ]  # fmt: skip
 
 

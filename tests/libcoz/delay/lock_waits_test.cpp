@@ -56,6 +56,17 @@ struct LockingThread {
   void release(std::uintptr_t lock) {
     coz::rules::release_mutex(delays, lock, [] { return true; }, [&] { released = local(); });
   }
+  void share(std::uintptr_t lock) {
+    coz::rules::acquire_followed(
+        delays, lock, [] { return true; }, [](bool taken) { return !taken; }, [] { return true; },
+        [](bool) { return coz::WakeSource::kThread; }, coz::LockUse::kShared);
+  }
+  void release_shared(std::uintptr_t lock) {
+    coz::rules::release_rwlock(delays, lock, [&] {
+      released = local();
+      return 0;
+    });
+  }
   Nanoseconds local() const { return state.clock.local(); }
 
   coz::DelayState state;
@@ -92,6 +103,35 @@ TEST_CASE("the holder pays after the release for a wait that it ends") {
   });
   CHECK(holds.released == 0);
   CHECK(holds.local() >= 4 * kMs);
+}
+
+TEST_CASE("who shares the lock pays after the release, too") {
+  LockWorld world(kPeriod);
+  LockingThread reads(world, 0);
+  LockingThread writes(world, 1);
+  reads.share(kLock);
+  writes.wait_for(kLock, 0, [&] {
+    clock_now += 4 * kMs;
+    reads.delays.sampled(11);
+    CHECK(slept == 0);
+    reads.release_shared(kLock);
+  });
+  CHECK(reads.released == 0);
+  CHECK(reads.local() >= 4 * kMs);
+}
+
+TEST_CASE("who has shared another lock, or the same before, pays as ever") {
+  LockWorld world(kPeriod / 2);
+  LockingThread shares(world, 0);
+  LockingThread writes(world, 1);
+  shares.share(kLock);
+  shares.release_shared(kLock);
+  shares.share(kOtherLock);
+  writes.wait_for(kLock, 0, [&] {
+    clock_now += 4 * kMs;
+    shares.release_shared(kOtherLock);
+  });
+  CHECK(shares.released >= 2 * kMs);
 }
 
 TEST_CASE("who holds another lock pays as ever") {

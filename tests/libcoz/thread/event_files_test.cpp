@@ -53,3 +53,17 @@ TEST_CASE("files that wake nobody are not watched, and failed or high descriptor
     CHECK_FALSE(files->watched_by(file));
   }
 }
+
+TEST_CASE("a connection may be watched before its other end is known") {
+  const auto files = std::make_unique<EventFiles>();
+  files->expect(8, 1000);
+  CHECK_FALSE(files->has(8));
+  files->watch(8, 9);
+  CHECK(files->find(1000) == 8);
+  CHECK(files->find(1001) == -1);
+  files->add(8, 1000, 5);
+  CHECK(files->has(8));
+  CHECK(files->watched_by(8) == 9);
+  files->add(8, 1001, 5);
+  CHECK_FALSE(files->watched_by(8));
+}

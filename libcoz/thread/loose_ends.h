@@ -1,0 +1,42 @@
+// Sockets of connections within this machine whose other end is not known yet: each end looks for
+// the other here, by both ports.
+//
+// A lossy, direct-mapped table: of a connection whose entry was replaced the ends are not found.
+// Any thread; lock-free and signal-safe.
+#ifndef LIBCOZ_THREAD_LOOSE_ENDS_H
+#define LIBCOZ_THREAD_LOOSE_ENDS_H
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace coz {
+
+class LooseEnds {
+ public:
+  // The inode of what may be the other end of the connection; else this end stays here, to be found
+  // by the other. `ports`: the same for both ends.
+  std::optional<std::uint32_t> meet(std::uint32_t ports, std::uint32_t inode) noexcept {
+    std::atomic<std::uint64_t>& entry = entries_[ports * 0x9e3779b1U % kEntries];
+    const std::uint64_t own = std::uint64_t{ports} << 32U | inode;
+    const std::uint64_t found = entry.exchange(own, std::memory_order_acq_rel);
+    if (found >> 32U != ports || found == own) return std::nullopt;
+    return static_cast<std::uint32_t>(found);
+  }
+
+  // Both ends have met.
+  void leave(std::uint32_t ports, std::uint32_t inode) noexcept {
+    std::uint64_t own = std::uint64_t{ports} << 32U | inode;
+    entries_[ports * 0x9e3779b1U % kEntries].compare_exchange_strong(own, 0);
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 1024;
+  std::array<std::atomic<std::uint64_t>, kEntries> entries_{};
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_THREAD_LOOSE_ENDS_H
