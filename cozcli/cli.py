@@ -138,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     own, program = separate_program(arguments)
     try:
         options = parse(own, program)
-        options.program = program
+        options.program, options.given = program, own
         gc.enable()  # start() was called without: there is no garbage among imports
         status: int = options.execute(options)
         sys.stdout.flush()

@@ -34,6 +34,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz",
     )
     parser.add_argument(
+        "-l",
+        "--launcher",
+        metavar="NAME",
+        help="the command starts the program NAME, one of its words, by a launcher that is not to be profiled: "
+        "coz run -l app -o prof.%%r --- mpirun -n 4 ./app",
+    )
+    parser.add_argument(
         "--joint",
         action="store_true",
         help="in a parallel job on one machine, profile all ranks as one program: experiments are on all of "

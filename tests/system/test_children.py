@@ -32,6 +32,25 @@ def test_of_a_shell_the_named_program_is_profiled(coz, prog, name, shell):
     assert run.warnings() == []
 
 
+def test_a_launcher_stays_outside_and_starts_coz_in_place_of_the_program(coz, prog):
+    command = ["sh", "-c", 'for i in 1 2; do "$@"; done', "sh", prog, "0.5"]
+    run = coz.run(command, "-l", "prog", *QUIET)
+    assert run.status == 0, run.err
+    assert profiled(run) == [str(prog)] * 2
+
+
+def test_a_launcher_of_another_program_is_refused(coz, prog):
+    run = coz.run(["nice", "-n", "1", prog, "0.5"], "-l", "other")
+    assert run.status == 2
+    assert f"no word of the command is other, so nothing was started: nice -n 1 {prog} 0.5" in run.err
+
+
+def test_a_program_without_launcher_is_profiled_as_ever(coz, prog):
+    run = coz.run([prog, "0.5"], "-l", "prog", *QUIET)
+    assert run.status == 0, run.err
+    assert profiled(run) == [str(prog)]
+
+
 def test_of_make_the_named_program_is_profiled_run_by_run(coz, prog, tmp_path):
     (tmp_path / "Makefile").write_text(f"bench:\n\t@{prog} 0.5\n\t@echo between\n\t@{prog} 0.5 exit 0\n")
     run = coz.run(["make", "-s", "bench"], "-b", "prog", *QUIET)

@@ -30,8 +30,8 @@ ENVIRONMENT, LARGE_DOSE = 0.15, 0.6
 #: A target that was sped up in fewer windows than these has few data: as main target, and as a companion.
 MIN_MAIN, MIN_COMPANION = 5, 10
 
-#: A target is marked for being beyond its share if chance would do that as rarely as this.
-MAX_FALSE_BEYOND = 0.001
+#: Targets are marked for being beyond their share if chance would mark any of them as rarely as this.
+MAX_FALSE_BEYOND = 0.02
 
 
 @dataclass(frozen=True)
@@ -161,4 +161,5 @@ def _own_evidence(fit: CombinedFit, number: int, bound: float) -> tuple[float, b
     error = 1 / np.sqrt(information)
     saving = fit.mean_saving + float(mean[column]) / float(variance) / information
     beyond = (saving * fit.share[number] - bound) / (error * fit.share[number])
-    return 2 * normal_tail(abs(saving) / error), bool(normal_tail(float(beyond)) < MAX_FALSE_BEYOND)
+    is_beyond = bool(normal_tail(float(beyond)) * len(fit.share) < MAX_FALSE_BEYOND)
+    return 2 * normal_tail(abs(saving) / error), is_beyond

@@ -1,4 +1,4 @@
-"""Which of many tests to believe (Benjamini and Hochberg 1995)."""
+"""Which of many tests to believe (Benjamini and Hochberg 1995), with weights (Genovese et al. 2006)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def discoveries(probabilities: Sequence[float], rate: float) -> list[bool]:
+def discoveries(
+    probabilities: Sequence[float], rate: float, weights: Sequence[float] | None = None
+) -> list[bool]:
     """Which tests to believe, so that on average at most the part `rate` of those is wrong.
 
     Args:
-        probabilities: p-values. rate: the false discovery rate.
+        probabilities: p-values. rate: the false discovery rate. weights: above 0, of mean 1; they must not
+            depend on the p-values. By default all are 1.
 
-    The largest p(k) ≤ rate·k/m is accepted, and every p-value up to it.
+    Of the quotients of p-values and weights, the largest p(k) ≤ rate·k/m is accepted, and all up to it.
     """
     values = np.asarray(probabilities, dtype=np.float64)
+    if weights is not None:
+        values = values / np.asarray(weights, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     bounds = rate * np.arange(1, len(values) + 1) / max(len(values), 1)
     below = np.flatnonzero(values[order] <= bounds)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import listed
+from cozcli.messages import listed, printable
 
 _LETTERS = "%r is the rank, %j the job, %h the host, %p the process id, %e{NAME} a variable, %% a %."
 
@@ -18,6 +19,14 @@ def one_file(name: str, size: int | None) -> Problem:
     return Problem(
         f"{who} of this job would write the one profile {name}, so nothing was started.",
         f"give each its own, by its rank: -o {better}; coz merge pools them. Or profile one rank: --ranks 0.",
+    )
+
+
+def no_program_of_launcher(name: str, command: Sequence[str]) -> Problem:
+    """-l NAME, and no such word."""
+    return Problem(
+        f"no word of the command is {printable(name)}, so nothing was started: {printable(shlex.join(command))}.",
+        "name the program as it stands there: coz run -l app --- mpirun -n 4 ./app.",
     )
 
 
