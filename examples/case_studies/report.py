@@ -7,10 +7,10 @@ import math
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from study import Change, Study
 
 
@@ -39,7 +39,7 @@ def text(study: Study, coz: str) -> str:
     own_speedups = (found or {}).get("own", {}) | (_read(study.output / "samples.json") or {}).get("own", {})
     measured = _read(study.output / "measure.json")
     if measured:
-        profiles = (study.output / f"{name}.coz" for name in ("targets", "locks"))
+        profiles = (study.output / f"{name}.coz" for name in ("locks", study.predicts_by) if name)
         curves = [curve for profile in profiles for curve in _curves(profile, coz)]
         lines += ["", _HEAD, _RULE]
         lines += [
@@ -107,18 +107,11 @@ def _at(curves: list[Any], target: str, speedup: float) -> tuple[float, ...]:
     wanted = target.split("::")[-1]
     for curve in curves:
         if wanted in (curve["function"] or "").split("::") or wanted in curve["location"]:
-            points = [{"speedup": 0.0, "effect": 0.0, "low": 0.0, "high": 0.0}, *curve["curve"]]
-            return tuple(_between(points, speedup, key) for key in ("effect", "low", "high"))
+            fit = curve["fit"]
+            return tuple(
+                float(np.interp(speedup, fit["speedup"], fit[key])) for key in ("effect", "low", "high")
+            )
     return ()
-
-
-def _between(points: list[Any], at: float, key: str) -> float:
-    for left, right in pairwise(points):
-        if at <= right["speedup"]:
-            width = right["speedup"] - left["speedup"]
-            share = (at - left["speedup"]) / width if width > 0 else 0.0
-            return float(left[key] + share * (right[key] - left[key]))
-    return float(points[-1][key])
 
 
 def _curves(profile: Path, coz: str) -> list[Any]:

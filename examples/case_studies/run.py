@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Repeats a case study, from the source to the row of the table: `run.py NAME`, by `make case-study-NAME`.
 
-Steps: fetch, build, profile (of lines), perf, predict (a profile of changed places alone), measure (before
-and after in turns), report. Each can be done alone by `--only`; what it finds is kept in
+Steps: fetch, build, profile (of lines), perf, predict (a profile of functions, and one of changed locks alone),
+measure (before and after in turns), report. Each can be done alone by `--only`; what it finds is kept in
 build/case_studies/NAME. `--more` adds to what the profiles and the measurement of earlier calls found.
 Only one study runs at a time, and nothing else should beside it: some six minutes, and the build.
 """
@@ -96,11 +96,12 @@ class CaseStudy:
         call([COZ, "plot", "--top", "4", "--output", picture, self._coz_file("lines")], self.log)
 
     def predict(self) -> None:
-        """Further profiles, in which only the changed places are sped up, or waits for the changed locks."""
-        places = [name for c in self.study.changes if not c.lock for name in (c.target, *c.inlined) if name]
-        options = self.study.prediction_options
-        self._coz_fixed("targets", options, "function" if "function" in options else "line", places)
-        self._coz_fixed("locks", (), "lock", [c.target for c in self.study.changes if c.lock])
+        """By functions, if the first profile was by lines; and of changed locks alone."""
+        if self.study.predicts_by == "functions":
+            self._coz("functions", ("--granularity", "function"))
+        locks = [change.target for change in self.study.changes if change.lock]
+        if locks:
+            self._coz("locks", tuple(word for lock in locks for word in ("--fixed-lock", lock)))
 
     def perf(self) -> None:
         """perf's functions before, and how much faster each change has made those that it concerns."""
@@ -167,11 +168,6 @@ class CaseStudy:
         if not built.is_dir():
             raise SystemExit(f"{built} is not built; say this again without --only, or with --only build")
         return [str(word) for word in self.study.workload(built, self.scratch, seconds)]
-
-    def _coz_fixed(self, name: str, options: tuple[str, ...], kind: str, targets: list[str]) -> None:
-        fixed = tuple(word for target in targets for word in (f"--fixed-{kind}", target))
-        if fixed:
-            self._coz(name, (*options, *fixed))
 
     def _coz(
         self, name: str, options: tuple[str, ...], variant: str = BEFORE, seconds: float | None = None

@@ -35,7 +35,7 @@ class Run:
 class Change:
     """A patch of ours, and what it replaces.
 
-    `target` is the line (FILE:LINE) or function that the causal profile speeds up for the prediction.
+    `target` is the function whose curve in the causal profile is the prediction.
     `symbols` are the functions, as perf names them, whose time together the change lessens; `removed` says
     instead that the change leaves the target out altogether, and `with_callees` that what the target calls in
     libraries counts too, as the causal profiler's own samples tell; `symbols` are then functions that the
@@ -76,8 +76,6 @@ class Study:
     changes: tuple[Change, ...]
     parse: Callable[[str], Run] | None = None
     count: Callable[[list[str]], int] | None = None
-    #: Options for the second profile, which measures the targets of the changes only.
-    prediction_options: tuple[str, ...] = ("--granularity", "function")
     #: Debian packages that the build needs, besides a compiler, make, patch and dpkg-dev.
     packages: tuple[str, ...] = ()
     #: Bytes that a workload of so many seconds writes to `scratch` at most.
@@ -101,6 +99,13 @@ class Study:
     def output(self) -> Path:
         """Where everything that is fetched, built and measured goes."""
         return BUILD / "case_studies" / self.name
+
+    @property
+    def predicts_by(self) -> str:
+        """The name of the profile that has the effects of functions; empty if no change needs one."""
+        if all(change.lock or not change.target for change in self.changes):
+            return ""
+        return "lines" if "function" in self.coz_options else "functions"
 
     @property
     def variants(self) -> list[str]:

@@ -19,11 +19,12 @@ from study import Change, Run, Study
 CURVE = {
     "location": "util/crc32c.cc:app::Extend(char const*)",
     "function": "app::Extend",
-    "curve": [
-        {"speedup": 0.0, "effect": 0.0, "low": 0.0, "high": 0.0},
-        {"speedup": 0.5, "effect": 0.10, "low": 0.06, "high": 0.14},
-        {"speedup": 1.0, "effect": 0.12, "low": 0.02, "high": 0.22},
-    ],
+    "fit": {
+        "speedup": [0.0, 0.5, 1.0],
+        "effect": [0.0, 0.10, 0.12],
+        "low": [0.0, 0.06, 0.02],
+        "high": [0.0, 0.14, 0.22],
+    },
 }
 CHANGE = Change("fast", "fast.diff", "a fast one", target="app::Extend", symbols=("app::Extend",))
 
@@ -133,6 +134,17 @@ class TestPrediction:
         assert found.effect == pytest.approx(0.24)
         assert (found.low, found.high) == pytest.approx((0.24 - 0.1 * 2**0.5, 0.24 + 0.1 * 2**0.5))
         assert report.predict(change, {}, [CURVE]) is None
+
+    def test_a_lock_that_is_gone_is_waited_for_no_longer(self) -> None:
+        waits = {**CURVE, "location": "lock util/memory.c:7", "function": "allocate"}
+        change = Change("lock", "d", "w", target="memory.c:7", lock=True)
+        found = report.predict(change, {}, [waits])
+        assert found is not None
+        assert (found.own, found.effect) == (1.0, pytest.approx(0.12))
+        assert a_study(changes=(change,)).predicts_by == ""
+        assert a_study(changes=(CHANGE, change)).predicts_by == "functions"
+        by_function = ("--granularity", "function")
+        assert a_study(changes=(CHANGE,), coz_options=by_function).predicts_by == "lines"
 
     def test_none_without_a_curve_or_for_a_change_that_removes_waiting(self) -> None:
         assert report.predict(CHANGE, {"fast": (0.5, 0.5, 0.5)}, []) is None

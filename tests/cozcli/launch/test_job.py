@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from launching import RECORDS, Start, finish
 from cozcli.commands.values import ranks
 from cozcli.errors import CozError
 from cozcli.launch.job import Job, expand, find_job, refuse_shared
+from cozcli.launch.launcher import launcher_command
 
 HERE = os.uname().nodename
 
@@ -121,3 +123,20 @@ def test_ranks_that_are_not_chosen_run_as_without_coz(start: Start, tmp_path: Pa
     status, _, error = finish(start("exit", "4", options=options, OMPI_COMM_WORLD_RANK="abc"))
     assert status == 2
     assert "is no number: OMPI_COMM_WORLD_RANK=abc" in error
+
+
+class TestLauncher:
+    def test_coz_stands_before_the_program_named_by_its_path_or_file(self) -> None:
+        for name in ("app", "./app"):
+            command = launcher_command(["mpirun", "-n", "4", "./app", "app"], name, ["run", "-l", name])
+            assert command is not None
+            assert command[:3] == ["mpirun", "-n", "4"]
+            assert command[3] == sys.executable
+            assert command[-6:] == ["run", "-l", name, "---", "./app", "app"]
+
+    def test_without_launcher_there_is_nothing_to_do(self) -> None:
+        assert launcher_command(["./app", "app"], "app", ["run"]) is None
+
+    def test_a_command_without_the_program_is_refused(self) -> None:
+        with pytest.raises(CozError, match="no word of the command is b, so nothing was started: nice ./a"):
+            launcher_command(["nice", "./a"], "b", ["run"])

@@ -14,6 +14,7 @@ from cozcli.analysis.check.multiple_testing import (
     adjusted_interval,
     decide_significance,
     p_no_slope,
+    weights_of,
 )
 from cozcli.analysis.result import LineResult
 from cozcli.analysis.statistics.distributions import t_quantile
@@ -34,8 +35,11 @@ def template() -> LineResult:
     return results_of([Line("/a.c:1", lambda s: 0.1 * s)], 6, 1)[0]
 
 
-def candidate(template: LineResult, slope: float, half: float, enough: bool = True) -> Candidate:
-    result = replace(template, slope=slope, slope_low=slope - half, slope_high=slope + half)
+def candidate(
+    template: LineResult, slope: float, half: float, enough: bool = True, share: float | None = None
+) -> Candidate:
+    interval = {"slope_low": slope - half, "slope_high": slope + half}
+    result = replace(template, slope=slope, share=share, **interval)
     return Candidate(result, 1.0, 8.0, enough)
 
 
@@ -61,8 +65,13 @@ def test_true_effects_are_found_among_many_lines() -> None:
 def test_what_is_marked_is_what_the_adjusted_interval_tells_from_0(template: LineResult) -> None:
     rng = np.random.default_rng(1)
     for number in (1, 2, 10, 60):
-        slopes = 0.1 * rng.standard_normal(number) * rng.integers(1, 6, number)
-        for result in decide_significance([candidate(template, float(slope), 0.2) for slope in slopes]):
+        slopes = (0.1 * rng.standard_normal(number) * rng.integers(1, 6, number)).tolist()
+        shares = rng.pareto(1.0, number).tolist()
+        equal = [candidate(template, slope, 0.2) for slope in slopes]
+        weighted = [
+            candidate(template, slope, 0.2, share=share) for slope, share in zip(slopes, shares, strict=True)
+        ]
+        for result in [*decide_significance(equal), *decide_significance(weighted)]:
             outside = result.adjusted_low > 0 or result.adjusted_high < 0
             assert result.significant == outside
             assert result.adjusted_low <= result.slope_low <= result.slope_high <= result.adjusted_high
@@ -81,6 +90,20 @@ def test_the_level_is_that_of_benjamini_and_yekutieli(template: LineResult) -> N
     wide = 0.2 * t_quantile(0.9975, 8.0) / t_quantile(0.975, 8.0)
     assert result.adjusted_high - result.slope == pytest.approx(wide)
     assert adjusted_interval(family[0], 0.95) == pytest.approx((4.8, 5.2))
+
+
+def test_a_target_with_most_of_the_time_needs_less_evidence_and_a_small_one_more(
+    template: LineResult,
+) -> None:
+    rest = [candidate(template, 0.01, 0.2, share=0.001)] * 399
+    for share, is_found in ((0.3, True), (None, False), (0.001, False)):
+        first = candidate(template, 0.35, 0.2, share=share)
+        assert decide_significance([first, *rest])[0].significant == is_found
+    assert weights_of([first, *rest]) == pytest.approx([1.0] * 400)
+    weights = weights_of([candidate(template, 0.35, 0.2, share=0.3), *rest])
+    assert sum(weights) == pytest.approx(400)
+    assert min(weights) > 0.5
+    assert weights_of([candidate(template, 0.35, 0.2, share=0.0)]) == [1.0]
 
 
 def test_few_blocks_are_not_marked_and_do_not_count(template: LineResult) -> None:
