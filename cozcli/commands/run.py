@@ -20,7 +20,6 @@ from cozcli.launch.classic_output import ClassicOutput
 from cozcli.launch.earlier_samples import EarlierSamples
 from cozcli.launch.ending import Ending
 from cozcli.launch.environment import random_seed
-from cozcli.launch.launcher import launcher_command
 from cozcli.launch.job import Job, expand, find_job, is_chosen, refuse_shared
 from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
 from cozcli.launch.preparation import Preparation
@@ -71,12 +70,14 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.run.stop_after_end_to_end())
     run_extensions: list[RunExtension] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
+    if options.from_config and not options.quiet:
+        _say(config_used(str(options.config), options.from_config))
     if options.launcher is not None:
+        from cozcli.launch.launcher import launcher_command
+
         command = launcher_command(options.program, options.launcher, options.given)
         if command is not None:
             run_unprofiled(program, command)
-    if options.from_config and not options.quiet:
-        _say(config_used(str(options.config), options.from_config))
     print_warnings(left_over(os.environ))
     job = find_job(os.environ)
     if not is_chosen(job, options.ranks):

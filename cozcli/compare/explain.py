@@ -13,7 +13,7 @@ import random
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from cozcli.compare.design import Layout
 from cozcli.compare.estimate import estimate
@@ -28,6 +28,8 @@ UNITS, _WIDTH = "COZ_LAYOUT_UNITS", 512
 MAX_FOUND = 4
 #: Pairs of runs: before anything is decided, and at most; of each layout that is tried, and how many are.
 _MIN_PAIRS, _MAX_PAIRS, _TRIED_PAIRS, _TRIED = 6, 40, 4, 12
+#: What was found must make so much of the half of the difference that was looked for.
+_LEAST_PART = 0.7
 
 
 class SpreadError(Exception):
@@ -43,15 +45,15 @@ class Place(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """What was found: `whole` of the layout, `part` with only `places` in it; empty: nothing was found, since
-    the layout makes no difference, or too many functions make it (is_spread). Ratios are to the functions as
-    the linker left them."""
+    """What was found: `whole` of the layout, `part` with only `places` in it. Ratios are to the functions as the
+    linker left them. reason: why there are no places.
+    """
 
     seed: int
     whole: Estimate
-    part: Estimate | None
-    places: Sequence[Place]
-    is_spread: bool
+    part: Estimate | None = None
+    places: Sequence[Place] = ()
+    reason: Literal["none", "small", "spread", "unsure", ""] = ""
 
 
 def narrow(
@@ -110,15 +112,20 @@ class Explainer:
         self._show("measuring the layout")
         whole = self._effect(seed, every, _is_exact)
         if whole.low <= 1 <= whole.high:
-            return Explained(seed, whole, None, [], False)
+            return Explained(seed, whole, reason="none")
+        if not _is_exact(whole):
+            return Explained(seed, whole, reason="small")
         half = math.log(whole.ratio) / 2
         try:
             found = narrow(every, lambda units: self._makes(seed, units, half))
         except SpreadError:
-            return Explained(seed, whole, None, [], True)
+            return Explained(seed, whole, reason="spread")
+        # Many decisions by chance lead somewhere, too.
         self._show("measuring what was found")
         part = self._effect(seed, found, _is_exact)
-        return Explained(seed, whole, part, self._places(seed, found), False)
+        if part.low <= 1 <= part.high or math.log(part.ratio) / half < _LEAST_PART:
+            return Explained(seed, whole, reason="unsure")
+        return Explained(seed, whole, part, self._places(seed, found))
 
     def _most_different(self) -> int:
         generator = random.Random()
@@ -144,7 +151,7 @@ class Explainer:
 
     def _pairs(self, seed: int, units: Sequence[int], number: int) -> list[tuple[float, float]]:
         """Processor times with nothing moved, and with these units; every second pair the other way round."""
-        sides = [Side("", self._command, arrangers=[_Parts(self._plan, some)]) for some in ((), units)]
+        sides = [self._side(some) for some in ((), units)]
         pairs = []
         for turn in range(number):
             order = (0, 1) if turn % 2 == 0 else (1, 0)
@@ -152,9 +159,12 @@ class Explainer:
             pairs.append((took[0], took[1]))
         return pairs
 
+    def _side(self, units: Sequence[int], report: str = "") -> Side:
+        return Side("the program", self._command, arrangers=[_Parts(self._plan, units, report)])
+
     def _places(self, seed: int, units: Sequence[int]) -> list[Place]:
         with tempfile.NamedTemporaryFile("r", prefix="coz-layout-") as report:
-            side = Side("", self._command, arrangers=[_Parts(self._plan, units, report.name)])
+            side = self._side(units, report.name)
             run(side, Layout(0, 0, seed), self._stdin)
             told = [line.split() for line in report if line.startswith("unit ")]
         addresses = {int(words[1]): (int(words[3], 16), int(words[5], 16)) for words in told}
@@ -175,15 +185,3 @@ def ranges(units: Sequence[int]) -> str:
         else:
             found.append([unit, unit])
     return ",".join(f"{first}-{last}" for first, last in found)
-
-
-def fix_addresses() -> None:
-    """Switch address space randomisation off, for this process's children and what it executes."""
-    import ctypes
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.personality.argtypes = [ctypes.c_ulong]
-    libc.personality(libc.personality(_KEEP_PERSONALITY) | _ADDR_NO_RANDOMIZE)
-
-
-_ADDR_NO_RANDOMIZE, _KEEP_PERSONALITY = 0x0040000, 0xFFFFFFFF

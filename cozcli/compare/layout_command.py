@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import messages
-from cozcli.compare.explain import MAX_FOUND, Explained, Explainer, fix_addresses
-from cozcli.compare.result import Estimate
 from cozcli.compare.self_test import SelfTest, program_of, self_test
 from cozcli.compare.sides import program_path
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError, reason_of
@@ -20,10 +19,16 @@ from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan, plan_layout, preload
 from cozcli.messages import count, printable
 from cozcli.status_row import StatusRow
 
+if TYPE_CHECKING:
+    from cozcli.compare.explain import Explained
+    from cozcli.compare.result import Estimate
+
 #: Of `check`: the program did something else.
 STATUS_DIFFERS = 1
 _SEEDS = 10
 _SHOWN = 10
+_ADDR_NO_RANDOMIZE = 0x0040000
+_KEEP_PERSONALITY = 0xFFFFFFFF
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,7 +62,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     replay = actions.add_parser(
         "replay",
         help="run the program in one layout",
-        usage="coz layout replay --seed N ./program [arguments]",
+        usage="coz layout replay [options] ./program [arguments]",
         description="Run the program in the layout of a seed, in this terminal. Address space randomisation "
         "is switched off, so that addresses are the same each time.",
         allow_abbrev=False,
@@ -74,7 +79,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="run it again and again, and find the functions whose places make the layout slow or fast; "
         "without --seed, of the most different of twelve layouts",
     )
-    replay.add_argument("--input", metavar="FILE", default=os.devnull, help="with --explain: standard input")
+    replay.add_argument("--input", metavar="FILE", help="with --explain: its standard input")
     replay.add_argument("--json", action="store_true", help="with --explain: print JSON")
     for each, execute in ((check, execute_check), (replay, execute_replay)):
         each.add_argument(
@@ -112,8 +117,11 @@ def execute_replay(options: argparse.Namespace) -> int:
         return _explain(options, command)
     if options.seed is None:
         options.parser.error("--seed or --explain is needed")
+    if options.json or options.input is not None:
+        options.parser.error("--json and --input go with --explain only")
     plan = plan_layout(program_of(command), options.rerandomize)
-    fix_addresses()
+    if not _fix_addresses():
+        shared.print_warnings([messages.addresses_vary("the program runs at other addresses each time")])
     try:
         os.execve(command[0], command, preloaded(plan, options.seed, os.environ))
     except OSError as error:
@@ -122,12 +130,18 @@ def execute_replay(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace, command: list[str]) -> int:
+    from cozcli.compare.explain import Explainer  # which needs numpy
+
     if options.rerandomize or options.seed == ORIGINAL:
         options.parser.error(f"--explain goes neither with --rerandomize nor with --seed {ORIGINAL}")
+    stdin = options.input or os.devnull
+    if not os.access(stdin, os.R_OK):
+        raise CozError(messages.no_input(stdin, "it is missing or not readable"))
     plan = plan_layout(program_of(command))
-    fix_addresses()
+    if not _fix_addresses():
+        raise CozError(messages.addresses_vary("one layout cannot be measured"))
     with StatusRow.progress("coz") as show:
-        found = Explainer(plan, command, options.input, show).explain(options.seed)
+        found = Explainer(plan, command, stdin, show).explain(options.seed)
     shared.write(explained_as_json(found) if options.json else explained_as_text(plan, found))
     return 0
 
@@ -141,7 +155,7 @@ def explained_as_json(found: Explained) -> str:
     data = {
         "seed": found.seed,
         **ratios(found.whole),
-        "spread": found.is_spread,
+        "reason": found.reason,
         "functions": [
             {
                 "names": list(place.unit.functions),
@@ -159,12 +173,20 @@ def explained_as_json(found: Explained) -> str:
 
 def explained_as_text(plan: LayoutPlan, found: Explained) -> str:
     """The same for people."""
+    from cozcli.compare.explain import MAX_FOUND
+
     layout, left = f"Layout {found.seed}", "the functions as the linker left them"
-    if found.whole.low <= 1 <= found.whole.high:
+    if found.reason == "none":
         return f"{layout} takes as long as {left}: {_more(found.whole)}. There is nothing to explain.\n"
     lines = [f"{layout} takes {_more(found.whole)} than {left}."]
-    if found.is_spread:
-        lines.append(f"More than {MAX_FOUND} of {plan.units:,} functions are needed for half of that.")
+    if found.reason:
+        lines.append(
+            {
+                "small": "That is too little to be taken apart: runs differ by more.",
+                "spread": f"More than {MAX_FOUND} of {plan.units:,} functions are needed for half of that.",
+                "unsure": "No function was found that makes half of that: runs differ too much.",
+            }[found.reason]
+        )
     elif found.part:
         only = count(len(found.places), "function")
         lines += [
@@ -188,6 +210,15 @@ def _more(effect: Estimate) -> str:
     if ratio < 1:
         word, ratio, low, high = "less", 2 - ratio, 2 - high, 2 - low
     return f"{100 * (ratio - 1):.1f} % {word} time [{100 * (low - 1):.1f}, {100 * (high - 1):.1f}]"
+
+
+def _fix_addresses() -> bool:
+    """Switch address space randomisation off, for this process's children and what it executes. False if the
+    kernel refuses, as in a container.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.personality.argtypes = [ctypes.c_ulong]
+    return bool(libc.personality(libc.personality(_KEEP_PERSONALITY) | _ADDR_NO_RANDOMIZE) != -1)
 
 
 def _command(options: argparse.Namespace) -> list[str]:

@@ -63,6 +63,14 @@ def no_input(path: str, reason: str) -> Problem:
     return Problem(f"{printable(path)} cannot be read ({reason}).", "name another file with --input.")
 
 
+def addresses_vary(consequence: str) -> Problem:
+    """The kernel does not switch address space randomisation off."""
+    return Problem(
+        f"address space randomisation cannot be switched off, so {consequence}.",
+        "in a container, allow personality(): docker run --security-opt seccomp=unconfined.",
+    )
+
+
 def no_hyperfine(path: str) -> Problem:
     """--import-hyperfine FILE is something else."""
     return Problem(

@@ -81,7 +81,7 @@ def _row(
 
 
 def predict(change: Change, own_speedups: Mapping[str, Any], curves: list[Any]) -> Prediction | None:
-    """The curves of the change's target, and of what is inlined into it, at its own speedup.
+    """The curves of the change's target and of its others, at its own speedup.
 
     They are read between the points measured, and added; their intervals, too, as independent ones. The
     speedup is what perf or the samples have found, where the target is not left out altogether.
@@ -92,7 +92,7 @@ def predict(change: Change, own_speedups: Mapping[str, Any], curves: list[Any]) 
         own, own_low, own_high = own_speedups[change.name]
     else:
         return None
-    parts = [_at(curves, name, max(own, 0.0)) for name in (change.target, *change.inlined)]
+    parts = [_at(curves, name, max(own, 0.0)) for name in (change.target, *change.others)]
     if not all(parts):
         return None
     effects, lows, highs = zip(*parts, strict=True)

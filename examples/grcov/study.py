@@ -73,7 +73,7 @@ STUDY = Study(
     repeated=1,
     # Debian 12's own cargo is of 2022. cargo-web is the one that it builds Firefox with.
     packages=() if shutil.which("cargo") else ("cargo-web",),
-    coz_options=("--progress", "add_results"),
+    coz_options=("--progress", "grcov::parser::parse_lcov"),
     changes=(
         Change(
             name="parse",

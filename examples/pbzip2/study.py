@@ -71,6 +71,7 @@ STUDY = Study(
             patch="two_rounds.diff",
             what="two rounds of choosing Huffman tables instead of four (1 line)",
             target="sendMTFValues",
+            others=("BZ2_hbMakeCodeLengths",),
             # The compiler puts sendMTFValues into the former.
             symbols=("BZ2_compressBlock", "sendMTFValues", "BZ2_hbMakeCodeLengths"),
         ),

@@ -67,7 +67,7 @@ STUDY = Study(
             patch="no_check.diff",
             what="the checksum is not looked at, as by `--no-check` (1 line)",
             target="ZSTD_XXH64_update",
-            inlined=("XXH64_round",),
+            others=("XXH64_round",),
             removed=True,
         ),
         Change(

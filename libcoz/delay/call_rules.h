@@ -138,10 +138,12 @@ auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_wa
 // follows.
 template <typename Call>
 auto release_rwlock(ThreadDelays& delays, std::uintptr_t lock, Call call) {
-  delays.before_waking(lock);
+  delays.settle();
+  delays.record(lock);
   delays.releases(lock);
   const auto result = call();
   delays.pay_after_release(lock);
+  delays.begin_segment();
   return result;
 }
 
@@ -227,12 +229,11 @@ auto take_from_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, C
   return call();
 }
 
-// Putting data into it: the other side may go on as soon as there are some. It may wait for other
-// files, too (poll).
+// Putting data into it: the other side may go on as soon as there are some.
 template <typename IsReady, typename Call, typename WakeSourceOf>
 auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Call call,
                      WakeSourceOf wake_source_of) {
-  delays.before_waking(side.given, ReleaseTime::kNoted);
+  delays.before_waking(side.given);
   if (is_ready()) return call();
   return wait(delays, side.awaited, call, wake_source_of, WaitsFor::kQueue);
 }

@@ -12,8 +12,9 @@
 //
 // A wait may be for a lock. Then the thread that holds it must not pay before it has released it:
 // the wait would last longer by what it pays, and grow with what it is charged. So each wait says
-// who holds its lock (LockHolder), unless threads share it: each knows that of itself. A holder
-// that goes unnoticed pays too early, but not for ever (thread_delays.cpp).
+// who holds its lock (LockHolder), unless threads share it: each knows that of itself, for the lock
+// that it took last. A holder that goes unnoticed pays too early, but not for ever
+// (thread_delays.cpp).
 #ifndef LIBCOZ_DELAY_WAIT_CHARGES_H
 #define LIBCOZ_DELAY_WAIT_CHARGES_H
 

@@ -1,23 +1,24 @@
-// Connections over TCP between two threads of the program, or with --tree between two of its
-// processes. Once both ends are known they are a pair of sockets (event_wakes.h, streams.h).
+// Connections within this machine, between two threads of the program, or with --tree between two
+// of its processes. Once both ends are known they are a pair of sockets (event_wakes.h, streams.h).
 //
-// Known are connections between equal addresses, as on the loopback device, that connect() and
-// accept() have made. errno is kept.
+// Known are those between equal addresses, as on the loopback device, that connect() and accept()
+// have made. In threads of the program, not in signal handlers. errno is kept.
 #ifndef LIBCOZ_INTERPOSE_CONNECTIONS_H
 #define LIBCOZ_INTERPOSE_CONNECTIONS_H
 
-#include <sys/socket.h>
-
 #include <cstdint>
+
+#include "delay/thread_delays.h"
 
 namespace coz {
 
-// connect() or accept() has returned this socket, or below 0.
-void add_connection(int socket) noexcept;
+// accept() has returned this socket, or below 0.
+void add_accepted(int socket) noexcept;
 
-// What connect() to this address releases, and an accept() at this socket waits for; or kNoObject.
-std::uintptr_t object_at_address(const sockaddr* address) noexcept;
-std::uintptr_t object_at_listener(int socket) noexcept;
+// What a thread has released by the connect() that `accepted` is the other end of, while this one
+// waited at the `listener`; or kNoObject.
+std::uintptr_t released_by_connecting(const ThreadDelays& delays, int listener,
+                                      int accepted) noexcept;
 
 }  // namespace coz
 

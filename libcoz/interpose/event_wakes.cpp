@@ -34,7 +34,7 @@ std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept {
     return key_of_file(file);
   }
   const auto stream = Session::object_salt() == 0 ? std::nullopt : stream_of(file);
-  return stream ? released_meanwhile(delays, data_in(stream->incoming)) : kNoObject;
+  return stream ? released_meanwhile(delays, polled_in(stream->incoming)) : kNoObject;
 }
 
 void before_waking_at(ThreadDelays& delays, int file) noexcept {

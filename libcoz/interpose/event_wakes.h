@@ -1,6 +1,6 @@
-// Eventfds, pipes and pairs of sockets (also connections: connections.h), by which a thread of the
-// program wakes another that waits for input, or at an epoll file, in poll() or in select() for
-// that.
+// Eventfds, pipes, pairs of sockets and connections (connections.h), by which a thread of the
+// program wakes another that waits for input: in a read, in poll() or select(), or at an epoll
+// file.
 //
 // Each descriptor is an object like a lock. Those that dup() makes are not known. What another
 // process of a tree writes is known by streams.h, but not at epoll files. errno is kept.

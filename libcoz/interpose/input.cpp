@@ -1,8 +1,9 @@
 // Waiting for files, sockets and events: something external wakes the thread, so there is no
 // credit, unless a signal of another thread ended the wait (signal_wakes.h), or its write to an
-// eventfd, a pipe or a pair of sockets (event_wakes.h), or its connect() (connections.h).
+// eventfd, a pipe, a pair of sockets or a connection (event_wakes.h), or its connect()
+// (connections.h).
 //
-// With --tree, processes wake each other through pipes and pairs of sockets (streams.h).
+// With --tree, processes wake each other through all of these but eventfds (streams.h).
 //
 // Calls with a time-out end early when a signal handler runs, SA_RESTART or not: past_samples()
 // repeats them with the time that is left. The kernel restarts the others. Calls with a mask block
@@ -144,10 +145,10 @@ COZ_WRAPPER_PART auto receive(int socket, Call call) {
 
 template <typename Call>
 COZ_WRAPPER_PART int accept_connection(int socket, Call call) {
-  const int connection = receive(socket, call, [=](const ThreadDelays& delays, long) {
-    return coz::released_meanwhile(delays, coz::object_at_listener(socket));
+  const int connection = receive(socket, call, [=](const ThreadDelays& delays, long accepted) {
+    return coz::released_by_connecting(delays, socket, static_cast<int>(accepted));
   });
-  coz::add_connection(connection);
+  coz::add_accepted(connection);
   return connection;
 }
 

@@ -1,8 +1,8 @@
 // Writing, sending, files: the kernel's time in these calls counts for the line that makes them.
 // They may block, but a thread that does so pays in full afterwards, which is the rule for external
 // waits (docs/blocking_calls.md). So nothing is accounted here, unless waits are targets, and no
-// call is repeated. But threads wake each other through eventfds, pipes and pairs of sockets
-// (event_wakes.h), and processes through the latter two, with --tree (streams.h).
+// call is repeated. But threads wake each other through eventfds, pipes, pairs of sockets and
+// connections (event_wakes.h), and processes through all but the first, with --tree (streams.h).
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>

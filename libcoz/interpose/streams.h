@@ -1,8 +1,9 @@
-// Pipes and pairs of sockets, through which processes of a tree wake each other (--tree): whoever
-// waits for data is woken by who writes them, and whoever waits for room by who reads.
+// Pipes, pairs of sockets and connections (connections.h), through which processes of a tree wake
+// each other (--tree): whoever waits for data, also in poll() or select(), is woken by who writes
+// them, and whoever waits for room in a write by who reads.
 //
-// Other files, other sockets, and programs without --tree are none of this, nor are waits in poll()
-// and the like. Threads of one process: event_wakes.h. errno is the real call's.
+// Other files, other sockets, and programs without --tree are none of this, nor are waits at epoll
+// files. Threads of one process: event_wakes.h. errno is the real call's.
 #ifndef LIBCOZ_INTERPOSE_STREAMS_H
 #define LIBCOZ_INTERPOSE_STREAMS_H
 
@@ -37,6 +38,11 @@ inline std::optional<Stream> stream_of(int file) noexcept {
 
 inline std::uintptr_t data_in(std::uint64_t direction) noexcept {
   return direction * 0xd1342543de82ef95U;
+}
+// The same for who waits for several files: a record with its time, which tells of an earlier
+// write.
+inline std::uintptr_t polled_in(std::uint64_t direction) noexcept {
+  return direction * 0x8ebc6af09c88c6e3U;
 }
 inline std::uintptr_t room_in(std::uint64_t direction) noexcept {
   return direction * 0xaf251af3b0f025b5U;
@@ -75,6 +81,8 @@ auto read_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call c
 template <typename Call>
 auto write_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call call) {
   const std::uintptr_t room = room_in(direction);
+  delays.settle();
+  delays.record(polled_in(direction), ReleaseTime::kNoted);
   return rules::put_into_stream(
       delays, {.awaited = room, .given = data_in(direction)},
       [=] { return is_ready(file, POLLOUT); }, call,

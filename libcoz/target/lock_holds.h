@@ -2,8 +2,8 @@
 //
 // A lossy, direct-mapped table, keyed by the lock's address: a newer lock may replace an older one.
 // Nothing is known of a lock then, nor while the program has it by a call that is not recorded, as
-// trylock. An entry contains its key mixed with its data, so that a torn entry matches no lock. Any
-// thread; lock-free and signal-safe.
+// trylock, nor of one that several share once the first has released it. An entry contains its key
+// mixed with its data, so that a torn entry matches no lock. Any thread; lock-free and signal-safe.
 #ifndef LIBCOZ_TARGET_LOCK_HOLDS_H
 #define LIBCOZ_TARGET_LOCK_HOLDS_H
 

@@ -23,14 +23,24 @@ class EventFiles {
   // descriptor, if it is an eventfd.
   void add(int file, std::uint64_t inode, int wakes) noexcept {
     if (!is_kept(file) || !is_kept(wakes)) return;
-    const auto number = static_cast<std::uint32_t>(inode);
-    const Entry known = entry_of(file).load();
-    const std::uint16_t epoll = known.inode == number ? known.epoll : std::uint16_t{0};
-    entry_of(file).store({number, static_cast<std::uint16_t>(wakes + 1), epoll});
+    entry_of(file).store({number_of(inode), static_cast<std::uint16_t>(wakes + 1), 0});
   }
-  // `file` may be one of these: it is not known yet whom a write to it wakes.
+  // `file` is one end of a connection whose other end is not known yet.
   void expect(int file, std::uint64_t inode) noexcept {
-    if (is_kept(file)) entry_of(file).store({static_cast<std::uint32_t>(inode), 0, 0});
+    if (!is_kept(file)) return;
+    change(file, [=](Entry& entry) {
+      if (entry.inode == number_of(inode)) return false;
+      entry = {number_of(inode), 0, 0};
+      return true;
+    });
+  }
+  // That end is known now: add(), for a file that was expected.
+  void connect(int file, std::uint64_t inode, int wakes) noexcept {
+    if (!is_kept(file) || !is_kept(wakes)) return;
+    change(file, [=](Entry& entry) {
+      entry.wakes = static_cast<std::uint16_t>(wakes + 1);
+      return entry.inode == number_of(inode);
+    });
   }
   // The file with this inode, or -1.
   int find(std::uint32_t inode) const noexcept {
@@ -42,26 +52,26 @@ class EventFiles {
   void remove(int file) noexcept {
     if (is_kept(file)) entry_of(file).store({});
   }
-  // `epoll` watches the file.
+  // `epoll` watches the file, or no longer.
   void watch(int file, int epoll) noexcept {
     if (!is_kept(file) || !is_kept(epoll)) return;
-    Entry entry = entry_of(file).load();
-    if (entry.inode == 0) return;
-    entry.epoll = static_cast<std::uint16_t>(epoll + 1);
-    entry_of(file).store(entry);
+    change(file, [=](Entry& entry) {
+      entry.epoll = static_cast<std::uint16_t>(epoll + 1);
+      return entry.inode != 0;
+    });
   }
-
   void unwatch(int file, int epoll) noexcept {
     if (!is_kept(file)) return;
-    Entry entry = entry_of(file).load();
-    if (entry.epoll != epoll + 1) return;
-    entry.epoll = 0;
-    entry_of(file).store(entry);
+    change(file, [=](Entry& entry) {
+      const bool watches = entry.epoll == epoll + 1;
+      entry.epoll = 0;
+      return watches;
+    });
   }
 
   bool has(int file) const noexcept { return is_kept(file) && entry_of(file).load().wakes != 0; }
   bool is(int file, std::uint64_t inode) const noexcept {
-    return has(file) && entry_of(file).load().inode == static_cast<std::uint32_t>(inode);
+    return has(file) && entry_of(file).load().inode == number_of(inode);
   }
   // Of a file that is kept.
   int woken_by(int file) const noexcept { return entry_of(file).load().wakes - 1; }
@@ -79,6 +89,19 @@ class EventFiles {
   using AtomicEntry = std::atomic<Entry>;
   static_assert(AtomicEntry::is_always_lock_free);
 
+  static std::uint32_t number_of(std::uint64_t inode) noexcept {
+    return static_cast<std::uint32_t>(inode);
+  }
+  // Both ends of a connection change its entries, and who has it watched. `change`: false to leave
+  // the entry as it is.
+  template <typename Change>
+  void change(int file, Change change) noexcept {
+    AtomicEntry& place = entry_of(file);
+    Entry before = place.load();
+    for (Entry after = before; change(after); after = before) {
+      if (place.compare_exchange_weak(before, after)) return;
+    }
+  }
   static bool is_kept(int file) noexcept { return file >= 0 && file < kFiles; }
   AtomicEntry& entry_of(int file) noexcept { return files_[static_cast<std::size_t>(file)]; }
   const AtomicEntry& entry_of(int file) const noexcept {

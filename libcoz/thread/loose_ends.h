@@ -19,7 +19,7 @@ class LooseEnds {
   // The inode of what may be the other end of the connection; else this end stays here, to be found
   // by the other. `ports`: the same for both ends.
   std::optional<std::uint32_t> meet(std::uint32_t ports, std::uint32_t inode) noexcept {
-    std::atomic<std::uint64_t>& entry = entries_[ports * 0x9e3779b1U % kEntries];
+    std::atomic<std::uint64_t>& entry = entries_[place_of(ports)];
     const std::uint64_t own = std::uint64_t{ports} << 32U | inode;
     const std::uint64_t found = entry.exchange(own, std::memory_order_acq_rel);
     if (found >> 32U != ports || found == own) return std::nullopt;
@@ -29,11 +29,14 @@ class LooseEnds {
   // Both ends have met.
   void leave(std::uint32_t ports, std::uint32_t inode) noexcept {
     std::uint64_t own = std::uint64_t{ports} << 32U | inode;
-    entries_[ports * 0x9e3779b1U % kEntries].compare_exchange_strong(own, 0);
+    entries_[place_of(ports)].compare_exchange_strong(own, 0);
   }
 
  private:
   static constexpr std::size_t kEntries = 1024;
+  // By the product's highest bits, which depend on all of both ports.
+  static std::size_t place_of(std::uint32_t ports) noexcept { return ports * 0x9e3779b1U >> 22U; }
+
   std::array<std::atomic<std::uint64_t>, kEntries> entries_{};
 };
 

@@ -6,13 +6,14 @@ slopes are chosen, their intervals are widened to level 1 − q·R/m; on average
 misses the truth (false coverage rate: Benjamini and Yekutieli 2005). Chosen are exactly those whose adjusted
 interval leaves out 0. docs/decisions/estimation.md has the rates found.
 
-Where hundreds of targets are tested, most have next to no time that could be saved. So tests have weights:
+Where combined windows test hundreds of targets, most have next to no time that could be saved. So tests have weights:
 half by the target's share of time, half equal. For a target of weight w the level is 1 − q·w·R/m, but not
 below 95 %.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -50,10 +51,11 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
     contention = discoveries([each.p_no_contention for each in family], MAX_FALSE_CONTENTION)
     weights = weights_of(family)
     chances = [p_no_slope(each) for each in family]
-    found = discoveries(chances, MAX_FALSE_SLOPES, weights)
-    significant = [each and p <= MAX_FALSE_SLOPES for each, p in zip(found, chances, strict=True)]
+    # However large its weight, none is believed that would not be if it were the only one.
+    alone = [p if p <= MAX_FALSE_SLOPES else math.inf for p in chances]
+    significant = discoveries(alone, MAX_FALSE_SLOPES, weights)
     outcomes = iter(zip(contention, significant, weights, strict=True))
-    false = MAX_FALSE_SLOPES * max(sum(found), 1) / max(len(family), 1)
+    false = MAX_FALSE_SLOPES * max(sum(significant), 1) / max(len(family), 1)
     tested = []
     for each in candidates:
         has_contention, is_significant, weight = next(outcomes) if each.has_enough_blocks else _UNTESTED
@@ -79,8 +81,8 @@ _UNTESTED = (False, False, 1.0)
 
 
 def weights_of(family: Sequence[Candidate]) -> list[float]:
-    """Of mean 1: half by the share of time, where that is known, half equal."""
-    shares = [each.result.share for each in family]
+    """Of mean 1: half by the share of time, half equal; all equal without combined windows."""
+    shares = [each.result.share if each.result.is_combined else None for each in family]
     known = [share for share in shares if share is not None]
     mean = sum(known) / len(known) if known else 0.0
     return [1.0 if share is None or mean <= 0 else 0.5 + 0.5 * share / mean for share in shares]

@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare bias layout 'layout check' 'layout replay' report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --rerandomize --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -n -o -p -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --launcher --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --rerandomize --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -l -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -56,6 +56,7 @@ complete -c coz -n '_shtab_coz_using run' -s h -l help -d 'show this help messag
 complete -c coz -n '_shtab_coz_using run' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'profile to write, or to add this run to; %r is the rank in a parallel job, %j the job, %h the host, %p the process id, %e{NAME} a variable, %% a % (default: profile.coz)'
 complete -c coz -n '_shtab_coz_using run' -l format -xka "coz classic classic-json" -d 'write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; experiments then have one target each (default: coz)'
 complete -c coz -n '_shtab_coz_using run' -l ranks -x -d 'in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz'
+complete -c coz -n '_shtab_coz_using run' -s l -l launcher -x -d 'the command starts the program NAME, one of its words, by a launcher that is not to be profiled: coz run -l app -o prof.%r --- mpirun -n 4 ./app'
 complete -c coz -n '_shtab_coz_using run' -l joint -d 'in a parallel job on one machine, profile all ranks as one program: experiments are on all of them, and rank 0'"'"'s progress points count'
 complete -c coz -n '_shtab_coz_using run' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable. re:EXPRESSION is a regular expression'
 complete -c coz -n '_shtab_coz_using run' -l source-exclude -x -d 'source files whose lines may not be selected, whatever else matches; repeatable'
@@ -114,6 +115,7 @@ complete -c coz -n '_shtab_coz_using amp' -l budget -x -d 'begin no further run 
 complete -c coz -n '_shtab_coz_using amp' -l lines -d 'experiment on lines as well, and show whose importance changes with load'
 complete -c coz -n '_shtab_coz_using amp' -l format -xka "coz classic classic-json" -d 'write profiles that the viewer of the classic Coz reads, tab-separated or as JSON Lines; experiments then have one target each (default: coz)'
 complete -c coz -n '_shtab_coz_using amp' -l ranks -x -d 'in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz'
+complete -c coz -n '_shtab_coz_using amp' -s l -l launcher -x -d 'the command starts the program NAME, one of its words, by a launcher that is not to be profiled: coz run -l app -o prof.%r --- mpirun -n 4 ./app'
 complete -c coz -n '_shtab_coz_using amp' -l joint -d 'in a parallel job on one machine, profile all ranks as one program: experiments are on all of them, and rank 0'"'"'s progress points count'
 complete -c coz -n '_shtab_coz_using amp' -s s -l source-scope -x -d 'source files whose lines may be selected (default: those of the program); repeatable. re:EXPRESSION is a regular expression'
 complete -c coz -n '_shtab_coz_using amp' -l source-exclude -x -d 'source files whose lines may not be selected, whatever else matches; repeatable'
@@ -202,7 +204,7 @@ complete -c coz -n '_shtab_coz_using layout; and test $_shtab_coz_npos -eq 0' -a
 complete -c coz -n '_shtab_coz_using layout replay' -s h -l help -d 'show this help message and exit'
 complete -c coz -n '_shtab_coz_using layout replay' -l seed -x -d 'as coz layout check told it; original: copies as the linker left the functions'
 complete -c coz -n '_shtab_coz_using layout replay' -l explain -d 'run it again and again, and find the functions whose places make the layout slow or fast; without --seed, of the most different of twelve layouts'
-complete -c coz -n '_shtab_coz_using layout replay' -l input -x -d 'with --explain: standard input'
+complete -c coz -n '_shtab_coz_using layout replay' -l input -x -d 'with --explain: its standard input'
 complete -c coz -n '_shtab_coz_using layout replay' -l json -d 'with --explain: print JSON'
 complete -c coz -n '_shtab_coz_using layout replay' -l rerandomize -x -d 'let calls lead to another layout in such intervals, as 500ms'
 complete -c coz -n '_shtab_coz_using; and test $_shtab_coz_npos -eq 0' -a report -d 'print lines ranked by impact'

@@ -128,11 +128,19 @@ def test_ranks_that_are_not_chosen_run_as_without_coz(start: Start, tmp_path: Pa
 class TestLauncher:
     def test_coz_stands_before_the_program_named_by_its_path_or_file(self) -> None:
         for name in ("app", "./app"):
-            command = launcher_command(["mpirun", "-n", "4", "./app", "app"], name, ["run", "-l", name])
+            command = launcher_command(["mpirun", "-n", "4", name, "x"], name, ["run", "-l", name])
             assert command is not None
             assert command[:3] == ["mpirun", "-n", "4"]
-            assert command[3] == sys.executable
-            assert command[-6:] == ["run", "-l", name, "---", "./app", "app"]
+            assert command[-6:] == ["run", "-l", name, "---", name, "x"]
+            assert Path(command[3]).name == "coz" or command[3] == sys.executable
+
+    def test_a_file_counts_if_it_can_be_executed(self, tmp_path: Path) -> None:
+        program = tmp_path / "app"
+        program.touch(mode=0o755)
+        command = launcher_command(["mpirun", "--wdir", "/data/app", str(program)], "app", ["run"])
+        assert command is not None
+        assert command[-2:] == ["---", str(program)]
+        assert command[1:3] == ["--wdir", "/data/app"]
 
     def test_without_launcher_there_is_nothing_to_do(self) -> None:
         assert launcher_command(["./app", "app"], "app", ["run"]) is None

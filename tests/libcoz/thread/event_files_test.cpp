@@ -61,9 +61,15 @@ TEST_CASE("a connection may be watched before its other end is known") {
   files->watch(8, 9);
   CHECK(files->find(1000) == 8);
   CHECK(files->find(1001) == -1);
-  files->add(8, 1000, 5);
+  files->connect(8, 1001, 5);
+  CHECK_FALSE(files->has(8));
+  files->connect(8, 1000, 5);
   CHECK(files->has(8));
+  CHECK(files->woken_by(8) == 5);
   CHECK(files->watched_by(8) == 9);
-  files->add(8, 1001, 5);
+  files->expect(8, 1000);
+  CHECK(files->woken_by(8) == 5);
+  // All eventfds have one inode.
+  files->add(8, 1000, 8);
   CHECK_FALSE(files->watched_by(8));
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +39,9 @@ def template() -> LineResult:
 def candidate(
     template: LineResult, slope: float, half: float, enough: bool = True, share: float | None = None
 ) -> Candidate:
-    interval = {"slope_low": slope - half, "slope_high": slope + half}
-    result = replace(template, slope=slope, share=share, **interval)
+    interval: dict[str, Any] = {"slope_low": slope - half, "slope_high": slope + half}
+    interval |= {"share": share, "is_combined": share is not None, "bound": None}
+    result = replace(template, slope=slope, **interval)
     return Candidate(result, 1.0, 8.0, enough)
 
 
