@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "-l",
         "--launcher",
         metavar="NAME",
-        help="the command starts the program NAME, one of its words, by a launcher that is not to be profiled: "
+        help="the command starts the program NAME, one of its words, by a launcher that is not profiled: "
         "coz run -l app -o prof.%%r --- mpirun -n 4 ./app",
     )
     parser.add_argument(

@@ -45,8 +45,8 @@ class Place(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """What was found: `whole` of the layout, `part` with only `places` in it. Ratios are to the functions as the
-    linker left them. reason: why there are no places.
+    """What was found: `whole` of the layout, `part` with only `places` in it. Ratios are to the functions as
+    the linker left them. reason: why there are no places.
     """
 
     seed: int

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Repeats a case study, from the source to the row of the table: `run.py NAME`, by `make case-study-NAME`.
 
-Steps: fetch, build, profile (of lines), perf, predict (a profile of functions, and one of changed locks alone),
-measure (before and after in turns), report. Each can be done alone by `--only`; what it finds is kept in
-build/case_studies/NAME. `--more` adds to what the profiles and the measurement of earlier calls found.
+Steps: fetch, build, profile (of lines), perf, predict (a profile of functions, and one of changed locks
+alone), measure (before and after in turns), report. Each can be done alone by `--only`; what it finds is kept
+in build/case_studies/NAME. `--more` adds to what the profiles and the measurement of earlier calls found.
 Only one study runs at a time, and nothing else should beside it: some six minutes, and the build.
 """
 

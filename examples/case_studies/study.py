@@ -35,12 +35,13 @@ class Run:
 class Change:
     """A patch of ours, and what it replaces.
 
-    `target` is the function whose curve in the causal profile is the prediction; effects of `others`, which the
-    change makes faster as well, are added. `symbols` are the functions, as perf names them, whose time together
-    the change lessens; `removed` says instead that the change leaves the target out altogether, and
-    `with_callees` that what the target calls in libraries counts too, as the causal profiler's own samples
-    tell; `symbols` are then functions that the change adds. `lock` says that the target is a line that waits
-    for a lock, and that the change removes the lock. With no target, no prediction is compared.
+    `target` is the function whose curve in the causal profile is the prediction; effects of `others`,
+    which the change makes faster as well, are added. `symbols` are the functions, as perf names them,
+    whose time together the change lessens; `removed` says instead that the change leaves the target out
+    altogether, and `with_callees` that what the target calls in libraries counts too, as the causal
+    profiler's own samples tell; `symbols` are then functions that the change adds. `lock` says that the
+    target is a line that waits for a lock, and that the change removes the lock. With no target, no
+    prediction is compared.
     """
 
     name: str

@@ -6,9 +6,9 @@ slopes are chosen, their intervals are widened to level 1 − q·R/m; on average
 misses the truth (false coverage rate: Benjamini and Yekutieli 2005). Chosen are exactly those whose adjusted
 interval leaves out 0. docs/decisions/estimation.md has the rates found.
 
-Where combined windows test hundreds of targets, most have next to no time that could be saved. So tests have weights:
-half by the target's share of time, half equal. For a target of weight w the level is 1 − q·w·R/m, but not
-below 95 %.
+Where combined windows test hundreds of targets, most have next to no time that could be saved. So tests
+have weights: half by the target's share of time, half equal. For a target of weight w the level is 1 −
+q·w·R/m, but not below 95 %.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ def one_file(name: str, size: int | None) -> Problem:
 def no_program_of_launcher(name: str, command: Sequence[str]) -> Problem:
     """-l NAME, and no such word."""
     return Problem(
-        f"no word of the command is {printable(name)}, so nothing was started: {printable(shlex.join(command))}.",
+        f"no word of the command is {printable(name)}, so nothing was started: "
+        f"{printable(shlex.join(command))}.",
         "name the program as it stands there: coz run -l app --- mpirun -n 4 ./app.",
     )
 

@@ -146,5 +146,5 @@ class TestLauncher:
         assert launcher_command(["./app", "app"], "app", ["run"]) is None
 
     def test_a_command_without_the_program_is_refused(self) -> None:
-        with pytest.raises(CozError, match="no word of the command is b, so nothing was started: nice ./a"):
+        with pytest.raises(CozError, match=r"no word of the command is b, so nothing was started: nice \./a"):
             launcher_command(["nice", "./a"], "b", ["run"])
