@@ -52,6 +52,10 @@ def describe_rest(rest: Sequence[LineResult]) -> str:
         return ""
     kinds = {result.target for result in rest}
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
+    if found.targets == 1:
+        harm = f" and costs at most {_at_most(found.loss)} %" if found.loss > found.gain else ""
+        gain = _at_most(found.gain)
+        return f"1 other {noun}: it gains at most {gain} %{harm} at {100 * TELLING:.0f} % (95 % interval)."
     harm = f", none costs more than {_at_most(found.loss)} %" if found.loss > found.gain else ""
     return (
         f"{count(found.targets, f'other {noun}')}: none gains more than {_at_most(found.gain)} % at "

@@ -15,8 +15,9 @@ from cozcli.analysis.result import THROUGHPUT, LineResult, Mark
 
 #: As many results are always shown in full.
 MANY, MIN_SHOWN = 5, 3
-#: Results that are certain to change less than this at that speedup are summed up in a sentence.
-MATTERS, TELLING = 0.01, 0.25
+#: Results that are certain to change less than this at that speedup are summed up in a sentence, even if there
+#: are few results, where they change next to nothing.
+MATTERS, NOTHING, TELLING = 0.01, 0.001, 0.25
 
 
 @dataclass(frozen=True)
@@ -33,20 +34,20 @@ class Rest:
 
 def divide(results: Sequence[LineResult]) -> tuple[tuple[LineResult, ...], tuple[LineResult, ...]]:
     """Of ranked results those that a reader should see, and the rest."""
-    if len(results) <= MANY:
-        return tuple(results), ()
     rest = tuple(result for result in results[MIN_SHOWN:] if hardly_matters(result))
+    if len(results) <= MANY:
+        rest = tuple(result for result in results[1:] if hardly_matters(result, NOTHING))
     left_out = {id(result) for result in rest}
     return tuple(result for result in results if id(result) not in left_out), rest
 
 
-def hardly_matters(result: LineResult) -> bool:
-    """Is it certain that it changes next to nothing? With few data its share of the time may say so."""
+def hardly_matters(result: LineResult, least: float = MATTERS) -> bool:
+    """Is it certain that it changes less than `least`? With few data its share of the time may say so."""
     marks = {*result.marks} - {Mark.FEW_DATA}
     if not result.is_combined or result.significant or result.contention or marks:
         return False
     effect = effect_at(result, TELLING)
-    return effect is not None and max(effect.high, -effect.low) < MATTERS
+    return effect is not None and max(effect.high, -effect.low) < least
 
 
 def sum_up(rest: Sequence[LineResult]) -> Rest | None:

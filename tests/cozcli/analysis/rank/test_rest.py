@@ -34,6 +34,11 @@ def test_lines_that_are_certain_not_to_matter_are_the_rest_where_there_are_many(
     assert divide(many[:MANY]) == (tuple(many[:MANY]), ())
 
 
+def test_of_few_lines_those_that_change_nothing_are_the_rest_but_not_the_first() -> None:
+    few = [small(0, high=0.0002), small(1, high=0.0002), small(2)]
+    assert divide(few) == ((few[0], few[2]), (few[1],))
+
+
 def test_together_is_the_sum_of_what_each_gains_at_most() -> None:
     found = sum_up([small(1, 0.001), small(2, 0.002), small(3, -0.001)])
     assert found is not None
