@@ -15,8 +15,8 @@ from cozcli.analysis.result import THROUGHPUT, LineResult, Mark
 
 #: As many results are always shown in full.
 MANY, MIN_SHOWN = 5, 3
-#: Results that are certain to change less than MATTERS at that speedup are summed up in a sentence; where there
-#: are few results, those that change less than NOTHING.
+#: Results that are certain to change less than MATTERS at that speedup are summed up in a sentence; of few
+#: results, those that change less than NOTHING.
 MATTERS, NOTHING, TELLING = 0.01, 0.001, 0.25
 
 
