@@ -39,8 +39,8 @@ inline std::optional<Stream> stream_of(int file) noexcept {
 inline std::uintptr_t data_in(std::uint64_t direction) noexcept {
   return direction * 0xd1342543de82ef95U;
 }
-// The same for who waits for several files: a record with its time, which tells of an earlier
-// write.
+// The same for who waits in poll() or select(): recorded with its time, since a write before the
+// wait has not ended it.
 inline std::uintptr_t polled_in(std::uint64_t direction) noexcept {
   return direction * 0x8ebc6af09c88c6e3U;
 }
