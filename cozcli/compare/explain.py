@@ -26,9 +26,9 @@ from cozcli.launch.runtime_library import preload
 UNITS, _WIDTH = "COZ_LAYOUT_UNITS", 512
 #: More functions that are needed together are no answer.
 MAX_FOUND = 4
-#: Pairs of runs: before anything is decided, and at most; of each layout that is tried, and how many are.
+#: Pairs of runs: at least, at most, of each layout tried; layouts tried.
 _MIN_PAIRS, _MAX_PAIRS, _TRIED_PAIRS, _TRIED = 6, 40, 4, 12
-#: What was found must make so much of the half of the difference that was looked for.
+#: The least part of that half which what was found must make.
 _LEAST_PART = 0.7
 
 

@@ -63,6 +63,7 @@ STUDY = Study(
             patch="no_spinning.diff",
             what="high in perf's list: idle threads sleep instead of spinning (4 lines)",
             target="gomp_barrier_wait_end",
+            others=("gomp_team_barrier_wait_end",),
             symbols=("gomp_team_barrier_wait_end", "gomp_barrier_wait_end"),
         ),
     ),

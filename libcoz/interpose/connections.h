@@ -12,11 +12,11 @@
 
 namespace coz {
 
-// accept() has returned this socket, or below 0.
+// accept() has returned this socket, or a negative number.
 void add_accepted(int socket) noexcept;
 
-// What a thread has released by the connect() that `accepted` is the other end of, while this one
-// waited at the `listener`; or kNoObject.
+// What a thread has released by the connect() that `accepted` is the other end of, while this
+// thread waited at the `listener`; or kNoObject.
 std::uintptr_t released_by_connecting(const ThreadDelays& delays, int listener,
                                       int accepted) noexcept;
 

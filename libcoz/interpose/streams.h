@@ -1,6 +1,6 @@
 // Pipes, pairs of sockets and connections (connections.h), through which processes of a tree wake
-// each other (--tree): whoever waits for data, also in poll() or select(), is woken by who writes
-// them, and whoever waits for room in a write by who reads.
+// each other (--tree): whoever waits for data, also in poll() or select(), is woken by the
+// writer, and whoever waits for room in a write by the reader.
 //
 // Other files, other sockets, and programs without --tree are none of this, nor are waits at epoll
 // files. Threads of one process: event_wakes.h. errno is the real call's.

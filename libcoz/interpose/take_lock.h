@@ -1,5 +1,5 @@
-// What wrappers of locks share: to take one, a thread waits for who holds it, and may be charged
-// for that wait (--waits).
+// What wrappers of locks share: to take one, a thread waits for its holder, and may be charged for
+// that wait (--waits).
 #ifndef LIBCOZ_INTERPOSE_TAKE_LOCK_H
 #define LIBCOZ_INTERPOSE_TAKE_LOCK_H
 

@@ -92,7 +92,7 @@ class EventFiles {
   static std::uint32_t number_of(std::uint64_t inode) noexcept {
     return static_cast<std::uint32_t>(inode);
   }
-  // Both ends of a connection change its entries, and who has it watched. `change`: false to leave
+  // Both ends of a connection change its entries, and so does epoll_ctl(). `change`: false to leave
   // the entry as it is.
   template <typename Change>
   void change(int file, Change change) noexcept {

@@ -1,7 +1,7 @@
 // Sockets of connections within this machine whose other end is not known yet: each end looks for
 // the other here, by both ports.
 //
-// A lossy, direct-mapped table: of a connection whose entry was replaced the ends are not found.
+// A lossy, direct-mapped table: if an entry is replaced, its ends do not meet.
 // Any thread; lock-free and signal-safe.
 #ifndef LIBCOZ_THREAD_LOOSE_ENDS_H
 #define LIBCOZ_THREAD_LOOSE_ENDS_H
