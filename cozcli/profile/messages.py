@@ -246,7 +246,13 @@ def run_too_short(duration: int, runs: int = 1) -> Problem:
 
 
 def nothing_chosen_ran(locations: Sequence[str], entered: Sequence[str]) -> Problem:
-    """Lines, functions or regions were chosen, and none of them was there to be measured."""
+    """Lines, functions, regions or waits were chosen, and none of them was there to be measured."""
+    if all(location.startswith(("wait ", "lock ")) for location in locations):
+        return Problem(
+            f"no experiment: no thread was seen in {listed(locations)}, and nothing else was selected.",
+            "coz run --waits shows where threads wait. Waits at conditions and semaphores cannot be sped up: "
+            "what the other thread does there can be.",
+        )
     return Problem(
         f"no experiment: the run took no sample in {listed(locations)}, and nothing else was selected.",
         f"regions that the program entered: {listed(entered, 8) or 'none'}; a run without a choice shows "

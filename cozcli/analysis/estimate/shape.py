@@ -43,8 +43,8 @@ def outline(result: LineResult) -> Outline:
     """Bends down: a later speedup's interval lies below that of the largest effect.
 
     Levels off: continued in proportion to the lower bounds up to where nearly all of the largest effect is
-    reached, the curve would lie above the last speedup's interval. The mean of those bounds counts, so that
-    one point that chance has put too high makes no knee.
+    reached, before the last speedup, the curve would lie above that one's interval. The mean of those bounds
+    counts, so that one point that chance has put too high makes no knee.
     """
     points = [point for point in result.curve if point.speedup > 0]
     top = max(points, key=lambda point: point.effect)
@@ -63,7 +63,7 @@ def outline(result: LineResult) -> Outline:
     last = points[-1]
     knee = next(point for point in points if point.effect >= NEARLY_ALL * top.effect)
     bounds = [point.low / point.speedup for point in points if point.speedup <= knee.speedup]
-    if last.high < sum(bounds) / len(bounds) * last.speedup:
+    if knee is not last and last.high < sum(bounds) / len(bounds) * last.speedup:
         return Outline(top, Shape.LEVELS, knee)
     return Outline(top, Shape.OPEN, top)
 

@@ -195,16 +195,23 @@ def test_what_was_chosen_and_never_ran_is_said(start: Start) -> None:
     assert error.count("\n") == 1
 
 
-def test_a_run_on_nothing_but_a_region_never_entered(start: Start) -> None:
-    records = '{"type":"run","format":"coz-profile","version":1,"fixed":["region zzz"]}\n'
+@pytest.mark.parametrize(
+    ("fixed", "words"),
+    [
+        ("region zzz", ("the run took no sample in region zzz", "part, other")),
+        ("wait /a.c:3", ("no thread was seen in wait /a.c:3", "at conditions and semaphores cannot be")),
+    ],
+)
+def test_a_run_on_nothing_but_what_was_never_there(start: Start, fixed: str, words: tuple[str, ...]) -> None:
+    run = {"type": "run", "format": "coz-profile", "version": 1, "fixed": [fixed]}
+    records = json.dumps(run, separators=(",", ":")) + "\n"
     samples = json.loads(SAMPLES) | {
         "duration": 9,
         "points": [{"name": "p", "kind": "throughput", "visits": 3}],
     }
     records += json.dumps(samples, separators=(",", ":")) + "\n"
     _, _, error = finish(start("exit", "0", options=("--fixed-region", "zzz"), FAKE_RECORDS=records))
-    assert "no experiment: the run took no sample in region zzz" in error
-    assert "part, other" in error
+    assert all(each in error for each in ("no experiment: ", *words)), error
 
 
 def test_ctrl_z_before_the_program_is_executed_stops_us_too(
