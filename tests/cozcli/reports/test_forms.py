@@ -34,7 +34,7 @@ RISES = Line("/s/a.c:1", lambda s: 0.4 * s)
 NOTHING = Line("/s/a.c:2", lambda s: 0.0)
 LEVELS = Line("/s/a.c:3", lambda s: 0.8 * min(s, 0.3))
 BENDS = Line("/s/a.c:4", lambda s: 0.8 * min(s, 0.4) - max(s - 0.4, 0))
-SLOWS = Line("/s/a.c:7", lambda s: 0.6 * s - 0.2 * s**2)
+SLOWS = Line("/s/a.c:7", lambda s: 0.5 * s - 0.1 * s**2)
 GAINS_LESS = Line("/s/a.c:6", lambda s: 0.8 * min(s, 0.4) - 0.3 * max(s - 0.4, 0))
 HARMS = Line("/s/a.c:5", lambda s: -0.3 * s)
 
