@@ -18,7 +18,7 @@ constexpr int kTries = 64;  // to find room near the program
 constexpr std::uint64_t kMostLayouts = 16;
 constexpr std::uint64_t kBytesOfLayouts = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint32_t kMostTold = 16;  // units, whose places are reported
+constexpr std::uint32_t kMostTold = 16;  // units whose places are reported
 
 constexpr std::uint64_t whole_pages(std::uint64_t size) {
   return (size + kPage - 1) / kPage * kPage;

@@ -207,6 +207,14 @@ constexpr option kOptions[] = {
     {},
 };
 
+bool take_unit(Arguments& out) {
+  char* end = nullptr;
+  out.units.push_back(static_cast<std::uint32_t>(std::strtoul(optarg, &end, 10)));
+  if (end != optarg && *end == '\0') return true;
+  usage("--unit wants a number, not " + std::string(optarg));
+  return false;
+}
+
 // Takes one option; false, with a message, where its argument makes no sense.
 bool take_option(int letter, Arguments& out) {
   switch (letter) {
@@ -238,8 +246,7 @@ bool take_option(int letter, Arguments& out) {
       out.locations.emplace_back(optarg);
       return true;
     case 'u':
-      out.units.push_back(static_cast<std::uint32_t>(std::strtoul(optarg, nullptr, 10)));
-      return true;
+      return take_unit(out);
     default:
       break;
   }

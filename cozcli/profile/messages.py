@@ -248,8 +248,9 @@ def run_too_short(duration: int, runs: int = 1) -> Problem:
 def nothing_chosen_ran(locations: Sequence[str], entered: Sequence[str]) -> Problem:
     """Lines, functions, regions or waits were chosen, and none of them was there to be measured."""
     if all(location.startswith(("wait ", "lock ")) for location in locations):
+        places = [location.partition(" ")[2] for location in locations]
         return Problem(
-            f"no experiment: no thread was seen in {listed(locations)}, and nothing else was selected.",
+            f"no experiment: no thread was seen to wait at {listed(places)}, and nothing else was selected.",
             "coz run --waits shows where threads wait. Waits at conditions and semaphores cannot be sped up: "
             "what the other thread does there can be.",
         )

@@ -25,6 +25,8 @@ from cozcli.analysis.statistics.false_discovery import discoveries
 MAX_FALSE_SLOPES = 1 - LEVEL
 #: The part of the lines marked for contention that may be wrong (one-sided).
 MAX_FALSE_CONTENTION = 0.025
+#: Of results that are not tested: contention, significance, weight.
+_UNTESTED = (False, False, 1.0)
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,11 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
     alone = [p if p <= MAX_FALSE_SLOPES else math.inf for p in chances]
     significant = discoveries(alone, MAX_FALSE_SLOPES, weights)
     outcomes = iter(zip(contention, significant, weights, strict=True))
-    false = MAX_FALSE_SLOPES * max(sum(significant), 1) / max(len(family), 1)
+    allowed = MAX_FALSE_SLOPES * max(sum(significant), 1) / max(len(family), 1)
     tested = []
     for each in candidates:
         has_contention, is_significant, weight = next(outcomes) if each.has_enough_blocks else _UNTESTED
-        low, high = adjusted_interval(each, 1 - min(false * weight, MAX_FALSE_SLOPES))
+        low, high = adjusted_interval(each, 1 - min(allowed * weight, MAX_FALSE_SLOPES))
         if each.result.p_own is not None and not is_significant:
             low, high = min(low, 0.0), max(high, 0.0)
         if each.result.is_combined and each.result.bound is not None:
@@ -74,10 +76,6 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
             )
         )
     return tested
-
-
-#: Of results that are not tested: contention, significance, weight.
-_UNTESTED = (False, False, 1.0)
 
 
 def weights_of(family: Sequence[Candidate]) -> list[float]:

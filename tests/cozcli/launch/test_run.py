@@ -199,7 +199,7 @@ def test_what_was_chosen_and_never_ran_is_said(start: Start) -> None:
     ("fixed", "words"),
     [
         ("region zzz", ("the run took no sample in region zzz", "part, other")),
-        ("wait /a.c:3", ("no thread was seen in wait /a.c:3", "at conditions and semaphores cannot be")),
+        ("wait /a.c:3", ("no thread was seen to wait at /a.c:3", "at conditions and semaphores cannot be")),
     ],
 )
 def test_a_run_on_nothing_but_what_was_never_there(start: Start, fixed: str, words: tuple[str, ...]) -> None:

@@ -156,4 +156,6 @@ def test_a_loss_is_in_the_sentence_where_it_may_be_larger(analysis: Analysis) ->
         for result in rest
     ]
     assert "none gains more than 0.1 % at 25 %, none costs more than 0.8 %, tog" in describe_rest(sinking)
+    only = describe_rest(sinking[:1])
+    assert only == "1 other line: it gains at most 0.1 % and costs at most 0.8 % at 25 % (95 % interval)."
     assert describe_rest([]) == ""

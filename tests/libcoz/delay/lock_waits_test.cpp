@@ -48,18 +48,13 @@ struct LockingThread {
         },
         [](bool) { return coz::WakeSource::kThread; });
   }
-  void take(std::uintptr_t lock) {
+  void take(std::uintptr_t lock, coz::LockUse use = coz::LockUse::kAlone) {
     coz::rules::acquire_followed(
         delays, lock, [] { return true; }, [](bool taken) { return !taken; }, [] { return true; },
-        [](bool) { return coz::WakeSource::kThread; });
+        [](bool) { return coz::WakeSource::kThread; }, use);
   }
   void release(std::uintptr_t lock) {
     coz::rules::release_mutex(delays, lock, [] { return true; }, [&] { released = local(); });
-  }
-  void share(std::uintptr_t lock) {
-    coz::rules::acquire_followed(
-        delays, lock, [] { return true; }, [](bool taken) { return !taken; }, [] { return true; },
-        [](bool) { return coz::WakeSource::kThread; }, coz::LockUse::kShared);
   }
   void release_shared(std::uintptr_t lock) {
     coz::rules::release_rwlock(delays, lock, [&] {
@@ -109,7 +104,7 @@ TEST_CASE("who shares the lock pays after the release, too") {
   LockWorld world(kPeriod);
   LockingThread reads(world, 0);
   LockingThread writes(world, 1);
-  reads.share(kLock);
+  reads.take(kLock, coz::LockUse::kShared);
   writes.wait_for(kLock, 0, [&] {
     clock_now += 4 * kMs;
     reads.delays.sampled(11);
@@ -124,9 +119,9 @@ TEST_CASE("who has shared another lock, or the same before, pays as ever") {
   LockWorld world(kPeriod / 2);
   LockingThread shares(world, 0);
   LockingThread writes(world, 1);
-  shares.share(kLock);
+  shares.take(kLock, coz::LockUse::kShared);
   shares.release_shared(kLock);
-  shares.share(kOtherLock);
+  shares.take(kOtherLock, coz::LockUse::kShared);
   writes.wait_for(kLock, 0, [&] {
     clock_now += 4 * kMs;
     shares.release_shared(kOtherLock);
