@@ -47,11 +47,9 @@ class Search {
   // A new process of the same program.
   void begin() { blocks_.clear(); }
 
-  void run(TracedProcess& process, std::chrono::microseconds time) {
-    process.run_for(time, [&](std::uint64_t begin, std::uint64_t size) {
-      if (size < kLeastBlock || blocks_.size() >= kMostBlocks) return;
-      blocks_.push_back({begin, size, ObjectNames(process.id()).calling_line()});
-    });
+  void note_block(pid_t process, std::uint64_t begin, std::uint64_t size) {
+    if (size < kLeastBlock || blocks_.size() >= kMostBlocks) return;
+    blocks_.push_back({begin, size, ObjectNames(process).calling_line()});
   }
 
   void burst(TracedProcess& process, unsigned steps) {
@@ -146,7 +144,10 @@ bool search_aliases(char** argv, std::chrono::microseconds time, std::string& an
   // stopped at other times.
   for (unsigned run = 0; run < kRuns && bursts < kBursts; ++run) {
     std::string error;
-    TracedProcess process(argv, error);
+    TracedProcess process(
+        argv,
+        [&](pid_t id, std::uint64_t begin, std::uint64_t size) { found.note_block(id, begin, size); },
+        error);
     if (!error.empty()) {
       answer = error;
       return false;
@@ -154,7 +155,7 @@ bool search_aliases(char** argv, std::chrono::microseconds time, std::string& an
     found.begin();
     auto pause = time * (run + 1) / (kRuns + 1);
     while (bursts < kBursts) {
-      found.run(process, pause);
+      process.run_for(pause);
       if (process.has_ended()) break;
       found.burst(process, kSteps);
       ++bursts;

@@ -53,6 +53,8 @@ bool find_accesses(std::span<const std::uint8_t> code, const user_regs_struct& r
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction,
                                            operands.data())))
     return false;
+  // Long ones have an operand that they do not access.
+  if (instruction.mnemonic == ZYDIS_MNEMONIC_NOP) return true;
   const ZydisRegisterContext context = context_of(registers);
   std::vector<Access> stores;
   for (std::size_t i = 0; i < instruction.operand_count; ++i) {

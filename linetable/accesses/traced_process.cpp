@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace coz::linetable {
 namespace {
@@ -32,7 +33,8 @@ constexpr int kSystemCall = SIGTRAP | 0x80;
 
 }  // namespace
 
-TracedProcess::TracedProcess(char** argv, std::string& error) {
+TracedProcess::TracedProcess(char** argv, OnMap on_map, std::string& error)
+    : on_map_(std::move(on_map)) {
   process_ = fork();
   if (process_ == 0) become(argv);
   int status = 0;
@@ -63,7 +65,7 @@ bool TracedProcess::wait_for_stop(int& status) {
   return false;
 }
 
-void TracedProcess::run_for(std::chrono::microseconds time, const OnMap& on_map) {
+void TracedProcess::run_for(std::chrono::microseconds time) {
   if (ended_) return;
   // SIGSTOP ends the time; a thread sends it, since waiting for the process has no time limit.
   std::jthread timer([process = process_, time] {
@@ -81,31 +83,45 @@ void TracedProcess::run_for(std::chrono::microseconds time, const OnMap& on_map)
     }
     const int reason = WSTOPSIG(status);
     if (reason == SIGSTOP) return;
-    if (reason == kSystemCall)
-      note_map(on_map);
-    else if (reason != SIGTRAP)
+    if (reason == kSystemCall) {
+      in_call_ = !in_call_;
+      if (in_call_)
+        registers(at_call_);
+      else
+        note_map(at_call_);
+    } else if (reason != SIGTRAP) {
       signal_ = reason;
+    }
   }
 }
 
-void TracedProcess::note_map(const OnMap& on_map) {
+void TracedProcess::note_map(const user_regs_struct& at_call) const {
 #if defined(__x86_64__)
-  in_call_ = !in_call_;
   user_regs_struct now{};
-  if (!registers(now)) return;
-  if (in_call_) {
-    at_call_ = now;
+  if (at_call.orig_rax != SYS_mmap || (at_call.r10 & MAP_ANONYMOUS) == 0 || !registers(now) ||
+      now.rax > ~0xfffUL)
     return;
-  }
-  if (at_call_.orig_rax != SYS_mmap || (at_call_.r10 & MAP_ANONYMOUS) == 0 || now.rax > ~0xfffUL)
-    return;
-  on_map(now.rax, at_call_.rsi);
+  on_map_(process_, now.rax, at_call.rsi);
 #else
-  static_cast<void>(on_map);
+  static_cast<void>(at_call);
+#endif
+}
+
+bool TracedProcess::stands_at_call(const user_regs_struct& now) const noexcept {
+#if defined(__x86_64__)
+  constexpr std::array<std::uint8_t, 2> kCall = {0x0f, 0x05};
+  std::array<std::uint8_t, 2> code{};
+  return read(now.rip, code.data(), code.size()) == code.size() && code == kCall;
+#else
+  static_cast<void>(now);
+  return false;
 #endif
 }
 
 bool TracedProcess::step() {
+  // The kernel does not stop at a system call that is one step.
+  user_regs_struct before{};
+  const bool is_call = registers(before) && stands_at_call(before);
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto* const signal = reinterpret_cast<void*>(static_cast<std::intptr_t>(signal_));
   signal_ = 0;
@@ -117,6 +133,12 @@ bool TracedProcess::step() {
   }
   const int reason = WSTOPSIG(status);
   if (reason != SIGTRAP && reason != SIGSTOP && reason != kSystemCall) signal_ = reason;
+  if (is_call) {
+#if defined(__x86_64__)
+    before.orig_rax = before.rax;
+#endif
+    note_map(before);
+  }
   return true;
 }
 

@@ -18,9 +18,13 @@ namespace coz::linetable {
 
 class TracedProcess {
  public:
+  // Called while the process is stopped, after it was given anonymous memory: the process,
+  // begin and size.
+  using OnMap = std::function<void(pid_t, std::uint64_t, std::uint64_t)>;
+
   // Starts the program (argv ends with null), with our environment and standard input, and without
   // output. It stands at its first instruction. Where that fails, `error` says why.
-  TracedProcess(char** argv, std::string& error);
+  TracedProcess(char** argv, OnMap on_map, std::string& error);
   ~TracedProcess();
   TracedProcess(const TracedProcess&) = delete;
   TracedProcess& operator=(const TracedProcess&) = delete;
@@ -28,10 +32,8 @@ class TracedProcess {
   pid_t id() const noexcept { return process_; }
   bool has_ended() const noexcept { return ended_; }
 
-  // Lets it run for that long. `on_map` is called while the process is stopped, after it was given
-  // anonymous memory: begin and size.
-  using OnMap = std::function<void(std::uint64_t, std::uint64_t)>;
-  void run_for(std::chrono::microseconds time, const OnMap& on_map);
+  // Lets it run for that long.
+  void run_for(std::chrono::microseconds time);
 
   // Executes one instruction; false if the process has ended.
   bool step();
@@ -44,8 +46,12 @@ class TracedProcess {
   // Waits for the next stop; false if the process has ended. A signal that is for the program is
   // kept, and given to it when it goes on.
   bool wait_for_stop(int& status);
-  void note_map(const OnMap& on_map);
+  // Has the system call that began with `at_call` given memory?
+  void note_map(const user_regs_struct& at_call) const;
+  // Is its next instruction a system call?
+  bool stands_at_call(const user_regs_struct& now) const noexcept;
 
+  OnMap on_map_;
   pid_t process_ = -1;
   bool ended_ = true;
   int signal_ = 0;

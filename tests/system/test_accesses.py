@@ -91,6 +91,34 @@ def test_static_arrays_behind_the_files_mapping_and_variables_with_a_home(tmp_pa
     assert {pair["store"]["name"] for pair in found} == {"x of main"}
 
 
+def test_blocks_that_are_allocated_while_the_program_is_taken_through_its_instructions(tmp_path):
+    """It waits nearly always, so that each burst begins before two allocations."""
+    source = tmp_path / "allocating.c"
+    source.write_text(
+        "#include <stdlib.h>\n"
+        "#include <unistd.h>\n"
+        "int main(void) {\n"
+        "  int sum = 0;\n"
+        "  for (int round = 0; round < 60; round++) {\n"
+        "    volatile int *from = malloc(1 << 18);\n"
+        "    volatile int *into = malloc(1 << 18);\n"
+        "    for (int i = 0; i < 100; i++) {\n"
+        "      into[i] = i;\n"
+        "      sum += from[i];\n"
+        "    }\n"
+        "    usleep(1000);\n"
+        "  }\n"
+        "  return sum != 0;\n"
+        "}\n"
+    )
+    program = str(tmp_path / "allocating")
+    subprocess.run(["gcc", "-O1", "-g", "-o", program, str(source)], check=True)
+    _, answer = accesses(program)
+    first = answer["pairs"][0]
+    assert first["count"] > 200, answer
+    assert (first["load"]["kind"], first["store"]["kind"]) == ("block", "block")
+
+
 def test_what_cannot_be_run_is_said():
     status, answer = accesses("/no/such/program")
     assert status != 0

@@ -105,9 +105,12 @@ TEST_CASE("Operands in memory have addresses by registers, loads first") {
   REQUIRE(coz::linetable::find_accesses(std::array<std::uint8_t, 1>{0x58}, registers, found));
   REQUIRE(found.size() == 1);
   REQUIRE(found[0].address == 0x7000);
-  // lea reads no memory; 06 is no instruction.
+  // lea and nopw 0(%rbx,%rcx) access no memory; 06 is no instruction.
   REQUIRE(coz::linetable::find_accesses(std::array<std::uint8_t, 4>{0x48, 0x8d, 0x43, 0x08},
                                         registers, found));
+  REQUIRE(found.empty());
+  REQUIRE(coz::linetable::find_accesses(
+      std::array<std::uint8_t, 6>{0x66, 0x0f, 0x1f, 0x44, 0x0b, 0x00}, registers, found));
   REQUIRE(found.empty());
   REQUIRE(!coz::linetable::find_accesses(std::array<std::uint8_t, 1>{0x06}, registers, found));
 }
