@@ -106,8 +106,16 @@ def parse(arguments: Sequence[str], program: Sequence[str] = ()) -> argparse.Nam
     if "accept_others" in options:
         options.accept_others(options, unknown)  # they are for another command
     elif unknown:
-        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        options.parser.error(_unknown(unknown, options.parser))
     return options
+
+
+def _unknown(words: Sequence[str], parser: argparse.ArgumentParser) -> str:
+    """Arguments that the command does not have, and the option that the first one may be meant for."""
+    import difflib  # for which nobody waits but here
+
+    near = difflib.get_close_matches(words[0].partition("=")[0], parser._option_string_actions, 1, 0.7)
+    return f"unrecognized arguments: {' '.join(words)}{f' (did you mean {near[0]}?)' if near else ''}"
 
 
 def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

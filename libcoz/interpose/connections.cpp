@@ -77,7 +77,7 @@ void add(int socket, const Address& peer) noexcept {
   LooseEnds& ends = session->shared.loose_ends;
   const auto other = ends.meet(*ports, own);
   if (!other) return;
-  if (session->shared.tree.is_on()) session->shared.socket_pairs.add(own, *other);
+  if (session->shared.tree.is_on()) pair_sockets(session->shared, own, *other);
   const int partner = files.find(*other);
   if (partner < 0 || inode_of(partner) != *other) return;
   ends.leave(*ports, own);

@@ -27,6 +27,22 @@ void add(int file, int wakes) noexcept {
   if (inode) session->event_files.add(file, *inode, wakes);
 }
 
+// The epoll file watches `file`, or no longer.
+void note_watch(Session& session, int epoll, int file, bool watches) noexcept {
+  if (watches) {
+    session.event_files.watch(file, epoll);
+  } else {
+    session.event_files.unwatch(file, epoll);
+  }
+  const auto inode = session.shared.tree.is_on() ? inode_of(file) : std::nullopt;
+  if (!inode) return;
+  if (watches) {
+    session.shared.epoll_files.set(*inode, key_of_file(epoll));
+  } else {
+    session.shared.epoll_files.remove(*inode);
+  }
+}
+
 }  // namespace
 
 std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept {
@@ -79,11 +95,7 @@ COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event)
   }
   const int result = COZ_REAL(epoll_ctl)(epoll, operation, file, event);
   coz::Session* session = coz::Session::active();
-  if (result != 0 || session == nullptr) return result;
-  if (operation == EPOLL_CTL_DEL) {
-    session->event_files.unwatch(file, epoll);
-  } else {
-    session->event_files.watch(file, epoll);
-  }
+  if (result == 0 && session != nullptr)
+    coz::note_watch(*session, epoll, file, operation != EPOLL_CTL_DEL);
   return result;
 }

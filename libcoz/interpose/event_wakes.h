@@ -3,7 +3,7 @@
 // file.
 //
 // Each descriptor is an object like a lock. Those that dup() makes are not known. What another
-// process of a tree writes is known by streams.h, but not at epoll files. errno is kept.
+// process of a tree writes is known by streams.h. errno is kept.
 #ifndef LIBCOZ_INTERPOSE_EVENT_WAKES_H
 #define LIBCOZ_INTERPOSE_EVENT_WAKES_H
 

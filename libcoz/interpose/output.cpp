@@ -95,7 +95,7 @@ COZ_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexc
   if (!session->shared.tree.is_on()) return result;
   const auto one = coz::inode_of(ends[0]);
   const auto other = coz::inode_of(ends[1]);
-  if (one && other) session->shared.socket_pairs.add(*one, *other);
+  if (one && other) coz::pair_sockets(session->shared, *one, *other);
   return result;
 }
 

@@ -1,9 +1,9 @@
 // Pipes, pairs of sockets and connections (connections.h), through which processes of a tree wake
-// each other (--tree): whoever waits for data, also in poll() or select(), is woken by the
-// writer, and whoever waits for room in a write by the reader.
+// each other (--tree): whoever waits for data, also in poll(), in select() or at an epoll file of its
+// own, is woken by the writer, and whoever waits for room in a write by the reader.
 //
-// Other files, other sockets, and programs without --tree are none of this, nor are waits at epoll
-// files. Threads of one process: event_wakes.h. errno is the real call's.
+// Other files, other sockets, and programs without --tree are none of this. Threads of one process:
+// event_wakes.h. errno is the real call's.
 #ifndef LIBCOZ_INTERPOSE_STREAMS_H
 #define LIBCOZ_INTERPOSE_STREAMS_H
 
@@ -32,8 +32,13 @@ inline std::optional<Stream> stream_of(int file) noexcept {
   if (S_ISFIFO(status.st_mode)) return Stream{inode, inode};
   const Session* session = S_ISSOCK(status.st_mode) ? Session::active() : nullptr;
   if (session == nullptr) return std::nullopt;
-  const auto other = session->shared.socket_pairs.other_end(inode);
+  const auto other = session->shared.other_ends.get(inode);
   return other ? std::optional(Stream{inode, *other}) : std::nullopt;
+}
+
+inline void pair_sockets(SharedState& shared, std::uint64_t one, std::uint64_t other) noexcept {
+  shared.other_ends.set(one, other);
+  shared.other_ends.set(other, one);
 }
 
 inline std::uintptr_t data_in(std::uint64_t direction) noexcept {
@@ -46,6 +51,13 @@ inline std::uintptr_t polled_in(std::uint64_t direction) noexcept {
 }
 inline std::uintptr_t room_in(std::uint64_t direction) noexcept {
   return direction * 0xaf251af3b0f025b5U;
+}
+
+// The key of the epoll file that watches this direction, in whichever process; nullopt: none that is
+// known.
+inline std::optional<std::uintptr_t> epoll_file_of(std::uint64_t direction) noexcept {
+  const Session* session = Session::active();
+  return session == nullptr ? std::nullopt : session->shared.epoll_files.get(direction);
 }
 
 // A call for `events` would not wait.
@@ -83,6 +95,7 @@ auto write_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call 
   const std::uintptr_t room = room_in(direction);
   delays.settle();
   delays.record(polled_in(direction), ReleaseTime::kNoted);
+  if (const auto epoll = epoll_file_of(direction)) delays.record(*epoll, ReleaseTime::kNoted);
   return rules::put_into_stream(
       delays, {.awaited = room, .given = data_in(direction)},
       [=] { return is_ready(file, POLLOUT); }, call,

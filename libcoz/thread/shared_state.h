@@ -24,8 +24,8 @@
 #include "target/selection.h"
 #include "target/wait_sites.h"
 #include "thread/loose_ends.h"
+#include "thread/lossy_map.h"
 #include "thread/process_tree.h"
-#include "thread/socket_pairs.h"
 #include "thread/thread_lives.h"
 #include "thread/thread_registry.h"
 
@@ -55,7 +55,10 @@ struct SharedState : JointState {
   WaitSites wait_sites;
   LockHolds lock_holds;
   LockWaits lock_waits;
-  SocketPairs socket_pairs;
+  // With --tree, of a socket's inode: that of the other end, which a write to the former wakes.
+  LossyMap other_ends;
+  // Of the inode of a pipe or a socket: the key of the epoll file that watches it for input.
+  LossyMap epoll_files;
   LooseEnds loose_ends;
   ThreadRegistry threads;
   ThreadLives lives;

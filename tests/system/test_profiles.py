@@ -173,6 +173,21 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
 
 
 @pytest.mark.measured
+@pytest.mark.parametrize(
+    "means",
+    ["pipe poll", "socketpair epoll", "tcp epoll",
+     *other_calls("pipe read", "pipe epoll", "socketpair read", "socketpair poll", "tcp read", "tcp poll")],
+)  # fmt: skip
+def test_a_process_that_another_wakes_has_waited_through_the_delays(coz, build, request, means):
+    program = "hand_over_processes.cpp"
+    line = line_number(request.config.rootpath / "tests/programs" / program, "asm volatile")
+    options = ("--tree", "--fixed-line", f"{program}:{line}", "--fixed-speedup", 100)
+    run = coz.run([build(program), *means.split()], *options)
+    assert sum(e["hits"] for e in run.records("experiment") if e["speedup"] == 1) > 50
+    assert float(run.out) < 0.1
+
+
+@pytest.mark.measured
 @pytest.mark.parametrize("means", ["nanosleep", "poll", "read", *other_calls("usleep", "select", "epoll")])
 def test_who_is_woken_from_outside_owes_the_delays(coz, build, request, means):
     """A thread that waits for 4 ms gains nothing by the speed of another; with credit, all 50 %."""

@@ -13,6 +13,11 @@ _INTERPRETER = (
     r"(ba|da|a|k|z|c|tc|fi)?sh|busybox|env|g?make|ninja|(python|perl|ruby|php|lua)[0-9.]*|node|java"
 )
 
+#: Programs that start another one in some way.
+_LAUNCHER = (
+    r"mpi(run|exec)(\..+)?|(orte|prte|s|a|js)run|nice|nohup|setsid|stdbuf|time|timeout|taskset|chrt|numactl"
+)
+
 _WITH_DEBUG_INFO = "compile it with -g, or choose other binaries with -b."
 
 
@@ -21,6 +26,8 @@ def no_debug_info(binary: str, noticed: Sequence[str] = ()) -> Problem:
     text = _with(f"{binary} has no debug information, so its lines are not known.", noticed)
     if re.fullmatch(_INTERPRETER, binary.rpartition("/")[2]):
         return Problem(text, f"{starts_others(f'{binary} …')}; for a library that it loads: -b NAME.so")
+    if re.fullmatch(_LAUNCHER, binary.rpartition("/")[2]):
+        return Problem(text, f"name the program that it starts: coz run -l PROGRAM --- {binary} … PROGRAM …")
     return Problem(
         text,
         "compile it with -g (and -O2: optimization stays on), do not strip it, or install its -dbg "

@@ -60,6 +60,12 @@ def test_who_runs_others_is_not_to_be_compiled_anew(name: str) -> None:
     assert "compile it with -g" in no_debug_info(f"/usr/bin/my{name}").hint
 
 
+@pytest.mark.parametrize("name", ["mpirun", "mpiexec.openmpi", "srun", "taskset"])
+def test_a_launcher_is_left_outside(name: str) -> None:
+    hint = no_debug_info(f"/usr/bin/{name}").hint
+    assert hint == f"name the program that it starts: coz run -l PROGRAM --- /usr/bin/{name} … PROGRAM …"
+
+
 def test_the_former_names_of_a_command_still_work() -> None:
     answers = [
         subprocess.run([BUILT, command, option, "main", BUILT], capture_output=True, text=True, check=True)

@@ -162,7 +162,13 @@ def test_unknown_options_show_the_usage_of_their_command(start: Start) -> None:
     status, _, error = finish(start("exit", "0", options=("--nonsense",)))
     assert status == 2
     assert error.startswith("usage: coz run [options] --- PROGRAM")
-    assert "coz run: error: unrecognized arguments: --nonsense" in error
+    assert "coz run: error: unrecognized arguments: --nonsense\n" in error
+
+
+def test_an_option_with_a_slip_is_guessed(start: Start) -> None:
+    status, _, error = finish(start("exit", "0", options=("--progres=a.c:3",)))
+    assert status == 2
+    assert "unrecognized arguments: --progres=a.c:3 (did you mean --progress?)" in error
 
 
 def test_no_program(tmp_path: Path) -> None:

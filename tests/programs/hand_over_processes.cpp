@@ -1,0 +1,110 @@
+// Two processes, one of which always waits for the other: main computes in the marked line, its
+// child is woken at the end of that by the means that the argument names: a file (pipe, socketpair,
+// tcp), then how the child waits for it (read, poll, epoll). Whatever delays main causes in the
+// line, the child has waited through, so it need never pause.
+//
+// Prints how often a round the child gave up the processor in waiting more than the once that
+// waiting needs.
+#include <coz.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "loopback.h"
+
+namespace {
+
+constexpr int kRounds = 400;
+
+struct Shared {
+  sem_t begun;
+  sem_t done;
+  long pauses;
+};
+
+__attribute__((noinline)) void compute() {
+  for (long i = 0; i < 8'000'000; ++i) asm volatile("" : "+r"(i));
+}
+
+long given_up() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+// The child reads from the first end.
+void make(std::string_view kind, int ends[2]) {
+  if (kind == "pipe") {
+    if (pipe(ends) != 0) abort();
+  } else if (kind == "socketpair") {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+  } else {
+    const Loopback loopback;
+    ends[1] = loopback.connect_to();
+    ends[0] = loopback.accept_one();
+  }
+}
+
+void wait_for_input(std::string_view way, int file, int epoll) {
+  if (way == "poll") {
+    pollfd input = {file, POLLIN, 0};
+    poll(&input, 1, -1);
+  } else if (way == "epoll") {
+    epoll_event found;
+    epoll_wait(epoll, &found, 1, -1);
+  }
+  char byte;
+  if (read(file, &byte, 1) != 1) abort();
+}
+
+void take_turns(Shared& shared, std::string_view way, int file) {
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event wanted = {EPOLLIN, {}};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, file, &wanted);
+  for (int round = 0; round < kRounds; ++round) {
+    sem_wait(&shared.begun);
+    const long before = given_up();
+    wait_for_input(way, file, epoll);
+    const long times = given_up() - before;
+    if (times > 1) shared.pauses += times - 1;
+    sem_post(&shared.done);
+  }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 1;
+  auto& shared = *static_cast<Shared*>(memory);
+  sem_init(&shared.begun, 1, 0);
+  sem_init(&shared.done, 1, 0);
+  int ends[2];
+  make(arguments[1], ends);
+  if (fork() == 0) {
+    take_turns(shared, arguments[2], ends[0]);
+    _exit(0);
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    sem_post(&shared.begun);
+    usleep(500);  // the child waits by then, and owes nothing for the way there
+    compute();
+    if (write(ends[1], "x", 1) != 1) abort();
+    sem_wait(&shared.done);
+    COZ_PROGRESS;
+  }
+  int status = 0;
+  if (wait(&status) < 0 || status != 0) return 1;
+  std::printf("%.3f\n", static_cast<double>(shared.pauses) / kRounds);
+  return 0;
+}
