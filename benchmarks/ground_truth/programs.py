@@ -127,6 +127,7 @@ PROGRAMS = (
     Program("thread_for_each_request"),
     Program("thread_batches"),
     Program("std_async"),
+    Program("pipe_stages"),
     Program("rwlock"),
     Program("semaphore_ring"),
     Program("atomic_wait"),

@@ -51,8 +51,9 @@ ORDER = (
     "interval, corrected for their number. Those with few data come last."
 )
 COMBINED = (
-    "All experiments tell of all lines: 8+30 in Exp. is 8 as the main target (with baselines), 30 as a "
-    "companion of another. Intervals use how long a line runs, too; a star needs the line's own experiments."
+    "All experiments tell of all {0}s: 8+30 in Exp. is 8 with the {0} as main target (with baselines), 30 "
+    "with it as a companion of another. Intervals use how long a {0} runs, too; a star needs the {0}'s own "
+    "experiments."
 )
 
 
@@ -278,16 +279,17 @@ def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
 
 def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
     shown = ", with a 95 % interval: ± half of it, or [its ends] where it is skewed" if intervals else ""
+    noun = heading(analysis.results).lower()
     effects = (
-        f"Effects are changes in per cent if the line were 25, 50 or 75 % faster{shown}: above 0 is faster "
+        f"Effects are changes in per cent if the {noun} were 25, 50 or 75 % faster{shown}: above 0 is faster "
         "(throughput) or shorter (latency); ~ is read from the fitted curve."
     )
     if not intervals:
         effects += (
             " Dim effects may as well be none: their 95 % interval, for which a wider terminal has room, "
         )
-        effects += "includes 0" + (
-            "." if all(result.is_proven for result in analysis.results) else ", or other lines suggest them."
+        proven = all(result.is_proven for result in analysis.results)
+        effects += "includes 0" + ("." if proven else f", or other {noun}s suggest them."
         )
     if intervals and any(
         (found := effect_at(r, speedup)) and is_bounded_only(r, found)
@@ -299,8 +301,10 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
         )
     lines = [effects, ORDER.format(heading(analysis.results))]
     if any(result.significant for result in analysis.results):
-        lines.append(f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of lines.")
+        lines.append(
+            f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of {noun}s."
+        )
     if any(result.is_combined for result in analysis.results):
-        lines.append(COMBINED)
+        lines.append(COMBINED.format(noun))
     marks = (mark for r in analysis.results for mark in (*marks_of(r), outline(r).shape.value))
     return lines + [f"{mark}: {text}" for mark, text in explanations(marks).items()]

@@ -61,6 +61,7 @@ bool ThreadDelays::is_interrupting() const noexcept {
   // A handler may have left the call by longjmp: then no signal frame lies below it on the stack.
   if (frame() + kMinSignalFrame < state_.blocked_frame) return true;
   state_.blocked.store(false, std::memory_order_relaxed);
+  state_.in_marked_wait.store(false, std::memory_order_relaxed);
   if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
   return false;
 }

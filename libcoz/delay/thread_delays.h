@@ -171,6 +171,10 @@ class ThreadDelays {
   void before_marked_wait() noexcept {
     if (before_blocking()) state_.in_marked_wait.store(true, std::memory_order_relaxed);
   }
+  bool is_in_marked_wait() const noexcept {
+    return state_.blocked.load(std::memory_order_relaxed) &&
+           state_.in_marked_wait.load(std::memory_order_relaxed);
+  }
   // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
   // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.

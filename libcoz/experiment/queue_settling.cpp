@@ -69,9 +69,11 @@ std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
   Groups groups(flow.threads.size());
   for (std::size_t i = 0; i < flow.threads.size(); ++i) {
     const ThreadFlow& waiter = flow.threads[i];
-    if (!runs[i] || sum_of(waiter) < min_wait) continue;
+    if (sum_of(waiter) < min_wait || !(runs[i] || is_waited_for(waiter.thread))) continue;
     for (const ThreadFlow::Wait& wait : waiter.waits) {
-      const std::vector<std::uint64_t> tied = tied_by(waiter.thread, wait);
+      if (!runs[i] && wait.waker == 0) continue;
+      const std::vector<std::uint64_t> tied =
+          runs[i] ? tied_by(waiter.thread, wait) : std::vector{wait.waker};
       for (std::size_t j = 0; j < flow.threads.size(); ++j) {
         if (tied.empty() || contains(tied, flow.threads[j].thread)) groups.join(i, j);
       }
@@ -109,6 +111,14 @@ std::vector<std::uint64_t> QueueSettling::tied_by(std::uint64_t waiter,
     tied.push_back(other);
   }
   return tied;
+}
+
+bool QueueSettling::is_waited_for(std::uint64_t thread) const {
+  return std::ranges::any_of(places_, [&](const auto& of_waiter) {
+    return std::ranges::any_of(of_waiter.second, [&](const auto& at_place) {
+      return at_place.second.contains(thread);
+    });
+  });
 }
 
 bool QueueSettling::is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const {

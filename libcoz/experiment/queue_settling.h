@@ -6,7 +6,8 @@
 // nothing depends on how the queue was before.
 //
 // Threads that waited for each other within some time form a *group*; threads that hardly ever run
-// are left out. A thread that serves several queues in turn waits at one of them, and keeps pace
+// are not counted, but tie others if they are between them, as those of a stage do that reads or
+// writes. A thread that serves several queues in turn waits at one of them, and keeps pace
 // with all: it is tied to all those for which it waits at that object, or in that role. Steady
 // state is told by the number of groups, which is what is usual for the program. Waiting for that
 // takes at most kMaxShare of the time. Where that has been used up, or kLimit, the queue is
@@ -74,6 +75,8 @@ class QueueSettling {
   // Does `one` wait there for `other`, and `other` for `one`? Then the place tells no direction.
   bool is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const;
   bool is_usual(std::size_t groups) const;
+  // Has another thread ever waited for this one?
+  bool is_waited_for(std::uint64_t thread) const;
 
   std::map<std::uint64_t, Nanoseconds> ran_;  // by thread, in all halves
   Nanoseconds all_ran_ = 0;

@@ -24,8 +24,14 @@ MIN_SAMPLING_RATE = 0.9
 
 
 def waiting_share(windows: Sequence[Window], runs: Sequence[Run]) -> float:
-    """Time that threads waited for a processor, as a part of the time that they had one; 0 if unknown."""
-    known = [w for w in windows if w.record.core_wait >= 0 and not w.is_of_other_target]
+    """Time that threads waited for a processor, as a part of the time that they had one; 0 if unknown.
+
+    Where the program's own threads fill the cores, pauses shorten waiting, and all windows count. Where they do
+    not, threads that wake from pauses may wait, though nothing lacks; so baselines alone count.
+    """
+    baselines = [window for window in windows if window.record.speedup == 0]
+    telling = windows if not baselines or filled(windows, runs) > MIN_FILLED else baselines
+    known = [w for w in telling if w.record.core_wait >= 0 and not w.is_of_other_target]
     had = sum(_processor_time(window, runs) for window in known)
     return sum(window.record.core_wait for window in known) / had if had else 0.0
 
@@ -33,7 +39,7 @@ def waiting_share(windows: Sequence[Window], runs: Sequence[Run]) -> float:
 def lacks_cores(windows: Sequence[Window], runs: Sequence[Run]) -> bool:
     """Did threads wait for a processor for so long that pauses lent processors to others?
 
-    Pauses shorten waiting, so baselines tell more than other windows; but not what other programs took.
+    Where they fill the cores, less waiting in baselines says as much, but not what other programs took.
     """
     if waiting_share(windows, runs) > MAX_WAITING:
         return True

@@ -258,16 +258,18 @@ def _flows_of_stages(
         for stage in stages:
             if stage in found:
                 continue
-            if flow := _flow_by(stretches, stage, known, found[known]):
+            if flow := _flow_by(stretches, stages, stage, known, found[known]):
                 found[stage] = flow
                 reached.append(stage)
     return found
 
 
-def _flow_by(stretches: Sequence[Stretch], stage: int, known: int, flow: StageFlow) -> StageFlow | None:
+def _flow_by(
+    stretches: Sequence[Stretch], stages: Sequence[int], stage: int, known: int, flow: StageFlow
+) -> StageFlow | None:
     """Between two moments at which one waits for the other, both pass as many items."""
-    at = [i for i, stretch in enumerate(stretches) if stretch.waits.get((stage, known), 0.0) > 0]
-    back = [i for i, stretch in enumerate(stretches) if stretch.waits.get((known, stage), 0.0) > 0]
+    at = [i for i, stretch in enumerate(stretches) if stretch.waits_for(stage, known, stages)]
+    back = [i for i, stretch in enumerate(stretches) if stretch.waits_for(known, stage, stages)]
     spans = [_span(stretches, moments) for moments in (at, back) if moments]
     length = sum(stretch.flow.duration for stretch in stretches)
     if not spans or max(map(_duration, spans)) < MIN_SPAN * length:

@@ -7,7 +7,7 @@ same objects, or end waits for the same objects, and do not wait for each other.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cozcli.analysis.input.windows import Window
@@ -63,6 +63,13 @@ class Stretch:
         while grown := {b for pair in pairs for a, b in (pair, pair[::-1]) if a in tied} - tied:
             tied |= grown
         return frozenset(tied)
+
+    def waits_for(self, waiter: int, waker: int, stages: Collection[int]) -> bool:
+        """Does the one stage wait for the other, maybe through some that are not among `stages`?"""
+        seen = {waiter}
+        while grown := {b for a, b in self.waits if a in seen and (a == waiter or a not in stages)} - seen:
+            seen |= grown
+        return waker in seen
 
     def visits(self, point: str) -> int:
         """Visits to a throughput point."""

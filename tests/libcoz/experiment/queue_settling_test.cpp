@@ -137,6 +137,29 @@ TEST_CASE("threads that hardly ever run are left out") {
   CHECK(settling.is_steady(beside));
 }
 
+TEST_CASE("a thread that hardly ever runs ties those on both sides of it") {
+  // Thread 3 takes what thread 1 puts into a queue, waits for a device, and puts it into the one
+  // before thread 2.
+  FlowResult steady = kDrains;
+  steady.threads.push_back({3, kHalf / 1000, 0, {{100, 1, 50 * kMillisecond}}});
+  FlowResult drains = steady;
+  steady.threads[1].waits.push_back({101, 3, 40 * kMillisecond});
+  QueueSettling settling;
+  observe(settling, kTarget, steady, 10);
+  CHECK(settling.is_steady(steady));
+  CHECK_FALSE(settling.is_steady(drains));
+}
+
+TEST_CASE("a thread that hardly ever runs ties nobody if nobody waits for it") {
+  FlowResult half = kFull;
+  half.threads.push_back(
+      {3, kHalf / 1000, 0, {{102, 1, 20 * kMillisecond}, {102, 2, 20 * kMillisecond}}});
+  QueueSettling settling;
+  observe(settling, kTarget, half, 10);
+  half.threads[0].waits.clear();
+  CHECK_FALSE(settling.is_steady(half));
+}
+
 TEST_CASE("programs whose stages never wait are always in steady state") {
   QueueSettling settling;
   observe(settling, kTarget, kDrains, 40);

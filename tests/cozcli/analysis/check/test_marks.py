@@ -217,6 +217,17 @@ def test_where_the_program_fills_the_cores_short_waits_count(
     assert (Mark.CORES in found) == marked
 
 
+@pytest.mark.parametrize(("busy", "marked"), [(2.0, True), (1.5, False)])
+def test_waits_after_pauses_count_only_where_the_program_fills_the_cores(busy: float, marked: bool) -> None:
+    records = model(idle("/a.c:1"), busy=busy, waiting=0.04).records(16)
+    for window in windows(records):
+        if window["speedup"] > 0:
+            window["core_wait"] = window["processor_time"] // 3
+    analysis = analyse_records(records)
+    assert (Mark.CORES in doubts(analysis)["/a.c:1", "throughput"]) == marked
+    assert any("waited for a processor" in warning.text for warning in analysis.warnings) == marked
+
+
 def test_waits_are_named_where_the_pace_is_perhaps_from_outside() -> None:
     lines = [idle("/s/a.c:1"), idle("wait /s/a.c:5", 0.3e-6), idle("wait /s/b.c:7", 0.4e-6)]
     analysis = analyse_records(paced(model(*lines, busy=0.4).records(36)))

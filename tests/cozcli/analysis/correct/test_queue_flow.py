@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -161,6 +162,22 @@ def half_of_three_stages(position: int, first: bool) -> Half:
 
 def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
     halves = [half_of_three_stages(position, first) for position in range(40) for first in (True, False)]
+    rates = lasting_rates([RunFlows(halves, halves)], "item")
+    assert {position for _, position in rates} == set(range(1, 40, 2))
+    assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
+
+
+def test_a_queue_behind_a_stage_that_only_waits_for_a_device_is_corrected() -> None:
+    """The second stage waits for the first, and the third for the second, of which no work is known."""
+    halves = []
+    for position in range(40):
+        for first in (True, False):
+            half = half_of_three_stages(position, first)
+            waits = {(2, 4): time for (waiter, _), time in half.waits.items() if waiter == 2}
+            waits |= {(4, 1): 900.0} if waits else {}
+            waits |= {pair: time for pair, time in half.waits.items() if pair[0] == 3}
+            ran = {**half.ran, 4: 0.5}
+            halves.append(replace(half, ran=ran, waits=waits, threads={**half.threads, 4: 1}))
     rates = lasting_rates([RunFlows(halves, halves)], "item")
     assert {position for _, position in rates} == set(range(1, 40, 2))
     assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
