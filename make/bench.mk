@@ -48,15 +48,18 @@ bench-layouts: all                    ## measure what layouts cost there, and wh
 bench-programs: $(BENCH_PROGRAMS)     ## build the ground-truth programs only
 bench-programs-dwarf3: $(BENCH_DWARF3)
 
+# OpenMP only where the name says so.
+openmp_flag = $(if $(filter openmp%,$*),-fopenmp)
+
 $(BENCH_PROGRAMS): $(BUILD)/bench/programs/%: benchmarks/programs/%.cpp make/bench.mk
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(BENCH_FLAGS) -g -o $@ $< -lpthread
+	$(Q)$(CXX) $(BENCH_FLAGS) $(openmp_flag) -g -o $@ $< -lpthread
 
 $(BENCH_DWARF3): $(BUILD)/bench/programs-dwarf3/%: benchmarks/programs/%.cpp make/bench.mk
 	@mkdir -p $(@D)
 	$(call show,CXX,$@)
-	$(Q)$(CXX) $(BENCH_FLAGS) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MACROS -Itests/programs -o $@ $< -lpthread
+	$(Q)$(CXX) $(BENCH_FLAGS) $(openmp_flag) -gdwarf-3 -gstrict-dwarf -DGROUND_TRUTH_CLASSIC_MACROS -Itests/programs -o $@ $< -lpthread
 
 $(OVERHEAD_PROGRAMS): $(BUILD)/bench/%: benchmarks/overhead/%.cpp include/coz.h
 	@mkdir -p $(@D)

@@ -132,6 +132,7 @@ PROGRAMS = (
     Program("semaphore_ring"),
     Program("atomic_wait"),
     Program("spin_wait"),
+    Program("openmp_rounds"),
     Program("two_phases"),
     Program("latency_queue", latency=True, slice_factor=4),
     Program("latency_tail", latency=True, slice_factor=4),

@@ -61,15 +61,16 @@ Nanoseconds QueueSettling::rest_of_window(Nanoseconds length, Nanoseconds real,
 std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
   const auto min_ran = static_cast<Nanoseconds>(kMinRan * static_cast<double>(all_ran_));
   const auto min_wait = static_cast<Nanoseconds>(kMinWait * static_cast<double>(flow.duration));
-  std::vector<bool> runs;
+  std::vector<bool> runs, counts;
   for (const ThreadFlow& thread : flow.threads) {
     const auto found = ran_.find(thread.thread);
     runs.push_back(found != ran_.end() && found->second > min_ran);
+    counts.push_back(runs.back() || is_waited_for(thread.thread));
   }
   Groups groups(flow.threads.size());
   for (std::size_t i = 0; i < flow.threads.size(); ++i) {
     const ThreadFlow& waiter = flow.threads[i];
-    if (sum_of(waiter) < min_wait || !(runs[i] || is_waited_for(waiter.thread))) continue;
+    if (!counts[i] || sum_of(waiter) < min_wait) continue;
     for (const ThreadFlow::Wait& wait : waiter.waits) {
       if (!runs[i] && wait.waker == 0) continue;
       const std::vector<std::uint64_t> tied =
@@ -81,7 +82,7 @@ std::size_t QueueSettling::count_groups(const FlowResult& flow) const {
   }
   std::vector<bool> is_counted(flow.threads.size());
   for (std::size_t i = 0; i < flow.threads.size(); ++i) {
-    if (runs[i]) is_counted[groups.root(i)] = true;
+    if (counts[i]) is_counted[groups.root(i)] = true;
   }
   return static_cast<std::size_t>(std::count(is_counted.begin(), is_counted.end(), true));
 }

@@ -5,9 +5,8 @@
 // a moment, as in the regenerative method of simulation (Crane and Lemoine 1977): from there on
 // nothing depends on how the queue was before.
 //
-// Threads that waited for each other within some time form a *group*; threads that hardly ever run
-// are not counted, but tie others if they are between them, as those of a stage do that reads or
-// writes. A thread that serves several queues in turn waits at one of them, and keeps pace
+// Threads that waited for each other within some time form a *group*. Threads that hardly ever run
+// are left out, unless others wait for them, as for a stage that reads or writes. A thread that serves several queues in turn waits at one of them, and keeps pace
 // with all: it is tied to all those for which it waits at that object, or in that role. Steady
 // state is told by the number of groups, which is what is usual for the program. Waiting for that
 // takes at most kMaxShare of the time. Where that has been used up, or kLimit, the queue is

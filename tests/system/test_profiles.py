@@ -1,5 +1,6 @@
 """Short profiles of programs with known answers. The bounds are wide: accuracy is for benchmarks/."""
 
+import json
 import resource
 import subprocess
 import time
@@ -170,6 +171,17 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
     run = coz.run(program, "--fixed-line", f"hand_over.cpp:{line}", "--fixed-speedup", 100)
     assert sum(e["hits"] for e in run.records("experiment") if e["speedup"] == 1) > 50
     assert float(run.out) < 0.1
+
+
+@pytest.mark.measured
+def test_threads_of_openmp_wait_through_the_delays(coz, build, request):
+    """Rounds are shorter than a period, so that threads that spin would pay in another round: 2 %, not 14."""
+    source = "benchmarks/programs/openmp_rounds.cpp"
+    line = line_number(request.config.rootpath / source, "LINE serial")
+    program = [build(source, "-fopenmp"), "--seconds", 6]
+    coz.run(program, "--fixed-line", f"openmp_rounds.cpp:{line}", "--fixed-speedup", 50, timeout=120)
+    (result,) = json.loads(coz("report", "--json", coz.profile).out)["results"]
+    assert next(p["effect"] for p in result["curve"] if p["speedup"] == 0.5) == pytest.approx(0.14, abs=0.05)
 
 
 @pytest.mark.measured

@@ -160,6 +160,15 @@ TEST_CASE("a thread that hardly ever runs ties nobody if nobody waits for it") {
   CHECK_FALSE(settling.is_steady(half));
 }
 
+TEST_CASE("a stage that hardly ever runs counts if others wait for it") {
+  constexpr Nanoseconds kHardly = kHalf / 1000;
+  QueueSettling settling;
+  observe(settling, kTarget, half_of(kHardly, 30 * kMillisecond, kHalf, 0), 9);
+  CHECK(settling.is_steady(half_of(kHardly, 0, kHalf, 0)));
+  observe(settling, kTarget, half_of(kHardly, 0, 30 * kMillisecond, 45 * kMillisecond), 9);
+  CHECK_FALSE(settling.is_steady(half_of(kHardly, 0, kHalf, 0)));
+}
+
 TEST_CASE("programs whose stages never wait are always in steady state") {
   QueueSettling settling;
   observe(settling, kTarget, kDrains, 40);
