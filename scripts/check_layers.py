@@ -56,6 +56,7 @@ GLOBALS = {
     "libcoz/kernel/own_thread.h": "the number of our threads",
     "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",
     "libcoz/interpose/futex.cpp": "where syscall() passes other calls",
+    "libcoz/interpose/openmp.cpp": "the parallel region that each thread is in, and whether there are tasks",
     "libcoz/interpose/signal_actions.cpp": "a message that is given once",
     "libcoz/interpose/small_stack.h": "a message that is given once",
     "libheap/base_allocator.cpp": "the program's allocator, and blocks from before it is known",

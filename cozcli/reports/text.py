@@ -289,8 +289,7 @@ def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
             " Dim effects may as well be none: their 95 % interval, for which a wider terminal has room, "
         )
         proven = all(result.is_proven for result in analysis.results)
-        effects += "includes 0" + ("." if proven else f", or other {noun}s suggest them."
-        )
+        effects += "includes 0" + ("." if proven else f", or other {noun}s suggest them.")
     if intervals and any(
         (found := effect_at(r, speedup)) and is_bounded_only(r, found)
         for r in analysis.results

@@ -235,6 +235,7 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
   return {now(),
           global_delay(),
           counts_.histogram.total(),
+          counts_.histogram.spun(),
           target == kNoTarget ? 0 : counts_.histogram.of(target),
           counts_.speed_probe.get(),
           {},
@@ -244,7 +245,9 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
 
 void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& opening) {
   const CoreWaits waits = read_core_waits(shared_);
-  record.processor_time = waits.processor_time - opening.waits.processor_time;
+  const auto spun = static_cast<Nanoseconds>(counts_.histogram.spun() - opening.spun);
+  const Nanoseconds used = waits.processor_time - opening.waits.processor_time;
+  record.processor_time = std::max<Nanoseconds>(used - spun * options_.period, 0);
   record.core_wait = core_wait_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
 }

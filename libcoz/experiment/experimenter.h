@@ -89,6 +89,7 @@ class Experimenter {
     Nanoseconds time;
     Nanoseconds global_delay;
     std::uint64_t samples;
+    std::uint64_t spun;
     std::uint64_t target_samples;
     SpeedProbe::Sum probes;
     CoreWaits waits;

@@ -116,9 +116,8 @@ std::vector<std::uint64_t> QueueSettling::tied_by(std::uint64_t waiter,
 
 bool QueueSettling::is_waited_for(std::uint64_t thread) const {
   return std::ranges::any_of(places_, [&](const auto& of_waiter) {
-    return std::ranges::any_of(of_waiter.second, [&](const auto& at_place) {
-      return at_place.second.contains(thread);
-    });
+    return std::ranges::any_of(
+        of_waiter.second, [&](const auto& at_place) { return at_place.second.contains(thread); });
   });
 }
 

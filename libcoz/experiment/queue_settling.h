@@ -6,11 +6,12 @@
 // nothing depends on how the queue was before.
 //
 // Threads that waited for each other within some time form a *group*. Threads that hardly ever run
-// are left out, unless others wait for them, as for a stage that reads or writes. A thread that serves several queues in turn waits at one of them, and keeps pace
-// with all: it is tied to all those for which it waits at that object, or in that role. Steady
-// state is told by the number of groups, which is what is usual for the program. Waiting for that
-// takes at most kMaxShare of the time. Where that has been used up, or kLimit, the queue is
-// measured as it is, and the window is marked.
+// are left out, unless others wait for them, as for a stage that reads or writes. A thread that
+// serves several queues in turn waits at one of them, and keeps pace with all: it is tied to all
+// those for which it waits at that object, or in that role. Steady state is told by the number of
+// groups, which is what is usual for the program. Waiting for that takes at most kMaxShare of the
+// time. Where that has been used up, or kLimit, the queue is measured as it is, and the window is
+// marked.
 //
 // Plain logic; one thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_QUEUE_SETTLING_H

@@ -1,6 +1,6 @@
 // Pipes, pairs of sockets and connections (connections.h), through which processes of a tree wake
-// each other (--tree): whoever waits for data, also in poll(), in select() or at an epoll file of its
-// own, is woken by the writer, and whoever waits for room in a write by the reader.
+// each other (--tree): whoever waits for data, also in poll(), in select() or at an epoll file of
+// its own, is woken by the writer, and whoever waits for room in a write by the reader.
 //
 // Other files, other sockets, and programs without --tree are none of this. Threads of one process:
 // event_wakes.h. errno is the real call's.
@@ -53,8 +53,8 @@ inline std::uintptr_t room_in(std::uint64_t direction) noexcept {
   return direction * 0xaf251af3b0f025b5U;
 }
 
-// The key of the epoll file that watches this direction, in whichever process; nullopt: none that is
-// known.
+// The key of the epoll file that watches this direction, in whichever process; nullopt: none that
+// is known.
 inline std::optional<std::uintptr_t> epoll_file_of(std::uint64_t direction) noexcept {
   const Session* session = Session::active();
   return session == nullptr ? std::nullopt : session->shared.epoll_files.get(direction);

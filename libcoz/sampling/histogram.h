@@ -38,6 +38,12 @@ class Histogram {
     totals_->samples.fetch_add(1, std::memory_order_relaxed);
     if (in_scope) totals_->in_scope.fetch_add(1, std::memory_order_relaxed);
   }
+  // The same for a sample in a wait that the program, or its OpenMP library, spins through.
+  void count_spun() noexcept {
+    totals_->samples.fetch_add(1, std::memory_order_relaxed);
+    totals_->spun.fetch_add(1, std::memory_order_relaxed);
+  }
+  std::uint64_t spun() const noexcept { return totals_->spun.load(std::memory_order_relaxed); }
   // The sample fell in this target, and perhaps in others, too.
   void count(std::uint32_t target, std::uint32_t function) noexcept { add(target, function, 1); }
 
@@ -68,6 +74,7 @@ class Histogram {
     std::atomic<std::uint64_t> samples{0};
     std::atomic<std::uint64_t> in_scope{0};
     std::atomic<std::uint64_t> waits{0};
+    std::atomic<std::uint64_t> spun{0};
     std::atomic<std::uint32_t> seen{0};
   };
 

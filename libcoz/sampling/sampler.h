@@ -51,9 +51,13 @@ class Sampler {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
     if (drops_kernel_time_) count_dropped(thread, delays);
-    if (is_late || thread.delay.pausing.load(std::memory_order_relaxed) ||
-        thread.delay.in_marked_wait.load(std::memory_order_relaxed)) {
-      counts_.histogram.count_sample(false);
+    const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
+    if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
+      if (spins) {
+        counts_.histogram.count_spun();
+      } else {
+        counts_.histogram.count_sample(false);
+      }
       delays.sampled(kNoTarget);
       return;
     }

@@ -146,7 +146,9 @@ bool search_aliases(char** argv, std::chrono::microseconds time, std::string& an
     std::string error;
     TracedProcess process(
         argv,
-        [&](pid_t id, std::uint64_t begin, std::uint64_t size) { found.note_block(id, begin, size); },
+        [&](pid_t id, std::uint64_t begin, std::uint64_t size) {
+          found.note_block(id, begin, size);
+        },
         error);
     if (!error.empty()) {
       answer = error;

@@ -80,3 +80,20 @@ def test_fortran_marks_count(coz, fortran):
     latency = points["latency", "operation"]
     assert latency["arrivals"] == latency["departures"] == rounds
     assert samples["regions"] == ["step"]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_openmp_does_what_it_did(coz, build, threads):
+    program = build("openmp_forms.c", "-fopenmp")
+    coz.environment |= {"OMP_NUM_THREADS": str(threads), "OMP_MAX_ACTIVE_LEVELS": "2"}
+    run = coz.run([program, 1000])
+    assert run.status == 0, run.err
+    assert run.out == "19851\n"
+
+
+def test_openmp_in_a_library_that_is_loaded_for_itself_alone(coz, build):
+    library = build("openmp_forms.c", "-fopenmp", "-DPLUGIN", "-shared", "-fPIC")
+    program = build("openmp_loader.c", "-ldl")
+    run = coz.run([program, library, 500])
+    assert run.status == 0, run.err
+    assert run.out == "19851\n19851\n"

@@ -175,7 +175,7 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
 
 @pytest.mark.measured
 def test_threads_of_openmp_wait_through_the_delays(coz, build, request):
-    """Rounds are shorter than a period, so that threads that spin would pay in another round: 2 %, not 14."""
+    """Rounds are shorter than a period, so that threads that spin would pay in another round: 3 %, not 15."""
     source = "benchmarks/programs/openmp_rounds.cpp"
     line = line_number(request.config.rootpath / source, "LINE serial")
     program = [build(source, "-fopenmp"), "--seconds", 6]

@@ -26,8 +26,8 @@ MIN_SAMPLING_RATE = 0.9
 def waiting_share(windows: Sequence[Window], runs: Sequence[Run]) -> float:
     """Time that threads waited for a processor, as a part of the time that they had one; 0 if unknown.
 
-    Where the program's own threads fill the cores, pauses shorten waiting, and all windows count. Where they do
-    not, threads that wake from pauses may wait, though nothing lacks; so baselines alone count.
+    Where the program's own threads fill the cores, pauses shorten waiting, and all windows count. Elsewhere
+    threads that wake from pauses may wait, though no core lacks; so baselines alone count.
     """
     baselines = [window for window in windows if window.record.speedup == 0]
     telling = windows if not baselines or filled(windows, runs) > MIN_FILLED else baselines

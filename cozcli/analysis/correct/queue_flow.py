@@ -186,7 +186,7 @@ def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
     few: list[Half] = []
     of_baselines: dict[str, int] = {}  # the stages that baselines of targets count by
     for (target, speedup), members in sorted(by_speedup.items()):  # a target's baselines first
-        if any(_is_untied(members, stage, passing) for stage in apart):
+        if any(_share_tied(members, stage, passing) < MIN_TIED for stage in apart):
             found.update({(half.target, half.position): float("nan") for half in members})
             continue
         if len(members) < MIN_HALVES:
@@ -265,11 +265,11 @@ def _flows_of_stages(
 
 
 def _flow_by(
-    stretches: Sequence[Stretch], stages: Sequence[int], stage: int, known: int, flow: StageFlow
+    stretches: Sequence[Stretch], at_work: Sequence[int], stage: int, known: int, flow: StageFlow
 ) -> StageFlow | None:
     """Between two moments at which one waits for the other, both pass as many items."""
-    at = [i for i, stretch in enumerate(stretches) if stretch.waits_for(stage, known, stages)]
-    back = [i for i, stretch in enumerate(stretches) if stretch.waits_for(known, stage, stages)]
+    at = [i for i, stretch in enumerate(stretches) if stretch.waits_for(stage, known, at_work)]
+    back = [i for i, stretch in enumerate(stretches) if stretch.waits_for(known, stage, at_work)]
     spans = [_span(stretches, moments) for moments in (at, back) if moments]
     length = sum(stretch.flow.duration for stretch in stretches)
     if not spans or max(map(_duration, spans)) < MIN_SPAN * length:
@@ -319,10 +319,6 @@ def _stages_apart(
     ]
 
 
-def _is_untied(halves: Sequence[Half], stage: int, passing: int) -> bool:
-    return _share_tied(halves, stage, passing) < MIN_TIED
-
-
 def _share_tied(halves: Sequence[Half], stage: int, passing: int) -> float:
     return float(np.mean([stage in half.tied_to(passing) for half in halves]))
 
@@ -348,8 +344,8 @@ def _passes(
 ) -> bool:
     """Is the lag one of queues? Then there is less of it where waits have tied the stage to v for a while.
 
-    Work that moved to another stage makes a stage lag for good, as much in the second halves of windows as
-    in the first. A few items in tied windows do not show that.
+    Work that moved makes a stage lag for good, as much in second halves of windows as in first ones. A few
+    items in tied windows do not show that.
     """
     firsts, seconds = _tied_throughout(halves, stage, passing)
     if len(seconds) < MIN_TIED_HALVES:

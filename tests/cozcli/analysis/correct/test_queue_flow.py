@@ -173,9 +173,7 @@ def test_a_queue_behind_a_stage_that_only_waits_for_a_device_is_corrected() -> N
     for position in range(40):
         for first in (True, False):
             half = half_of_three_stages(position, first)
-            waits = {(2, 4): time for (waiter, _), time in half.waits.items() if waiter == 2}
-            waits |= {(4, 1): 900.0} if waits else {}
-            waits |= {pair: time for pair, time in half.waits.items() if pair[0] == 3}
+            waits = {(2, 4): 160.0, (4, 1): 900.0} if (2, 1) in half.waits else dict(half.waits)
             ran = {**half.ran, 4: 0.5}
             halves.append(replace(half, ran=ran, waits=waits, threads={**half.threads, 4: 1}))
     rates = lasting_rates([RunFlows(halves, halves)], "item")
