@@ -57,6 +57,7 @@ GLOBALS = {
     "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",
     "libcoz/interpose/futex.cpp": "where syscall() passes other calls",
     "libcoz/interpose/openmp.cpp": "the parallel region that each thread is in, and whether there are tasks",
+    "libcoz/kernel/openmp_library.cpp": "addresses of OpenMP functions",
     "libcoz/interpose/signal_actions.cpp": "a message that is given once",
     "libcoz/interpose/small_stack.h": "a message that is given once",
     "libheap/base_allocator.cpp": "the program's allocator, and blocks from before it is known",

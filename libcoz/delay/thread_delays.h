@@ -61,6 +61,9 @@ enum class WakeSource {
   kNone,      // the call did not block
 };
 
+// Whether a thread may run tasks of others in a marked wait.
+enum class MarkedWait { kIdle, kWithTasks };
+
 // What a call waits for: a lock, or anything else that is not a queue; or a condition, a semaphore
 // or a futex, which threads that pass work to each other wait at.
 enum class WaitsFor { kLock, kQueue };
@@ -168,8 +171,19 @@ class ThreadDelays {
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
   bool before_blocking(WaitsFor waits_for = WaitsFor::kLock) noexcept;
   // The same for a wait that the program marks: its samples are in no target.
-  void before_marked_wait() noexcept {
-    if (before_blocking()) state_.in_marked_wait.store(true, std::memory_order_relaxed);
+  void before_marked_wait(MarkedWait kind = MarkedWait::kIdle) noexcept {
+    if (!before_blocking()) return;
+    state_.is_wait_with_tasks.store(kind == MarkedWait::kWithTasks, std::memory_order_relaxed);
+    state_.in_marked_wait.store(true, std::memory_order_relaxed);
+  }
+  // In the signal handler: ends a marked wait in which the thread runs tasks.
+  void end_wait_if_at_work() noexcept {
+    if (!state_.runs_tasks.load(std::memory_order_relaxed) || !is_in_marked_wait() ||
+        !state_.is_wait_with_tasks.load(std::memory_order_relaxed) ||
+        state_.busy.load(std::memory_order_relaxed)) {
+      return;
+    }
+    after_blocking(WakeSource::kNone, kNoObject);
   }
   bool is_in_marked_wait() const noexcept {
     return state_.blocked.load(std::memory_order_relaxed) &&

@@ -236,6 +236,7 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
           global_delay(),
           counts_.histogram.total(),
           counts_.histogram.spun(),
+          counts_.histogram.own_spun(),
           target == kNoTarget ? 0 : counts_.histogram.of(target),
           counts_.speed_probe.get(),
           {},
@@ -245,11 +246,14 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
 
 void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& opening) {
   const CoreWaits waits = read_core_waits(shared_);
-  const auto spun = static_cast<Nanoseconds>(counts_.histogram.spun() - opening.spun);
-  const Nanoseconds used = waits.processor_time - opening.waits.processor_time;
-  record.processor_time = std::max<Nanoseconds>(used - spun * options_.period, 0);
+  // To spin in a marked wait is no work.
+  const auto spun =
+      options_.period * static_cast<Nanoseconds>(counts_.histogram.own_spun() - opening.own_spun);
+  const auto without_spun = [=](Nanoseconds used) { return std::max<Nanoseconds>(used - spun, 0); };
+  record.processor_time = without_spun(waits.processor_time - opening.waits.processor_time);
   record.core_wait = core_wait_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
+  if (record.machine) record.machine->busy = without_spun(record.machine->busy);
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
@@ -268,7 +272,8 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.delay = delay - opening.global_delay;
   record.target_samples_so_far = target == kNoTarget ? 0 : counts_.histogram.of(target);
   record.target_samples = record.target_samples_so_far - opening.target_samples;
-  record.samples = counts_.histogram.total() - opening.samples;
+  record.samples =
+      counts_.histogram.total() - opening.samples - (counts_.histogram.spun() - opening.spun);
   record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe.get());
   record.run_time = run_time(time, delay);
   record.load = load_.since(opening.arrivals);

@@ -90,6 +90,7 @@ class Experimenter {
     Nanoseconds global_delay;
     std::uint64_t samples;
     std::uint64_t spun;
+    std::uint64_t own_spun;
     std::uint64_t target_samples;
     SpeedProbe::Sum probes;
     CoreWaits waits;

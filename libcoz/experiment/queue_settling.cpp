@@ -115,10 +115,14 @@ std::vector<std::uint64_t> QueueSettling::tied_by(std::uint64_t waiter,
 }
 
 bool QueueSettling::is_waited_for(std::uint64_t thread) const {
-  return std::ranges::any_of(places_, [&](const auto& of_waiter) {
-    return std::ranges::any_of(
-        of_waiter.second, [&](const auto& at_place) { return at_place.second.contains(thread); });
-  });
+  Nanoseconds waited = 0;
+  for (const auto& [waiter, places] : places_) {
+    for (const auto& [place, wakers] : places) {
+      const auto found = wakers.find(thread);
+      if (found != wakers.end()) waited += found->second;
+    }
+  }
+  return static_cast<double>(waited) > kMinWait * static_cast<double>(observed_);
 }
 
 bool QueueSettling::is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const {
@@ -132,8 +136,10 @@ void QueueSettling::observe(std::uint32_t target, const FlowResult& half) {
   if (ran_.size() > kMaxThreads) {  // most of them have ended
     ran_.clear();
     all_ran_ = 0;
+    observed_ = 0;
     places_.clear();
   }
+  observed_ += half.duration;
   for (const ThreadFlow& thread : half.threads) {
     ran_[thread.thread] += thread.ran;
     all_ran_ += thread.ran;

@@ -75,11 +75,12 @@ class QueueSettling {
   // Does `one` wait there for `other`, and `other` for `one`? Then the place tells no direction.
   bool is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const;
   bool is_usual(std::size_t groups) const;
-  // Has another thread ever waited for this one?
+  // Do other threads wait for this one for a part of the time?
   bool is_waited_for(std::uint64_t thread) const;
 
   std::map<std::uint64_t, Nanoseconds> ran_;  // by thread, in all halves
   Nanoseconds all_ran_ = 0;
+  Nanoseconds observed_ = 0;                // the length of all halves
   std::map<std::uint64_t, Places> places_;  // of each waiter
   std::deque<std::size_t> groups_;
   std::map<std::uint32_t, std::deque<std::size_t>> by_target_;

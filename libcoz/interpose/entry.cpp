@@ -133,10 +133,14 @@ COZ_EXPORT void _coz_pre_block() {
 }
 
 COZ_EXPORT void _coz_post_block(int skip_delays) {
-  if (auto delays = coz::Session::current_delays()) {
-    delays->after_blocking(skip_delays != 0 ? coz::WakeSource::kThread : coz::WakeSource::kExternal,
-                           coz::kNoObject);
+  auto delays = coz::Session::current_delays();
+  if (!delays) return;
+  if (!delays->is_in_marked_wait()) {  // a call in between has waited, and ended it
+    delays->begin_segment();
+    return;
   }
+  delays->after_blocking(skip_delays != 0 ? coz::WakeSource::kThread : coz::WakeSource::kExternal,
+                         coz::kNoObject);
 }
 
 // The profiling ends here, and the program goes on.

@@ -27,7 +27,7 @@ void add(int file, int wakes) noexcept {
   if (inode) session->event_files.add(file, *inode, wakes);
 }
 
-// The epoll file watches `file`, or no longer.
+// The epoll file watches `file` for input, or no longer.
 void note_watch(Session& session, int epoll, int file, bool watches) noexcept {
   if (watches) {
     session.event_files.watch(file, epoll);
@@ -36,10 +36,12 @@ void note_watch(Session& session, int epoll, int file, bool watches) noexcept {
   }
   const auto inode = session.shared.tree.is_on() ? inode_of(file) : std::nullopt;
   if (!inode) return;
+  // Both ends of a pipe have one inode, and several processes may watch it.
+  LossyMap& epoll_files = session.shared.epoll_files;
   if (watches) {
-    session.shared.epoll_files.set(*inode, key_of_file(epoll));
-  } else {
-    session.shared.epoll_files.remove(*inode);
+    epoll_files.set(*inode, key_of_file(epoll));
+  } else if (epoll_files.get(*inode) == key_of_file(epoll)) {
+    epoll_files.remove(*inode);
   }
 }
 
@@ -95,7 +97,9 @@ COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event)
   }
   const int result = COZ_REAL(epoll_ctl)(epoll, operation, file, event);
   coz::Session* session = coz::Session::active();
-  if (result == 0 && session != nullptr)
-    coz::note_watch(*session, epoll, file, operation != EPOLL_CTL_DEL);
+  if (result == 0 && session != nullptr) {
+    const bool watches = operation != EPOLL_CTL_DEL && (event->events & EPOLLIN) != 0;
+    coz::note_watch(*session, epoll, file, watches);
+  }
   return result;
 }

@@ -6,14 +6,15 @@
 // in all these waits are in no target.
 //
 // Threads run tasks while they wait at barriers: a program that makes tasks is left alone from its
-// first one on. Not known are `ordered`, locks (omp_set_lock), and other OpenMP libraries.
+// first one on. So is one whose library serves LLVM's interface, too. Not known are `ordered` and
+// locks (omp_set_lock).
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
-#include "kernel/loaded_function.h"
+#include "kernel/openmp_library.h"
 
 extern "C" {
 // As GCC calls them: no header declares them.
@@ -57,8 +58,10 @@ using Share = void (*)(void*);
 // A parallel region, on the stack of the thread that begins it: it lasts until all have ended
 // their shares.
 struct Region {
+  void* reductions;  // of task reductions: the library takes it from the beginning of the data
   Share share;
   void* data;
+  const OpenMpLibrary* library;
   Region* const* creator;  // the address of its `current_region`
 
   // What the thread that begins it releases; what each thread does at the end of its share, and at
@@ -78,6 +81,18 @@ thread_local constinit Region* current_region __attribute__((tls_model("initial-
 
 std::atomic<bool> makes_tasks{false};
 
+void leave_for_tasks(ThreadDelays& delays) noexcept {
+  if (delays.is_in_marked_wait()) delays.after_blocking(WakeSource::kNone, kNoObject);
+}
+
+// A thread that waits now may run the task, and is at work then: its next sample ends its wait.
+void before_first_task() noexcept {
+  if (makes_tasks.exchange(true)) return;
+  const Session* session = Session::active();
+  if (session == nullptr) return;
+  session->shared.threads.for_each([](ThreadState& thread) { thread.delay.runs_tasks = true; });
+}
+
 // The last thread to arrive did not wait.
 WakeSource wake_source_at(const ThreadDelays& delays, std::uintptr_t meeting) noexcept {
   return delays.was_released(meeting) ? WakeSource::kThread : WakeSource::kNone;
@@ -86,7 +101,10 @@ WakeSource wake_source_at(const ThreadDelays& delays, std::uintptr_t meeting) no
 void arrive_at(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
   delays.settle();
   delays.record(meeting);
-  if (!makes_tasks.load(std::memory_order_relaxed)) delays.before_marked_wait();
+  if (makes_tasks.load()) return;
+  delays.before_marked_wait(MarkedWait::kWithTasks);
+  // Another thread may have made the first task just now, and not have seen this one wait.
+  if (makes_tasks.load()) leave_for_tasks(delays);
 }
 
 void leave(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
@@ -119,28 +137,32 @@ void run_share(void* passed) {
 
 // `begin(share, data)` is the real call.
 template <typename Begin>
-COZ_WRAPPER_PART auto run_region(Share share, void* data, Begin begin) {
+COZ_WRAPPER_PART auto run_region(const OpenMpLibrary& library, Share share, void* data,
+                                 void* reductions, Begin begin) {
   auto delays = Session::current_delays();
-  if (!delays) return begin(share, data);
-  Region region{share, data, &current_region};
+  if (!delays || library.has_other_callers()) return begin(share, data);
+  Region region{reductions, share, data, &library, &current_region};
   struct Afterwards {
-    ThreadDelays& delays;
     const Region& region;
     std::uintptr_t site;
     ~Afterwards() {
-      delays.called_from(site);
-      leave(delays, region.ended());
+      auto now = Session::current_delays();  // a share may have forked
+      if (!now) return;
+      now->called_from(site);
+      leave(*now, region.ended());
     }
-  } const afterwards{*delays, region, delays->site()};
+  } const afterwards{region, delays->site()};
   delays->called_from(reinterpret_cast<std::uintptr_t>(share));  // this code segment is its share
   delays->before_waking(region.begun(), ReleaseTime::kNoted);
   return begin(run_share, static_cast<void*>(&region));
 }
 
 template <typename Meet>
-COZ_WRAPPER_PART auto meet(Meet meet_others) {
+COZ_WRAPPER_PART auto meet(const OpenMpLibrary& library, Meet meet_others) {
   auto delays = Session::current_delays();
-  if (!delays || current_region == nullptr) return meet_others();
+  if (!delays || current_region == nullptr || current_region->library != &library) {
+    return meet_others();
+  }
   struct Meeting {
     ThreadDelays& delays;
     std::uintptr_t object;
@@ -154,7 +176,7 @@ COZ_WRAPPER_PART auto meet(Meet meet_others) {
 template <typename Lock>
 COZ_WRAPPER_PART void enter_critical(void* const* name, Lock lock) {
   auto delays = Session::current_delays();
-  if (!delays) return lock();
+  if (!delays || current_region == nullptr) return lock();
   const std::uintptr_t object = own_key(reinterpret_cast<std::uintptr_t>(name) ^ 0xe7a8d5c3U);
   delays->settle();
   delays->before_marked_wait();
@@ -168,39 +190,48 @@ template <typename Unlock>
 COZ_WRAPPER_PART void leave_critical(void* const* name, Unlock unlock) {
   auto delays = Session::current_delays();
   const std::uintptr_t object = own_key(reinterpret_cast<std::uintptr_t>(name) ^ 0xe7a8d5c3U);
-  if (delays) delays->before_waking(object, ReleaseTime::kNoted);
+  if (delays && current_region != nullptr) {
+    delays->before_waking(object, ReleaseTime::kNoted);
+  }
   unlock();
 }
 
 }  // namespace
 }  // namespace coz
 
-#define COZ_REGION(result, name, parameters, ...)                           \
-  COZ_EXPORT result name parameters {                                       \
-    return coz::run_region(share, data, [=](coz::Share run, void* passed) { \
-      return COZ_LOADED(name)(run, passed, __VA_ARGS__);                    \
-    });                                                                     \
+#define COZ_LIBRARY coz::OpenMpLibrary::of(__builtin_return_address(0))
+#define COZ_OPENMP(library, name) \
+  (reinterpret_cast<decltype(&::name)>((library).address(coz::OpenMpLibrary::k_##name)))
+
+#define COZ_REGION(result, name, reductions, parameters, ...)                            \
+  COZ_EXPORT result name parameters {                                                    \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                     \
+    return coz::run_region(library, share, data, reductions,                             \
+                           [=, &library](coz::Share run, void* passed) {                 \
+                             return COZ_OPENMP(library, name)(run, passed, __VA_ARGS__); \
+                           });                                                           \
   }
 #define COZ_LOOP(name)                                                                         \
-  COZ_REGION(void, name,                                                                       \
+  COZ_REGION(void, name, nullptr,                                                              \
              (coz::Share share, void* data, unsigned threads, long start, long end, long step, \
               long chunk, unsigned flags),                                                     \
              threads, start, end, step, chunk, flags)
 #define COZ_RUNTIME_LOOP(name)                                                                 \
-  COZ_REGION(void, name,                                                                       \
+  COZ_REGION(void, name, nullptr,                                                              \
              (coz::Share share, void* data, unsigned threads, long start, long end, long step, \
               unsigned flags),                                                                 \
              threads, start, end, step, flags)
-#define COZ_MEETING(result, name)                        \
-  COZ_EXPORT result name() {                             \
-    return coz::meet([] { return COZ_LOADED(name)(); }); \
+#define COZ_MEETING(result, name)                                           \
+  COZ_EXPORT result name() {                                                \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY;                        \
+    return coz::meet(library, [&] { return COZ_OPENMP(library, name)(); }); \
   }
 
-COZ_REGION(void, GOMP_parallel, (coz::Share share, void* data, unsigned threads, unsigned flags),
-           threads, flags)
-COZ_REGION(unsigned, GOMP_parallel_reductions,
+COZ_REGION(void, GOMP_parallel, nullptr,
            (coz::Share share, void* data, unsigned threads, unsigned flags), threads, flags)
-COZ_REGION(void, GOMP_parallel_sections,
+COZ_REGION(unsigned, GOMP_parallel_reductions, *static_cast<void**>(data),
+           (coz::Share share, void* data, unsigned threads, unsigned flags), threads, flags)
+COZ_REGION(void, GOMP_parallel_sections, nullptr,
            (coz::Share share, void* data, unsigned threads, unsigned count, unsigned flags),
            threads, count, flags)
 COZ_LOOP(GOMP_parallel_loop_static)
@@ -221,34 +252,38 @@ COZ_MEETING(bool, GOMP_sections_end_cancel)
 COZ_EXPORT void GOMP_task(coz::Share task, void* data, CopyArguments copy, long size, long align,
                           bool is_deferred, unsigned flags, void** depend, int priority,
                           void* detach) {
-  coz::makes_tasks.store(true, std::memory_order_relaxed);
-  COZ_LOADED(GOMP_task)(task, data, copy, size, align, is_deferred, flags, depend, priority,
-                        detach);
+  coz::before_first_task();
+  COZ_OPENMP(COZ_LIBRARY, GOMP_task)
+  (task, data, copy, size, align, is_deferred, flags, depend, priority, detach);
 }
 COZ_EXPORT void GOMP_taskloop(coz::Share task, void* data, CopyArguments copy, long size,
                               long align, unsigned flags, unsigned long tasks, int priority,
                               long start, long end, long step) {
-  coz::makes_tasks.store(true, std::memory_order_relaxed);
-  COZ_LOADED(GOMP_taskloop)
+  coz::before_first_task();
+  COZ_OPENMP(COZ_LIBRARY, GOMP_taskloop)
   (task, data, copy, size, align, flags, tasks, priority, start, end, step);
 }
 COZ_EXPORT void GOMP_taskloop_ull(coz::Share task, void* data, CopyArguments copy, long size,
                                   long align, unsigned flags, unsigned long tasks, int priority,
                                   unsigned long start, unsigned long end, unsigned long step) {
-  coz::makes_tasks.store(true, std::memory_order_relaxed);
-  COZ_LOADED(GOMP_taskloop_ull)
+  coz::before_first_task();
+  COZ_OPENMP(COZ_LIBRARY, GOMP_taskloop_ull)
   (task, data, copy, size, align, flags, tasks, priority, start, end, step);
 }
 
 COZ_EXPORT void GOMP_critical_start() {
-  coz::enter_critical(nullptr, [] { COZ_LOADED(GOMP_critical_start)(); });
+  const coz::OpenMpLibrary& library = COZ_LIBRARY;
+  coz::enter_critical(nullptr, [&] { COZ_OPENMP(library, GOMP_critical_start)(); });
 }
 COZ_EXPORT void GOMP_critical_end() {
-  coz::leave_critical(nullptr, [] { COZ_LOADED(GOMP_critical_end)(); });
+  const coz::OpenMpLibrary& library = COZ_LIBRARY;
+  coz::leave_critical(nullptr, [&] { COZ_OPENMP(library, GOMP_critical_end)(); });
 }
 COZ_EXPORT void GOMP_critical_name_start(void** name) {
-  coz::enter_critical(name, [=] { COZ_LOADED(GOMP_critical_name_start)(name); });
+  const coz::OpenMpLibrary& library = COZ_LIBRARY;
+  coz::enter_critical(name, [&] { COZ_OPENMP(library, GOMP_critical_name_start)(name); });
 }
 COZ_EXPORT void GOMP_critical_name_end(void** name) {
-  coz::leave_critical(name, [=] { COZ_LOADED(GOMP_critical_name_end)(name); });
+  const coz::OpenMpLibrary& library = COZ_LIBRARY;
+  coz::leave_critical(name, [&] { COZ_OPENMP(library, GOMP_critical_name_end)(name); });
 }

@@ -31,6 +31,7 @@ void ThreadLifecycle::begin(Nanoseconds inherited, std::uintptr_t kind, Age age)
 void ThreadLifecycle::end_with_process(ThreadState& thread, std::uintptr_t object) noexcept {
   ThreadDelays delays(thread.delay, session_.delays);
   thread.delay.blocked.store(false, std::memory_order_relaxed);
+  thread.delay.in_marked_wait.store(false, std::memory_order_relaxed);
   delays.before_ending(object);
   Session::set_thread(nullptr);
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -78,6 +79,7 @@ void ThreadLifecycle::end(void* state) {
   if (session != nullptr && thread == Session::registered_thread()) {
     ThreadDelays delays(thread->delay, session->delays);
     thread->delay.blocked.store(false, std::memory_order_relaxed);
+    thread->delay.in_marked_wait.store(false, std::memory_order_relaxed);
     delays.before_ending(pthread_self() ^ Session::object_salt());
   }
   Session::set_thread(nullptr);

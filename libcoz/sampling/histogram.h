@@ -42,8 +42,11 @@ class Histogram {
   void count_spun() noexcept {
     totals_->samples.fetch_add(1, std::memory_order_relaxed);
     totals_->spun.fetch_add(1, std::memory_order_relaxed);
+    own_spun_.fetch_add(1, std::memory_order_relaxed);
   }
   std::uint64_t spun() const noexcept { return totals_->spun.load(std::memory_order_relaxed); }
+  // The same of this rank alone, where ranks count together.
+  std::uint64_t own_spun() const noexcept { return own_spun_.load(std::memory_order_relaxed); }
   // The sample fell in this target, and perhaps in others, too.
   void count(std::uint32_t target, std::uint32_t function) noexcept { add(target, function, 1); }
 
@@ -88,6 +91,7 @@ class Histogram {
   std::atomic<std::uint32_t> target_count_{0};
   std::uint32_t room_ = 0;
   Totals own_totals_;
+  std::atomic<std::uint64_t> own_spun_{0};
   Totals* totals_ = &own_totals_;
   std::atomic<std::uint32_t>* seen_ = nullptr;  // target + 1; 0 while it is being entered
 };

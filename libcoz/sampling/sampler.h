@@ -51,6 +51,7 @@ class Sampler {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
     if (drops_kernel_time_) count_dropped(thread, delays);
+    delays.end_wait_if_at_work();
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
     if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
       if (spins) {
@@ -136,7 +137,8 @@ class Sampler {
     if (begins_anew(thread)) return;
     const int tid = thread.tid.load(std::memory_order_relaxed);
     const bool knows_regions = in_same_regions && !thread.regions.is_empty() &&
-                               !thread.delay.pausing.load(std::memory_order_relaxed);
+                               !thread.delay.pausing.load(std::memory_order_relaxed) &&
+                               !thread.delay.in_marked_wait.load(std::memory_order_relaxed);
     Nanoseconds dropped = thread.kernel.at_sample(thread_cpu_time(tid), period_);
     for (; dropped > 0; --dropped) {
       if (knows_regions) {

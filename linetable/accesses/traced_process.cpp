@@ -99,7 +99,7 @@ void TracedProcess::note_map(const user_regs_struct& at_call) const {
 #if defined(__x86_64__)
   user_regs_struct now{};
   if (at_call.orig_rax != SYS_mmap || (at_call.r10 & MAP_ANONYMOUS) == 0 || !registers(now) ||
-      now.rax > ~0xfffUL)
+      now.rax == 0 || now.rax > ~0xfffUL)
     return;
   on_map_(process_, now.rax, at_call.rsi);
 #else

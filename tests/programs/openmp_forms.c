@@ -55,6 +55,10 @@ static long sum_of_teams(void) {
       tasks += 1;
     }
   }
+  long reduced = 0;
+#pragma omp parallel num_threads(2) reduction(task, + : reduced)
+  reduced += 0;
+  tasks += reduced;
 #pragma omp parallel num_threads(2)
 #pragma omp parallel num_threads(2) /* of one thread each, unless nesting is on */
 #pragma omp atomic

@@ -1,15 +1,21 @@
-/* Loads a library that uses OpenMP for itself alone, twice: openmp_loader LIBRARY ROUNDS */
+/* Loads libraries that use OpenMP, each for itself alone, and twice: openmp_loader ROUNDS
+ * LIBRARY... */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int main(int count, char** words) {
   for (int i = 0; i < 2; i++) {
-    void* library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return fprintf(stderr, "%s\n", dlerror()), 1;
-    long (*work)(int) = (long (*)(int))dlsym(library, "work");
-    printf("%ld\n", work(atoi(words[2])));
-    dlclose(library);
+    void* libraries[8];
+    for (int k = 2; k < count; k++) {
+      libraries[k - 2] = dlopen(words[k], RTLD_NOW | RTLD_LOCAL);
+      if (libraries[k - 2] == NULL) return fprintf(stderr, "%s\n", dlerror()), 1;
+    }
+    for (int k = 2; k < count; k++) {
+      long (*work)(int) = (long (*)(int))dlsym(libraries[k - 2], "work");
+      printf("%ld\n", work(atoi(words[1])));
+    }
+    for (int k = 2; k < count; k++) dlclose(libraries[k - 2]);
   }
-  return count != 3;
+  return 0;
 }

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -91,9 +92,18 @@ def test_openmp_does_what_it_did(coz, build, threads):
     assert run.out == "19851\n"
 
 
-def test_openmp_in_a_library_that_is_loaded_for_itself_alone(coz, build):
-    library = build("openmp_forms.c", "-fopenmp", "-DPLUGIN", "-shared", "-fPIC")
-    program = build("openmp_loader.c", "-ldl")
-    run = coz.run([program, library, 500])
+def test_openmp_in_libraries_that_are_loaded_for_themselves_alone(coz, build, tmp_path):
+    """The second one has a copy of libgomp of its own, with another name."""
+    options = ("-fopenmp", "-DPLUGIN", "-shared", "-fPIC")
+    first = build("openmp_forms.c", *options)
+    named = subprocess.run(
+        ["gcc", "-print-file-name=libgomp.so.1"], capture_output=True, text=True, check=True
+    )
+    content = Path(named.stdout.strip()).read_bytes()
+    (tmp_path / "libgomp.so.7").write_bytes(content.replace(b"libgomp.so.1\0", b"libgomp.so.7\0"))
+    second = shutil.copy(first, tmp_path / "second.so")
+    second.write_bytes(first.read_bytes().replace(b"libgomp.so.1\0", b"libgomp.so.7\0"))
+    coz.environment["LD_LIBRARY_PATH"] = str(tmp_path)
+    run = coz.run([build("openmp_loader.c", "-ldl"), 300, first, second])
     assert run.status == 0, run.err
-    assert run.out == "19851\n19851\n"
+    assert run.out == 4 * "19851\n"

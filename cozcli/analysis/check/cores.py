@@ -29,9 +29,10 @@ def waiting_share(windows: Sequence[Window], runs: Sequence[Run]) -> float:
     Where the program's own threads fill the cores, pauses shorten waiting, and all windows count. Elsewhere
     threads that wake from pauses may wait, though no core lacks; so baselines alone count.
     """
-    baselines = [window for window in windows if window.record.speedup == 0]
-    telling = windows if not baselines or filled(windows, runs) > MIN_FILLED else baselines
-    known = [w for w in telling if w.record.core_wait >= 0 and not w.is_of_other_target]
+    known = [w for w in windows if w.record.core_wait >= 0 and not w.is_of_other_target]
+    baselines = [window for window in known if window.record.speedup == 0]
+    if baselines and filled(known, runs) <= MIN_FILLED:
+        known = baselines
     had = sum(_processor_time(window, runs) for window in known)
     return sum(window.record.core_wait for window in known) / had if had else 0.0
 

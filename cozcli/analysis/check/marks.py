@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from cozcli.analysis import messages
 from cozcli.analysis.check.cores import (
-    MAX_WAITING,
     MIN_SAMPLING_RATE,
     lacks_cores,
     limited_by_cores,
@@ -114,8 +113,8 @@ def _add_cores(
     runs: Sequence[Run],
 ) -> None:
     waiting = {target for target, windows in by_target.items() if lacks_cores(windows, runs)}
-    share = waiting_share(everything, runs)
-    if waiting or share > MAX_WAITING:
+    if waiting:
+        share = waiting_share([window for target in waiting for window in by_target[target]], runs)
         marks.warnings.append(messages.too_few_cores(share, runs[0].record.cores))
     for key in keys:
         if key[0] in waiting:

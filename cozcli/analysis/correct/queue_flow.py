@@ -311,12 +311,11 @@ def _stages_apart(
     stretches: Sequence[Stretch], stages: Sequence[int], flows: Mapping[int, StageFlow]
 ) -> list[int]:
     """Stages that waited for one of the others at some time, too seldom to know their flow."""
-    pairs = {pair for stretch in stretches for pair in stretch.waits}
-    return [
-        stage
-        for stage in stages
-        if stage not in flows and any((stage, other) in pairs or (other, stage) in pairs for other in flows)
-    ]
+
+    def waits(a: int, b: int) -> bool:
+        return any(s.waits_for(a, b, stages) or s.waits_for(b, a, stages) for s in stretches)
+
+    return [stage for stage in stages if stage not in flows and any(waits(stage, known) for known in flows)]
 
 
 def _share_tied(halves: Sequence[Half], stage: int, passing: int) -> float:

@@ -66,6 +66,8 @@ class Stretch:
 
     def waits_for(self, waiter: int, waker: int, stages: Collection[int]) -> bool:
         """Does the one stage wait for the other, maybe through some that are not among `stages`?"""
+        if (waiter, waker) in self.waits:
+            return True
         seen = {waiter}
         while grown := {b for a, b in self.waits if a in seen and (a == waiter or a not in stages)} - seen:
             seen |= grown

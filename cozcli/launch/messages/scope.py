@@ -15,7 +15,7 @@ _INTERPRETER = (
 
 #: Programs that start another one in some way.
 _LAUNCHER = (
-    r"mpi(run|exec)(\..+)?|(orte|prte|s|a|js)run|nice|nohup|setsid|stdbuf|time|timeout|taskset|chrt|numactl"
+    r"mpi(run|exec)(\..+)?|(orte|prte|s|ap|js)run|nice|nohup|setsid|stdbuf|time|timeout|taskset|chrt|numactl"
 )
 
 _WITH_DEBUG_INFO = "compile it with -g, or choose other binaries with -b."

@@ -47,6 +47,17 @@ TEST_CASE("samples are counted by target, in scope and in total") {
   CHECK(histogram.total() == 4);
 }
 
+TEST_CASE("samples in waits that are spun through count in the total, and by themselves") {
+  Histogram histogram;
+  REQUIRE(histogram.reserve(10));
+  take(histogram, 3, 1);
+  histogram.count_spun();
+  CHECK(histogram.total() == 2);
+  CHECK(histogram.in_scope() == 1);
+  CHECK(histogram.spun() == 1);
+  CHECK(histogram.own_spun() == 1);
+}
+
 TEST_CASE("the targets seen are listed once, in the order of their first samples") {
   Histogram histogram;
   REQUIRE(histogram.reserve(10));

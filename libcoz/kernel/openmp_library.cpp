@@ -1,0 +1,138 @@
+#include "kernel/openmp_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "common/raw_syscall.h"
+#include "kernel/message.h"
+
+namespace coz {
+namespace {
+
+constexpr std::array<const char*, OpenMpLibrary::kFunctions> kNames = {
+#define COZ_NAME_FUNCTION(name) #name,
+    COZ_OPENMP_FUNCTIONS(COZ_NAME_FUNCTION)
+#undef COZ_NAME_FUNCTION
+};
+constexpr const char* kOfOthers = "__kmpc_fork_call";
+
+// Of objects that call one, in the order of their first calls. Two threads may enter the same one.
+// The last place serves all that come later.
+constexpr std::size_t kMaxLibraries = 32;
+struct Place {
+  std::atomic<bool> is_filled{false};
+  OpenMpLibrary library;
+};
+std::array<Place, kMaxLibraries> places;
+std::atomic<std::size_t> places_taken{0};
+
+const void* object_of(const void* address) noexcept {
+  Dl_info found{};
+  return dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+// The path and addresses of the object that holds `address`, and the paths of all. The loader's
+// lock is held meanwhile, so that nothing can be looked up in them yet.
+struct Objects {
+  std::uintptr_t address;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  std::vector<std::string> paths;  // that of the object itself first
+};
+
+int take_object(dl_phdr_info* object, size_t /*size*/, void* passed) {
+  auto& objects = *static_cast<Objects*>(passed);
+  std::uintptr_t begin = UINTPTR_MAX, end = 0;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    begin = std::min<std::uintptr_t>(begin, object->dlpi_addr + segment.p_vaddr);
+    end = std::max<std::uintptr_t>(end, object->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+  }
+  if (begin <= objects.address && objects.address < end) {
+    objects.begin = begin;
+    objects.end = end;
+    objects.paths.emplace(objects.paths.begin(), object->dlpi_name);
+  } else {
+    objects.paths.emplace_back(object->dlpi_name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+const OpenMpLibrary& OpenMpLibrary::of(const void* caller) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(caller);
+  if (const OpenMpLibrary* known = find(address)) return *known;
+  OpenMpLibrary found;
+  if (!found.look_up_for(address)) {
+    message("no library has the OpenMP functions that the program calls; it cannot go on");
+    raw_syscall(SYS_exit_group, 127);
+  }
+  return add(found);
+}
+
+const OpenMpLibrary* OpenMpLibrary::find(std::uintptr_t caller) noexcept {
+  for (const Place& place : places) {
+    if (!place.is_filled.load(std::memory_order_acquire)) return nullptr;
+    if (place.library.begin_ <= caller && caller < place.library.end_) return &place.library;
+  }
+  return &places.back().library;
+}
+
+// No lock: a thread may get here with the loader's lock held, and another one wait for that.
+const OpenMpLibrary& OpenMpLibrary::add(const OpenMpLibrary& found) noexcept {
+  const std::size_t index = places_taken.fetch_add(1, std::memory_order_relaxed);
+  if (index >= kMaxLibraries) {
+    places_taken.store(kMaxLibraries, std::memory_order_relaxed);
+    while (!places.back().is_filled.load(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
+    return places.back().library;
+  }
+  places[index].library = found;
+  places[index].is_filled.store(true, std::memory_order_release);
+  return places[index].library;
+}
+
+bool OpenMpLibrary::look_up_for(std::uintptr_t caller) noexcept {
+  if (look_up(RTLD_NEXT)) {
+    end_ = UINTPTR_MAX;
+    return true;
+  }
+  Objects objects{.address = caller, .begin = 0, .end = 0, .paths = {}};
+  dl_iterate_phdr(take_object, &objects);
+  begin_ = objects.begin;
+  end_ = objects.end;
+  for (const std::string& path : objects.paths) {
+    // The main program has no name.
+    void* handle = dlopen(path.empty() ? nullptr : path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    if (look_up(handle)) return true;
+    dlclose(handle);
+  }
+  return false;
+}
+
+// False if it has none, or only ours.
+bool OpenMpLibrary::look_up(void* handle) noexcept {
+  for (std::size_t i = 0; i < kFunctions; ++i) {
+    void* found = dlsym(handle, kNames[i]);
+    const bool is_ours =
+        found != nullptr && object_of(found) == object_of(static_cast<const void*>(kNames.data()));
+    addresses_[i] = is_ours ? nullptr : found;
+  }
+  void* first = addresses_[k_GOMP_barrier];
+  if (first == nullptr) return false;
+  Dl_info library{};
+  if (dladdr(first, &library) == 0) return true;
+  // Never closed: the addresses stay good.
+  void* kept = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  has_other_callers_ = kept != nullptr && dlsym(kept, kOfOthers) != nullptr;
+  return true;
+}
+
+}  // namespace coz

@@ -1,0 +1,64 @@
+// The OpenMP library that a part of the program calls: the real functions behind our wrappers.
+//
+// Most programs have one, which dlsym(RTLD_NEXT) finds. But a plugin may load one for itself alone
+// (RTLD_LOCAL), and a process may have several copies: then a caller gets the one that its own
+// object is bound to, as without us.
+//
+// Each library is looked up as a whole, at its first call, which a thread makes that begins a
+// parallel region or is in none: others may wait for it with the loader's lock held. It then stays
+// loaded. In threads of the program, not in signal handlers: the look-up allocates.
+#ifndef LIBCOZ_KERNEL_OPENMP_LIBRARY_H
+#define LIBCOZ_KERNEL_OPENMP_LIBRARY_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+// clang-format off
+#define COZ_OPENMP_FUNCTIONS(X) \
+  X(GOMP_parallel) X(GOMP_parallel_reductions) X(GOMP_parallel_sections) \
+  X(GOMP_parallel_loop_static) X(GOMP_parallel_loop_dynamic) X(GOMP_parallel_loop_guided) \
+  X(GOMP_parallel_loop_nonmonotonic_dynamic) X(GOMP_parallel_loop_nonmonotonic_guided) \
+  X(GOMP_parallel_loop_runtime) X(GOMP_parallel_loop_nonmonotonic_runtime) \
+  X(GOMP_parallel_loop_maybe_nonmonotonic_runtime) \
+  X(GOMP_barrier) X(GOMP_barrier_cancel) X(GOMP_loop_end) X(GOMP_loop_end_cancel) \
+  X(GOMP_sections_end) X(GOMP_sections_end_cancel) \
+  X(GOMP_critical_start) X(GOMP_critical_end) \
+  X(GOMP_critical_name_start) X(GOMP_critical_name_end) \
+  X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull)
+// clang-format on
+
+namespace coz {
+
+class OpenMpLibrary {
+ public:
+  enum Function : std::size_t {
+#define COZ_NAME_FUNCTION(name) k_##name,
+    COZ_OPENMP_FUNCTIONS(COZ_NAME_FUNCTION)
+#undef COZ_NAME_FUNCTION
+        kFunctions
+  };
+
+  // Of the code at this address. Ends the process if there is none, since nobody can call it then.
+  static const OpenMpLibrary& of(const void* caller) noexcept;
+
+  // Does it also serve callers of LLVM's interface, who run their shares without our knowing?
+  bool has_other_callers() const noexcept { return has_other_callers_; }
+  void* address(Function function) const noexcept { return addresses_[function]; }
+
+ private:
+  static const OpenMpLibrary* find(std::uintptr_t caller) noexcept;
+  static const OpenMpLibrary& add(const OpenMpLibrary& found) noexcept;
+  bool look_up(void* handle) noexcept;
+  bool look_up_for(std::uintptr_t caller) noexcept;
+
+  // Of the object that calls it; all addresses for one that is for everybody.
+  std::uintptr_t begin_ = 0;
+  std::uintptr_t end_ = 0;
+  std::array<void*, kFunctions> addresses_{};
+  bool has_other_callers_ = false;
+};
+
+}  // namespace coz
+
+#endif  // LIBCOZ_KERNEL_OPENMP_LIBRARY_H
