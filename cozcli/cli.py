@@ -115,7 +115,8 @@ def _unknown(words: Sequence[str], parser: argparse.ArgumentParser) -> str:
     import difflib  # for which nobody waits but here
 
     near = difflib.get_close_matches(words[0].partition("=")[0], parser._option_string_actions, 1, 0.7)
-    return f"unrecognized arguments: {' '.join(words)}{f' (did you mean {near[0]}?)' if near else ''}"
+    guess = f" (did you mean {near[0]}?)" if near else ""
+    return f"unrecognized arguments: {' '.join(words)}{guess}"
 
 
 def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -52,9 +52,9 @@ struct DelayState {
   std::atomic<bool> blocked{false};
   // In a wait that the program has marked (COZ_PRE_BLOCK). It may spin, which is no work.
   std::atomic<bool> in_marked_wait{false};
-  // It may run tasks of others in such a wait; and others have made some (interpose/openmp.cpp).
+  // The thread may run OpenMP tasks in that wait; and the program has made some by now.
   std::atomic<bool> is_wait_with_tasks{false};
-  std::atomic<bool> runs_tasks{false};
+  std::atomic<bool> tasks_exist{false};
   // In a pause. A sample taken meanwhile does not show where the program is.
   std::atomic<bool> pausing{false};
   // The thread has a timer of its own (thread/young_timer.h). It is held in pauses and in calls
@@ -70,7 +70,7 @@ struct DelayState {
     busy.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     in_marked_wait.store(false, std::memory_order_relaxed);
-    runs_tasks.store(false, std::memory_order_relaxed);
+    tasks_exist.store(false, std::memory_order_relaxed);
     has_timer = false;
     timer_held.store(false, std::memory_order_relaxed);
     deferred.store(0, std::memory_order_relaxed);

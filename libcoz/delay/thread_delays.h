@@ -61,7 +61,7 @@ enum class WakeSource {
   kNone,      // the call did not block
 };
 
-// Whether a thread may run tasks of others in a marked wait.
+// Whether a thread may run tasks in a marked wait, as OpenMP's do.
 enum class MarkedWait { kIdle, kWithTasks };
 
 // What a call waits for: a lock, or anything else that is not a queue; or a condition, a semaphore
@@ -178,7 +178,7 @@ class ThreadDelays {
   }
   // In the signal handler: ends a marked wait in which the thread runs tasks.
   void end_wait_if_at_work() noexcept {
-    if (!state_.runs_tasks.load(std::memory_order_relaxed) || !is_in_marked_wait() ||
+    if (!state_.tasks_exist.load(std::memory_order_relaxed) || !is_in_marked_wait() ||
         !state_.is_wait_with_tasks.load(std::memory_order_relaxed) ||
         state_.busy.load(std::memory_order_relaxed)) {
       return;

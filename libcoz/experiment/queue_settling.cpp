@@ -115,14 +115,9 @@ std::vector<std::uint64_t> QueueSettling::tied_by(std::uint64_t waiter,
 }
 
 bool QueueSettling::is_waited_for(std::uint64_t thread) const {
-  Nanoseconds waited = 0;
-  for (const auto& [waiter, places] : places_) {
-    for (const auto& [place, wakers] : places) {
-      const auto found = wakers.find(thread);
-      if (found != wakers.end()) waited += found->second;
-    }
-  }
-  return static_cast<double>(waited) > kMinWait * static_cast<double>(observed_);
+  const auto found = waited_for_.find(thread);
+  return found != waited_for_.end() &&
+         static_cast<double>(found->second) > kMinWait * static_cast<double>(observed_);
 }
 
 bool QueueSettling::is_mutual(std::uint64_t place, std::uint64_t one, std::uint64_t other) const {
@@ -138,6 +133,7 @@ void QueueSettling::observe(std::uint32_t target, const FlowResult& half) {
     all_ran_ = 0;
     observed_ = 0;
     places_.clear();
+    waited_for_.clear();
   }
   observed_ += half.duration;
   for (const ThreadFlow& thread : half.threads) {
@@ -146,6 +142,7 @@ void QueueSettling::observe(std::uint32_t target, const FlowResult& half) {
     for (const ThreadFlow::Wait& wait : thread.waits) {
       if (wait.waker == 0) continue;
       places_[thread.thread][place_of(wait)][wait.waker] += wait.waited;
+      waited_for_[wait.waker] += wait.waited;
     }
   }
   const std::size_t groups = count_groups(half);

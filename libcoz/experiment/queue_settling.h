@@ -63,8 +63,9 @@ class QueueSettling {
   static constexpr double kMinUsual = 0.1;           // of the halves have the usual number or less
   static constexpr double kMinUnsteady = 0.15;       // of the halves of a slow target
 
-  // How long a thread has waited for others, by what it waited at: a role, or else an object.
+  // How long has been waited for each thread.
   using Wakers = std::map<std::uint64_t, Nanoseconds>;
+  // Of one waiter, by what it waited at: a role, or else an object.
   using Places = std::map<std::uint64_t, Wakers>;
 
   std::size_t count_groups(const FlowResult& flow) const;
@@ -82,6 +83,7 @@ class QueueSettling {
   Nanoseconds all_ran_ = 0;
   Nanoseconds observed_ = 0;                // the length of all halves
   std::map<std::uint64_t, Places> places_;  // of each waiter
+  Wakers waited_for_;                       // by all others
   std::deque<std::size_t> groups_;
   std::map<std::uint32_t, std::deque<std::size_t>> by_target_;
   Nanoseconds waited_ = 0;

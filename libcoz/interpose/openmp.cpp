@@ -81,16 +81,12 @@ thread_local constinit Region* current_region __attribute__((tls_model("initial-
 
 std::atomic<bool> makes_tasks{false};
 
-void leave_for_tasks(ThreadDelays& delays) noexcept {
-  if (delays.is_in_marked_wait()) delays.after_blocking(WakeSource::kNone, kNoObject);
-}
-
 // A thread that waits now may run the task, and is at work then: its next sample ends its wait.
 void before_first_task() noexcept {
   if (makes_tasks.exchange(true)) return;
   const Session* session = Session::active();
   if (session == nullptr) return;
-  session->shared.threads.for_each([](ThreadState& thread) { thread.delay.runs_tasks = true; });
+  session->shared.threads.for_each([](ThreadState& thread) { thread.delay.tasks_exist = true; });
 }
 
 // The last thread to arrive did not wait.
@@ -104,7 +100,9 @@ void arrive_at(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
   if (makes_tasks.load()) return;
   delays.before_marked_wait(MarkedWait::kWithTasks);
   // Another thread may have made the first task just now, and not have seen this one wait.
-  if (makes_tasks.load()) leave_for_tasks(delays);
+  if (makes_tasks.load() && delays.is_in_marked_wait()) {
+    delays.after_blocking(WakeSource::kNone, kNoObject);
+  }
 }
 
 void leave(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
@@ -173,11 +171,15 @@ COZ_WRAPPER_PART auto meet(const OpenMpLibrary& library, Meet meet_others) {
 }
 
 // `name`: nullptr for the critical sections without one.
+std::uintptr_t critical_section(void* const* name) noexcept {
+  return own_key(reinterpret_cast<std::uintptr_t>(name) ^ 0xe7a8d5c3U);
+}
+
 template <typename Lock>
 COZ_WRAPPER_PART void enter_critical(void* const* name, Lock lock) {
   auto delays = Session::current_delays();
   if (!delays || current_region == nullptr) return lock();
-  const std::uintptr_t object = own_key(reinterpret_cast<std::uintptr_t>(name) ^ 0xe7a8d5c3U);
+  const std::uintptr_t object = critical_section(name);
   delays->settle();
   delays->before_marked_wait();
   lock();
@@ -189,9 +191,8 @@ COZ_WRAPPER_PART void enter_critical(void* const* name, Lock lock) {
 template <typename Unlock>
 COZ_WRAPPER_PART void leave_critical(void* const* name, Unlock unlock) {
   auto delays = Session::current_delays();
-  const std::uintptr_t object = own_key(reinterpret_cast<std::uintptr_t>(name) ^ 0xe7a8d5c3U);
   if (delays && current_region != nullptr) {
-    delays->before_waking(object, ReleaseTime::kNoted);
+    delays->before_waking(critical_section(name), ReleaseTime::kNoted);
   }
   unlock();
 }

@@ -71,7 +71,10 @@ const OpenMpLibrary& OpenMpLibrary::of(const void* caller) noexcept {
   if (const OpenMpLibrary* known = find(address)) return *known;
   OpenMpLibrary found;
   if (!found.look_up_for(address)) {
-    message("no library has the OpenMP functions that the program calls; it cannot go on");
+    message(
+        "no library has the OpenMP functions that the program calls, so that it ends here; name "
+        "its "
+        "OpenMP library in LD_PRELOAD");
     raw_syscall(SYS_exit_group, 127);
   }
   return add(found);
@@ -89,7 +92,6 @@ const OpenMpLibrary* OpenMpLibrary::find(std::uintptr_t caller) noexcept {
 const OpenMpLibrary& OpenMpLibrary::add(const OpenMpLibrary& found) noexcept {
   const std::size_t index = places_taken.fetch_add(1, std::memory_order_relaxed);
   if (index >= kMaxLibraries) {
-    places_taken.store(kMaxLibraries, std::memory_order_relaxed);
     while (!places.back().is_filled.load(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
     return places.back().library;
   }

@@ -35,6 +35,19 @@ def line_with(name, text):
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
+@pytest.fixture
+def of_text(tmp_path):
+    """of_text(TEXT, FLAG...): a program of this text."""
+
+    def compile_program(text, *flags):
+        source, program = tmp_path / "program.c", str(tmp_path / "program")
+        source.write_text(text)
+        subprocess.run(["gcc", "-g", *flags, "-o", program, str(source)], check=True)
+        return program
+
+    return compile_program
+
+
 def test_two_blocks_with_the_lines_that_asked_for_them():
     status, answer = accesses(kernel("convolution"), "60")
     assert status == 0, answer
@@ -68,10 +81,9 @@ def test_a_static_variable_and_one_on_the_stack():
     assert {found[0]["load"]["kind"], found[0]["store"]["kind"]} == {"static", "stack"}
 
 
-def test_static_arrays_behind_the_files_mapping_and_variables_with_a_home(tmp_path):
+def test_static_arrays_behind_the_files_mapping_and_variables_with_a_home(of_text):
     """The array is in pages of .bss alone; `i` lies for some instructions where `x` is at home."""
-    source = tmp_path / "behind.c"
-    source.write_text(
+    program = of_text(
         "static char before[65536];\n"
         "static volatile unsigned long table[4096] __attribute__((aligned(4096)));\n"
         "int main(int count, char **words) {\n"
@@ -80,10 +92,9 @@ def test_static_arrays_behind_the_files_mapping_and_variables_with_a_home(tmp_pa
         "  const unsigned long at = ((unsigned long)&x & 4095) / 8;\n"
         "  for (long i = 0; i < 40000000; i++) { x = i; sum += table[at]; sum += table[at + 512]; }\n"
         "  return before[sum & 65535] + (count > 9 ? words[0][0] : 0);\n"
-        "}\n"
+        "}\n",
+        "-O2",
     )
-    program = str(tmp_path / "behind")
-    subprocess.run(["gcc", "-O2", "-g", "-o", program, str(source)], check=True)
     _, answer = accesses(program)
     found = [pair for pair in answer["pairs"] if pair["count"] > 50]
     assert found, answer
@@ -91,10 +102,9 @@ def test_static_arrays_behind_the_files_mapping_and_variables_with_a_home(tmp_pa
     assert {pair["store"]["name"] for pair in found} == {"x of main"}
 
 
-def test_blocks_that_are_allocated_while_the_program_is_taken_through_its_instructions(tmp_path):
+def test_blocks_that_are_allocated_while_the_program_is_taken_through_its_instructions(of_text):
     """It waits nearly always, so that each burst begins before two allocations."""
-    source = tmp_path / "allocating.c"
-    source.write_text(
+    program = of_text(
         "#include <stdlib.h>\n"
         "#include <unistd.h>\n"
         "int main(void) {\n"
@@ -109,10 +119,9 @@ def test_blocks_that_are_allocated_while_the_program_is_taken_through_its_instru
         "    usleep(1000);\n"
         "  }\n"
         "  return sum != 0;\n"
-        "}\n"
+        "}\n",
+        "-O1",
     )
-    program = str(tmp_path / "allocating")
-    subprocess.run(["gcc", "-O1", "-g", "-o", program, str(source)], check=True)
     _, answer = accesses(program)
     first = answer["pairs"][0]
     assert first["count"] > 200, answer

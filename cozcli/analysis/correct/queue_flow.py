@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from cozcli.analysis.correct.protocol import Context
-from cozcli.analysis.input.flows import Half, RunFlows, Stretch, flows_by_run
+from cozcli.analysis.input.flows import Half, Pairs, RunFlows, Stretch, flows_by_run
 from cozcli.analysis.input.series import Series
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats
@@ -252,24 +252,25 @@ def _flows_of_stages(
     ran = sum(stretch.ran.get(passing, 0.0) for stretch in stretches)
     if not visits or not ran:
         return {}
+    pairs = [stretch.pairs(stages) for stretch in stretches]
     found = {passing: StageFlow(_ran(passing), ran / visits)}
     reached = [passing]
     for known in reached:
         for stage in stages:
             if stage in found:
                 continue
-            if flow := _flow_by(stretches, stages, stage, known, found[known]):
+            if flow := _flow_by(stretches, pairs, stage, known, found[known]):
                 found[stage] = flow
                 reached.append(stage)
     return found
 
 
 def _flow_by(
-    stretches: Sequence[Stretch], at_work: Sequence[int], stage: int, known: int, flow: StageFlow
+    stretches: Sequence[Stretch], pairs: Sequence[Pairs], stage: int, known: int, flow: StageFlow
 ) -> StageFlow | None:
-    """Between two moments at which one waits for the other, both pass as many items."""
-    at = [i for i, stretch in enumerate(stretches) if stretch.waits_for(stage, known, at_work)]
-    back = [i for i, stretch in enumerate(stretches) if stretch.waits_for(known, stage, at_work)]
+    """Between two moments at which one waits for the other, both pass as many items. pairs: by stretch."""
+    at = [i for i, waits in enumerate(pairs) if (stage, known) in waits]
+    back = [i for i, waits in enumerate(pairs) if (known, stage) in waits]
     spans = [_span(stretches, moments) for moments in (at, back) if moments]
     length = sum(stretch.flow.duration for stretch in stretches)
     if not spans or max(map(_duration, spans)) < MIN_SPAN * length:
@@ -311,11 +312,12 @@ def _stages_apart(
     stretches: Sequence[Stretch], stages: Sequence[int], flows: Mapping[int, StageFlow]
 ) -> list[int]:
     """Stages that waited for one of the others at some time, too seldom to know their flow."""
-
-    def waits(a: int, b: int) -> bool:
-        return any(s.waits_for(a, b, stages) or s.waits_for(b, a, stages) for s in stretches)
-
-    return [stage for stage in stages if stage not in flows and any(waits(stage, known) for known in flows)]
+    pairs = {pair for stretch in stretches for pair in stretch.pairs(stages)}
+    return [
+        stage
+        for stage in stages
+        if stage not in flows and any((stage, other) in pairs or (other, stage) in pairs for other in flows)
+    ]
 
 
 def _share_tied(halves: Sequence[Half], stage: int, passing: int) -> float:

@@ -22,6 +22,8 @@ MIN_WAIT = 0.03
 MAX_MUTUAL = 0.25
 #: Not a thread: nobody knows who ended the wait.
 UNKNOWN = 0
+#: Of stages: who waited, and for whom.
+Pairs = set[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,12 @@ class Stretch:
             tied |= grown
         return frozenset(tied)
 
-    def waits_for(self, waiter: int, waker: int, stages: Collection[int]) -> bool:
-        """Does the one stage wait for the other, maybe through some that are not among `stages`?"""
-        if (waiter, waker) in self.waits:
-            return True
-        seen = {waiter}
-        while grown := {b for a, b in self.waits if a in seen and (a == waiter or a not in stages)} - seen:
-            seen |= grown
-        return waker in seen
+    def pairs(self, stages: Collection[int]) -> Pairs:
+        """Who waited for whom, also through stages that are not among `stages`."""
+        found = {pair for pair, waited in self.waits.items() if waited > 0}
+        while grown := {(a, d) for a, b in found if b not in stages for c, d in self.waits if c == b} - found:
+            found |= grown
+        return found
 
     def visits(self, point: str) -> int:
         """Visits to a throughput point."""
