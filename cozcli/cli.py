@@ -32,6 +32,8 @@ COMMANDS = {
 }
 #: Commands after whose options a program may stand, with arguments that are not for us.
 _WITH_PROGRAM = ("run", "lines", "doctor", "amp", "compare", "bias", "layout")
+#: Of these, commands whose program may stand without a separator: `--` can then be an argument of its own.
+_WITHOUT_SEPARATOR = ("compare", "bias", "layout")
 _NEGATIVE = re.compile("-[.0-9]")
 _SEPARATORS = ("---", "--")
 
@@ -126,8 +128,9 @@ def separate_program(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
         What is coz's, and the program with its arguments (empty without a separator).
     """
     if arguments and arguments[0] in _WITH_PROGRAM:
+        separators = _SEPARATORS[:1] if arguments[0] in _WITHOUT_SEPARATOR else _SEPARATORS
         for index, argument in enumerate(arguments):
-            if argument in _SEPARATORS:
+            if argument in separators:
                 return list(arguments[:index]), list(arguments[index + 1 :])
     return list(arguments), []
 

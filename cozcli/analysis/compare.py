@@ -1,9 +1,10 @@
 """What changed between two profiles, target by target, and which of it is more than chance.
 
-Two results are of the same target if location, function, progress point and kind agree. Results without such
-a partner are matched by file and function, in order of their line numbers, where there are as many on either
-side: an edit above a function moves its lines. If the profiles share no file, as after builds in different
-folders, paths count from the folder that each profile's lines share.
+Two results are of the same target if location, function, progress point, kind and load agree. Results without
+such a partner are matched by file and function, in order of their line numbers, where there are as many on
+either side: an edit above a function moves its lines. If the profiles share no file, as after builds in
+different folders, paths count from the folder that each profile's lines share. Loads that are parts of a
+measured interval hardly ever agree to the nanosecond: as many of about the same size are the same ones.
 
 The interval of a difference comes from the two intervals (MOVER: Zou and Donner 2008). Its lower half is the
 root of the sum of squares of A's upper half and B's lower half, and likewise the upper one. This needs no
@@ -14,9 +15,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import basename
+from types import MappingProxyType
 
 from cozcli.analysis import messages
 from cozcli.analysis.estimate.shape import effect_at
@@ -34,6 +36,8 @@ from cozcli.profile.records import ThroughputPoint
 COMPARED = (0.25, 0.50, 0.75)
 #: Companions save no more than this part of a period; if slopes say so, they are wrong.
 MAX_SAVED = 0.5
+#: Loads are the same only if neither speeds arrivals up by more than this times the other.
+MAX_LOAD_RATIO = 1.25
 #: Of the changes marked as certain, the part that may be chance.
 MAX_FALSE_CHANGES = 1 - LEVEL
 
@@ -177,14 +181,15 @@ def _p_no_change(found: Difference) -> float:
     return 2 * normal_tail(abs(change.value) / half * normal_quantile(0.5 + LEVEL / 2))
 
 
-def _rank(change: Change) -> tuple[bool, float, float, str, str, str]:
-    found = change.slope.change
+def _rank(change: Change) -> tuple[bool, float, float, str, str, str, int]:
+    found, after = change.slope.change, change.after
     sure = max(found.low, -found.high, 0.0)
-    return (not change.certain, -sure, -abs(found.value), *change.after.key)
+    return (not change.certain, -sure, -abs(found.value), *after.key, after.arrival_speedup)
 
 
-def _rank_alone(result: LineResult) -> tuple[bool, float, str, str, str]:
-    return (Mark.FEW_DATA in result.marks, -max(impact(result), 0.0), *result.key)
+def _rank_alone(result: LineResult) -> tuple[bool, float, str, str, str, int]:
+    has_few_data = Mark.FEW_DATA in result.marks
+    return (has_few_data, -max(impact(result), 0.0), *result.key, result.arrival_speedup)
 
 
 def baseline_periods(runs: Sequence[Run], results: Sequence[LineResult] = ()) -> dict[str, float]:
@@ -193,8 +198,10 @@ def baseline_periods(runs: Sequence[Run], results: Sequence[LineResult] = ()) ->
     What companions saved meanwhile is put back, by the slopes of `results`.
     """
     visits, elapsed = defaultdict[str, int](int), defaultdict[str, float](float)
-    slopes = {(r.location, r.point): r.slope for r in results if r.kind == THROUGHPUT}
+    of_throughput = [r for r in results if r.kind == THROUGHPUT]
+    slopes = {(r.arrival_speedup, r.location, r.point): r.slope for r in of_throughput}
     for run in runs:
+        load = run.arrival_speedup
         for record in run.experiments:
             if record.speedup > 0:
                 continue
@@ -202,7 +209,7 @@ def baseline_periods(runs: Sequence[Run], results: Sequence[LineResult] = ()) ->
                 if isinstance(point, ThroughputPoint):
                     saved = sum(
                         companion.speedup
-                        * slopes.get((run.targets[companion.number].location, point.name), 0.0)
+                        * slopes.get((load, run.targets[companion.number].location, point.name), 0.0)
                         for companion in record.companions
                         if companion.number in run.targets
                     )
@@ -213,7 +220,9 @@ def baseline_periods(runs: Sequence[Run], results: Sequence[LineResult] = ()) ->
 
 # Matching
 
-Key = tuple[str, str, str, str]
+Key = tuple[str, str, str, str, int]
+#: Arrival speedups of the first profile by those of the second; others are the same in both.
+NO_LOADS: Mapping[int, int] = MappingProxyType({})
 Pair = tuple[LineResult, LineResult, bool]
 
 
@@ -226,18 +235,30 @@ def _match(
             common_directory([r.location for r in before]),
             common_directory([r.location for r in after]),
         )
+    loads = _common_loads(before, after)
     left = {_exact(r, prefixes[0]): r for r in before}
-    right = {_exact(r, prefixes[1]): r for r in after}
+    right = {_exact(r, prefixes[1], loads): r for r in after}
     pairs: list[Pair] = [(left[key], right[key], False) for key in left if key in right]
     left_alone = _by_function([r for key, r in left.items() if key not in right], prefixes[0])
-    right_alone = _by_function([r for key, r in right.items() if key not in left], prefixes[1])
+    right_alone = _by_function([r for key, r in right.items() if key not in left], prefixes[1], loads)
     for key in [key for key in left_alone if len(left_alone[key]) == len(right_alone.get(key, ()))]:
         pairs += [(a, b, True) for a, b in zip(left_alone.pop(key), right_alone.pop(key), strict=True)]
     return pairs, _flat(left_alone), _flat(right_alone)
 
 
-def _exact(result: LineResult, prefix: str) -> tuple[str, str, str, str, str]:
+def _common_loads(before: Sequence[LineResult], after: Sequence[LineResult]) -> dict[int, int]:
+    """Arrival speedups of the first profile, by those of the second that are the same load."""
+    first, second = (sorted({r.arrival_speedup for r in of if r.arrival_speedup}) for of in (before, after))
+    pairs = list(zip(first, second, strict=False))
+    are_same = len(first) == len(second) and all(max(p) <= MAX_LOAD_RATIO * min(p) for p in pairs)
+    return {b: a for a, b in pairs} if are_same else {}
+
+
+def _exact(
+    result: LineResult, prefix: str, loads: Mapping[int, int] = NO_LOADS
+) -> tuple[int, str, str, str, str, str]:
     return (
+        loads.get(result.arrival_speedup, result.arrival_speedup),
         result.target,
         shorten(result.location, prefix),
         result.function.partition("(")[0],
@@ -246,14 +267,17 @@ def _exact(result: LineResult, prefix: str) -> tuple[str, str, str, str, str]:
     )
 
 
-def _by_function(results: Sequence[LineResult], prefix: str) -> dict[Key, list[LineResult]]:
-    """Lines by file, function, point and kind, in order of line number; other targets have none."""
+def _by_function(
+    results: Sequence[LineResult], prefix: str, loads: Mapping[int, int] = NO_LOADS
+) -> dict[Key, list[LineResult]]:
+    """Lines by file, function, point, kind and load, in order of line number; other targets have none."""
     found: defaultdict[Key, list[LineResult]] = defaultdict(list)
     for result in results:
         is_line = result.target == "line" and bool(result.function)
         file = shorten(_path(result.location), prefix) if is_line else result.location
         function = result.function.partition("(")[0] if is_line else "\0" + result.target
-        found[file, function, result.point, result.kind].append(result)
+        load = loads.get(result.arrival_speedup, result.arrival_speedup)
+        found[file, function, result.point, result.kind, load].append(result)
     return {key: sorted(members, key=_number) for key, members in found.items()}
 
 

@@ -14,7 +14,7 @@ from cozcli.commands import values
 from cozcli.commands.plot import SUFFIXES
 from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
-from cozcli.compare.sides import program_path
+from cozcli.compare.sides import one_program, program_path
 from cozcli.errors import CozError
 from cozcli.status_row import StatusRow
 
@@ -61,7 +61,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Measure, print, draw."""
-    command = options.own or options.program
+    command = one_program(options.own, options.program)
     if not command:
         raise CozError(messages.no_program())
     if options.plot is not None and Path(options.plot).suffix.lower() not in SUFFIXES:

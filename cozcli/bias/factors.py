@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from cozcli.compare.design import STACK_STEP, Layout
 from cozcli.compare.layouts import Arranger
+from cozcli.compare.memory_layouts import HEAP, HEAP_SEED, STACK_SEED
 from cozcli.compare.trial import Side
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan
 from cozcli.launch.runtime_library import preload
@@ -27,6 +28,10 @@ FACTORS = ("environment", "stack", "heap", "code", "aslr")
 SIZES = range(0, 8192, STACK_STEP)
 _ADDR_NO_RANDOMIZE = 0x0040000
 _ASK = 0xFFFFFFFF
+_MODES = {False: "offset", True: "shuffle,offset"}
+_DIGITS = 10
+#: Makes up for the shorter mode.
+_FILLING = "coz_heap_filling"
 #: So many seeds have as many digits as `ORIGINAL` has characters.
 _CODE_SEEDS = 10 ** len(ORIGINAL)
 
@@ -45,18 +50,23 @@ class Place(NamedTuple):
 
 
 class HeapLibrary(NamedTuple):
-    """Moves stacks and blocks of the heap."""
+    """Moves stacks and blocks of the heap. Variables are equally long in all runs, or they would move the
+    stack: those that a place has no use for get names that nothing reads.
+    """
 
     library: Path
 
     def arrange(self, environment: dict[str, str], place: Place) -> None:
         """Loaded in every run, so that its own cost is in all of them."""
         preload(environment, self.library)
-        if place.heap is not None:
-            environment["COZ_HEAP"] = "shuffle,offset" if place.shuffled else "offset"
-            environment["COZ_HEAP_SEED"] = str(place.heap)
-        if place.stack is not None:
-            environment["COZ_STACK_SEED"] = str(place.stack)
+        mode = _MODES[place.shuffled]
+        environment[_FILLING] = "x" * (len(_MODES[True]) - len(mode))
+        for name, value, is_used in (
+            (HEAP, mode, place.heap is not None),
+            (HEAP_SEED, f"{place.heap or 0:0{_DIGITS}}", place.heap is not None),
+            (STACK_SEED, f"{place.stack or 0:0{_DIGITS}}", place.stack is not None),
+        ):
+            environment[name if is_used else name.lower()] = value
 
 
 class CodeLibrary(NamedTuple):

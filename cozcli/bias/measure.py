@@ -41,6 +41,8 @@ class Runner:
         self._command, self._movers, self._stdin = command, movers, stdin
         #: Runs that were made, and those of them that were made again.
         self.runs = self.repeated = 0
+        #: By Ctrl-C, after which nothing more is run.
+        self.interrupted = False
 
     def trial(self, place: Place) -> Trial:
         """One run that was not disturbed, if the machine allows it.
@@ -85,6 +87,7 @@ def measure(runner: Runner, plan: Plan, watch: Callable[[int], None]) -> list[Me
     except KeyboardInterrupt:
         if complete < MIN_ROUNDS * plan.runs() // plan.rounds:
             raise
+        runner.interrupted = True
     runs, times = runs[:complete], times[:complete]
     return [Measured(*pair) for pair in zip(runs, without_drift(runs, np.array(times)), strict=True)]
 

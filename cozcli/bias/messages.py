@@ -45,6 +45,15 @@ def disturbed(repeated: int, runs: int) -> Problem:
     )
 
 
+def interrupted(rounds: int) -> Problem:
+    """Ctrl-C, but enough rounds."""
+    return Problem(
+        f"the study was interrupted after {rounds} rounds: not all slow places were tried again, so that "
+        "there may be others.",
+        "let it run to its end, or give it less time (--duration).",
+    )
+
+
 def left_out(factors: str) -> Problem:
     """libcoz-heap.so is not installed."""
     return Problem(

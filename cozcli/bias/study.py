@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,17 +71,16 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     rounds = len(measured) * plan.rounds // plan.runs()
     doubts: list[Problem] = [stay] if stay else []
     sizes = by_level(measured, "environment")
-    seconds = runner.trial(Place()).wall
     helper = installation.helper if question.names else None
-    named = movers._replace(code=movers.code._replace(unmoved=True)) if movers.code else movers
-    objects = Objects(question.command, named, question.stdin, seconds, helper)
-    aliasing = _slow_places(question, runner, plan, sizes, objects, watch)
+    aliasing, unnamed = _aliasing(question, runner, plan, sizes, helper, movers, watch)
     factors = _factors(measured, plan.factors, question.seed)
     default = statistics.median(by_level(measured, "default")[0])
     layouts = [statistics.median(times) - default for times in by_level(measured, "random").values()]
     verdict, randomise = verdict_of(factors, aliasing, question.margin)
     middle = statistics.median(statistics.median(times) for times in sizes.values())
     sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
+    if runner.interrupted:
+        doubts.append(messages.interrupted(rounds))
     if len(plan.sizes) < len(SIZES):
         doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
     if movers.heap is None:
@@ -100,7 +99,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         runs=runner.runs,
         seconds=time.monotonic() - begin,
     )
-    return Answer(bias, randomised, [*doubts, *objects.doubts])
+    return Answer(bias, randomised, [*doubts, *unnamed])
 
 
 def _plan(question: Question, movers: Movers, runner: Runner, randomised: bool) -> Plan:
@@ -130,6 +129,32 @@ def _factors(measured: Sequence[Measured], names: Sequence[str], seed: int) -> l
     return found
 
 
+def _aliasing(
+    question: Question,
+    runner: Runner,
+    plan: Plan,
+    sizes: dict[int, list[float]],
+    helper: Path | None,
+    movers: Movers,
+    watch: Callable[[int, int], None],
+) -> tuple[list[Aliasing], Sequence[Problem]]:
+    """Slow places, and what kept them from being named. Ctrl-C ends it with those that are known."""
+    found: list[Aliasing] = []
+    doubts: Sequence[Problem] = []
+    if runner.interrupted:
+        return found, doubts
+    try:
+        seconds = runner.trial(Place()).wall
+        named = movers._replace(code=movers.code._replace(unmoved=True)) if movers.code else movers
+        objects = Objects(question.command, named, question.stdin, seconds, helper)
+        for each in _slow_places(question, runner, plan, sizes, objects, watch):
+            found.append(each)
+        doubts = objects.doubts
+    except KeyboardInterrupt:
+        runner.interrupted = True
+    return found, doubts
+
+
 def _slow_places(
     question: Question,
     runner: Runner,
@@ -137,28 +162,24 @@ def _slow_places(
     sizes: dict[int, list[float]],
     objects: Objects,
     watch: Callable[[int, int], None],
-) -> list[Aliasing]:
+) -> Iterator[Aliasing]:
     def count() -> None:
         watch(runner.runs, runner.runs + 1)
 
-    found = []
     tried = spikes.candidates(sizes, question.margin)
     for each in spikes.test(runner, tried, plan.sizes, question.seed, count):
         if each.is_slow(question.margin):
             peak = each.candidate.peak
             names = objects.at(Place(peak), Place(peak + spikes.MOVED * 2))
             remedy = f"With the stack {spikes.distance(each.candidate)} bytes further"
-            found.append(
-                Aliasing("environment", peak, each.slowdown, each.p, names.pairs, remedy, each.moved)
-            )
+            yield Aliasing("environment", peak, each.slowdown, each.p, names.pairs, remedy, each.moved)
     if "heap" in plan.factors:
         heap = test_heap(runner, question.seed, count)
         if heap.is_slow(question.margin):
             names = objects.of_heap(Place())
-            found.append(
-                Aliasing("heap", names.residue, heap.default, heap.default.p, names.pairs, _HEAP_REMEDY, None)
+            yield Aliasing(
+                "heap", names.residue, heap.default, heap.default.p, names.pairs, _HEAP_REMEDY, None
             )
-    return found
 
 
 def _is_randomised() -> bool:

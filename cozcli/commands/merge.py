@@ -35,5 +35,5 @@ def execute(options: argparse.Namespace) -> int:
     done = f"{count(len(profile.runs), 'run')} with {count(experiments, 'experiment')}"
     print(f"coz: {done} in {printable(options.output)}", file=sys.stderr)
     for line in describe_ranks(profile.runs):
-        print(line)
+        shared.write(f"{line}\n")
     return 0

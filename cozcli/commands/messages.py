@@ -99,6 +99,15 @@ def threshold_not_measured(threshold: str) -> Problem:
     )
 
 
+def threshold_beyond_curves(threshold: str) -> Problem:
+    """It asks for a larger speedup than was tried."""
+    return Problem(
+        f"the threshold {threshold!r} is not checked: no such speedup was measured, nor a larger one. It "
+        "counts as not exceeded.",
+        "name a speedup within the curves, or profile with larger --speedups.",
+    )
+
+
 def threshold_unknown(threshold: str, locations: Sequence[str], points: Sequence[str]) -> Problem:
     """It names nothing that the profile has, perhaps a misspelt or moved line: a gate that never fails."""
     return Problem(

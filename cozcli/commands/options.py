@@ -182,3 +182,4 @@ def write(text: str) -> None:
     """Write text to standard output, whatever the locale's encoding can hold."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
+    sys.stdout.flush()

@@ -79,7 +79,7 @@ def execute(options: argparse.Namespace) -> int:
     shared.require_packages(*PACKAGES, "matplotlib")
     if drawer := drawer_of(options.files or [shared.DEFAULT_PROFILE]):
         drawer(str(output), options.theme)
-        print(printable(str(output)), flush=True)
+        shared.write(f"{printable(str(output))}\n")
         return 0
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
@@ -104,7 +104,7 @@ def execute(options: argparse.Namespace) -> int:
     left_out = len(analysis.results) - len(shown)
     with writing(options.output) as temporary:
         write_figure(replace(analysis, results=shown), temporary, left_out, theme_named(options.theme))
-    print(printable(str(output)), flush=True)
+    shared.write(f"{printable(str(output))}\n")
     if rest:
         print(f"coz: not drawn: {describe_rest(rest)}", file=sys.stderr)
     if len(shown) < len(wanted):

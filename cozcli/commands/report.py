@@ -74,7 +74,11 @@ def execute(options: argparse.Namespace) -> int:
     analysis = analyse(profile, result_filter)
     shared.write(_make_report(options).render(analysis))
     shared.print_warnings(analysis.warnings)
-    return _exit_status(options.fail_if, analysis, profile.runs)
+    if not options.fail_if:
+        return 0
+    # Thresholds hold for all results, whichever are shown.
+    whole = analysis if result_filter == ResultFilter() else analyse(profile)
+    return _exit_status(options.fail_if, whole, profile.runs)
 
 
 def print_table(options: argparse.Namespace) -> int:
@@ -130,6 +134,8 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
             print(f"coz: {printable(_excess(verdict))}", file=sys.stderr)
         elif verdict.unfit and verdict.looked_at == verdict.unfit:
             shared.print_warnings([messages.threshold_without_data(threshold.text)])
+        elif verdict.is_beyond_curves:
+            shared.print_warnings([messages.threshold_beyond_curves(threshold.text)])
         elif verdict.looked_at == 0:
             points = known_points(analysis)
             if threshold.point in ("", *points) and is_sampled(threshold, runs):

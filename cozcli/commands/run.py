@@ -120,9 +120,10 @@ def _profile(
     if not names:
         refuse_sanitized(program)
     installation = find_installation()
-    classic = None if options.format == "coz" else ClassicOutput(options.output, options.format)
-    if classic is not None:
+    follows = joint is not None and joint.follows
+    if options.format != "coz":  # in all ranks
         options.companions = 0.0
+    classic = None if options.format == "coz" or follows else ClassicOutput(options.output, options.format)
     output = open_output(options.output if classic is None else str(classic.measured))
     try:
         seed = random_seed() if options.seed is None else options.seed

@@ -83,7 +83,7 @@ def execute(options: argparse.Namespace) -> int:
         write_page(page, options.output, options.force)
     except NotOurPageError:
         raise CozError(messages.not_our_page(options.output)) from None
-    print(printable(str(output)), flush=True)
+    shared.write(f"{printable(str(output))}\n")
     for profile in profiles:
         shared.print_warnings(profile.analysis.warnings)
     if len(page) > LARGE:

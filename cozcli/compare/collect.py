@@ -29,7 +29,7 @@ _MAX_REPLACED = 0.5
 class Plan(NamedTuple):
     """How to measure. pairs: how many, at most; precision: half of the interval, as a fraction, that is
     enough; metric: the one that precision is about. warm_ups: runs of each side before anything counts.
-    instruments: for metrics that need them.
+    instruments: for metrics that need them. memory: is peak memory among them?
     """
 
     pairs: int
@@ -41,6 +41,7 @@ class Plan(NamedTuple):
     stdin: str
     check_output: bool
     instruments: Sequence[Instrument] = ()
+    memory: bool = False
 
 
 #: What one run of each side took, in the order of the sides.
@@ -121,7 +122,7 @@ class Collector:
 
     def _run(self, side: int, layout: Layout | None) -> Trial:
         plan = self._plan
-        trial = run(self._sides[side], layout, plan.stdin, plan.check_output, plan.instruments)
+        trial = run(self._sides[side], layout, plan.stdin, plan.check_output, plan.instruments, plan.memory)
         if self._outputs:
             self._outputs.see(side, trial.output)
         return trial

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from cozcli.commands import options as shared
 from cozcli.compare import PACKAGES, messages
 from cozcli.compare.drawing import Table, check_page, check_picture, draw
 from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
-from cozcli.compare.gate import STATUS_GATE
+from cozcli.compare.gate import gates
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
 from cozcli.compare.options import add_options
@@ -26,9 +25,9 @@ from cozcli.status_row import StatusRow
 
 if TYPE_CHECKING:
     from cozcli.compare.collect import Collected, Plan
-    from cozcli.compare.report import Comparison, Report
+    from cozcli.compare.report import Report
 
-#: In seconds of processor time: below, the start of the process is a large part.
+#: In seconds: below, the start of the process is a large part.
 _SHORT = 0.01
 
 
@@ -54,15 +53,14 @@ def execute(options: argparse.Namespace) -> int:
         check_picture(options.plot)
     if options.html:
         check_page(options.html)
+    if options.layout == "none" and (options.heap not in (None, SYSTEM) or options.stack != SYSTEM):
+        options.parser.error("--layout none moves nothing: leave it out to use --heap or --stack")
     if options.suite:
         from cozcli.compare.suite import command as suite
 
         return suite.execute(options)
     if options.import_hyperfine:
         from cozcli.compare import imported
-
-        if options.html:
-            options.parser.error("--html shows runs of coz compare: leave it out with --import-hyperfine")
 
         return imported.execute(options)
     from cozcli.compare import report as reports
@@ -71,8 +69,6 @@ def execute(options: argparse.Namespace) -> int:
 
     if (options.profile is None) != (options.line is None):
         options.parser.error("--profile and --line go together")
-    if options.layout == "none" and (options.heap not in (None, SYSTEM) or options.stack != SYSTEM):
-        options.parser.error("--layout none moves nothing: leave it out to use --heap or --stack")
     prediction = None if options.profile is None else predict(options.profile, options.line)
     check_input(options.input)
     choose_processors(options.cpus)
@@ -88,7 +84,7 @@ def execute(options: argparse.Namespace) -> int:
     pairs = len(collected.blocks)
     if pairs < MIN_PAIRS:
         raise CozError(messages.too_few_pairs(pairs, MIN_PAIRS), 130)
-    fixed = None if collected.interrupted else _fixed(sides[:2], plan, options.fixed_pairs)
+    fixed, left_out = (None, None) if collected.interrupted else _fixed(sides[:2], plan, options.fixed_pairs)
     report = reports.Report(
         sides,
         plan,
@@ -106,8 +102,8 @@ def execute(options: argparse.Namespace) -> int:
         draw(json.loads(reports.render_json(report)), options.plot)
     if options.html:
         write_html(report, options.html)
-    shared.print_warnings([*([stay] if stay else []), *_doubts(report)])
-    return _gates(options, report.comparisons[0])
+    shared.print_warnings([*(each for each in (stay, left_out) if each), *_doubts(report)])
+    return gates(options, [("", report.comparisons[0].estimate)], metrics[0].more_is_better)
 
 
 def write_html(report: Report, path: str) -> None:
@@ -152,24 +148,22 @@ def _doubts(report: Report) -> list[Problem]:
     half = half_width(collected.pairs(plan.metric))
     if plan.precision is not None and half > plan.precision and not collected.interrupted:
         doubts.append(messages.imprecise(half, plan.precision, pairs))
-    cpu = statistics.median(trial.cpu for block in collected.blocks for trial in block)
-    if cpu < _SHORT:
-        doubts.append(messages.short_runs(cpu))
+    if plan.metric.name in ("cpu", "wall"):
+        usual = statistics.median(plan.metric.value(trial) for block in collected.blocks for trial in block)
+        if usual < _SHORT:
+            doubts.append(messages.short_runs(usual, plan.metric.noun))
     return doubts
 
 
-def _fixed(sides: Sequence[Side], plan: Plan, pairs: int) -> Collected | None:
-    """The same comparison in the one layout of the files; None for no or too few pairs."""
+def _fixed(sides: Sequence[Side], plan: Plan, pairs: int) -> tuple[Collected | None, Problem | None]:
+    """The same comparison in the one layout of the files; None for no or too few pairs, and if a run failed
+    what is to be said of that: all others are done.
+    """
     if pairs == 0 or function_layouts_of(sides[0]) is None:
-        return None
+        return None, None
     plan = plan._replace(pairs=pairs, precision=None, layouts=False, warm_ups=0, check_output=False)
-    found = measured(sides, plan)
-    return found if len(found.blocks) >= MIN_PAIRS else None
-
-
-def _gates(options: argparse.Namespace, comparison: Comparison) -> int:
-    more_is_better = comparison.metric.more_is_better
-    failed = [each.text for each in options.gate if each.fails(comparison.estimate, more_is_better)]
-    for text in failed:
-        print(f"coz: gate: {text}", file=sys.stderr)
-    return STATUS_GATE if failed else 0
+    try:
+        found = measured(sides, plan)
+    except CozError as error:
+        return None, messages.fixed_left_out(error.problem)
+    return (found if len(found.blocks) >= MIN_PAIRS else None), None

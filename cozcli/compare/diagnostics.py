@@ -50,6 +50,11 @@ def diagnose(pairs: Sequence[tuple[float, float]]) -> Diagnostics:
     return Diagnostics(shapiro(a), shapiro(b), shapiro(b - a), levene, t, p)
 
 
+def as_json(found: Diagnostics) -> dict[str, float | None]:
+    """JSON has no infinity: t has it where runs of a side do not differ at all."""
+    return {name: value if math.isfinite(value) else None for name, value in found._asdict().items()}
+
+
 def in_words(found: Diagnostics) -> str:
     """For the text report."""
     return (

@@ -21,6 +21,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy import stats
 
 from cozcli.messages import printable
+from cozcli.reports.figure import literal
 from cozcli.reports.theme import Theme, save
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def draw_comparison(document: dict[str, Any], theme: Theme) -> Figure:
     a, b = (np.log([block[side][name] for block in blocks]) for side in (0, 1))
     _in_order(axes[1], b - a, comparisons[0], theme)
     _quantiles(axes[2], {"A": a, "B": b}, theme)
-    names = [printable(" ".join(side["command"]))[:60] for side in document["sides"][:2]]
+    names = [literal(printable(" ".join(side["command"]))[:60]) for side in document["sides"][:2]]
     figure.suptitle(f"A: {names[0]}    B: {names[1]}", fontsize=9)
     return figure
 
@@ -96,7 +97,7 @@ def _ratios(axes: Axes, comparisons: Sequence[dict[str, Any]], theme: Theme) -> 
     axes.axhline(0, color=theme.grey, linewidth=0.9)
     for place, each in enumerate(comparisons):
         _interval(axes, place, each, theme, vertical=True)
-    axes.set_xticks(range(len(comparisons)), [each["metric"] for each in comparisons])
+    axes.set_xticks(range(len(comparisons)), [literal(each["metric"]) for each in comparisons])
     axes.set_xlim(-0.7, len(comparisons) - 0.3)
     rates = [each.get("more_is_better", False) for each in comparisons]
     better = " (more is better)" if all(rates) else "" if any(rates) else " (less is better)"
@@ -136,7 +137,7 @@ def _in_order(axes: Axes, d: np.ndarray, comparison: dict[str, Any], theme: Them
     axes.plot(range(1, len(d) + 1), np.expm1(d), ".", color=theme.ink, markersize=5)
     axes.set_xlabel("pair, in the order of time")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_title(f"Pairs ({comparison['metric']})", fontsize=9)
+    axes.set_title(f"Pairs ({literal(comparison['metric'])})", fontsize=9)
     _plain(axes, theme)
 
 
@@ -212,15 +213,16 @@ def draw_suite(document: dict[str, Any], theme: Theme) -> Figure:
             is_better = (mean["ratio"] < 1) != more_is_better
             verdict = "inconclusive" if not shown else "faster" if is_better else "slower"
             _interval(axes, len(programs), {**mean, "verdict": verdict}, theme, False, "D")
-        axes.set_title(printable(name), fontsize=9)
+        axes.set_title(literal(name), fontsize=9)
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
         _plain(axes, theme)
-    grid[0].set_yticks(range(len(programs) + 1), [*map(printable, programs), "all"])
+    grid[0].set_yticks(range(len(programs) + 1), [*map(literal, programs), "all"])
     grid[0].invert_yaxis()
     _limit(grid, panels, programs)
     noun = {"cpu": "processor time", "wall": "wall time", "memory": "peak memory"}.get(first, first)
     figure.supxlabel(
-        f"{noun} against {document['baseline']}, 95 % intervals; filled: faster or slower (Holm)",
+        f"{literal(noun)} against {literal(document['baseline'])}, 95 % intervals; filled: faster or slower "
+        "(Holm)",
         fontsize=8.5,
     )
     return figure

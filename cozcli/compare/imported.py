@@ -8,7 +8,10 @@ import json
 from cozcli import __version__
 from cozcli.commands import options as shared
 from cozcli.compare import messages
+from cozcli.compare.drawing import draw
+from cozcli.compare.gate import gates
 from cozcli.compare.hyperfine import Command, estimate_unpaired, median, read_hyperfine
+from cozcli.compare.options import refuse
 from cozcli.compare.report import COLUMNS, FORMAT, VERSION
 from cozcli.compare.result import Estimate
 from cozcli.messages import duration, printable
@@ -17,6 +20,9 @@ from cozcli.reports.cells import p_text, to_csv, to_markdown
 
 def execute(options: argparse.Namespace) -> int:
     """Compare every command of the file with the first one, print, and warn."""
+    if options.a or options.program:
+        options.parser.error("--import-hyperfine starts no programs: leave them out")
+    refuse(options, "--import-hyperfine takes runs that were made already", *_OF_RUNS)
     commands = read_hyperfine(options.import_hyperfine)
     found = [estimate_unpaired(commands[0].times, b.times, options.margin) for b in commands[1:]]
     rows = [_row(b, estimate) for b, estimate in zip(commands[1:], found, strict=True)]
@@ -32,10 +38,18 @@ def execute(options: argparse.Namespace) -> int:
             text = f"A: {printable(commands[0].name)} ({duration(1e9 * median(commands[0]))})\n"
             text += "\n".join(lines) + "\n"
     shared.write(text)
+    if options.plot:
+        draw(json.loads(_json(commands, found)), options.plot)
     shared.print_warnings([messages.unpaired(options.import_hyperfine)])
-    return 0
+    return gates(options, [(printable(b.name), each) for b, each in zip(commands[1:], found, strict=True)])
 
 
+#: Options that say how runs are made, or need them in pairs.
+_OF_RUNS = (
+    *("--pairs", "--precision", "--metric", "--t-test", "--html", "--control", "--layout", "--rerandomize"),
+    *("--fixed-pairs", "--heap", "--stack", "--profile", "--line", "--layout-seed", "--warm-up", "--input"),
+    *("--check-output", "--cpus"),
+)
 _HEADINGS = ("B", "verdict", "B / A", "95 %", "p", "wall time")
 
 

@@ -7,13 +7,16 @@ import ctypes
 import json
 import os
 import random
+import signal
 from typing import TYPE_CHECKING, Any
 
 from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import messages
+from cozcli.compare.machine import check_input
 from cozcli.compare.self_test import SelfTest, program_of, self_test
-from cozcli.compare.sides import program_path
+from cozcli.compare.sides import one_program, program_path
+from cozcli.compare.trial import DEFAULT_SIGNALS
 from cozcli.errors import STATUS_NOT_EXECUTABLE, CozError, reason_of
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan, plan_layout, preloaded
 from cozcli.messages import count, printable
@@ -98,6 +101,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute_check(options: argparse.Namespace) -> int:
     """Plan, test, print."""
     command = _command(options)
+    check_input(options.input)
     plan = plan_layout(program_of(command), options.rerandomize)
     generator = random.Random(options.layout_seed)
     seeds = [generator.getrandbits(63) for _ in range(options.seeds)]
@@ -122,6 +126,8 @@ def execute_replay(options: argparse.Namespace) -> int:
     plan = plan_layout(program_of(command), options.rerandomize)
     if not _fix_addresses():
         shared.print_warnings([messages.addresses_vary("the program runs at other addresses each time")])
+    for number in DEFAULT_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execve(command[0], command, preloaded(plan, options.seed, os.environ))
     except OSError as error:
@@ -135,8 +141,7 @@ def _explain(options: argparse.Namespace, command: list[str]) -> int:
     if options.rerandomize or options.seed == ORIGINAL:
         options.parser.error(f"--explain goes neither with --rerandomize nor with --seed {ORIGINAL}")
     stdin = options.input or os.devnull
-    if not os.access(stdin, os.R_OK):
-        raise CozError(messages.no_input(stdin, "it is missing or not readable"))
+    check_input(stdin)
     plan = plan_layout(program_of(command))
     if not _fix_addresses():
         raise CozError(messages.addresses_vary("one layout cannot be measured"))
@@ -222,7 +227,7 @@ def _fix_addresses() -> bool:
 
 
 def _command(options: argparse.Namespace) -> list[str]:
-    words = [*options.command_line, *options.program]
+    words = one_program(options.command_line, options.program)
     if not words:
         options.parser.error("no program was given")
     return [program_path(words[0]), *words[1:]]
@@ -248,6 +253,7 @@ def as_json(plan: LayoutPlan, test: SelfTest | None) -> str:
             "seeds": test.seeds,
             "unmoved": test.unmoved,
             "output_repeats": test.output_repeats,
+            "status_repeats": test.status_repeats,
             "start": test.start,
             "differences": [each._asdict() for each in test.differences],
         }
@@ -291,8 +297,10 @@ def _tested(test: SelfTest, interval: int) -> list[str]:
     lines = [""]
     runs = count(test.seeds, "run")
     if test.passed:
-        same = "same status and output" if test.output_repeats else "same status"
-        lines.append(f"{runs} in random layouts: {same} as the plain run.")
+        same = "same status and output as" if test.output_repeats else "same status as"
+        lines.append(
+            f"{runs} in random layouts: {same if test.status_repeats else 'no worse than'} the plain run."
+        )
     elif test.unmoved:
         lines.append(
             f"{runs}, in {test.unmoved} of which the library was not loaded: nothing was moved there."
@@ -306,7 +314,9 @@ def _tested(test: SelfTest, interval: int) -> list[str]:
             lines.append(
                 "When functions move again depends on the machine: one seed may end in several ways."
             )
-    if not test.output_repeats:
+    if not test.status_repeats:
+        lines.append("Plain runs end with different statuses, so neither these nor output were compared.")
+    elif not test.output_repeats:
         lines.append("Plain runs print different things, so output was not compared.")
     if test.start is not None:
         lines.append(f"Moving the functions took {1000 * test.start:.2g} ms at each start.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,15 @@ from cozcli.errors import CozError, reason_of
 
 
 def check_input(path: str) -> None:
-    """Refuse standard input that cannot be read."""
+    """Refuse standard input that cannot be read, or only once.
+
+    Raises:
+        CozError: with the remedy.
+    """
     try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            raise CozError(messages.input_read_once(path))
         with open(path, "rb"):
             pass
     except OSError as error:

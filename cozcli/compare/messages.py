@@ -63,6 +63,14 @@ def no_input(path: str, reason: str) -> Problem:
     return Problem(f"{printable(path)} cannot be read ({reason}).", "name another file with --input.")
 
 
+def input_read_once(path: str) -> Problem:
+    """--input is a pipe or a socket."""
+    return Problem(
+        f"{printable(path)} is a pipe or a socket: the first run would read it all, and others nothing.",
+        "write it to a file, and name that instead.",
+    )
+
+
 def addresses_vary(consequence: str) -> Problem:
     """The kernel does not switch address space randomisation off."""
     return Problem(
@@ -208,11 +216,11 @@ def interrupted(pairs: int, wanted: int) -> Problem:
     return Problem(f"stopped after {pairs} of {wanted} pairs; the results are those of the pairs there are.")
 
 
-def short_runs(seconds: float) -> Problem:
+def short_runs(seconds: float, noun: str) -> Problem:
     """Start-up is most of what is measured."""
     return Problem(
-        f"a run takes {1000 * seconds:.0f} ms of processor time: much of it is the start of a process, which "
-        "both have in common, so that differences look smaller than they are.",
+        f"a run takes {1000 * seconds:.0f} ms of {noun}: much of it is the start of a process, which both "
+        "have in common, so that differences look smaller than they are.",
         "give the programs more to do.",
     )
 
@@ -228,6 +236,14 @@ def disturbed(left_out: int, kept: int, limit: float) -> Problem:
         parts.append(f"{count(kept, 'pair')} of the result had such a run")
     text = "; ".join(parts) if left_out else f"in {count(kept, 'pair')} a run {what}"
     return Problem(text + ".", "let the machine be idle otherwise, or leave processors free with --cpus.")
+
+
+def fixed_left_out(reason: Problem) -> Problem:
+    """A run in the one layout of the files failed, after all others."""
+    return Problem(
+        f"what the linker's layout alone would have said is not known: {reason.text}",
+        "the comparison itself is complete. --fixed-pairs 0 leaves these runs out.",
+    )
 
 
 def imprecise(half_width: float, precision: float, pairs: int) -> Problem:

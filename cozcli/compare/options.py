@@ -150,6 +150,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shared.add_forms(parser, shared.FORMS)
 
 
+def refuse(options: argparse.Namespace, reason: str, *names: str) -> None:
+    """End the command if one of these options was given; reason: why they do not go together."""
+    for name in names:
+        destination = name.removeprefix("--").replace("-", "_")
+        if getattr(options, destination) != options.parser.get_default(destination):
+            options.parser.error(f"{reason}: leave out {name}")
+
+
 def _heap(text: str) -> str:
     if text == SYSTEM:
         return text

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cozcli import __version__
 from cozcli.compare.collect import Collected, Plan
-from cozcli.compare.diagnostics import diagnose, in_words
+from cozcli.compare.diagnostics import as_json, diagnose, in_words
 from cozcli.compare.estimate import estimate
 from cozcli.compare.function_layouts import function_layouts_of
 from cozcli.compare.memory_layouts import SYSTEM, heap_seed, memory_layouts_of, stack_seed
@@ -103,7 +103,7 @@ def render_json(report: Report) -> str:
         "disturbed": report.collected.disturbed,
         "prediction": _prediction_json(report.prediction),
         "comparisons": [
-            {**_json(each), "diagnostics": diagnose(report.collected.pairs(each.metric))._asdict()}
+            {**_json(each), "diagnostics": as_json(diagnose(report.collected.pairs(each.metric)))}
             for each in report.comparisons
         ],
         "fixed_layout": [_json(each) for each in report.fixed],
@@ -311,7 +311,7 @@ def _memory_json(report: Report) -> dict[str, str]:
 
 def trial_json(trial: Trial, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What a run took, by these metrics, too, and its layout."""
-    found: dict[str, Any] = {name: getattr(trial, name) for name in ("cpu", "wall", "memory", "lost")}
+    found: dict[str, Any] = {name: getattr(trial, name) for name in ("cpu", "wall", "lost")}
     found |= {metric.name: metric.value(trial) for metric in metrics}
     if trial.layout is not None:
         found["layout"] = {

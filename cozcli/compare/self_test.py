@@ -1,6 +1,7 @@
 """Does a program do the same when its functions lie elsewhere? Runs under several seeds, beside plain ones.
 
-Only what differs from a plain run counts, and what two plain runs differ in does not.
+Only what differs from plain runs counts, and only if the same seed does it twice; what plain runs differ in,
+by chance or the time of day, does not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,6 +23,10 @@ from cozcli.messages import signal_name
 
 #: A moved program that takes longer than so many plain runs, and so many seconds, hangs.
 _TIMES, _SECONDS = 20.0, 60.0
+#: Plain runs that a difference asks for.
+_MORE_PLAIN = 2
+#: Where functions move again at times that the seed does not tell, it may need some runs to differ again.
+_REPLAYS_IN_TIME = 3
 
 
 class Outcome(NamedTuple):
@@ -43,8 +48,9 @@ class Difference(NamedTuple):
 
 
 class SelfTest(NamedTuple):
-    """seeds: how many were tried. output_repeats: do plain runs print the same? start: seconds for moving, at
-    the median; None if it was never told. unmoved: runs in which the library was not loaded.
+    """seeds: how many were tried. output_repeats, status_repeats: do plain runs print the same, and end with
+    the same status? start: seconds for moving, at the median; None if it was never told. unmoved: runs in
+    which the library was not loaded.
     """
 
     seeds: int
@@ -52,6 +58,7 @@ class SelfTest(NamedTuple):
     differences: Sequence[Difference]
     unmoved: int
     start: float | None
+    status_repeats: bool = True
 
     @property
     def passed(self) -> bool:
@@ -67,15 +74,14 @@ def self_test(
     more: Mapping[str, str] = MappingProxyType({}),
     progress: Callable[[str], None] = lambda text: None,
 ) -> SelfTest:
-    """Run the command plainly, and under each seed. A second plain run tells whether output repeats.
+    """Run the command plainly, and under each seed. If that differs, two more plain runs tell what repeats.
 
     more: variables beside those of our own environment. progress: told before each run.
     """
     environment = {**os.environ, **more}
     progress("running the program as it is")
-    plain = run(command, environment, stdin)
-    limit = max(_SECONDS, _TIMES * plain.seconds)
-    again: Outcome | None = None
+    plain = [run(command, environment, stdin)]
+    limit = max(_SECONDS, _TIMES * plain[0].seconds)
     differences, starts, unmoved = [], [], 0
     for number, seed in enumerate(seeds, 1):
         progress(f"running it in layout {number} of {len(seeds)}")
@@ -86,17 +92,24 @@ def self_test(
             starts.append(int(told[told.index("ns") - 1]) * 1e-9)
         elif moved.status != STATUS_GAVE_UP:
             unmoved += 1
-        if again is None and moved.output != plain.output:
-            again = run(command, environment, stdin)
-        repeats = again is None or again.output == plain.output
-        if what := _difference(plain, moved, repeats, limit):
-            differences.append(Difference(seed, what))
+        if not _difference(plain, moved, limit):
+            continue
+        if len(plain) == 1:
+            plain += [run(command, environment, stdin) for _ in range(_MORE_PLAIN)]
+        if not _difference(plain, moved, limit):
+            continue
+        for _ in range(_REPLAYS_IN_TIME if plan.interval else 1):
+            replayed = run(command, preloaded(plan, seed, environment), stdin, limit)
+            if what := _difference(plain, replayed, limit):
+                differences.append(Difference(seed, what))
+                break
     return SelfTest(
         len(seeds),
-        again is None or again.output == plain.output,
+        _agree(each.output for each in plain),
         differences,
         unmoved,
         statistics.median(starts) if starts else None,
+        _agree(each.status for each in plain),
     )
 
 
@@ -132,14 +145,22 @@ def run(
         return Outcome(status, digest, lines[-1] if lines else "", seconds)
 
 
-def _difference(plain: Outcome, moved: Outcome, repeats: bool, limit: float) -> str:
-    """Empty for none."""
+def _difference(plain: Sequence[Outcome], moved: Outcome, limit: float) -> str:
+    """From plain runs, in what these agree; empty for none."""
+    first = plain[0]
     if moved.status is None:
-        return f"it had not ended after {limit:.0f} s; the plain run took {plain.seconds:.2g} s"
-    if moved.status != plain.status:
-        last = f", saying: {moved.error}" if moved.error and moved.error != plain.error else ""
-        return f"{_ending(moved.status)}{last}; the plain run {_ending(plain.status)}"
-    return "it printed something else" if repeats and moved.output != plain.output else ""
+        return f"it had not ended after {limit:.0f} s; the plain run took {first.seconds:.2g} s"
+    if not _agree(each.status for each in plain):
+        return ""  # a run that fails need not have printed all
+    if moved.status != first.status:
+        last = f", saying: {moved.error}" if moved.error and moved.error != first.error else ""
+        return f"{_ending(moved.status)}{last}; the plain run {_ending(first.status)}"
+    repeats = _agree(each.output for each in plain)
+    return "it printed something else" if repeats and moved.output != first.output else ""
+
+
+def _agree(values: Iterable[object]) -> bool:
+    return len(set(values)) == 1
 
 
 def _ending(status: int | None) -> str:

@@ -9,7 +9,7 @@ from cozcli.compare.collect import Plan
 from cozcli.compare.design import Layout
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.memory_layouts import check_program, check_run, memory_layouts
-from cozcli.compare.metrics import Metric, instruments_of, metric_named
+from cozcli.compare.metrics import METRICS, Metric, instruments_of, metric_named
 from cozcli.compare.options import DEFAULT_PAIRS
 from cozcli.compare.trial import Side, run
 
@@ -36,6 +36,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         stdin=options.input,
         check_output=options.check_output,
         instruments=instruments_of(metrics),
+        memory=METRICS["memory"] in metrics,
     )
 
 

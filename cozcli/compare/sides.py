@@ -16,18 +16,21 @@ from cozcli.launch.messages.program import not_executable
 _SEED = "{seed}"
 #: With fewer, their own luck is most of the difference.
 _MIN_BUILDS = 6
-_SEPARATORS = ("---", "--")
+_SEPARATOR = "---"
 
 
 def sides_of(first: Sequence[str], rest: Sequence[str]) -> list[Side]:
-    """A and B from the command line: `A --- vs B`, or `--- A --- B`; `vs` may be left out.
+    """A and B from the command line: `A --- vs B`, or `--- A --- B`; `vs` may be left out. A `--` before the
+    first one ends the options; any other is an argument.
 
     Raises:
         CozError: one is missing, or not executable.
     """
     first, rest = list(first), list(rest)
+    if first[:1] == ["--"]:
+        first = first[1:]
     if not first:
-        at = next((i for i, word in enumerate(rest) if word in _SEPARATORS), len(rest))
+        at = rest.index(_SEPARATOR) if _SEPARATOR in rest else len(rest)
         first, rest = rest[:at], rest[at + 1 :]
     if rest[:1] == ["vs"]:
         rest = rest[1:]
@@ -52,6 +55,16 @@ def side_of(name: str, words: Sequence[str]) -> Side:
     if len(builds) < _MIN_BUILDS:
         raise CozError(messages.too_few_builds(words[0], len(builds), _MIN_BUILDS))
     return Side(name, list(words), builds=[os.path.abspath(path) for path in builds])
+
+
+def one_program(words: Sequence[str], after_separator: Sequence[str]) -> list[str]:
+    """A program and its arguments from the command line. A separator before it ends the options; any other is
+    an argument. Empty if there is none.
+    """
+    words = list(words[1:] if words[:1] == ["--"] else words)
+    if not words:
+        return list(after_separator)
+    return [*words, _SEPARATOR, *after_separator] if after_separator else words
 
 
 def program_path(name: str) -> str:

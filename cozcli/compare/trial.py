@@ -2,7 +2,7 @@
 
 The program is started by posix_spawn, which shares our memory until exec: what a fork of a large interpreter
 would add to the program's processor time is not in the figures. Its resources come from wait4, for itself and
-the children that it waited for.
+the children that it waited for. Peak memory needs another start: see small_start.py.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import resource
 import signal
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,14 +23,21 @@ from cozcli.compare import messages
 from cozcli.compare.design import Layout
 from cozcli.compare.instrument import Instrument
 from cozcli.compare.layouts import Arranger
+from cozcli.compare.small_start import spawn_small
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
 
 #: The variable that makes the environment larger.
 PADDING = "COZ_COMPARE_PADDING"
-#: Of what a failing program wrote to standard error, so much is shown.
+#: Of what a failing program wrote to standard error, so much of the end is read.
 _SHOWN_ERRORS = 2000
+#: Where output goes: it takes all at no cost, as /dev/null does, at whose sight grep and tar do less work.
+SINK = "/dev/zero"
 #: Signals that Python ignores, and programs expect not to be.
-_DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
+DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
+#: Seconds that a child is given to wake.
+_WAKING = 0.001
+#: A processor's line of /proc/stat: its number, and the eighth figure after it.
+_STOLEN = re.compile(r"^cpu([0-9]+)(?: [0-9]+){7} ([0-9]+)", re.MULTILINE)
 
 
 class Side(NamedTuple):
@@ -53,11 +61,12 @@ class Side(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What one run took. cpu, wall: seconds; memory: peak resident bytes.
+    """What one run took. cpu, wall: seconds; memory: peak resident bytes, and no less than ours unless it
+    was asked for.
 
     lost: share of the wall time in which the program's first thread waited for a processor, or a hypervisor
-    gave one to another guest. output: digest of standard output; empty if it was not kept. layout: the run's.
-    figures: what instruments read, by the names of metrics.
+    gave the processors that it may run on to other guests. output: digest of standard output; empty if it was
+    not kept. layout: the run's. figures: what instruments read, by the names of metrics.
     """
 
     cpu: float
@@ -75,57 +84,95 @@ def run(
     stdin: str = os.devnull,
     keep_output: bool = False,
     instruments: Sequence[Instrument] = (),
+    memory: bool = False,
 ) -> Trial:
-    """Run a side to its end.
+    """Run a side to its end. memory: measure that, too.
 
     Raises:
         CozError: it cannot be started, failed, or was killed; or an instrument could read nothing.
     """
     with contextlib.ExitStack() as files:
-        null = files.enter_context(open(os.devnull, "wb"))
         source = files.enter_context(open(stdin, "rb"))
         errors = files.enter_context(tempfile.TemporaryFile())
-        sink = files.enter_context(tempfile.TemporaryFile()) if keep_output else null
-        actions = [
-            (os.POSIX_SPAWN_DUP2, source.fileno(), 0),
-            (os.POSIX_SPAWN_DUP2, sink.fileno(), 1),
-            (os.POSIX_SPAWN_DUP2, errors.fileno(), 2),
+        nothing = files.enter_context(open(SINK, "wb"))
+        output = files.enter_context(tempfile.TemporaryFile()) if keep_output else nothing
+        streams = [
+            (os.POSIX_SPAWN_DUP2, each.fileno(), number)
+            for number, each in enumerate((source, output, errors))
         ]
-        program = side.program(layout)
+        command = [side.program(layout), *side.command[1:]]
         environment = environment_of(side, layout)
         readings = [files.enter_context(each.attached(environment)) for each in instruments]
-        stolen, start = _stolen_time(), time.monotonic()
+        stolen = _stolen_time()
         # Ctrl-C waits until there is somebody who ends the program.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            process = os.posix_spawn(
-                program,
-                [program, *side.command[1:]],
-                environment,
-                file_actions=actions,
-                setsigdef=_DEFAULT_SIGNALS,
-                setsigmask=mask,
-            )
-        except OSError as error:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            missing = isinstance(error, FileNotFoundError)
-            raise CozError(
-                messages.cannot_start(program, reason_of(error)),
-                STATUS_NOT_FOUND if missing else STATUS_NOT_EXECUTABLE,
-            ) from error
-        status, wall, waited, usage = _wait(process, start, mask)
+        status, wall, waited, usage = _wait(_start(command, environment, streams, mask, memory), mask)
         if status != 0:
-            errors.seek(0)
-            said = errors.read(_SHOWN_ERRORS).decode(errors="replace").strip()
-            raise CozError(messages.failed(side.name, [program, *side.command[1:]], status, said))
-        output = ""
+            errors.seek(max(0, errors.seek(0, os.SEEK_END) - _SHOWN_ERRORS))
+            said = errors.read().decode(errors="replace").strip()
+            raise CozError(messages.failed(side.name, command, status, said))
+        digest = ""
         if keep_output:
-            sink.seek(0)
-            output = hashlib.file_digest(sink, "sha256").hexdigest()
+            output.seek(0)
+            digest = hashlib.file_digest(output, "sha256").hexdigest()
         lost = (waited + max(0.0, _stolen_time() - stolen)) / wall
         figures = {name: value for read in readings for name, value in read(side.name).items()}
-        memory = usage.ru_maxrss * 1024
-        return Trial(usage.ru_utime + usage.ru_stime, wall, memory, lost, output, layout, figures)
+        peak = usage.ru_maxrss * 1024
+        return Trial(usage.ru_utime + usage.ru_stime, wall, peak, lost, digest, layout, figures)
+
+
+class _Started(NamedTuple):
+    """A process, when it was begun, and how long it had waited for a processor by then."""
+
+    process: int
+    begin: float
+    waited: float = 0.0
+
+
+def _start(
+    command: list[str],
+    environment: dict[str, str],
+    streams: Sequence[tuple[int, int, int]],
+    mask: Iterable[int],
+    memory: bool,
+) -> _Started:
+    """Start it. mask: of signals, for the program, and for us if it cannot be started.
+
+    Raises:
+        CozError: it cannot be started.
+    """
+    begin = time.monotonic()
+    try:
+        if memory:
+            return _awake(*spawn_small(command, environment, streams, DEFAULT_SIGNALS, mask))
+        process = os.posix_spawn(
+            command[0],
+            command,
+            environment,
+            file_actions=streams,
+            setsigdef=DEFAULT_SIGNALS,
+            setsigmask=mask,
+        )
+        return _Started(process, begin)
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        missing = isinstance(error, FileNotFoundError)
+        raise CozError(
+            messages.cannot_start(command[0], reason_of(error)),
+            STATUS_NOT_FOUND if missing else STATUS_NOT_EXECUTABLE,
+        ) from error
+
+
+def _awake(process: int, go: Callable[[], None]) -> _Started:
+    """Let a child go that sleeps, and see it run: idle processors of virtual machines wake slowly, which is
+    no disturbance.
+    """
+    begin = time.monotonic()
+    turns = _run_queue(process)[1]
+    go()
+    while _run_queue(process)[1] == turns and time.monotonic() < begin + _WAKING:
+        os.sched_yield()
+    return _Started(process, time.monotonic(), _run_queue(process)[0])
 
 
 def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:
@@ -138,9 +185,7 @@ def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:
     return environment
 
 
-def _wait(
-    process: int, start: float, mask: Iterable[int]
-) -> tuple[int, float, float, resource.struct_rusage]:
+def _wait(started: _Started, mask: Iterable[int]) -> tuple[int, float, float, resource.struct_rusage]:
     """Exit status as os.waitstatus_to_exitcode has it, seconds of wall time and in run queues, resources.
 
     mask: of signals, in force from here on. An interruption (Ctrl-C) reaches the program, too, if it is in
@@ -148,30 +193,36 @@ def _wait(
     """
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+        os.waitid(os.P_PID, started.process, os.WEXITED | os.WNOWAIT)
     except KeyboardInterrupt:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGTERM)
-        os.waitpid(process, 0)
+            os.kill(started.process, signal.SIGTERM)
+        os.waitpid(started.process, 0)
         raise
-    wall = time.monotonic() - start
-    waited = _run_queue_wait(process)
-    _, status, usage = os.wait4(process, 0)
+    wall = time.monotonic() - started.begin
+    waited = _run_queue(started.process)[0] - started.waited
+    _, status, usage = os.wait4(started.process, 0)
     return os.waitstatus_to_exitcode(status), wall, waited, usage
 
 
-def _run_queue_wait(process: int) -> float:
-    """Seconds in which the first thread could run, but had no processor. 0 where the kernel doesn't say."""
+def _run_queue(process: int) -> tuple[float, int]:
+    """Seconds in which the first thread could run, but had no processor, and how often it got one. 0 where
+    the kernel doesn't say.
+    """
     try:
-        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) * 1e-9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+        _, waited, turns = map(int, Path(f"/proc/{process}/schedstat").read_text().split())
+        return waited * 1e-9, turns
+    except (OSError, ValueError):
+        return 0.0, 0
 
 
 def _stolen_time() -> float:
-    """Seconds, of all processors, that the hypervisor gave to other guests."""
+    """Seconds that the hypervisor gave to other guests, of a processor on the average of those allowed."""
+    allowed = os.sched_getaffinity(0)
     try:
-        fields = Path("/proc/stat").read_text().split(maxsplit=9)
-        return int(fields[8]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, IndexError, ValueError):
+        lines = Path("/proc/stat").read_text()
+        stolen = {int(each[1]): int(each[2]) for each in _STOLEN.finditer(lines)}
+        ticks = sum(stolen[processor] for processor in allowed)
+        return ticks / len(allowed) / os.sysconf("SC_CLK_TCK")
+    except (OSError, KeyError, ValueError):
         return 0.0

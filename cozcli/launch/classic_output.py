@@ -10,9 +10,10 @@ import os
 
 from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
-from cozcli.launch.preflight import APPEND, HEAD, OWN_PROFILE, is_classic
+from cozcli.launch.preflight import APPEND, HEAD, is_classic
 from cozcli.messages import cannot_write
 from cozcli.output_file import resolve
+from cozcli.profile.fields import OWN_PROFILE
 
 
 class ClassicOutput:

@@ -57,8 +57,11 @@ class LineTables:
         self.examined: set[str] = set()
         self.awaited: list[Wanted] = []
 
-    def select(self, wanted: Sequence[Wanted]) -> list[FixedTarget]:
+    def select(self, wanted: Sequence[Wanted], *, may_await: bool = True) -> list[FixedTarget]:
         """What the user's names for lines and functions mean, each once; but for the lines that are awaited.
+
+        Args:
+            may_await: lines may be in what the program loads later.
 
         Raises:
             CozError: some mean nothing, or what is out of scope; without any, the scope is empty.
@@ -78,7 +81,7 @@ class LineTables:
                 missing.append(Missing(want, nearest))
             elif not inside:
                 outside.append(locations[0]["location"])
-        if self.later and all(miss.wanted.kind == "line" for miss in missing):
+        if may_await and self.later and all(miss.wanted.kind == "line" for miss in missing):
             self.awaited = [miss.wanted for miss in missing]
             self.warnings += [messages.targets.line_not_found_yet(w.text, self.later) for w in self.awaited]
         elif missing:

@@ -12,6 +12,7 @@ from cozcli.launch import messages
 from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
 from cozcli.messages import cannot_write
 from cozcli.output_file import resolve
+from cozcli.profile.fields import OWN_PROFILE
 
 #: Names that programs with one look up.
 SANITIZER_NAMES = (b"__asan_init\0", b"__tsan_init\0", b"__msan_init\0", b"__lsan_init\0")
@@ -21,8 +22,6 @@ GO_SECTIONS = (b".go.buildinfo", b".note.go.buildid")
 HEAD = 1 << 16
 #: Nothing that was put in the way since it was looked at is followed, or waited for.
 APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-#: How the runtime begins a profile.
-OWN_PROFILE = b'{"type":"run","format":"coz-profile",'
 
 
 def find_program(name: str) -> Path:
@@ -38,18 +37,19 @@ def find_program(name: str) -> Path:
     else:
         folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
         candidates = [Path(folder or ".") / name for folder in folders]
-    existing = [path for path in candidates if path.exists() and ("/" in name or path.is_file())]
+    # Not Path's own methods, which fail where a folder may not be searched.
+    existing = [p for p in candidates if os.path.exists(p) and ("/" in name or os.path.isfile(p))]
     for path in existing:
-        if path.is_file() and os.access(path, os.X_OK):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return Path(os.path.realpath(path))
-    if not existing and Path(name).is_dir():
+    if not existing and os.path.isdir(name):
         raise CozError(messages.program.program_is_directory(name), STATUS_NOT_EXECUTABLE)
     if not existing:
-        here = "/" not in name and Path(name).is_file()
+        here = "/" not in name and os.path.isfile(name)
         raise CozError(messages.program.program_not_found(name, here), STATUS_NOT_FOUND)
     problem = (
         messages.program.program_is_directory(name)
-        if existing[0].is_dir()
+        if os.path.isdir(existing[0])
         else messages.program.not_executable(name)
     )
     raise CozError(problem, STATUS_NOT_EXECUTABLE)

@@ -91,7 +91,8 @@ class Preparation:
         place = "function" if self.scope.functions else "line"
         for kind, texts in (("wait", options.fixed_wait), ("lock", options.fixed_lock)):
             if texts:
-                waits = tables.select([Wanted(place, text) for text in dict.fromkeys(texts)])
+                wanted = [Wanted(place, text) for text in dict.fromkeys(texts)]
+                waits = tables.select(wanted, may_await=False)
                 fixed += [FixedTarget(kind, target.name) for target in waits]
         settings = Settings(
             library=self.library,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -19,7 +20,7 @@ from cozcli.commands import run, values
 from cozcli.errors import CozError
 from cozcli.launch import messages as launch_messages
 from cozcli.load import messages
-from cozcli.profile.profile import collect_runs, load_profile
+from cozcli.profile.profile import Run, collect_runs, load_profile
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.status_row import StatusRow
 
@@ -34,6 +35,8 @@ MIN_ROUNDS = 2
 MAX_FAILURES = 3
 #: A number with its unit or noun, but none in a name (`a.cpp:17`).
 _FIGURE = re.compile(r"(?<![\w:./-])[0-9][0-9.,]*( \w+)?")
+#: Signals that end a run, and the seconds that each has. Ctrl-C at a terminal has reached it already.
+_ENDINGS = ((None, 2.0), (signal.SIGINT, 10.0), (signal.SIGTERM, 5.0))
 #: Options of `coz run` that a sweep sets itself.
 OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
 
@@ -87,6 +90,10 @@ def execute(options: argparse.Namespace) -> int:
     """Sweep, then report what there is."""
     if not options.program:
         raise CozError(launch_messages.run.no_program(options.words))
+    if "%" in options.output:
+        options.parser.error(
+            "-o: % stands for what differs between runs, but all go to one file; leave it out"
+        )
     shared.require_packages(*PACKAGES, "rich")
     status = Sweep(options.output, options.levels, options.budget, _command(options)).run()
     if status != 0:
@@ -142,9 +149,23 @@ def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProc
         try:
             _, errors = process.communicate()
         except BaseException:
-            process.kill()
+            _end(process)
             raise
     return subprocess.CompletedProcess(process.args, process.returncode, stderr=errors)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Let `coz run` write what it has, and see that it ends. A second Ctrl-C ends it at once."""
+    try:
+        for number, seconds in _ENDINGS:
+            if number is not None:
+                process.send_signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+                return
+    finally:
+        if process.poll() is None:
+            process.kill()
 
 
 class _RefusedError(Exception):
@@ -175,7 +196,8 @@ class Sweep:
         """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
 
         Returns:
-            0, or the status of a first run that `coz run` refused and said why.
+            0; the status of a first run that `coz run` refused and said why; 130 if it was interrupted before
+            anything was measured.
 
         Raises:
             CozError: the first run measured nothing or no arrivals, or runs fail again and again.
@@ -186,6 +208,9 @@ class Sweep:
         except _RefusedError as refused:
             return refused.status
         except KeyboardInterrupt:
+            if _size(self._profile) == self._beginning:
+                print("coz: stopped before anything was measured", file=sys.stderr)
+                return 130
             print("coz: stopped; this is what was measured so far", file=sys.stderr)
         return 0
 
@@ -239,16 +264,10 @@ class Sweep:
                 print(line, file=sys.stderr, flush=True)
 
     def _interval(self) -> float:
-        """Nanoseconds between two arrivals in a thread, at base load.
-
-        Earlier runs in the file do not count: they may be another program's, or of another machine.
-        """
-        with open(self._profile, "rb") as stream:
-            stream.seek(self._beginning)
-            runs = collect_runs(read_records(stream, ReadProblems()), self._profile)
+        """Nanoseconds between two arrivals in a thread, at base load."""
         records = [
             record.arrivals
-            for run_ in runs
+            for run_ in self._own_runs()
             for record in run_.experiments
             if record.arrivals and record.arrivals.speedup == 0
         ]
@@ -258,11 +277,17 @@ class Sweep:
             raise CozError(messages.sweep_without_arrivals(bool(records)))
         return between / intervals
 
+    def _own_runs(self) -> Sequence[Run]:
+        """Those of this sweep. Earlier ones in the file may be another program's, or of another machine."""
+        with open(self._profile, "rb") as stream:
+            stream.seek(self._beginning)
+            return collect_runs(read_records(stream, ReadProblems()), self._profile)
+
     def _is_tight(self) -> bool:
         from cozcli.analysis.result import LATENCY
         from cozcli.load.scalability import measure_scalability
 
-        results = measure_scalability(load_profile([self._profile]).runs)
+        results = measure_scalability(self._own_runs())
         widths = [
             50 * (point.speedup_high - point.speedup_low)
             for result in results

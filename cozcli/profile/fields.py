@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 #: 292 years of nanoseconds: no honest time or count is larger (an unsigned underflow is).
 MAX_NUMBER = 2**63 - 1
+#: How the runtime begins a profile, whose first record may be long.
+OWN_PROFILE = b'{"type":"run","format":"coz-profile",'
 
 
 class RecordError(ValueError):

@@ -12,9 +12,10 @@ from cozcli.errors import CozError, Problem
 from cozcli.messages import cannot_write
 from cozcli.output_file import writing
 from cozcli.profile import messages
+from cozcli.profile.fields import OWN_PROFILE
 from cozcli.profile.profile import Profile, load_profile
 from cozcli.profile.reader import ReadProblems, is_classic_line, looks_like_profile, read_records
-from cozcli.profile.records import ExperimentRecord, RunRecord
+from cozcli.profile.records import RunRecord
 
 #: As much of an existing output as is looked at before replacing it.
 _HEAD = 1 << 16
@@ -30,8 +31,8 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
         The profile written, and what was left out of the inputs.
 
     Raises:
-        CozError: an input is no profile, or the same as another or the output; runs appear twice; the output
-            cannot be written, is another user's in a folder like /tmp, or something else than a profile.
+        CozError: an input is no profile, a pipe, or the same as another or the output; runs appear twice;
+            the output cannot be written, is another user's in a folder like /tmp, or no profile.
     """
     _check_apart(output, inputs)
     profile = load_profile(inputs)
@@ -68,6 +69,8 @@ def _check_apart(output: str, inputs: Sequence[str]) -> None:
     for path in inputs:
         with contextlib.suppress(OSError):
             status = os.stat(path)
+            if stat.S_ISFIFO(status.st_mode):  # it is read twice
+                raise CozError(messages.merge_of_pipe(path))
             identity = status.st_dev, status.st_ino
             if identity in seen:
                 raise CozError(messages.merged_twice(seen[identity], path))
@@ -79,11 +82,14 @@ def _check_apart(output: str, inputs: Sequence[str]) -> None:
 
 
 def _check_runs(profile: Profile) -> None:
-    seen: dict[tuple[RunRecord, ExperimentRecord], str] = {}
+    seen: dict[tuple[RunRecord, tuple[object, ...]], str] = {}
     for run in profile.runs:
         if not run.experiments:
             continue
-        identity = run.record, run.experiments[0]
+        first = run.experiments[0]
+        # Not the whole record: its flows have no hash.
+        told = (first.location, first.speedup, first.start, first.effective_duration, first.points)
+        identity = run.record, told
         if identity in seen:
             raise CozError(messages.run_twice(seen[identity], run.source))
         seen[identity] = run.source
@@ -104,5 +110,5 @@ def check_output(target: Path, name: str) -> None:
         raise CozError(cannot_write(name, "it is not an ordinary file"))
     with target.open("rb") as stream:
         head = stream.read(_HEAD)
-    if head and not looks_like_profile(head):
+    if head and not head.startswith(OWN_PROFILE) and not looks_like_profile(head):
         raise CozError(messages.merge_over_other_file(name))

@@ -121,6 +121,11 @@ def several_builds(program: str) -> Problem:
     )
 
 
+def merge_of_pipe(path: str) -> Problem:
+    """An input can be read only once."""
+    return Problem(f"{path} is a pipe, of which nothing can be merged.", "write it to a file first.")
+
+
 def merge_into_input(output: str) -> Problem:
     """The output is one of the inputs."""
     return Problem(

@@ -68,7 +68,7 @@ def render_json(comparison: Comparison, sides: Sides) -> str:
 
 
 def render_csv(comparison: Comparison) -> str:
-    """A row for each line and point; `status`: both, before or after."""
+    """A row for each line and point; `status`: both, before or after. With loads, these come last."""
     rows = [_csv_change(change) for change in comparison.changes]
     empty: list[Cell] = [None] * (len(COLUMNS) - COLUMNS.index("slope_before"))
     for status, found in (("before", comparison.only_before), ("after", comparison.only_after)):
@@ -88,7 +88,12 @@ def render_csv(comparison: Comparison) -> str:
                     *empty[2:],
                 ]
             )
-    return to_csv(COLUMNS, rows)
+    of_rows = [change.after for change in comparison.changes]
+    loads = [r.arrival_speedup for r in (*of_rows, *comparison.only_before, *comparison.only_after)]
+    if not any(loads):
+        return to_csv(COLUMNS, rows)
+    with_loads = [[*row, load] for row, load in zip(rows, loads, strict=True)]
+    return to_csv((*COLUMNS, "arrival_speedup"), with_loads)
 
 
 def render_markdown(comparison: Comparison, sides: Sides) -> str:
@@ -182,6 +187,7 @@ def _json_change(change: Change) -> dict[str, Any]:
         "location": {"before": change.before.location, "after": change.after.location},
         "function": change.after.function,
         "target": change.after.target,
+        **_json_load(change.after),
         "point": change.after.point,
         "kind": change.after.kind,
         "moved": change.moved,
@@ -204,7 +210,12 @@ def _json_estimate(found: Estimate) -> dict[str, float]:
 def _json_lone(result: LineResult) -> dict[str, Any]:
     estimate = Estimate(result.slope, result.slope_low, result.slope_high)
     names = ("location", "function", "target", "point", "kind", "significant")
-    return {**{name: getattr(result, name) for name in names}, "slope": _json_estimate(estimate)}
+    named = {name: getattr(result, name) for name in names}
+    return {**named, **_json_load(result), "slope": _json_estimate(estimate)}
+
+
+def _json_load(result: LineResult) -> dict[str, int]:
+    return {"arrival_speedup": result.arrival_speedup} if result.arrival_speedup else {}
 
 
 def _csv_change(change: Change) -> list[Cell]:

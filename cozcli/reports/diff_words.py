@@ -89,7 +89,7 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
                 continue
             lines.append(f"Only in {letter}:")
             lines += [
-                f"  {target_name(result, prefix)} on {point_name(result)}, slope {signed(result.slope)}"
+                f"  {result_name(result, prefix)} on {point_name(result)}, slope {signed(result.slope)}"
                 + ("*" if result.significant else "")
                 for result in shown
             ]
@@ -115,10 +115,16 @@ def interval_of_change(found: Difference) -> str:
 
 def location_name(change: Change, prefix: str) -> str:
     """Where the line is now, and, if it moved, which number it had."""
-    after = target_name(change.after, prefix)
+    after = result_name(change.after, prefix)
     if not change.moved:
         return after
     return f"{after} (was {change.before.location.rpartition(':')[2]})"
+
+
+def result_name(result: LineResult, prefix: str) -> str:
+    """The target, and the load, of which there may be several."""
+    name, speedup = target_name(result, prefix), result.arrival_speedup
+    return f"{name} (arrivals {duration(speedup)} earlier)" if speedup else name
 
 
 def point_name(result: LineResult) -> str:

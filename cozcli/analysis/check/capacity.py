@@ -35,6 +35,7 @@ from types import MappingProxyType
 from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import works_for_visits
 from cozcli.analysis.input.locations import WAITING
+from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.targets import BOUND_ERRORS
 from cozcli.analysis.result import LATENCY, CurvePoint, LineResult, Mark
 from cozcli.profile.profile import Run
@@ -47,6 +48,8 @@ UNSURE = 0.03
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
+#: Of targets that take less of the time, `MODEL_ERROR` is as much smaller.
+FULL_SHARE = 0.05
 #: For latencies, by how much more than s·A intervals are wider: who waits less shortens others' waits, too.
 LATENCY_SLACK = 1.25
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
@@ -91,15 +94,25 @@ class Capacity:
         return point, min(low, if_busy * (1 - error), point), high
 
     def of_latency(
-        self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
+        self,
+        target: tuple[str, str],
+        matters: bool,
+        speedup: float,
+        effect: float,
+        low: float,
+        high: float,
+        most: float = 1.0,
     ) -> tuple[float, float, float]:
-        """An effect on a latency, with its interval wider by what the target's share may save."""
+        """An effect on a latency, with its interval wider by what the target's share may save.
+
+        most: no effect is greater, but a slope may be: behind a queue, a little may save all.
+        """
         share, error = self._share(target[0])
         saved = LATENCY_SLACK * speedup * share * (1 + error)
         return (
             effect,
             effect - math.hypot(effect - low, saved),
-            min(effect + math.hypot(high - effect, saved), 1.0),
+            min(effect + math.hypot(high - effect, saved), most),
         )
 
     def estimate(
@@ -107,7 +120,9 @@ class Capacity:
     ) -> tuple[float, float, float]:
         """The same, with `MODEL_ERROR` in the interval, which hardly exceeds what cores can give."""
         point, low, high = self.limited(target, matters, speedup, effect, low, high)
-        model = math.hypot(MODEL_ERROR * min(4 * speedup, 1.0), MODEL_ERROR_PART * point)
+        # A target of little time causes few pauses.
+        of_target = MODEL_ERROR * min(4 * speedup, 1.0) * min(self._share(target[0])[0] / FULL_SHARE, 1.0)
+        model = math.hypot(of_target, MODEL_ERROR_PART * point)
         widened = point + math.hypot(max(high - point, 0.0), model)
         most = max(high, self.most(target[0], speedup) + UNSURE)
         return point, point - math.hypot(point - low, model), min(widened, most)
@@ -125,17 +140,21 @@ def capacity_of(
         limits: the effects that other stages allow (stage_limits).
     """
     known = [
-        (run.record.cores, record)
+        record
         for run in runs
         for record in run.experiments
         if run.record.cores > 0 and record.processor_time > 0
     ]
-    baselines = [(cores, record) for cores, record in known if record.speedup == 0]
+    baselines = [
+        (run.record.cores, record)
+        for run, record in records_without_partner(runs)
+        if run.record.cores > 0 and record.processor_time > 0 and record.speedup == 0
+    ]
     could = sum(cores * record.duration for cores, record in baselines)
-    ran = sum(_demand(record) for _, record in known)
+    ran = sum(map(_demand, known))
     if could <= 0 or ran <= 0:
         return None
-    of_ran = sum(record.effective_duration for _, record in known) / ran
+    of_ran = sum(record.effective_duration for record in known) / ran
     used = min(sum(record.processor_time for _, record in baselines) / could, 1.0)
     idle = sum(_idle(cores, record) for cores, record in baselines)
     demand = sum(_demand(record) for _, record in baselines) / could
@@ -174,12 +193,14 @@ def within_capacity(
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
-    estimate = capacity.limited if of_windows_only else capacity.estimate
+    target = result.location, result.point
+    at = functools.partial(capacity.limited if of_windows_only else capacity.estimate, target, matters)
+    of_slope = at
     if result.kind == LATENCY:
-        estimate = capacity.of_latency
-    at = functools.partial(estimate, (result.location, result.point), matters)
-    slope, slope_low, slope_high = at(1.0, result.slope, result.slope_low, result.slope_high)
-    _, adjusted_low, adjusted_high = at(1.0, result.slope, result.adjusted_low, result.adjusted_high)
+        at = functools.partial(capacity.of_latency, target, matters)
+        of_slope = functools.partial(at, most=math.inf)
+    slope, slope_low, slope_high = of_slope(1.0, result.slope, result.slope_low, result.slope_high)
+    _, adjusted_low, adjusted_high = of_slope(1.0, result.slope, result.adjusted_low, result.adjusted_high)
     excludes_none = adjusted_low > 0 or adjusted_high < 0
     fit = result.fit
     fitted = [at(*each) for each in zip(fit.speedup, fit.effect, fit.low, fit.high, strict=True)]

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cozcli.analysis.input.partners import records_without_partner
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ThroughputPoint
 
@@ -52,18 +53,17 @@ def works_for_visits(runs: Sequence[Run]) -> frozenset[tuple[str, str]]:
     """The locations and points of which this is sure."""
     baselines: defaultdict[tuple[str, str], _Rates] = defaultdict(_Rates)
     faster: defaultdict[tuple[str, str], _Rates] = defaultdict(_Rates)
-    for run in runs:
-        for record in run.experiments:
-            if 0 < record.speedup < LARGE_SPEEDUP or record.effective_duration <= 0:
+    for _, record in records_without_partner(runs):
+        if 0 < record.speedup < LARGE_SPEEDUP or record.effective_duration <= 0:
+            continue
+        for point in record.points:
+            if not isinstance(point, ThroughputPoint):
                 continue
-            for point in record.points:
-                if not isinstance(point, ThroughputPoint):
-                    continue
-                sums = (faster if record.speedup else baselines)[record.location, point.name]
-                sums.samples += record.target_samples
-                sums.duration += record.duration
-                sums.visits += point.visits
-                sums.elapsed += point.elapsed * record.duration / record.effective_duration
+            sums = (faster if record.speedup else baselines)[record.location, point.name]
+            sums.samples += record.target_samples
+            sums.duration += record.duration
+            sums.visits += point.visits
+            sums.elapsed += point.elapsed * record.duration / record.effective_duration
     return frozenset(key for key in faster if key in baselines and _is_sure(baselines[key], faster[key]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cozcli.analysis import messages
@@ -19,7 +19,7 @@ from cozcli.analysis.check.queue_stability import unstable_queues
 from cozcli.analysis.check.steady_state import transient_speedups, unsteady_results
 from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.input.windows import Window
-from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, ResultKey
+from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, PointKey, ResultKey
 from cozcli.errors import Problem
 from cozcli.profile.profile import Run
 
@@ -34,14 +34,24 @@ MIN_TOTAL_UNITS = 3
 
 @dataclass
 class Marks:
-    """Marks by result, and warnings about the profile as a whole."""
+    """Marks by result, and warnings about the profile as a whole.
 
+    measured: targets with windows of their own. by_point, of_all: what holds for a point, or for all of them,
+    whatever is sped up, and so for all other targets.
+    """
+
+    measured: Collection[str] = ()
     by_result: dict[ResultKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
+    by_point: dict[PointKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
+    of_all: set[Mark] = field(default_factory=set)
     warnings: list[Problem] = field(default_factory=list)
 
     def of(self, key: ResultKey) -> tuple[Mark, ...]:
         """The marks of one result, in the order of their definition."""
-        return tuple(mark for mark in Mark if mark in self.by_result[key])
+        location, point, kind = key
+        is_measured = location in self.measured
+        own = self.by_result[key] if is_measured else self.by_point[point, kind] | self.of_all
+        return tuple(mark for mark in Mark if mark in own)
 
 
 def find_marks(
@@ -55,7 +65,7 @@ def find_marks(
     Args:
         tables: of all results. by_target: usable windows. phases: by location.
     """
-    marks = Marks()
+    marks = Marks(by_target.keys())
     keys = []
     lasting, lent, transient = set(), set(), set()
     for table in tables:
@@ -69,8 +79,11 @@ def find_marks(
         if transient_speedups(series):
             transient.add(key)
         marks.by_result[key] |= _marks_of_data(table, phases.get(series.location, Phase()))
-    for location, point in unstable_queues(by_target):
+    unstable, never_steady = unstable_queues(by_target)
+    for location, point in unstable:
         marks.by_result[location, point, LATENCY].add(Mark.UNSTABLE)
+    for point in never_steady:
+        marks.by_point[point, LATENCY].add(Mark.UNSTABLE)
     unsteady = unsteady_results(by_target)
     for key in transient | {(*pair, THROUGHPUT) for pair in unsteady - lasting}:
         marks.by_result[key].add(Mark.NOT_STEADY)
@@ -82,6 +95,7 @@ def find_marks(
             if mark is Mark.LOAD
             else messages.perhaps_limited_by_load(point, waits_for_others(by_target))
         )
+        marks.by_point[point, THROUGHPUT].add(mark)
         for location in locations:
             marks.by_result[location, point, THROUGHPUT].add(mark)
     _add_cores(marks, keys, by_target, everything, runs)
@@ -119,6 +133,8 @@ def _add_cores(
     for key in keys:
         if key[0] in waiting:
             marks.by_result[key].add(Mark.CORES)
+    if lacks_cores(everything, runs):
+        marks.of_all.add(Mark.CORES)
     achieved = sampling_rate_achieved(everything, runs)
     if achieved < MIN_SAMPLING_RATE:
         marks.warnings.append(messages.sampling_rate_too_low(achieved))

@@ -50,8 +50,11 @@ class _Seen:
         return abs(self.growth) > WAVE_GROWTH * self.arrivals + WAVE_REQUESTS
 
 
-def unstable_queues(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str, str]]:
-    """(location, point) of all latency points whose queue was not steady."""
+def unstable_queues(by_target: Mapping[str, Sequence[Window]]) -> tuple[set[tuple[str, str]], set[str]]:
+    """(location, point) of all latency points whose queue was not steady.
+
+    And the points whose queue is not steady without a speedup either, whichever target is looked at.
+    """
     names = {
         point.name
         for windows in by_target.values()
@@ -60,11 +63,13 @@ def unstable_queues(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str,
         if isinstance(point, LatencyPoint)
     }
     unstable: set[tuple[str, str]] = set()
+    unsteady: set[str] = set()
     for name in sorted(names):
         seen = {target: _windows_at(windows, name) for target, windows in by_target.items()}
         baselines = [window for of_target in seen.values() for window in of_target if window.speedup == 0]
         if _is_unsteady(baselines):
             unstable |= {(target, name) for target, of_target in seen.items() if of_target}
+            unsteady.add(name)
             continue
         targets = sorted(seen)
         found = [_growth([w for w in seen[target] if w.speedup > 0]) for target in targets]
@@ -73,7 +78,7 @@ def unstable_queues(by_target: Mapping[str, Sequence[Window]]) -> set[tuple[str,
         marks = discoveries(p_values, MAX_FALSE_MARKS)
         unstable |= {(target, name) for target, mark in zip(targets, marks, strict=True) if mark}
         unstable |= {(target, name) for target in targets if _is_in_waves(seen[target])}
-    return unstable
+    return unstable, unsteady
 
 
 def _windows_at(windows: Sequence[Window], name: str) -> list[_Seen]:

@@ -12,10 +12,11 @@ do with the visits.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from cozcli.analysis.correct.queue_flow import work_for_visits
 from cozcli.analysis.input.flows import RunFlows, Stretch, flows_by_run
+from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.windows import Window
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ThroughputPoint
@@ -52,18 +53,17 @@ def stage_limits(
     return found
 
 
-def _periods(runs: Iterable[Run]) -> dict[str, float]:
+def _periods(runs: Sequence[Run]) -> dict[str, float]:
     """The mean effective time for a visit in baselines, ns, by throughput point."""
     elapsed: defaultdict[str, float] = defaultdict(float)
     visits: defaultdict[str, float] = defaultdict(float)
-    for run in runs:
-        for record in run.experiments:
-            if record.speedup != 0:
-                continue
-            for point in record.points:
-                if isinstance(point, ThroughputPoint):
-                    elapsed[point.name] += point.elapsed
-                    visits[point.name] += point.visits
+    for _, record in records_without_partner(runs):
+        if record.speedup != 0:
+            continue
+        for point in record.points:
+            if isinstance(point, ThroughputPoint):
+                elapsed[point.name] += point.elapsed
+                visits[point.name] += point.visits
     return {name: elapsed[name] / visits[name] for name in visits if visits[name] > 0}
 
 

@@ -23,7 +23,7 @@ class Verdict:
     """Of one threshold: the effect that exceeds it most; and how many results it looked at.
 
     result, point: None if no effect exceeds it. unfit: results that would count, but have few data or are
-    limited by load.
+    limited by load. is_beyond_curves: no other result has an effect at the threshold's speedup.
     """
 
     threshold: Threshold
@@ -31,6 +31,7 @@ class Verdict:
     unfit: int
     result: LineResult | None = None
     point: CurvePoint | None = None
+    is_beyond_curves: bool = False
 
 
 def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verdict:
@@ -47,7 +48,8 @@ def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verd
     candidates = proven if excluded else fit
     looked_at = [(result, point) for result in candidates for point in _points(result, threshold)]
     unfit = len(named) - len(fit)
-    factor = bonferroni_factor(sum(len(_points(result, threshold)) for result in fit))
+    known = sum(len(_points(result, threshold)) for result in fit)
+    factor = bonferroni_factor(known)
     best: tuple[float, LineResult, CurvePoint] | None = None
     for result, point in looked_at:
         if threshold.above:
@@ -57,7 +59,7 @@ def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verd
         if margin > 0 and (best is None or margin > best[0]):
             best = margin, result, point
     if best is None:
-        return Verdict(threshold, len(named), unfit)
+        return Verdict(threshold, len(named), unfit, is_beyond_curves=bool(fit) and known == 0)
     return Verdict(threshold, len(named), unfit, best[1], best[2])
 
 

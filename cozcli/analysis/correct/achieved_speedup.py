@@ -128,7 +128,8 @@ def _exponent(series: Series, difference: Floats) -> float:
     usable = series.has_visits & (series.stratum != POOL)
     if not usable.any():
         return 0.0
-    weights = series.weight[usable] * series.time[usable] / series.time[usable].mean()
+    # The time is weighted already (machine_speed.py).
+    weights = series.time[usable] / series.time[usable].mean()
     effects = fit_fixed_effects(series.stratum[usable], series.speedup[usable], weights)
     freedom = np.count_nonzero(usable) - effects.rank
     if freedom < MIN_FREEDOM:

@@ -53,14 +53,25 @@ def estimate_points(
         if rows is None or len(rows) < MIN_ROWS:
             continue
         fit, pairs = fit_with_pairs(rows, key[1])
-        own = [factors[key]] if key in factors else []
-        estimates = {
-            number: estimate_combined(fit, number, key[1], own, pauses(targets[number].location, key))
-            for number in _told_of(rows, key)
-        }
-        together = tuple(estimate_pair(fit, pair, key[1], own) for pair in pairs)
+        of_all = [factors[key]] if key in factors else []
+        own = {series.location: _own_errors(series, of_all) for series in of_point}
+        estimates = {}
+        for number in _told_of(rows, key):
+            location = targets[number].location
+            told = [*of_all, *own.get(location, ())]
+            estimates[number] = estimate_combined(fit, number, key[1], told, pauses(location, key))
+        together = tuple(estimate_pair(fit, pair, key[1], of_all) for pair in pairs)
         found.append(OfPoint(key, estimates, together))
     return found
+
+
+def _own_errors(series: Series, of_all: Sequence[Factor]) -> list[Factor]:
+    """The errors of what corrections did to the windows of one main target.
+
+    Rows have the factors of windows, and effects that of all targets, so that nothing is multiplied again.
+    """
+    own = [factor for factor in series.factors if factor not in of_all and factor.relative_error > 0]
+    return [Factor(1.0, factor.relative_error) for factor in own]
 
 
 def _told_of(rows: CombinedRows, key: PointKey) -> list[int]:

@@ -40,6 +40,7 @@ class CombinedEstimate:
 
     value, low, high, freedom: (S + 1,), the slope first, as in `TargetEstimate`. windows: of the main target
     at each of S speedups; baselines: as main target at speedup 0; companion_windows: as companion above 0.
+    bound: of the slope, None for latencies, which no share bounds.
     p_no_effect: two-sided, from this target's own windows, whatever others save. is_beyond: do they show more
     than the share allows?
     """
@@ -53,7 +54,7 @@ class CombinedEstimate:
     windows: Ints
     baselines: int
     companion_windows: int
-    bound: float
+    bound: float | None
     p_no_effect: float
     is_beyond: bool
     fit: Fit
@@ -96,10 +97,11 @@ def estimate_combined(
     value = np.concatenate([[slope @ value[:count]], value])
     variance = np.concatenate([[slope @ covariance[:count, :count] @ slope], np.diag(covariance)])
     half = float(t_quantile(0.5 + LEVEL / 2, fit.posterior.freedom)) * np.sqrt(np.maximum(variance, 0.0))
-    if kind == THROUGHPUT:
-        bound, most = target.bound, target.bound * np.concatenate([[1.0], everything])
+    bound = target.bound if kind == THROUGHPUT else None
+    if bound is not None:
+        most = bound * np.concatenate([[1.0], everything])
     else:  # behind a queue, latency may fall by more than the line's own time, but not below 0
-        bound, most = 1.0, np.concatenate([[np.inf], np.ones_like(everything)])
+        most = np.concatenate([[np.inf], np.ones_like(everything)])
     p_no_effect, is_beyond = _own_evidence(fit, number, float(most[0]))
     value, low, high = (np.minimum(each, most) for each in (value, value - half, value + half))
     at = slice(0, 1 + count)

@@ -20,7 +20,7 @@ from cozcli.analysis.input.durations import Durations, lower_bounds
 from cozcli.analysis.input.series import Factor
 from cozcli.analysis.result import CurvePoint, Quantile
 from cozcli.analysis.statistics.arrays import Floats, Ints
-from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, t_tail
+from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
 from cozcli.analysis.statistics.weighted import effective_number
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -179,5 +179,6 @@ def _p_of(slope: float, low: float, high: float, freedom: float) -> float:
     distance = slope - low if slope > 0 else high - slope
     if distance <= 0:
         return 0.0 if slope else 1.0
-    error = distance / normal_quantile(0.5 + LEVEL / 2)
-    return min(1.0, 2 * float(t_tail(abs(slope) / error, max(freedom, 1.0))))
+    freedom = max(freedom, 1.0)
+    error = distance / float(t_quantile(0.5 + LEVEL / 2, freedom))
+    return min(1.0, 2 * float(t_tail(abs(slope) / error, freedom)))

@@ -38,9 +38,13 @@ class Window:
 
     @property
     def own_delay(self) -> float:
-        """Delay that the main target caused, ns; the rest is of companions."""
+        """Delay that the main target caused, ns; the rest is of companions.
+
+        Samples of several threads at once cause the delay of one.
+        """
         record = self.record
-        return record.target_samples * self.period * record.speedup if record.companions else record.delay
+        charged = record.target_samples * self.period * record.speedup
+        return min(charged, record.delay) if record.companions else record.delay
 
     @property
     def disturbance(self) -> float:

@@ -16,6 +16,7 @@ from cozcli.compare.function_layouts import function_layouts_of, with_functions_
 from cozcli.compare.gate import STATUS_GATE
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
+from cozcli.compare.options import refuse
 from cozcli.compare.result import MIN_PAIRS
 from cozcli.compare.setup import metrics_of, plan_of
 from cozcli.compare.suite import messages
@@ -28,13 +29,21 @@ from cozcli.status_row import StatusRow
 
 #: Of a suite, in which every program has a block a round.
 DEFAULT_PAIRS = 12
+#: Options that suites have no use for.
+_OF_TWO_PROGRAMS = ("--input", "--t-test", "--profile", "--line", "--import-hyperfine")
 
 
 def execute(options: argparse.Namespace) -> int:
     """The status: that of `coz compare`."""
     if options.a or options.program:
         raise CozError(messages.programs_beside_suite())
+    refuse(options, "--suite compares what its file lists", *_OF_TWO_PROGRAMS)
     suite = read_suite(options.suite)
+    treatments = [cell.treatment for cell in suite.programs[0].cells]
+    moved = [each.name for each in treatments if each.heap not in (None, SYSTEM)]
+    if options.layout == "none" and moved:
+        options.parser.error(f"--layout none moves nothing: leave it out, or heap in [treatments.{moved[0]}]")
+    options.plot, options.html = (path and os.path.abspath(path) for path in (options.plot, options.html))
     os.chdir(suite.folder)
     choose_processors(options.cpus)
     if options.pairs is None and options.precision is None:
@@ -55,7 +64,10 @@ def execute(options: argparse.Namespace) -> int:
             stays += [stay] if stay else []
             plans[program.name] = base._replace(stdin=program.stdin, seed=base.seed + number)
         results, interrupted = run_suite(sides, plans, base.seed, show)
-        fixed = {} if interrupted else run_fixed(sides, plans, options.fixed_pairs, base.seed, show)
+        try:
+            fixed = {} if interrupted else run_fixed(sides, plans, options.fixed_pairs, base.seed, show)
+        except CozError as error:
+            fixed, stays = {}, [*stays, comparison_messages.fixed_left_out(error.problem)]
     pairs = min(len(found.blocks) for found in results.values())
     if all(len(found.blocks) < MIN_PAIRS for found in results.values()):
         raise CozError(comparison_messages.too_few_pairs(pairs, MIN_PAIRS), 130)
@@ -106,7 +118,10 @@ def _gates(options: argparse.Namespace, report: SuiteReport) -> int:
         f"{each.text}: {cell.program} with {cell.treatment}"
         for each in options.gate
         for cell in report.found.cells
-        if cell.metric == report.metrics[0] and each.fails(cell.estimate, cell.metric.more_is_better)
+        if cell.metric == report.metrics[0]
+        and each.fails(cell.estimate, cell.metric.more_is_better)
+        # A limit is compared with the interval, which does not allow for the number of comparisons.
+        and (each.beyond is None or cell.p_holm < SIGNIFICANT)
     ]
     for text in failed:
         print(f"coz: gate: {text}", file=sys.stderr)

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from cozcli import cli
-from cozcli.bias import shares, spikes
-from cozcli.bias.factors import SIZES, CodeLibrary, Movers, Place, find_movers, layout
+from cozcli.bias import shares, spikes, study
+from cozcli.bias.factors import SIZES, CodeLibrary, HeapLibrary, Movers, Place, find_movers, layout
 from cozcli.bias.measure import Runner, by_level, measure
 from cozcli.bias.objects import parse
 from cozcli.bias.plan import LAYOUTS, Plan, plan_for
 from cozcli.bias.report import Report, render_json, render_text
 from cozcli.bias.result import Aliasing, Bias, Change, Factor, Sweep
 from cozcli.bias.verdict import limit_of, verdict_of
-from cozcli.compare.trial import PADDING, environment_of
+from cozcli.compare.trial import PADDING, Trial, environment_of
 from cozcli.launch.layout_plan import LayoutPlan
 
 FACTORS = ["environment", "stack", "heap", "aslr"]
@@ -111,6 +111,24 @@ def test_ctrl_c_keeps_whole_rounds_if_there_are_two(at, rounds):
             measure(runner, plan, watch)
     else:
         assert len(measure(runner, plan, watch)) == rounds * plan.runs() // plan.rounds
+        assert runner.interrupted
+
+
+def test_ctrl_c_after_the_rounds_keeps_what_is_known(monkeypatch):
+    runner = Simulated(slow=())
+    question = study.Question(["prog"], 1.0, 0.01, 1, "/dev/null", False)
+    place = Aliasing("environment", 3296, ONE, 0.001, [], "", None)
+
+    def slow_places(*_):
+        yield place
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study, "_slow_places", slow_places)
+    runner.trial = lambda place: Trial(1.0, 1.0, 1, 0.0)
+    words = question, runner, PLAN, {}, None, Movers(None, True), None
+    assert study._aliasing(*words) == ([place], [])
+    assert runner.interrupted
+    assert study._aliasing(*words) == ([], [])
 
 
 def test_what_is_slow_in_one_page_alone_is_no_alias():
@@ -242,6 +260,24 @@ def test_functions_are_moved_by_variables_of_one_length():
     assert still["COZ_LAYOUT_SEED"] == "original"
     assert "COZ_LAYOUT_PLAN" not in unmoved
     assert len({sum(map(len, (*each, *each.values()))) for each in (*seeds, still, unmoved)}) == 1
+
+
+def test_stack_and_heap_are_moved_by_variables_of_one_length():
+    """Or the heap's test would be one of the stack's place, too."""
+    movers = Movers(HeapLibrary(Path("/lib/libcoz-heap.so")), True)
+    places = [
+        Place(),
+        Place(heap=7),
+        Place(heap=(1 << 31) - 1, shuffled=True),
+        Place(stack=3),
+        Place(0, 9, 8),
+    ]
+    found = [environment_of(movers.side(["prog"], place), layout(place)) for place in places]
+    assert len({(len(each), sum(map(len, (*each, *each.values())))) for each in found}) == 1
+    assert not {"COZ_HEAP", "COZ_HEAP_SEED", "COZ_STACK_SEED"} & found[0].keys()
+    assert (found[1]["COZ_HEAP"], found[1]["COZ_HEAP_SEED"]) == ("offset", "0000000007")
+    assert "COZ_STACK_SEED" not in found[2]
+    assert found[3]["COZ_STACK_SEED"] == "0000000003"
 
 
 def test_what_it_refuses(capsys):

@@ -234,3 +234,28 @@ def test_fail_if_ends_with_status_1_and_says_which(profile: Path) -> None:
     refused = coz("report", "--fail-if", "a.c:1", cwd=profile)
     assert refused.returncode == 2
     assert "LINE > N% or LINE < N%" in refused.stderr
+
+
+@pytest.mark.parametrize("shown", [("--line", "a.c:2"), ("--min-points", "5")])
+def test_fail_if_looks_at_all_results_whichever_are_shown(profile: Path, shown: tuple[str, str]) -> None:
+    """Of the line that the threshold names only two speedups were to be tried."""
+    lines = [Line("/src/a.c:1", lambda s: 0.5 * s), Line("/src/a.c:2", lambda s: 0.0)]
+    raw = b""
+    for line, speedups in zip(lines, ([0.25, 0.5], [0.1, 0.25, 0.4, 0.5, 0.75, 1.0]), strict=True):
+        records = Model([line], speedups=speedups).records(40)
+        raw += to_bytes([records[0] | {"speedups": speedups}, *records[1:]])
+    (profile / "profile.coz").write_bytes(raw)
+    done = coz("report", "--csv", *shown, "--fail-if", "a.c:1 > 10%", cwd=profile)
+    assert "a.c:1" not in done.stdout
+    assert (done.returncode, "threshold 'a.c:1 > 10%' is exceeded" in done.stderr) == (1, True)
+
+
+def test_a_threshold_beyond_the_curves_is_no_silent_pass(profile: Path) -> None:
+    records = Model([Line("/src/a.c:1", lambda s: 0.5 * s)], speedups=(0.25, 0.5)).records(40)
+    records[0]["speedups"] = [0.25, 0.5]
+    (profile / "profile.coz").write_bytes(to_bytes(records))
+    done = coz("report", "--fail-if", "a.c:1 > 10% at 75%", cwd=profile)
+    assert done.returncode == 0
+    assert "coz: warning: the threshold 'a.c:1 > 10% at 75%' is not checked: no such speedup" in done.stderr
+    within = coz("report", "--fail-if", "a.c:1 > 90% at 50%", cwd=profile)
+    assert (within.returncode, within.stderr) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,72 @@ def test_merge_refuses(folder: Path, arguments: list[str], words: str) -> None:
     assert done.returncode == 2
     assert words in done.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_runs_of_pipelines_are_merged_once(folder: Path) -> None:
+    """Their windows tell of the flow between threads."""
+    for seed, name in ((1, "flows.coz"), (2, "others.coz")):
+        records = Model([Line("/s/a.c:1", lambda s: 0.5 * s)], seed=seed).records(4)
+        for record in records:
+            if record["type"] == "experiment":
+                flow = {"duration": record["duration"] // 2, "delay": 0, "visits": {"request": 9}}
+                record["flows"] = [flow | {"threads": [{"thread": 1, "ran": 1, "releases": 0}]}] * 2
+        (folder / name).write_bytes(to_bytes(records))
+    done = coz("merge", "-o", "all.coz", "flows.coz", "others.coz", cwd=folder)
+    assert "2 runs with " in done.stderr
+    again = coz("merge", "-o", "twice.coz", "all.coz", "flows.coz", cwd=folder)
+    assert (again.returncode, "a run in flows.coz is also in all.coz" in again.stderr) == (2, True)
+
+
+def test_merge_refuses_a_pipe(folder: Path) -> None:
+    """It is read twice, and a pipe has nothing more to tell."""
+    read, write = os.pipe()
+    records = Model([Line("/s/a.c:1", lambda s: 0.5 * s)], seed=3).records(2)
+    os.write(write, to_bytes(records))
+    os.close(write)
+    done = coz("merge", "-o", "all.coz", "a.coz", f"/dev/fd/{read}", cwd=folder)
+    os.close(read)
+    assert done.returncode == 2
+    assert f"/dev/fd/{read} is a pipe" in done.stderr
+    assert not (folder / "all.coz").exists()
+
+
+@pytest.mark.parametrize("command", [("merge",), ("convert", "--to", "classic")])
+def test_a_profile_of_a_long_command_line_is_replaced(folder: Path, command: tuple[str, ...]) -> None:
+    """Its first record is longer than what is looked at of a file."""
+    run, *others = Model([Line("/s/a.c:1", lambda s: 0.5 * s)]).records(2)
+    first = json.dumps({**run, "arguments": ["x" * 70_000]}, separators=(",", ":"))
+    (folder / "long.coz").write_bytes(first.encode() + b"\n" + to_bytes(others))
+    done = coz(*command, "-o", "long.coz", "a.coz", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert b"xxx" not in (folder / "long.coz").read_bytes()
+
+
+@pytest.fixture
+def loads(folder: Path) -> Path:
+    """Two sweeps of two loads, whose intervals between arrivals were not measured alike."""
+    for name, effects in (("calm.coz", (0.5, 0.2)), ("busy.coz", (0.5, 0.6))):
+        raw = b""
+        for speedup, effect in zip((0, 50_000 if name == "calm.coz" else 51_000), effects, strict=True):
+            records = Model([Line("/s/a.c:1", lambda s, e=effect: e * s)], seed=speedup + 1).records(60)
+            for record in records:
+                if record["type"] == "experiment" and speedup:
+                    arrivals = {"count": 9, "charged": 9 * speedup, "intervals": 9, "between": 9_000_000}
+                    record |= {"arrival_speedup": speedup, "arrivals": arrivals}
+            raw += to_bytes(records)
+        (folder / name).write_bytes(raw)
+    return folder
+
+
+def test_diff_tells_loads_apart(loads: Path) -> None:
+    text = coz("diff", "calm.coz", "busy.coz", cwd=loads).stdout
+    assert "1 change more than chance; the largest: a.c:1 (arrivals 51 µs earlier)" in text
+    document = json.loads(coz("diff", "--json", "calm.coz", "busy.coz", cwd=loads).stdout)
+    loaded, base = document["changes"]
+    assert (loaded["arrival_speedup"], loaded["certain"]) == (51_000, True)
+    assert ("arrival_speedup" in base, base["certain"]) == (False, False)
+    assert document["only_before"] == document["only_after"] == []
+    rows = list(csv.DictReader(io.StringIO(coz("diff", "--csv", "calm.coz", "busy.coz", cwd=loads).stdout)))
+    assert [row["arrival_speedup"] for row in rows] == ["51000", "0"]
+    alone = json.loads(coz("diff", "--json", "a.coz", "busy.coz", cwd=loads).stdout)
+    assert [entry.get("arrival_speedup") for entry in alone["only_after"]] == [51_000]

@@ -14,7 +14,7 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli import cli
-from cozcli.compare import machine, messages, sides
+from cozcli.compare import command, machine, messages, sides
 from cozcli.compare import options as comparison_options
 from cozcli.compare.collect import Plan, collect
 from cozcli.compare.design import Layout, blocks
@@ -22,7 +22,7 @@ from cozcli.compare.gate import gate
 from cozcli.compare.metrics import METRICS
 from cozcli.compare.result import Estimate
 from cozcli.compare.trial import PADDING, Side, Trial, environment_of, run
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 from cozcli.launch.runtime_library import preload
 
 if len(os.sched_getaffinity(0)) < 2:
@@ -56,6 +56,27 @@ def test_both_forms_of_the_command_line():
         assert os.path.isabs(a.command[0])
 
 
+def test_two_hyphens_among_the_arguments_are_arguments():
+    words = ["-n", "7", "sh", "-c", "x", "--", "y", "---", "vs", "env", "--", "z", "---"]
+    for given in (words, ["-n", "7", "--", *words[2:]], ["---", *words[2:]]):
+        own, program = cli.separate_program(["compare", *given])
+        a, b = sides.sides_of(cli.parse(own).a, program)
+        assert a.command[1:] == ["-c", "x", "--", "y"]
+        assert b.command[1:] == ["--", "z", "---"]
+    for before in (["bias", "--duration", "9s"], ["layout", "check", "--seeds", "1"]):
+        for given, found in (
+            (["p", "--", "x"], ["p", "--", "x"]),
+            (["--", "p", "--", "x"], ["p", "--", "x"]),
+            (["---", "p", "--", "---", "x"], ["p", "--", "---", "x"]),
+            (["p", "---", "--", "x"], ["p", "---", "--", "x"]),
+            ([], []),
+        ):
+            own, program = cli.separate_program([*before, *given])
+            options = cli.parse(own)
+            words = options.own if before[0] == "bias" else options.command_line
+            assert sides.one_program(words, program) == found
+
+
 @pytest.mark.parametrize("arguments", [[], ["true"], ["true", "---"], ["---", "true"], ["---", "vs", "true"]])
 def test_one_program_is_not_enough(arguments, capsys):
     assert compare(*arguments) == 2
@@ -67,6 +88,20 @@ def test_missing_programs_and_inputs(capsys):
     assert "./missing is not an executable file" in capsys.readouterr().err
     assert compare("--input", "missing.txt", "true", "---", "vs", "true") == 2
     assert "missing.txt cannot be read" in capsys.readouterr().err
+
+
+def test_an_input_that_can_be_read_once_is_refused(tmp_path, capsys):
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    for words in (
+        ["compare", "--input", pipe, "true", "---", "vs", "true"],
+        ["bias", "--input", pipe, "true"],
+    ):
+        assert cli.main(words) == 2
+        assert "is a pipe or a socket" in capsys.readouterr().err
+    for path, reason in ((pipe, "is a pipe"), ("missing.txt", "missing.txt cannot be read")):
+        assert cli.main(["layout", "check", "--input", path, "true"]) == 2
+        assert reason in capsys.readouterr().err
 
 
 def test_what_may_not_be_executed_can_be_made_so(script, capsys):
@@ -156,6 +191,10 @@ def test_gates():
     assert not gate("faster > 1%").fails(slower)
     assert gate("faster > 1%").fails(estimate_of("faster", 0.95, 0.98))
     assert not gate("inconclusive").fails(slower)
+    alike = estimate_of("equivalent", 1.002, 1.004)
+    assert gate("slower > 0%").fails(alike)
+    assert not gate("slower").fails(alike)
+    assert not gate("slower > 0%").fails(estimate_of("slower", 0.999, 1.004))
     for wrong in ("", "slow", "equivalent > 1%", "not slower > 1%", "slower 1%"):
         with pytest.raises(ArgumentTypeError, match="is not a condition"):
             gate(wrong)
@@ -294,12 +333,15 @@ def test_ctrl_c_keeps_whole_pairs(trials):
     assert (len(found.blocks), found.interrupted) == (7, True)
 
 
-def test_ctrl_c_ends_the_program_and_says_what_there_is(script, tmp_path):
+@pytest.mark.parametrize("metric", ["cpu", "memory"])
+def test_ctrl_c_ends_the_program_and_says_what_there_is(script, tmp_path, metric):
     """The command is signalled alone, as by a supervisor, and takes its program with it."""
     pid = tmp_path / "pid"
     words = [script("quick", "true"), "---", "vs", script("slow", f"echo $$ > {pid}", "exec sleep 60")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "cozcli", "compare", *words], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "cozcli", "compare", "--metric", metric, *words],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     for _ in range(600):
         if pid.exists() and pid.read_text().strip():
@@ -311,6 +353,24 @@ def test_ctrl_c_ends_the_program_and_says_what_there_is(script, tmp_path):
     assert "stopped after 0 pairs" in said
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
+
+
+def test_a_start_is_short_by_the_metric_that_decides(capsys):
+    words = ["-n", "6", "sleep", "0.03", "---", "vs", "sleep", "0.03"]
+    for metric, is_short in (("wall", False), ("memory", False), ("cpu", True)):
+        assert compare("--metric", metric, *words) == 0
+        assert ("the start of a process" in capsys.readouterr().err) == is_short, metric
+
+
+def test_a_failure_in_the_layout_of_the_files_leaves_the_result(monkeypatch):
+    def fail(*_):
+        raise CozError(Problem("it failed.", ""))
+
+    monkeypatch.setattr(command, "measured", fail)
+    monkeypatch.setattr(command, "function_layouts_of", lambda side: side)
+    found, doubt = command._fixed(SIDES, plan(), 12)
+    assert found is None
+    assert "is not known: it failed." in doubt.text
 
 
 def test_processors(monkeypatch, capsys):

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from cozcli import cli
-from cozcli.compare.diagnostics import diagnose
+from cozcli.compare.diagnostics import as_json, diagnose
 from cozcli.compare.hyperfine import estimate_unpaired
 
 
@@ -28,6 +28,7 @@ def test_diagnostics_are_those_of_scipy_on_logarithms():
     skewed = diagnose(pairs_of(generator.exponential(1, 30), b))
     assert skewed.shapiro_a < 0.05 < skewed.shapiro_b
     assert set(diagnose([(1.0, 1.0)] * 6)) == {1.0, 0.0}
+    assert json.dumps(as_json(diagnose([(1.0, 2.0)] * 6)), allow_nan=False)
 
 
 def test_unpaired_intervals_hold_the_truth():
@@ -72,6 +73,24 @@ def test_runs_of_hyperfine_are_compared_with_a_warning(hyperfine, tmp_path, caps
     picture = tmp_path / "imported.svg"
     assert cli.main(["plot", "-o", str(picture), str(document)]) == 0
     assert "wall" in picture.read_text()
+
+
+def test_gates_and_pictures_of_imported_runs(hyperfine, tmp_path, capsys):
+    times = [1 + 0.01 * i for i in range(10)]
+    words = ["compare", "--import-hyperfine", hyperfine(times, [1.3 * time for time in times])]
+    picture = tmp_path / "found.svg"
+    assert cli.main([*words, "--gate", "slower > 5%", "--gate", "faster", "--plot", str(picture)]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "coz: gate: slower > 5%: prog 1"
+    assert "Ratio, 95 %" in picture.read_text()
+    assert cli.main([*words, "--gate", "faster"]) == 0
+    capsys.readouterr()
+    for more in (["--metric", "wall"], ["--control"], ["--precision", "1%"], ["--t-test"], ["-n", "6"]):
+        with pytest.raises(SystemExit):
+            cli.main([*words, *more])
+        assert f"leave out {more[0].replace('-n', '--pairs')}\n" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main([*words, "true", "---", "vs", "true"])
+    assert "starts no programs" in capsys.readouterr().err
 
 
 def test_other_files_are_no_runs_of_hyperfine(hyperfine, tmp_path, capsys):

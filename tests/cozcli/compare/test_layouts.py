@@ -3,10 +3,13 @@ tests/system/test_layouts.py.
 """
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
+from cozcli import cli
 from cozcli.compare import function_layouts, layout_command
 from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import FunctionLayouts, function_layouts_of, with_functions_moved
@@ -153,6 +156,36 @@ def test_check_in_json():
     }
     assert found["self_test"]["passed"]
     assert json.loads(layout_command.as_json(PLAN, None))["self_test"] is None
+
+
+@pytest.mark.parametrize(
+    ("fails", "status_repeats"), [("= 2", True), ("-gt 2", False)], ids=["a moved run", "two plain runs"]
+)
+def test_a_program_that_fails_at_times_is_not_accused(tmp_path, fails, status_repeats):
+    script = tmp_path / "program"
+    log = tmp_path / "log"
+    first = '[ -n "$COZ_LAYOUT_SEED" ] && exit 1' if not status_repeats else ""
+    script.write_text(f"#!/bin/sh\necho >> {log}\n[ $(wc -l < {log}) {fails} ] && exit 2\n{first}\nexit 0\n")
+    script.chmod(0o755)
+    found = self_test(PLAN._replace(library=tmp_path / "none.so"), [str(script)], [7])
+    assert not found.differences
+    assert found.status_repeats == status_repeats
+
+
+def test_a_replayed_program_has_the_signals_of_a_shell(monkeypatch):
+    seen = []
+    monkeypatch.setattr(layout_command, "plan_layout", lambda *_: PLAN)
+    monkeypatch.setattr(layout_command, "_fix_addresses", lambda: True)
+    monkeypatch.setattr(
+        os, "execve", lambda *_: seen.extend(map(signal.getsignal, (signal.SIGPIPE, signal.SIGXFSZ)))
+    )
+    before = {number: signal.getsignal(number) for number in (signal.SIGPIPE, signal.SIGXFSZ)}
+    try:
+        cli.main(["layout", "replay", "--seed", "1", "true"])
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+    assert seen == [signal.SIG_DFL, signal.SIG_DFL]
 
 
 def test_the_self_test_sees_what_differs(tmp_path):

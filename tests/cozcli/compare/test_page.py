@@ -8,7 +8,7 @@ import re
 import pytest
 
 from cozcli import cli
-from cozcli.compare.drawing import Table
+from cozcli.compare.drawing import Table, draw
 from cozcli.compare.page import render
 
 DOCUMENT = {
@@ -45,6 +45,13 @@ def test_a_page_has_the_figures_in_two_themes_and_no_markup_of_others():
         assert sum(title in svg for svg in found) == 2, title
 
 
+def test_commands_with_dollars_are_no_mathematics(tmp_path):
+    picture = tmp_path / "found.svg"
+    sides = [{"name": name, "command": ["sh", "-c", "echo $_{ $x^"]} for name in "AB"]
+    draw({**DOCUMENT, "sides": sides}, str(picture))
+    assert "echo $_{ $x^" in picture.read_text()
+
+
 def test_the_policy_allows_the_style_alone():
     page = render(DOCUMENT, "x", [])
     style = re.search(r"<style>(.*)</style>", page, re.DOTALL)[1]
@@ -78,4 +85,4 @@ def test_it_does_not_go_with_imported_runs(tmp_path, capsys):
     page = str(tmp_path / "page.html")
     with pytest.raises(SystemExit):
         cli.main(["compare", "--import-hyperfine", "runs.json", "--html", page])
-    assert "--html shows runs of coz compare" in capsys.readouterr().err
+    assert "leave out --html" in capsys.readouterr().err

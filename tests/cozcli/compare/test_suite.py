@@ -3,6 +3,7 @@
 import json
 import math
 import os
+from argparse import Namespace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +13,14 @@ from scipy import stats
 from cozcli import cli
 from cozcli.compare.collect import Collected, Plan
 from cozcli.compare.function_layouts import FunctionLayouts
+from cozcli.compare.gate import gate
 from cozcli.compare.metrics import METRICS
+from cozcli.compare.result import Estimate
+from cozcli.compare.suite import command
 from cozcli.compare.suite.description import read_suite
 from cozcli.compare.suite.report import SuiteReport, render
 from cozcli.compare.suite.running import run_fixed
-from cozcli.compare.suite.statistics import evaluate, holm, within_subjects
+from cozcli.compare.suite.statistics import CellResult, SuiteResult, evaluate, holm, within_subjects
 from cozcli.compare.trial import Side, Trial
 from cozcli.errors import CozError
 from cozcli.launch.layout_plan import LayoutPlan
@@ -112,6 +116,40 @@ def test_suites_refuse_other_programs_and_broken_builds(suite, capsys):
     with pytest.raises(CozError, match="cannot be read") as missing:
         read_suite("/no/such/file.toml")
     assert missing.value.problem.hint == "check the name."
+
+
+def test_suites_refuse_options_that_they_have_no_use_for(suite, capsys):
+    heap = TWO_TREATMENTS.replace("[treatments.many]", "[treatments.many]\nheap = 'zero'")
+    for text, words, reason in (
+        (FILE, ["--layout", "none", "--heap", "zero"], "--layout none moves nothing"),
+        (heap + "[programs.p]\ncommand = 'true'", ["--layout", "none"], "or heap in [treatments.many]"),
+        (FILE, ["--input", "x"], "leave out --input"),
+        (FILE, ["--t-test"], "leave out --t-test"),
+        (FILE, ["--profile", "x"], "leave out --profile"),
+        (FILE, ["--line", "x"], "leave out --line"),
+    ):
+        with pytest.raises(SystemExit):
+            compare("--suite", suite(text), *words)
+        assert reason in capsys.readouterr().err
+
+
+def test_pictures_and_pages_of_a_suite_are_where_the_user_is(suite, tmp_path, monkeypatch):
+    path = suite(TWO_TREATMENTS + "[programs.p]\ncommand = 'true'")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert compare("--suite", path, "-n", "6", "--plot", "found.svg", "--html", "found.html") == 0
+    assert {file.name for file in (tmp_path / "here").iterdir()} == {"found.svg", "found.html"}
+
+
+def test_gates_with_a_limit_allow_for_the_number_of_comparisons(capsys):
+    slower = Estimate(1.03, 1.02, 1.04, "inconclusive", 6, 0.03, 0.0, 0.01)
+    options = Namespace(gate=[gate("slower > 1%")])
+    for p, status in ((0.3, 0), (0.04, 1)):
+        cells = [CellResult("p", "b", METRICS["cpu"], slower, p)]
+        report = SuiteReport(
+            "a", ["a", "b"], [METRICS["cpu"]], 0.01, None, {}, {}, {}, SuiteResult(cells, [], []), []
+        )
+        assert command._gates(options, report) == status
 
 
 class Elsewhere(NamedTuple):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -163,6 +165,28 @@ def test_finding_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "tool").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_program("tool") == tmp_path / "tool"
+
+
+def test_nothing_is_found_in_a_folder_that_may_not_be_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user of this test may be root, who may search any."""
+    locked, tool, stat = tmp_path / "locked", tmp_path / "tool", os.stat
+
+    def refuse(path: object, **options: Any) -> os.stat_result:
+        if str(path).startswith(f"{locked}/"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(cast("str", path), **options)
+
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setenv("PATH", f"{locked}:{tmp_path}")
+    assert find_program("tool") == tool
+    for name in ("other", f"{locked}/tool"):
+        with pytest.raises(CozError, match="no such program") as caught:
+            find_program(name)
+        assert caught.value.status == 127
 
 
 def test_output_is_only_ever_appended_to(tmp_path: Path) -> None:

@@ -74,6 +74,17 @@ def test_what_may_be_loaded_later_is_no_reason_to_refuse(
     assert "the program loaded no library that matches -b" in error
 
 
+@pytest.mark.parametrize("option", ["--fixed-wait", "--fixed-lock"])
+def test_waits_are_refused_where_no_line_is_there_at_the_start(start: Start, option: str) -> None:
+    """Whatever is loaded later: only lines are looked for then."""
+    options = ("-b", "MAIN", "-b", "%/p.so", option, "a.c:3")
+    status, _, error = finish(start("cat", options=options, FAKE_HELPER=json.dumps({"scope": [0, SCOPE]})))
+    assert status == 2
+    assert "coz: error: " in error
+    assert "a.c:3" in error
+    assert "once a library" not in error
+
+
 def test_a_library_that_never_came_is_a_failure_if_nothing_was_measured(start: Start) -> None:
     nothing = RECORDS.splitlines()[0] + "\n"
     for options, records, arguments, wanted in (

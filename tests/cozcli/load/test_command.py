@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from cozcli.cli import main, parse
 from cozcli.errors import CozError
 from cozcli.load import command as amp
+from cozcli.load import scalability
 
 MS = 1_000_000
 
@@ -130,6 +132,66 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
 
 
+@pytest.mark.parametrize("is_deaf", [False, True], ids=["ends", "has to be killed"])
+def test_an_interrupted_run_is_asked_to_end_before_it_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_deaf: bool
+) -> None:
+    program = tmp_path / "cozcli/__main__.py"
+    program.parent.mkdir()
+    (program.parent / "__init__.py").touch()
+    seen = tmp_path / "seen"
+    ending = "" if is_deaf else "; sys.exit()"
+    program.write_text(
+        "import os, signal, sys, time\n"
+        "def take(number, frame):\n"
+        f"    with open({str(seen)!r}, 'a') as file: print(number, file=file)\n"
+        f"    time.sleep(0){ending}\n"
+        "signal.signal(signal.SIGINT, take); signal.signal(signal.SIGTERM, take)\n"
+        f"os.kill({os.getpid()}, signal.SIGUSR1)\n"
+        "while True: time.sleep(1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(
+        amp, "_ENDINGS", ((None, 0.1), (signal.SIGINT, 5 - 4 * is_deaf), (signal.SIGTERM, 1.0))
+    )
+    started: list[subprocess.Popen[str]] = []
+    start = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *words, **more: started.append(start(*words, **more)) or started[0]
+    )
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            amp.run_once(["---", "a program"], "a profile")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    asked = [signal.SIGINT, signal.SIGTERM] if is_deaf else [signal.SIGINT]
+    assert seen.read_text().split() == [str(int(number)) for number in asked]
+    assert started[0].returncode == (-signal.SIGKILL if is_deaf else 0)
+
+
+def test_an_interrupted_sweep_without_runs_shows_no_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> subprocess.CompletedProcess[str]:
+        raise KeyboardInterrupt
+
+    profile = str(tmp_path / "amp.coz")
+    Runs()(["--arrival-speedup", "0ns"], profile)
+    monkeypatch.setattr(amp, "run_once", interrupted)
+    assert main(["amp", "-o", profile, "---", "prog"]) == 130
+    assert main(["amp", "-o", str(tmp_path / "new.coz"), "---", "prog"]) == 130
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == "coz: stopped before anything was measured\n" * 2
+
+
+def test_a_profile_has_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["amp", "-o", "amp.%p.coz", "---", "prog"])
+    assert "leave it out" in capsys.readouterr().err
+
+
 def failing(status: int, errors: str = "", adds: str = "") -> Any:
     """In place of `coz run`: ends with a status, after it has said `errors` and added to the profile."""
 
@@ -187,6 +249,22 @@ def test_the_time_between_arrivals_is_that_of_this_sweep(
     monkeypatch.setattr(amp, "run_once", runs)
     amp.Sweep(str(profile), (0, 25), 1e9, ([], ["prog"])).run()
     assert runs.speedups[:2] == [0, MS]
+
+
+def test_levels_of_an_earlier_sweep_need_not_be_tight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = str(tmp_path / "amp.coz")
+    monkeypatch.setattr(amp, "run_once", Runs())
+    sweep = amp.Sweep(profile, (0, 25), 1e9, ([], ["prog"]))
+    sweep.run()
+    sizes = []
+    monkeypatch.setattr(scalability, "measure_scalability", lambda runs: sizes.append(len(runs)) or ())
+    later = amp.Sweep(profile, (0, 25), 1e9, ([], ["prog"]))
+    Runs()(["--arrival-speedup", "0ns"], profile)
+    later._is_tight()
+    sweep._is_tight()
+    assert sizes == [1, 5]
 
 
 def test_a_warning_with_other_figures_is_said_once(

@@ -43,6 +43,7 @@ def runs(*windows: tuple[float, int, int, int, int], cores: int = 2, busy: int =
             location="a.c:1",
             target_samples=0,
             points=(),
+            companions=(),
         )
         for s, real, own, had, waited in windows
     ]
@@ -197,6 +198,10 @@ def test_intervals_of_latencies_reach_as_far_as_the_time_that_is_saved(result: L
     shared = Capacity(1.0, 1.0, {result.location: (0.9, MANY)})
     assert not within_capacity(LineResult(**{**latency.__dict__, "significant": True}), shared).significant
     assert within_capacity(latency, capacity, of_windows_only=True) == latency
+    steep = {"slope": 1.5, "slope_high": 1.6, "adjusted_high": 1.7}
+    behind_a_queue = within_capacity(LineResult(**{**latency.__dict__, **steep}), capacity)
+    assert 1.6 < behind_a_queue.slope_high < behind_a_queue.adjusted_high
+    assert max(point.high for point in behind_a_queue.curve) <= 1
     enough_cores = LineResult(**{**latency.__dict__, "marks": ()})
     assert within_capacity(enough_cores, capacity) == enough_cores
 

@@ -27,6 +27,7 @@ def window(
         duration=WINDOW,
         effective_duration=effective,
         target_samples=samples,
+        companions=(),
         points=(point or ThroughputPoint("done", visits, effective),),
     )
 

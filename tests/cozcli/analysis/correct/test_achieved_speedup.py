@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.correct.achieved_speedup import AchievedSpeedup
+from cozcli.analysis.correct.achieved_speedup import AchievedSpeedup, correct_for_achieved_speedup
 from cozcli.analysis.correct.chain import CORRECTIONS
+from cozcli.analysis.input.series import make_series
+from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Analysis
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
@@ -116,3 +119,17 @@ def test_waits_are_charged_without_chance_and_stay_as_they_are() -> None:
     waits, lines = effects
     assert waits[0] == waits[1]
     assert lines[0] != lines[1]
+
+
+def test_windows_of_slow_moments_are_weighted_down_once() -> None:
+    """As MachineSpeed leaves them: their times are less already."""
+    windows = usable_windows(profile(1, 6).runs).by_target["/a.c:2"]
+    (series,) = make_series("/a.c:2", windows)
+    weight = np.random.default_rng(1).uniform(0.05, 1, len(windows))
+    numerator, denominator, time = (
+        each * weight for each in (series.numerator, series.denominator, series.time)
+    )
+    shorter = replace(series, numerator=numerator, denominator=denominator, time=time)
+    corrected = correct_for_achieved_speedup(shorter).numerator
+    assert correct_for_achieved_speedup(replace(shorter, weight=weight)).numerator == pytest.approx(corrected)
+    assert corrected != pytest.approx(numerator)

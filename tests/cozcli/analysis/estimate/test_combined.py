@@ -128,6 +128,8 @@ def test_a_latency_may_fall_by_more_than_the_time_of_its_line(saved: float) -> N
     assert effects[0.75].effect == pytest.approx(saved, abs=0.025)
     assert effects[0.5].low < effects[0.5].high <= 1
     assert effects[0.75].low < min(saved + 0.01, effects[0.75].high)
+    assert result.bound is None
+    assert 1 < result.slope < result.slope_high <= result.adjusted_high + 1e-12
     assert Mark.BEYOND_SHARE not in result.marks
 
 

@@ -53,6 +53,20 @@ def slow_path(rng: np.random.Generator, speedup: float, number: int) -> np.ndarr
     return usual + slow * 9 * MS * (1 - speedup)
 
 
+def test_a_slope_has_a_small_p_value_just_where_its_interval_leaves_out_zero() -> None:
+    def draw(rng: np.random.Generator, speedup: float, number: int) -> np.ndarray:
+        return np.asarray(MS * (1 - 0.04 * speedup) * np.exp(0.3 * rng.standard_normal(number)))
+
+    known = [
+        quantile
+        for seed in range(80)
+        for quantile in estimate_quantiles(measured(draw, blocks=6, operations=400, seed=seed), (), "x")
+    ]
+    excluded = [quantile.slope_low > 0 or quantile.slope_high < 0 for quantile in known]
+    assert [quantile.p_no_slope < 0.05 for quantile in known] == excluded
+    assert 0.1 < np.mean(excluded) < 0.9
+
+
 def at(quantile: Quantile, speedup: float) -> tuple[float, float, float]:
     point = next(point for point in quantile.curve if point.speedup == speedup)
     return point.effect, point.low, point.high

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cozcli.analysis.input.windows import usable_windows
+from cozcli.analysis.input.windows import Window, usable_windows
 from cozcli.profile.profile import Run
-from cozcli.profile.records import ExperimentRecord, RunRecord
+from cozcli.profile.records import Companion, ExperimentRecord, RunRecord
 
 
 def used(records: list[ExperimentRecord]) -> list[ExperimentRecord]:
@@ -22,3 +22,17 @@ def test_windows_without_effective_time_are_left_out_where_most_are_transient(tr
     delays_only = [of(2_000_000), of(2_000_000, "transient")]
     others = [of(50_000_000), *[of(50_000_000, "transient")] * (transient - 1)]
     assert used([*delays_only, *others]) == (others if transient > 2 else [*delays_only, *others])
+
+
+@pytest.mark.parametrize(("threads", "own"), [(1, 20_000_000), (4, 50_000_000)])
+def test_the_main_target_caused_no_more_than_all_delay(threads: int, own: int) -> None:
+    """Samples of several threads in the line at once cause the delay of one; the rest is of a companion."""
+    record = ExperimentRecord(
+        "a.c:1",
+        0.5,
+        150_000_000,
+        delay=50_000_000,
+        target_samples=threads * 40,
+        companions=(Companion(0, 0.25, 40),),
+    )
+    assert Window(0, 0, record, period=1_000_000).own_delay == own
