@@ -124,6 +124,7 @@ PROGRAMS = (
     Program("second_bottleneck"),
     Program("condvar_handoff"),
     Program("thread_pool"),
+    Program("task_kinds"),
     Program("thread_for_each_request"),
     Program("thread_batches"),
     Program("std_async"),

@@ -7,11 +7,12 @@
 // target that is really faster gains a little each time (docs/decisions/charge_smoothing.md).
 //
 // So what a thread runs is divided into *code segments*, each from one call that can block or wake
-// to the next, identified by the return address of the first call. A sample in the target adds P to
-// the bucket of its segment. While the thread runs through that segment, now and later, the bucket
-// decays: in a time t it loses the share t/(τ + t), which is charged. On average exactly what was
-// sampled is charged, whatever τ is and however the clock is disturbed. Segments that usually last
-// for several periods need no smoothing: their buckets are charged at once.
+// to the next, identified by the return address of the first call, and by the kind of run
+// (segment_table.h). A sample in the target adds P to the bucket of the run, whose kind shows when
+// it ends. While the thread runs through such a segment, now and later, the bucket decays: in a
+// time t it loses the share t/(τ + t), which is charged when the run ends. On average exactly what
+// was sampled is charged, whatever τ is and however the clock is disturbed. In segments that
+// usually last for several periods samples need no smoothing: they are charged at once.
 //
 // In combined windows several targets are selected, and a bucket holds the line time of all of
 // them; its mix (charge_mix.h) says what that costs. Mixes are the caller's: `mixes` has one for
@@ -40,29 +41,16 @@
 
 #include "common/clock.h"
 #include "delay/charge_mix.h"
+#include "delay/decay.h"
+#include "delay/segment_table.h"
 #include "delay/young_charges.h"
 #include "target/selection.h"
 
 namespace coz {
 
-// How a bucket of `line_time` decays: in a time t it loses line_time · t/(scale + t).
-struct Decay {
-  Nanoseconds since = 0;
-  Nanoseconds line_time = 0;
-  Nanoseconds scale = 0;
-
-  // In whole numbers: the program may have turned inexact results into a signal (feenableexcept).
-  Nanoseconds by(Nanoseconds now) const noexcept {
-    __extension__ using Wide = __int128;
-    const Nanoseconds ran = now - since;
-    if (ran <= 0) return 0;
-    return static_cast<Nanoseconds>(static_cast<Wide>(line_time) * ran / (scale + ran));
-  }
-};
-
 class ChargeSmoother {
  public:
-  static constexpr std::size_t kBuckets = 32;
+  static constexpr std::size_t kBuckets = std::size_t{kSegments} * kKinds;
 
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
@@ -76,6 +64,12 @@ class ChargeSmoother {
   static constexpr std::int32_t kSamplesOfOne = 6;
   // A thread is young until it has had so many samples.
   static constexpr std::int32_t kSamplesOfYouth = 8;
+
+  // What is to be charged: time in selected targets, and what a period of it costs if mixes tell.
+  struct Charge {
+    Nanoseconds line_time = 0;
+    Nanoseconds delay = 0;
+  };
 
   // A new thread takes it over.
   void reset() noexcept {
@@ -92,13 +86,13 @@ class ChargeSmoother {
   }
   // The shared bucket of a segment, or of a kind of threads.
   static std::uint32_t young_bucket(std::uintptr_t site) noexcept {
-    return static_cast<std::uint32_t>(hash(site) % YoungCharges::kBuckets);
+    return static_cast<std::uint32_t>(SegmentTable::hash(site) % YoungCharges::kBuckets);
   }
   bool is_young() const noexcept { return young_ != nullptr; }
 
   // The thread goes on after a call that it made at `site`.
   void begin_segment(std::uintptr_t site) noexcept {
-    Bucket& ended = buckets_[current_];
+    Segment& ended = segment();
     if (samples_ != 0 || ended.samples >= kMeanOver) {
       ended.samples += (samples_ * kOneSample - ended.samples) / kMeanOver;
       if (ended.samples >= kSamplesOfLong) ended.is_long = true;
@@ -107,10 +101,13 @@ class ChargeSmoother {
     enter(site);
   }
   // True if the current segment has nothing left to charge, or if this run of it is not observed.
-  bool is_idle() const noexcept { return buckets_[current_].line_time == 0 || !is_observed_; }
+  bool is_idle() const noexcept { return segment().line_time == 0 || !is_observed_; }
 
   // From now on time counts for the current segment.
-  void resume_segment(Nanoseconds now) noexcept { since_ = now; }
+  void resume_segment(Nanoseconds now) noexcept {
+    since_ = now;
+    if (!is_resumed_) is_resumed_ = is_whole_ = true;
+  }
 
   // A sample in a selected target, or in none of them: nullopt.
   void sample(const std::optional<SelectedTarget>& target, Nanoseconds period, Nanoseconds now,
@@ -118,77 +115,142 @@ class ChargeSmoother {
     samples_ = std::min(samples_ + 1, kSamplesCounted);
     if (young_ != nullptr && youth_-- == 0) grow_up();
     if (!target) return;
-    if (is_idle()) since_ = now;
+    if (is_idle()) {
+      since_ = now;
+      is_resumed_ = true;
+    }
     if (!is_observed_) {
       // This run may prove long; only observed runs are discharged.
       is_observed_ = true;
       weight_ = 1;
-      run_before_ = buckets_[current_].run;
+      run_before_ = segment().run;
     }
-    if (mixes != nullptr) mixes[current_].add(*target, buckets_[current_].line_time, period);
-    buckets_[current_].line_time += period;
-    if (young_ != nullptr) young_->add(shared_, period);
+    segment().line_time += period;
+    if (young_ != nullptr) {
+      young_->add(shared_, period);
+      put(SegmentTable::first_bucket(current_), *target, period, mixes);
+    } else {
+      if (hits_ == kMaxHits || (hits_ != 0 && hit_segment_ != current_)) place(mixes, period);
+      hit_segment_ = current_;
+      hit_[hits_++] = *target;
+    }
   }
-
-  // What a period of the current segment's line time costs.
-  Nanoseconds delay(const ChargeMix* mixes) const noexcept { return mixes[current_].delay(); }
 
   // Other targets are selected, or the same with other delays: `delay_of` says that of a target, if
   // it is selected. What is left of others is dropped.
   template <typename DelayOf>
-  void reselect(ChargeMix* mixes, DelayOf delay_of) noexcept {
-    for (std::size_t i = 0; i < kBuckets; ++i) {
-      Bucket& bucket = buckets_[i];
-      if (bucket.line_time == 0) continue;
-      bucket.line_time = mixes[i].reselect(bucket.line_time, delay_of);
-      if (bucket.line_time == 0) bucket.empty();
+  void reselect(ChargeMix* mixes, Nanoseconds period, DelayOf delay_of) noexcept {
+    for (std::uint32_t s = 0; s < kSegments; ++s) {
+      Segment& segment = table_.segment(s);
+      if (segment.line_time == 0) continue;
+      segment.line_time = 0;
+      for (std::uint32_t k = table_.first_bucket(s); k < table_.first_bucket(s + 1); ++k) {
+        Bucket& bucket = table_.bucket(k);
+        if (bucket.line_time != 0) {
+          bucket.line_time = mixes[k].reselect(bucket.line_time, delay_of);
+        }
+        segment.line_time += bucket.line_time;
+      }
+      if (s != current_ && segment.line_time == 0) segment.empty();
     }
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < hits_; ++i) {
+      if (const auto delay = delay_of(hit_[i].target)) hit_[kept++] = {hit_[i].target, *delay};
+    }
+    hits_ = kept;
+    table_.segment(hit_segment_).line_time += hits_ * period;
   }
 
-  // How the current bucket decays if the thread goes on.
-  Decay decay(Nanoseconds period) const noexcept {
-    const Bucket& bucket = buckets_[current_];
-    return {since_, bucket.line_time, std::clamp(bucket.ran, period, kScalePeriods * period)};
+  // What the thread is about to be charged in this run if it goes on; `delay`: of a period, without
+  // mixes. If its samples don't tell what runs, the kind of run that is charged least counts: G,
+  // once raised, does not fall.
+  struct Expected {
+    Decay decay;
+    Nanoseconds delay = 0;
+  };
+  Expected expected(Nanoseconds period, Nanoseconds delay, const ChargeMix* mixes) const noexcept {
+    const std::uint32_t first = SegmentTable::first_bucket(current_);
+    const std::uint32_t hits = hit_segment_ == current_ ? hits_ : 0;
+    const std::uint32_t kind = young_ != nullptr ? first : expected_kind(hits > 0);
+    Nanoseconds line_time = hits * period, cost = 0;  // times the period
+    for (std::uint32_t i = 0; i < hits; ++i) cost += hit_[i].delay * period;
+    for (std::uint32_t i = first; i < first + kKinds; ++i) {
+      if (!is_charged_with(kind, i)) continue;
+      const Nanoseconds part = table_.bucket(i).line_time;
+      line_time += part;
+      if (mixes != nullptr) cost += part * mixes[i].delay();
+    }
+    if (line_time == 0) return {};
+    return {{since_ - undischarged_, line_time, scale_of(kind, period)},
+            mixes == nullptr ? delay : cost / line_time};
   }
 
-  // Returns the time in the target to charge for what the thread has run since resume_segment().
-  Nanoseconds discharge(Nanoseconds period, Nanoseconds now) noexcept {
-    Bucket& bucket = buckets_[current_];
-    const Nanoseconds ran = std::max<Nanoseconds>(0, now - since_);
-    Decay whole = decay(period);
-    whole.since = now - ran * weight_;
-    Nanoseconds part = whole.by(now);
-    const bool is_long = bucket.is_long || samples_ >= kSamplesOfOne;
-    if ((is_long && young_ == nullptr) || bucket.line_time - part < kMinLeft)
-      part = bucket.line_time;
-    bucket.line_time -= part;
-    if (young_ != nullptr) young_->take(shared_, part, ran * weight_);
-    // A new bucket decays fast at first, so that it soon charges as much as it gets.
-    bucket.ran = std::min(bucket.ran + ran * weight_, kScalePeriods * period);
-    ran_ += ran;
-    bucket.run = run_before_ == 0 ? ran_ : run_before_ + (ran_ - run_before_) / kMeanOfRuns;
-    const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(bucket.run, 1);
-    bucket.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMaxSkipped));
-    bucket.skip = draw_skip(bucket.every);
-    since_ = now;
-    weight_ = 1;  // in case the segment goes on
-    return part;
+  // Between two calls: what is to be charged at once. The time since resume_segment() counts for
+  // the run, which goes on.
+  Charge discharge_meanwhile(Nanoseconds period, Nanoseconds now, ChargeMix* mixes) noexcept {
+    if (young_ != nullptr) return discharge(period, now, 0, mixes);
+    count_time(now);
+    if (hits_ == 0 || hit_segment_ != current_ || !is_long()) return {};
+    const Nanoseconds line_time = hits_ * period;
+    Nanoseconds delays = 0;
+    for (std::uint32_t i = 0; i < hits_; ++i) delays += hit_[i].delay;
+    const Charge charge{line_time, delays / hits_};
+    hits_ = 0;
+    segment().line_time -= line_time;
+    return charge;
+  }
+
+  // A call, which returns to `end`, ends the run: what is to be charged for it.
+  Charge discharge(Nanoseconds period, Nanoseconds now, std::uintptr_t end,
+                   ChargeMix* mixes) noexcept {
+    count_time(now);
+    end_ = end;
+    const std::uint32_t first = SegmentTable::first_bucket(current_);
+    const std::uint32_t found = young_ != nullptr ? first : place(mixes, period);
+    const Nanoseconds ran = undischarged_ * weight_;
+    undischarged_ = 0;
+    Charge charge;
+    const Nanoseconds scale = scale_of(found, period);
+    for (std::uint32_t i = first; i < first + kKinds; ++i) {
+      if (!is_charged_with(found, i)) continue;
+      Bucket& bucket = table_.bucket(i);
+      const Nanoseconds part = take(bucket, scale, ran);
+      // A new bucket decays fast at first, so that it soon charges as much as it gets.
+      bucket.ran = std::min((scale > period ? scale : bucket.ran) + ran, kScalePeriods * period);
+      charge.line_time += part;
+      if (mixes != nullptr) charge.delay += part * mixes[i].delay();
+    }
+    if (charge.line_time != 0) charge.delay /= charge.line_time;
+    segment().line_time -= charge.line_time;
+    if (is_whole_) table_.ran(current_, found, ran);
+    if (young_ != nullptr) young_->take(shared_, charge.line_time, ran);
+    observe_next();
+    return charge;
   }
 
   // Takes all that is left in buckets of the thread's own; for its end. `take` gets the line time
   // of each, and its mix, if there are mixes.
   template <typename Take>
-  void discharge_all(const ChargeMix* mixes, Take take) noexcept {
-    for (std::size_t i = 0; i < kBuckets && young_ == nullptr; ++i) {
-      if (buckets_[i].line_time != 0) {
-        take(buckets_[i].line_time, mixes == nullptr ? nullptr : &mixes[i]);
+  void discharge_all(ChargeMix* mixes, Nanoseconds period, Take take) noexcept {
+    if (young_ == nullptr) {
+      if (hits_ > 0) place(mixes, period);
+      for (std::uint32_t i = 0; i < kBuckets; ++i) {
+        const Nanoseconds left = table_.bucket(i).line_time;
+        if (left != 0) take(left, mixes == nullptr ? nullptr : &mixes[i]);
       }
     }
     clear();
   }
 
   void clear() noexcept {
-    for (Bucket& bucket : buckets_) bucket.empty();
+    table_.clear();
+    hits_ = 0;
+  }
+  // Samples in this target follow, in companions few. If it is another one, nothing is known of
+  // which runs have them.
+  void follow_main(std::uint32_t target) noexcept {
+    if (target != main_) table_.forget_hits();
+    main_ = target;
   }
 
  private:
@@ -200,69 +262,98 @@ class ChargeSmoother {
   static constexpr std::int32_t kSamplesCounted = 1000;
   static constexpr std::int32_t kMeanOver = 16;  // code segments
   static constexpr Nanoseconds kMeanOfRuns = 4;
-  static constexpr std::uint64_t kTries = 8;
-  struct Bucket {
-    std::uintptr_t site = 0;  // of its segment; 0: it has none
-    Nanoseconds line_time = 0;
-    Nanoseconds ran = 0;       // while the bucket was not empty, at most the scale
-    Nanoseconds run = 0;       // mean over the last observed runs
-    std::int32_t samples = 0;  // mean over the last runs, in units of 1/kOneSample
-    bool is_long = false;
-    std::uint16_t every = 1;  // one of so many runs is observed, on average;
-    std::uint16_t skip = 0;   // the next one after this many
+  static constexpr std::uint32_t kMaxHits = kSamplesOfOne;
+  // Kinds of runs that differ by less in what they are charged do the same.
+  static constexpr Nanoseconds kAlike = 4;
 
-    void empty() noexcept {
-      line_time = ran = run = 0;
-      skip = 0;
-      every = 1;
-    }
-  };
-  // Sites are often a few dozen bytes apart, where a multiplication alone makes neighbours of them.
-  static std::uint64_t hash(std::uintptr_t site) noexcept {
-    std::uint64_t mixed = site * 0x9e3779b97f4a7c15U;
-    mixed ^= mixed >> 29;
-    mixed *= 0xbf58476d1ce4e5b9U;
-    return mixed >> 32;
-  }
-
-  // The bucket of a segment: if it has none, one that none has had, else one that holds no line
-  // time. If there is none of these, it shares one, so that no time is lost.
-  std::uint32_t find_bucket(std::uintptr_t site) noexcept {
-    const std::uint64_t home = hash(site);
-    std::uint32_t empty = kBuckets;
-    for (std::uint64_t step = 0; step < kTries; ++step) {
-      const auto index = static_cast<std::uint32_t>((home + step) % kBuckets);
-      const Bucket& bucket = buckets_[index];
-      if (bucket.site == site) return index;
-      if (bucket.site == 0) {
-        empty = index;
-        break;
-      }
-      if (empty == kBuckets && bucket.line_time == 0) empty = index;
-    }
-    if (empty == kBuckets) return static_cast<std::uint32_t>(home % kBuckets);
-    buckets_[empty] = Bucket{};
-    buckets_[empty].site = site;
-    return empty;
-  }
+  Segment& segment() noexcept { return table_.segment(current_); }
+  const Segment& segment() const noexcept { return table_.segment(current_); }
+  bool is_long() const noexcept { return segment().is_long || samples_ >= kSamplesOfOne; }
 
   void enter(std::uintptr_t site) noexcept {
-    current_ = find_bucket(site);
-    Bucket& bucket = buckets_[current_];
+    current_ = table_.find(site);
+    Segment& segment = this->segment();
     if (young_ != nullptr) {
       shared_ = young_bucket(site);
-      bucket.line_time = young_->line_time(shared_);
+      Bucket& bucket = table_.bucket(SegmentTable::first_bucket(current_));
+      segment.line_time = bucket.line_time = young_->line_time(shared_);
       bucket.ran = young_->ran(shared_);
     }
     samples_ = 0;
-    ran_ = 0;
-    is_observed_ = bucket.skip == 0;
+    ran_ = undischarged_ = 0;
+    is_resumed_ = is_whole_ = false;
+    is_observed_ = segment.skip == 0;
     if (is_observed_) {
-      weight_ = bucket.every;
-      run_before_ = bucket.run;
-    } else if (bucket.line_time != 0) {
-      --bucket.skip;
+      weight_ = segment.every;
+      run_before_ = segment.run;
+    } else if (segment.line_time != 0) {
+      --segment.skip;
     }
+  }
+
+  void count_time(Nanoseconds now) noexcept {
+    const Nanoseconds ran = std::max<Nanoseconds>(0, now - since_);
+    ran_ += ran;
+    undischarged_ += ran;
+    since_ = now;
+  }
+
+  std::uint32_t expected_kind(bool has_hits) const noexcept {
+    const std::uint32_t least = table_.emptiest(current_);
+    const std::uint32_t most = table_.fullest(current_);
+    const bool are_alike = table_.line_time_of(most) <= kAlike * table_.line_time_of(least);
+    return has_hits || are_alike ? most : least;
+  }
+
+  bool is_charged_with(std::uint32_t kind, std::uint32_t other) const noexcept {
+    return kind == other || (young_ == nullptr && table_.drains(kind, other));
+  }
+
+  // τ of all buckets that are charged with this one.
+  Nanoseconds scale_of(std::uint32_t kind, Nanoseconds period) const noexcept {
+    Nanoseconds ran = 0;
+    const std::uint32_t first = SegmentTable::first_bucket(current_);
+    for (std::uint32_t i = first; i < first + kKinds; ++i) {
+      if (is_charged_with(kind, i)) ran = std::max(ran, table_.bucket(i).ran);
+    }
+    return std::clamp(ran, period, kScalePeriods * period);
+  }
+
+  // What a bucket loses in a time of its segment.
+  Nanoseconds take(Bucket& bucket, Nanoseconds scale, Nanoseconds ran) const noexcept {
+    Nanoseconds part = Decay{0, bucket.line_time, scale}.by(ran);
+    if ((is_long() && young_ == nullptr) || bucket.line_time - part < kMinLeft) {
+      part = bucket.line_time;
+    }
+    bucket.line_time -= part;
+    return part;
+  }
+
+  // Puts the samples of the run into the bucket of its kind.
+  std::uint32_t place(ChargeMix* mixes, Nanoseconds period) noexcept {
+    const std::uint32_t found = table_.find_kind(current_, {end_, ran_, is_whole_});
+    const std::uint32_t of_hits = hit_segment_ == current_ ? found : table_.fullest(hit_segment_);
+    for (std::uint32_t i = 0; i < hits_; ++i) put(of_hits, hit_[i], period, mixes);
+    if (is_whole_ && of_hits == found) table_.bucket(found).hits += hits_;
+    hits_ = 0;
+    return found;
+  }
+
+  void put(std::uint32_t index, const SelectedTarget& hit, Nanoseconds period,
+           ChargeMix* mixes) noexcept {
+    Bucket& bucket = table_.bucket(index);
+    if (!bucket.is_used) bucket.is_used = bucket.is_guess = true;
+    if (mixes != nullptr) mixes[index].add(hit, bucket.line_time, period);
+    bucket.line_time += period;
+  }
+
+  void observe_next() noexcept {
+    Segment& segment = this->segment();
+    segment.run = run_before_ == 0 ? ran_ : run_before_ + (ran_ - run_before_) / kMeanOfRuns;
+    const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(segment.run, 1);
+    segment.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMaxSkipped));
+    segment.skip = draw_skip(segment.every);
+    weight_ = 1;  // in case the segment goes on
   }
 
   // `every` − 1 on average.
@@ -278,13 +369,23 @@ class ChargeSmoother {
     clear();
   }
 
-  std::array<Bucket, kBuckets> buckets_{};
+  SegmentTable table_;
   YoungCharges* young_ = nullptr;  // while the thread is young
   std::int32_t youth_ = 0;         // samples left
-  std::uint32_t current_ = 0;
-  std::uint32_t shared_ = 0;    // the bucket of young threads
-  std::int32_t samples_ = 0;    // in the current segment
-  Nanoseconds ran_ = 0;         // in the current segment, as far as it has been discharged
+  std::uint32_t current_ = 0;      // segment
+  std::uint32_t shared_ = 0;       // the bucket of young threads
+  std::uint32_t main_ = kNoTarget;
+  // Of this run of the segment: samples, those in selected targets that no bucket has yet, and how
+  // long it has lasted, in all and since it was last discharged.
+  std::int32_t samples_ = 0;
+  std::uint32_t hits_ = 0;
+  std::array<SelectedTarget, kMaxHits> hit_{};
+  std::uint32_t hit_segment_ = 0;  // of those samples: another one if that run was not discharged
+  Nanoseconds ran_ = 0;
+  Nanoseconds undischarged_ = 0;
+  std::uintptr_t end_ = 0;
+  bool is_resumed_ = false;
+  bool is_whole_ = false;       // it has been timed from its beginning
   Nanoseconds run_before_ = 0;  // the mean before it
   std::uint32_t random_ = 1;
   Nanoseconds weight_ = 1;  // how many runs this one stands for

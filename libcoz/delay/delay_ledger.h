@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "common/clock.h"
@@ -95,7 +96,7 @@ class ThreadClock {
   // Another thread woke this one, and had served `waker_local` when it did. This thread takes over
   // the waker's effective time; without a record of the waker, G stands in for `waker_local`. The
   // credit may be negative: if the waker had served less than this thread had when it blocked, this
-  // thread owes the difference again.
+  // thread owes the difference again, `max_owed` at most: more says only that the record is old.
   //
   // A thread cannot have served more than it was blocked for, in all its waits together. But a
   // charge of d comes in one piece, while the waits it should have lengthened were many, each
@@ -106,10 +107,12 @@ class ThreadClock {
   // If the wait is virtually shortened by the part s, it is charged `shortened` = s × its length,
   // and s of the credit is void: that part of the time at which the waker let it go on is gone.
   void credit(const Blocked& before, Nanoseconds now, std::optional<Nanoseconds> waker_local,
-              Nanoseconds global, Nanoseconds max_saved, Nanoseconds shortened = 0) noexcept {
+              Nanoseconds global, Nanoseconds max_saved, Nanoseconds shortened = 0,
+              Nanoseconds max_owed = std::numeric_limits<Nanoseconds>::max()) noexcept {
     const Nanoseconds lasted = now - before.since;
     const Nanoseconds waited = saved_wait_ + lasted;
-    const Nanoseconds earned = std::min(waker_local.value_or(global), global) - before.local;
+    const Nanoseconds earned =
+        std::max(std::min(waker_local.value_or(global), global) - before.local, -max_owed);
     const Nanoseconds credit =
         std::min(earned, waited) - void_part(std::min(earned, waited), shortened, lasted);
     saved_wait_ = std::clamp<Nanoseconds>(waited - std::max<Nanoseconds>(credit, 0) - shortened, 0,

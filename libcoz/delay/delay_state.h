@@ -48,6 +48,7 @@ struct DelayState {
 
   // The owner changes its own state; its signal handler must not.
   std::atomic<bool> busy{false};
+  std::uintptr_t busy_frame = 0;  // address of the stack frame that has set it
   // In a call that may block. The handler must not pause then, and the thread counts as settled.
   std::atomic<bool> blocked{false};
   // In a wait that the program has marked (COZ_PRE_BLOCK). It may spin, which is no work.
@@ -68,6 +69,7 @@ struct DelayState {
   void reset(std::uint32_t new_slot) noexcept {
     slot = new_slot;
     busy.store(false, std::memory_order_relaxed);
+    pausing.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     in_marked_wait.store(false, std::memory_order_relaxed);
     tasks_exist.store(false, std::memory_order_relaxed);

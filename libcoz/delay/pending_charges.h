@@ -18,7 +18,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "delay/charge_smoother.h"
+#include "common/clock.h"
+#include "delay/decay.h"
 #include "target/selection.h"
 
 namespace coz {

@@ -5,6 +5,8 @@ namespace {
 
 // In bytes. The kernel puts more than this (1 KB and up) on the stack before it calls a handler.
 constexpr std::uintptr_t kMinSignalFrame = 512;
+// Frames that are further apart lie on two stacks.
+constexpr std::uintptr_t kSameStack = 1U << 20;
 
 // What a thread pays at once, beyond what it owed at first, while others wait for a lock in the
 // selected target, in periods. If it is the holder and nobody has noticed, it would owe more the
@@ -40,6 +42,7 @@ void ThreadDelays::sampled(std::uint32_t target) noexcept {
     follow(selection);
   } else if (delay && state_.smoothed_target != target) {
     state_.smoother.clear();
+    state_.smoother.follow_main(target);
     state_.smoothed_target = target;
   }
   if (delay && state_.smoother.is_young()) environment_.young.select(target);
@@ -50,15 +53,20 @@ void ThreadDelays::sampled(std::uint32_t target) noexcept {
   } else {
     state_.smoother.sample(std::nullopt, environment_.period, 0);
   }
-  discharge();
-  pay_until_settled();
+  discharge_meanwhile();
+  pay_until_settled(expected_charge());
   resume_segment_exclusively();
 }
 
 bool ThreadDelays::is_interrupting() const noexcept {
-  if (state_.busy.load(std::memory_order_relaxed)) return true;
-  if (!state_.blocked.load(std::memory_order_relaxed)) return false;
   // A handler may have left the call by longjmp: then no signal frame lies below it on the stack.
+  if (state_.busy.load(std::memory_order_relaxed)) {
+    const std::uintptr_t above = frame() + kMinSignalFrame - state_.busy_frame;
+    if (above > kSameStack) return true;
+    state_.busy.store(false, std::memory_order_relaxed);
+    state_.pausing.store(false, std::memory_order_relaxed);
+  }
+  if (!state_.blocked.load(std::memory_order_relaxed)) return false;
   if (frame() + kMinSignalFrame < state_.blocked_frame) return true;
   state_.blocked.store(false, std::memory_order_relaxed);
   state_.in_marked_wait.store(false, std::memory_order_relaxed);
@@ -158,8 +166,13 @@ void ThreadDelays::credit(const ThreadClock::Blocked& wait,
   state_.lock_wait_charge = 0;
   // G holds what this wait was charged, so it cannot stand in for an unknown waker.
   if (shortened > 0 && !served) served = wait.local;
+  // Whoever wakes another has settled before, unless it is a signal handler that interrupted a
+  // call, or others wait for it in a selected lock. So a waker that has served less has done so
+  // long ago, and something unknown has ended this wait.
+  constexpr Nanoseconds kUnlimited = std::numeric_limits<Nanoseconds>::max();
   state_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
-                      environment_.max_saved_wait, shortened);
+                      environment_.max_saved_wait, shortened,
+                      environment_.waits == nullptr ? kMinPause : kUnlimited);
 }
 
 void ThreadDelays::end_queue_wait(std::uintptr_t object,
@@ -236,119 +249,14 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
   environment_.young.leave_excess(state_.kind, state_.clock.excess());
 }
 
-Nanoseconds ThreadDelays::effective_now() const noexcept {
-  const Nanoseconds time = environment_.now();
-  Nanoseconds delay = state_.clock.local() + state_.deferred.load(std::memory_order_relaxed);
-  if (!state_.smoother.is_idle()) {
-    const Selection selection = environment_.selection.get();
-    if (is_smoothed(selection)) {
-      const Decay decay = state_.smoother.decay(environment_.period);
-      delay += charge_for(decay.by(time), segment_delay(selection), environment_.period);
-    }
-  }
-  return time - delay;
-}
-
-Nanoseconds ThreadDelays::max_pending() const noexcept {
-  const Selection selection = environment_.selection.get();
-  if (selection.epoch == 0) return 0;
-  const Nanoseconds pending =
-      environment_.pending.max_local(selection.epoch, environment_.period, environment_.now);
-  if (environment_.waits == nullptr) return pending;
-  return std::max(pending,
-                  environment_.waits->max_local(selection, environment_.period, environment_.now));
-}
-
-void ThreadDelays::resume_segment() noexcept {
-  const Exclusive exclusive(state_);
-  resume_segment_exclusively();
-}
-
-void ThreadDelays::resume_segment_exclusively() noexcept {
-  if (state_.smoother.is_idle()) return;
-  state_.smoother.resume_segment(environment_.now());
-  const Selection selection = environment_.selection.get();
-  if (mixes() != nullptr) follow(selection);
-  if (!is_smoothed(selection)) return;
-  environment_.pending.publish(state_.slot, selection.epoch, state_.clock.local(),
-                               segment_delay(selection),
-                               state_.smoother.decay(environment_.period));
-}
-
-// Where windows are combined: the mixes take the delays of a selection that is new to the thread.
-void ThreadDelays::follow(const Selection& selection) noexcept {
-  if (selection.epoch == 0 || selection.epoch == state_.smoothed_epoch) return;
-  state_.smoothed_epoch = selection.epoch;
-  if (state_.smoothed_target != kNoTarget) {
-    // The last window had one target: the mixes say nothing of what is in the buckets.
-    state_.smoother.clear();
-    state_.smoothed_target = kNoTarget;
-  }
-  state_.smoother.reselect(mixes(), [&](std::uint32_t target) noexcept {
-    return environment_.selection.delay_of(target, selection);
-  });
-}
-
-// True if the smoother holds line time of what is selected. False between two windows.
-bool ThreadDelays::is_smoothed(const Selection& selection) const noexcept {
-  if (selection.epoch == 0) return false;
-  return mixes() == nullptr ? selection.target == state_.smoothed_target
-                            : selection.epoch == state_.smoothed_epoch;
-}
-
-// What a period of the current segment's line time costs.
-Nanoseconds ThreadDelays::segment_delay(const Selection& selection) const noexcept {
-  const ChargeMix* mixes = this->mixes();
-  return mixes == nullptr ? selection.delay : state_.smoother.delay(mixes);
-}
-
-void ThreadDelays::discharge() noexcept {
-  if (state_.smoother.is_idle()) return;
-  environment_.pending.withdraw(state_.slot);
-  const Selection selection = environment_.selection.get();
-  if (selection.epoch == 0) return;  // between two windows
-  if (mixes() != nullptr) {
-    follow(selection);
-    if (state_.smoother.is_idle()) return;
-  } else if (selection.target != state_.smoothed_target) {
-    state_.smoother.clear();
-    return;
-  }
-  const Nanoseconds delay = segment_delay(selection);
-  const Nanoseconds part = state_.smoother.discharge(environment_.period, environment_.now());
-  state_.clock.charge(charge_for(part, delay, environment_.period), environment_.global);
-}
-
-void ThreadDelays::discharge_all() noexcept {
-  const Selection selection = environment_.selection.get();
-  if (mixes() != nullptr) follow(selection);
-  Nanoseconds cost = 0;  // times the period
-  state_.smoother.discharge_all(mixes(), [&](Nanoseconds line_time, const ChargeMix* mix) noexcept {
-    cost += line_time * (mix == nullptr ? selection.delay : mix->delay());
-  });
-  if (!is_smoothed(selection)) return;
-  state_.clock.charge(cost / environment_.period, environment_.global);
-}
-
-void ThreadDelays::apply_charges() noexcept {
-  apply_deferred();
-  discharge();
-}
-
-void ThreadDelays::apply_deferred() noexcept {
-  // Read first: this runs at every lock, and an exchange costs as much as the lock itself.
-  if (state_.deferred.load(std::memory_order_relaxed) == 0) return;
-  const Nanoseconds deferred = state_.deferred.exchange(0, std::memory_order_relaxed);
-  if (deferred > 0) state_.clock.charge(deferred, environment_.global);
-}
-
 // A thread that others wait for in the selected target, which is a lock, pays later.
-void ThreadDelays::pay_until_settled() noexcept {
+// `expected`: what it is about to be charged, of which others may have raised G.
+void ThreadDelays::pay_until_settled(Nanoseconds expected) noexcept {
   Nanoseconds paid = 0, most = 0;
   // G may grow while the thread sleeps.
   for (;;) {
     const Nanoseconds global = global_now();
-    Nanoseconds due = state_.clock.pause_due(global, kMinPause);
+    Nanoseconds due = state_.clock.pause_due(global - expected, kMinPause);
     // G is at least what any thread has served, even if no thread has been charged it yet.
     environment_.global.raise_to(due == 0 ? state_.clock.local() : global);
     if (due == 0) return;

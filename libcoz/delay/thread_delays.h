@@ -290,6 +290,9 @@ class ThreadDelays {
    public:
     explicit Exclusive(DelayState& state) noexcept
         : state_(state), was_busy_(state.busy.load(std::memory_order_relaxed)) {
+      if (!was_busy_) {
+        state_.busy_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+      }
       state_.busy.store(true, std::memory_order_relaxed);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
@@ -332,8 +335,12 @@ class ThreadDelays {
   bool is_interrupting() const noexcept;
   void apply_charges() noexcept;
   void apply_deferred() noexcept;
+  bool begin_discharge(const Selection& selection) noexcept;
+  void charge(const ChargeSmoother::Charge& charge, const Selection& selection) noexcept;
   void discharge() noexcept;
+  void discharge_meanwhile() noexcept;
   void discharge_all() noexcept;
+  Nanoseconds expected_charge() const noexcept;
   void count_target_samples(std::uint64_t number) noexcept {
     state_.target_samples.store(state_.target_samples.load(std::memory_order_relaxed) + number,
                                 std::memory_order_relaxed);
@@ -347,8 +354,7 @@ class ThreadDelays {
   }
   void follow(const Selection& selection) noexcept;
   bool is_smoothed(const Selection& selection) const noexcept;
-  Nanoseconds segment_delay(const Selection& selection) const noexcept;
-  void pay_until_settled() noexcept;
+  void pay_until_settled(Nanoseconds expected = 0) noexcept;
   WaitCharges::LockWaits lock_waits() const noexcept;
   void pause(Nanoseconds due) noexcept;
 

@@ -162,8 +162,9 @@ class FollowedWait {
 
 // A wait for something outside: no credit, unless a signal of another thread ended it, or the
 // release of what `released(delays, result)` returns, if that is not kNoObject.
-template <typename Call, typename Released>
-COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released released) {
+template <typename Call, typename Released, typename IsInterrupted>
+COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released released,
+                                   IsInterrupted is_interrupted) {
   auto delays = Session::current_delays();
   if (!delays) return call();
   const KernelCall kernel_call;
@@ -178,6 +179,11 @@ COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released rel
     return call();
   };
   return rules::wait_for_outside(*delays, followed, released_by);
+}
+template <typename Call, typename Released>
+COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released released) {
+  return wait_outside(wait_class, call, released,
+                      [](long result) { return is_interrupted(result); });
 }
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {

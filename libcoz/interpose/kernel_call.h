@@ -16,11 +16,15 @@ class KernelCall {
   KernelCall() noexcept : thread_(Session::current_thread()) {
     if (thread_ == nullptr) return;
     start_ = now();
+    was_in_call_ = thread_->is_in_kernel_call.load(std::memory_order_relaxed);
+    thread_->is_in_kernel_call.store(true, std::memory_order_relaxed);
     if (thread_->delay.has_timer) hold_timer(true);
   }
   ~KernelCall() {
     if (thread_ == nullptr) return;
     if (thread_->delay.has_timer) hold_timer(false);
+    thread_->is_in_kernel_call.store(was_in_call_, std::memory_order_relaxed);
+    if (thread_->missed_tick.load(std::memory_order_relaxed)) Runtime::take_missed_tick(*thread_);
     const Nanoseconds end = now();
     if (thread_->kernel.may_have_ended(end)) Runtime::kernel_call_returns(*thread_, start_, end);
   }
@@ -28,7 +32,8 @@ class KernelCall {
   KernelCall& operator=(const KernelCall&) = delete;
 
  private:
-  // A signal of the thread's own timer would make the call transfer less than it was to.
+  // A signal of the thread's own timer, as a tick, would make the call transfer less than it was
+  // to.
   void hold_timer(bool holds) const noexcept {
     const Session* session = Session::active();
     if (session == nullptr) return;
@@ -42,6 +47,7 @@ class KernelCall {
 
   ThreadState* thread_;
   Nanoseconds start_ = 0;
+  bool was_in_call_ = false;
 };
 
 }  // namespace coz

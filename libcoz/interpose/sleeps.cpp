@@ -10,12 +10,20 @@
 
 namespace {
 
+// `is_interrupted` says whether a signal has ended the call.
+template <typename Call, typename IsInterrupted>
+COZ_WRAPPER_PART int wait_for_clock(Call call, IsInterrupted is_interrupted) {
+  return coz::wait_outside(
+      coz::WaitClass::kSleep, call, [](const coz::ThreadDelays&, long) { return coz::kNoObject; },
+      [=](long result) { return is_interrupted(static_cast<int>(result)); });
+}
+
 // For nanosleep and thrd_sleep: `remaining`, if given, is what a signal of the program's left of
 // the sleep.
 template <typename Sleep, typename IsInterrupted>
 COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sleep sleep,
                               IsInterrupted is_interrupted) {
-  return coz::wait_outside(coz::WaitClass::kSleep, [=] {
+  const auto sleep_once = [=] {
     timespec left{};
     const timespec* wanted = duration;
     const int result = coz::past_samples(
@@ -28,7 +36,8 @@ COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sle
         is_interrupted);
     if (is_interrupted(result) && remaining != nullptr) *remaining = left;
     return result;
-  });
+  };
+  return wait_for_clock(sleep_once, is_interrupted);
 }
 
 COZ_WRAPPER_PART int sleep_for(const timespec* duration, timespec* remaining) {
@@ -48,10 +57,11 @@ COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
                                timespec* remaining) {
   const auto is_interrupted = [](int error) { return error == EINTR; };
   if ((flags & TIMER_ABSTIME) != 0) {
-    return coz::wait_outside(coz::WaitClass::kSleep, [=] {
+    const auto sleep_once = [=] {
       return coz::past_samples(
           [=] { return COZ_REAL(clock_nanosleep)(clock, flags, time, remaining); }, is_interrupted);
-    });
+    };
+    return wait_for_clock(sleep_once, is_interrupted);
   }
   return sleep_on(
       time, remaining,

@@ -9,6 +9,7 @@
 
 #include "common/raw_syscall.h"
 #include "kernel/real.h"
+#include "lifecycle/point_totals.h"
 #include "lifecycle/runtime.h"
 #include "signals/program_signals.h"
 
@@ -33,6 +34,7 @@ extern "C" {
 
 __attribute__((visibility("hidden"), used)) long coz_exit_group(long number, long status) {
   coz::Runtime::finish();
+  coz::PointTotals::finish();
   return COZ_REAL(syscall)(number, status);
 }
 
@@ -45,9 +47,10 @@ __attribute__((visibility("hidden"), used)) long coz_set_mask(long number, long 
   if (!is_known || size != sizeof bits || !is_readable(set)) {
     return COZ_REAL(syscall)(number, how, set, before, size);
   }
-  if (before != 0 && COZ_REAL(syscall)(number, SIG_BLOCK, 0L, before, size) != 0) return -1;
+  // Before `before` is written: both may be one set.
   sigset_t own = {};
   if (set != 0) std::memcpy(&own, reinterpret_cast<const void*>(set), sizeof bits);
+  if (before != 0 && COZ_REAL(syscall)(number, SIG_BLOCK, 0L, before, size) != 0) return -1;
   const int result = coz::program_signals.change_mask(static_cast<int>(how),
                                                       set == 0 ? nullptr : &own, &was, in_kernel);
   if (result == 0 && before != 0) {

@@ -194,12 +194,15 @@ void* Runtime::run_experiments(void* self) {
 
 void Runtime::finish() {
   if (!Session::is_in_own_process()) return;
+  // A thread that has been cancelled may end the process nevertheless; joining would act on it.
+  int cancels = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
   if (Session::close() != nullptr) {
     runtime_->end();
-    return;
+  } else if (Runtime* runtime = ended_early_.exchange(nullptr)) {
+    runtime->join_experiments();  // which may still be writing the last records
   }
-  // The experiments' thread may still be writing the last records.
-  if (Runtime* runtime = ended_early_.exchange(nullptr)) runtime->join_experiments();
+  pthread_setcancelstate(cancels, nullptr);
 }
 
 void Runtime::end() {
@@ -273,6 +276,10 @@ void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
   if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed)) return;
   ThreadDelays delays(thread.delay, runtime->session_.delays);
   runtime->sampler_.kernel_call_returns(thread, delays, start, end);
+}
+
+void Runtime::take_missed_tick(ThreadState& thread) noexcept {
+  if (Runtime* runtime = active()) runtime->samples_.take_missed_tick(thread);
 }
 
 Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class,

@@ -48,7 +48,22 @@ std::string why_refused(long error) {
   return reason;
 }
 
+void send_tick(int tid) noexcept {
+  const auto process = static_cast<long>(getpid());
+  siginfo_t mark = {};
+  mark.si_signo = kOwnSignal;
+  mark.si_code = SI_QUEUE;
+  mark.si_pid = static_cast<int>(process);
+  mark.si_value.sival_ptr = reinterpret_cast<void*>(kTickMark);
+  raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
+}
+
 }  // namespace
+
+void SampleSource::take_missed_tick(ThreadState& thread) noexcept {
+  thread.missed_tick.store(false, std::memory_order_relaxed);
+  if (mode_ == Sampling::kTimer) send_tick(thread.tid.load(std::memory_order_relaxed));
+}
 
 bool is_tick(const siginfo_t& info) noexcept {
   if (info.si_code == SI_QUEUE) {
@@ -189,13 +204,7 @@ void* SampleSource::run_timer(void* self) {
 bool SampleSource::tick(Nanoseconds interval) {
   if (pauses_.is_paused()) return false;
   bool is_behind = false;
-  const auto process = static_cast<long>(getpid());
-  const int own = is_in_child_ ? static_cast<int>(process) : ThreadState::kFirstProcess;
-  siginfo_t mark = {};
-  mark.si_signo = kOwnSignal;
-  mark.si_code = SI_QUEUE;
-  mark.si_pid = static_cast<int>(process);
-  mark.si_value.sival_ptr = reinterpret_cast<void*>(kTickMark);
+  const int own = is_in_child_ ? static_cast<int>(getpid()) : ThreadState::kFirstProcess;
   threads_.for_each([&](ThreadState& thread) {
     if (thread.process.load(std::memory_order_relaxed) != own) return;
     const int tid = thread.tid.load(std::memory_order_acquire);
@@ -207,7 +216,11 @@ bool SampleSource::tick(Nanoseconds interval) {
     };
     if (!thread.delay.blocked.load(std::memory_order_relaxed) &&
         thread.ticks.is_due(used, period_, is_running)) {
-      raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
+      if (thread.is_in_kernel_call.load(std::memory_order_relaxed)) {
+        thread.missed_tick.store(true, std::memory_order_relaxed);
+      } else {
+        send_tick(tid);
+      }
     }
     is_behind = is_behind || thread.ticks.is_behind(used, period_);
   });

@@ -40,6 +40,11 @@ struct alignas(64) ThreadState {
   // (interpose/blocking.h).
   std::atomic<std::uint32_t> interruptions{0};
 
+  // In a call that reads, writes, sends or waits (interpose/kernel_call.h); and a tick was due
+  // meanwhile, which would have cut it short.
+  std::atomic<bool> is_in_kernel_call{false};
+  std::atomic<bool> missed_tick{false};
+
   // Threads of the run are numbered from 1 on; slots are used again.
   std::uint64_t number = 0;
   std::atomic<int> tid{0};  // 0: the thread has ended
@@ -57,6 +62,8 @@ struct alignas(64) ThreadState {
     delay.reset(slot);
     regions.clear();
     in_handler.store(false, std::memory_order_relaxed);
+    is_in_kernel_call.store(false, std::memory_order_relaxed);
+    missed_tick.store(false, std::memory_order_relaxed);
     event = kNone;
     timer = kNone;
     events = nullptr;

@@ -15,6 +15,17 @@ constexpr Nanoseconds kPeriod = kMillisecond;
 constexpr SelectedTarget kTarget{7, kPeriod};
 constexpr std::uintptr_t kSite = 0x401234;
 constexpr std::uintptr_t kOther = 0x405678;
+constexpr std::uintptr_t kEnd = 0x40abcd;
+
+// A call ends the run: what it is charged.
+Nanoseconds discharge(ChargeSmoother& smoother, Nanoseconds now) {
+  return smoother.discharge(kPeriod, now, kEnd, nullptr).line_time;
+}
+
+// It goes on: what it is charged at once.
+Nanoseconds discharge_meanwhile(ChargeSmoother& smoother, Nanoseconds now) {
+  return smoother.discharge_meanwhile(kPeriod, now, nullptr).line_time;
+}
 
 // `code segments` runs of 0.1 ms, with a hit in every tenth; returns what they were charged.
 Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
@@ -24,7 +35,7 @@ Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
     smoother.resume_segment(now);
     if (i % 10 == 0) smoother.sample(kTarget, kPeriod, now);
     now += kPeriod / 10;
-    charged += smoother.discharge(kPeriod, now);
+    charged += discharge(smoother, now);
   }
   return charged;
 }
@@ -32,7 +43,7 @@ Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
 // Takes all line time that is left.
 Nanoseconds take_all(ChargeSmoother& smoother) {
   Nanoseconds sum = 0;
-  smoother.discharge_all(nullptr,
+  smoother.discharge_all(nullptr, kPeriod,
                          [&](Nanoseconds line_time, const coz::ChargeMix*) { sum += line_time; });
   return sum;
 }
@@ -96,7 +107,7 @@ TEST_CASE("what is known of a thread's few code segments is kept, wherever they 
       for (int i = 0; i < periods; ++i) {
         now += kPeriod;
         smoother.sample(kTarget, kPeriod, now);
-        charged = smoother.discharge(kPeriod, now);
+        charged = discharge_meanwhile(smoother, now);
       }
       return charged;
     };
@@ -124,12 +135,12 @@ TEST_CASE("in a code segment that goes on and on, samples in the target are soon
   for (int i = 0; i < 10; ++i) {
     now += kPeriod;
     smoother.sample(kTarget, kPeriod, now);
-    smoother.discharge(kPeriod, now);
+    discharge_meanwhile(smoother, now);
   }
   CHECK(smoother.is_idle());
   now += kPeriod;
   smoother.sample(kTarget, kPeriod, now);
-  CHECK(smoother.discharge(kPeriod, now) == kPeriod);
+  CHECK(discharge_meanwhile(smoother, now) == kPeriod);
 }
 
 TEST_CASE(
@@ -145,11 +156,11 @@ TEST_CASE(
   }
   smoother.begin_segment(kSite);
   smoother.sample(kTarget, kPeriod, now);
-  CHECK(smoother.discharge(kPeriod, now) == kPeriod);
+  CHECK(discharge_meanwhile(smoother, now) == kPeriod);
   // The place once serves short code segments for a while.
   for (int i = 0; i < 50; ++i) smoother.begin_segment(kSite);
   smoother.sample(kTarget, kPeriod, now);
-  CHECK(smoother.discharge(kPeriod, now) < kPeriod);
+  CHECK(discharge_meanwhile(smoother, now) < kPeriod);
 }
 
 TEST_CASE("code segments that share a bucket lose no time") {
@@ -181,7 +192,7 @@ TEST_CASE("of very short code segments few are observed, and as much is charged"
     now += kPeriod / 5000;
     if (smoother.is_idle()) continue;
     ++looked_at;
-    charged += smoother.discharge(kPeriod, now);
+    charged += discharge(smoother, now);
   }
   CHECK(looked_at < kSegments / 20);
   CHECK(charged > sampled * 3 / 4);  // what is left is in the bucket
@@ -196,7 +207,7 @@ TEST_CASE("where every second run of a code segment is empty, the others are cha
   for (int i = 0; i < 4000; ++i) {
     smoother.begin_segment(kSite);
     smoother.resume_segment(now);
-    if (!smoother.is_idle()) charged += smoother.discharge(kPeriod, now);
+    if (!smoother.is_idle()) charged += discharge(smoother, now);
     smoother.begin_segment(kSite);
     smoother.resume_segment(now);
     if (i % 20 == 0) {
@@ -204,7 +215,7 @@ TEST_CASE("where every second run of a code segment is empty, the others are cha
       sampled += kPeriod;
     }
     now += kPeriod / 20;
-    if (!smoother.is_idle()) charged += smoother.discharge(kPeriod, now);
+    if (!smoother.is_idle()) charged += discharge(smoother, now);
   }
   CHECK(charged > sampled - 20 * kPeriod);
 }
@@ -224,11 +235,11 @@ Nanoseconds live(coz::YoungCharges& shared, Nanoseconds& now, Nanoseconds life, 
   if (is_hit) {
     now += life / 2;
     smoother.sample(kTarget, kPeriod, now);
-    charged += smoother.discharge(kPeriod, now);
+    charged += discharge(smoother, now);
     life -= life / 2;
   }
   now += life;
-  charged += smoother.discharge(kPeriod, now);
+  charged += discharge(smoother, now);
   return charged + take_all(smoother);
 }
 
@@ -275,13 +286,13 @@ TEST_CASE("a thread that grows older gets buckets of its own") {
   for (int i = 0; i < ChargeSmoother::kSamplesOfYouth; ++i) {
     smoother.sample(kTarget, kPeriod, now);
     now += kPeriod;
-    CHECK(smoother.discharge(kPeriod, now) < kPeriod);
+    CHECK(discharge_meanwhile(smoother, now) < kPeriod);
   }
   CHECK(smoother.is_young());
   smoother.sample(kTarget, kPeriod, now);
   CHECK_FALSE(smoother.is_young());
   // It has lasted for long, so it is charged at once.
-  CHECK(smoother.discharge(kPeriod, now) == kPeriod);
+  CHECK(discharge_meanwhile(smoother, now) == kPeriod);
 }
 
 TEST_CASE("young threads forget what was sampled in another target") {

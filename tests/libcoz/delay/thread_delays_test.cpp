@@ -330,3 +330,48 @@ TEST_CASE("a call that a handler left by longjmp no longer counts as waiting") {
   CHECK_FALSE(a.state.blocked);
   CHECK(slept == 5 * kDelay);
 }
+
+TEST_CASE("a thread owes nothing again where a handler in a thread that waits has woken it") {
+  World world;
+  Thread waits_long(world, 7);
+  Thread woken(world, 8);
+  REQUIRE(waits_long.delays.before_blocking());
+  // Since then G has grown, and the other has served it.
+  world.global.raise_to(5 * kDelay);
+  woken.delays.settle();
+  REQUIRE(woken.local() == 5 * kDelay);
+  sleeps = 0;
+  slept = 0;
+  REQUIRE(woken.delays.before_blocking());
+  waits_long.delays.record(kMutex);  // as in a handler: what it had served when it began to wait
+  clock_now += kMillisecond;
+  woken.delays.after_blocking(WakeSource::kThread, kMutex);
+  CHECK(slept <= coz::kMinPause);
+  CHECK(woken.local() >= 5 * kDelay - coz::kMinPause);
+}
+
+TEST_CASE("a thread whose handler has left a pause by longjmp pays again") {
+  World world;
+  Thread a(world, 1);
+  a.state.busy = true;
+  a.state.pausing = true;
+  world.global.raise_to(5 * kDelay);
+  SECTION("after the jump") {
+    a.state.busy_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 65536;
+    a.delays.settle();
+    CHECK(a.local() == 5 * kDelay);
+    CHECK_FALSE(a.state.busy);
+    CHECK_FALSE(a.state.pausing);
+  }
+  SECTION("not in the handler itself") {
+    a.state.busy_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
+    a.delays.settle();
+    CHECK(a.local() == 0);
+    CHECK(a.state.busy);
+  }
+  SECTION("nor in one on another stack") {
+    a.state.busy_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - (1U << 30);
+    a.delays.settle();
+    CHECK(a.local() == 0);
+  }
+}

@@ -125,6 +125,16 @@ static int addresses_are_told(void) {
          errno == EFAULT;
 }
 
+/* The kernel reads the new mask before it writes the old one to the same place. */
+static int one_set_is_both(void) {
+  unsigned long both = 1UL << (SIGUSR1 - 1), now = 0;
+  if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, &both, &both, sizeof both) != 0) return 0;
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &now, sizeof now);
+  const int blocked = (now >> (SIGUSR1 - 1)) & 1;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &both, NULL, sizeof both);
+  return blocked;
+}
+
 int main(int count, char** arguments) {
   const sigset_t set = (number = count > 1 ? atoi(arguments[1]) : SIGUSR2, only(number));
   main_thread = pthread_self();
@@ -144,6 +154,7 @@ int main(int count, char** arguments) {
   say("threads that end by a system call leave nothing behind", others_go_on());
   say("a child runs on", child_runs());
   say("addresses are told by a call that fails", addresses_are_told());
+  say("one set as new and old mask", one_set_is_both());
   for (int each = 1; each < 32; each++) {
     if (each != SIGKILL && each != SIGSTOP) sysv_signal(each, SIG_DFL);
   }
