@@ -184,7 +184,7 @@ class SegmentTable {
   static constexpr std::int32_t kMeanOver = 16;  // runs
   // Runs of one kind differ by less than this part of their length, or by this time: a sample alone
   // makes one a few microseconds longer.
-  static constexpr Nanoseconds kPart = 3;
+  static constexpr Nanoseconds kPart = 4;
   static constexpr Nanoseconds kAlike = 15 * kMicrosecond;
 
   void count(std::uint32_t segment, std::uint32_t kind) noexcept {
