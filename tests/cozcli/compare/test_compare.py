@@ -156,7 +156,7 @@ def test_twice_the_work_is_slower_in_every_form(script, capsys):
     assert set(cpu) >= {"probability_faster", "minimum_detectable"}
     assert (cpu["metric"], cpu["verdict"], cpu["pairs"]) == ("cpu", "slower", 8)
     assert 1 < cpu["low"] < cpu["ratio"] < cpu["high"]
-    assert memory["verdict"] != "slower"
+    assert 0.7 < memory["ratio"] < 1.4  # places in memory make it vary by 5 %
     assert memory["a"] > 100_000
     assert len(data["controls"]) == 2
     assert len(data["blocks"]) == 8
