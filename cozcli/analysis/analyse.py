@@ -95,7 +95,6 @@ def analyse(
     """
     if profile.experiments == 0:
         raise CozError(nothing_told(explain_no_experiments(profile.runs, profile.rejected), profile.cut))
-    result_filter = result_filter or ResultFilter()
     whole = extension.examine(profile.runs)
     results: list[LineResult] = []
     overheads: dict[PointKey, Overhead] = {}
@@ -114,19 +113,33 @@ def analyse(
         overheads = {**found.overheads, **overheads}  # of the lowest load that has any
         warnings += found.warnings
         pairs += found.pairs
-    if not results and (not whole.scalability or result_filter.line is not None):
+    if not results and not whole.scalability:
         problem = failure.problem if failure else messages.nothing_estimated(profile.experiments)
         raise CozError(nothing_told(problem, profile.cut))
-    selected = apply_filter(results, result_filter) if results else []
-    keys = {result.key for result in selected}
-    return Analysis(
-        results=tuple(by_impact(selected)),
+    everything = Analysis(
+        results=tuple(by_impact(results)),
         runs=tuple(_summarize(run) for run in profile.runs),
         warnings=tuple(warnings),
         overheads=overheads,
         scalability=whole.scalability,
-        pairs=tuple(sorted((p for p in pairs if keys & {*p.keys}), key=lambda pair: -abs(pair.effect))),
+        pairs=tuple(sorted(pairs, key=lambda pair: -abs(pair.effect))),
     )
+    return select(everything, result_filter or ResultFilter())
+
+
+def select(analysis: Analysis, result_filter: ResultFilter) -> Analysis:
+    """The results that the user asked to see, and their pairs.
+
+    Raises:
+        CozError: there are none.
+    """
+    if not analysis.results and result_filter.line is None:
+        return analysis
+    if not analysis.results:
+        raise CozError(messages.nothing_estimated(sum(run.experiments for run in analysis.runs)))
+    results = tuple(apply_filter(analysis.results, result_filter))
+    keys = {result.key for result in results}
+    return replace(analysis, results=results, pairs=tuple(p for p in analysis.pairs if keys & {*p.keys}))
 
 
 def _by_load(runs: Sequence[Run]) -> dict[int, list[Run]]:

@@ -66,19 +66,15 @@ def execute(options: argparse.Namespace) -> int:
     """Read, analyse, print."""
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
-    from cozcli.analysis.analyse import analyse
+    from cozcli.analysis.analyse import analyse, select
     from cozcli.analysis.rank.result_filter import ResultFilter
 
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
     result_filter = ResultFilter(options.min_points, options.line, options.progress_point)
-    analysis = analyse(profile, result_filter)
-    shared.write(_make_report(options).render(analysis))
+    analysis = analyse(profile)
+    shared.write(_make_report(options).render(select(analysis, result_filter)))
     shared.print_warnings(analysis.warnings)
-    if not options.fail_if:
-        return 0
-    # Thresholds hold for all results, whichever are shown.
-    whole = analysis if result_filter == ResultFilter() else analyse(profile)
-    return _exit_status(options.fail_if, whole, profile.runs)
+    return _exit_status(options.fail_if, analysis, profile.runs)  # whatever is shown
 
 
 def print_table(options: argparse.Namespace) -> int:

@@ -130,7 +130,10 @@ class ChargeSmoother {
       young_->add(shared_, period);
       put(SegmentTable::first_bucket(current_), *target, period, mixes);
     } else {
-      if (hits_ == kMaxHits || (hits_ != 0 && hit_segment_ != current_)) place(mixes, period);
+      if (hits_ == kMaxHits || hit_segment_ != current_) {
+        put_hits(table_.fullest(hit_segment_), period,
+                 mixes);  // nothing tells of which kind they are
+      }
       hit_segment_ = current_;
       hit_[hits_++] = *target;
     }
@@ -144,7 +147,7 @@ class ChargeSmoother {
       Segment& segment = table_.segment(s);
       if (segment.line_time == 0) continue;
       segment.line_time = 0;
-      for (std::uint32_t k = table_.first_bucket(s); k < table_.first_bucket(s + 1); ++k) {
+      for (std::uint32_t k = table_.first_bucket(s); k < table_.end_of_buckets(s); ++k) {
         Bucket& bucket = table_.bucket(k);
         if (bucket.line_time != 0) {
           bucket.line_time = mixes[k].reselect(bucket.line_time, delay_of);
@@ -170,18 +173,21 @@ class ChargeSmoother {
   };
   Expected expected(Nanoseconds period, Nanoseconds delay, const ChargeMix* mixes) const noexcept {
     const std::uint32_t first = SegmentTable::first_bucket(current_);
+    const std::uint32_t end = table_.end_of_buckets(current_);
     const std::uint32_t hits = hit_segment_ == current_ ? hits_ : 0;
-    const std::uint32_t kind = young_ != nullptr ? first : expected_kind(hits > 0);
+    const bool is_one = young_ != nullptr || end == first + 1;
+    const std::uint32_t kind = is_one ? first : expected_kind(hits > 0);
     Nanoseconds line_time = hits * period, cost = 0;  // times the period
     for (std::uint32_t i = 0; i < hits; ++i) cost += hit_[i].delay * period;
-    for (std::uint32_t i = first; i < first + kKinds; ++i) {
-      if (!is_charged_with(kind, i)) continue;
+    for (std::uint32_t i = first; i < end; ++i) {
+      if (!table_.drains(kind, i)) continue;
       const Nanoseconds part = table_.bucket(i).line_time;
       line_time += part;
       if (mixes != nullptr) cost += part * mixes[i].delay();
     }
     if (line_time == 0) return {};
-    return {{since_ - undischarged_, line_time, scale_of(kind, period)},
+    const Nanoseconds scale = std::clamp(table_.ran_of(kind), period, kScalePeriods * period);
+    return {{since_ - undischarged_, line_time, scale},
             mixes == nullptr ? delay : cost / line_time};
   }
 
@@ -204,19 +210,19 @@ class ChargeSmoother {
   Charge discharge(Nanoseconds period, Nanoseconds now, std::uintptr_t end,
                    ChargeMix* mixes) noexcept {
     count_time(now);
-    end_ = end;
     const std::uint32_t first = SegmentTable::first_bucket(current_);
-    const std::uint32_t found = young_ != nullptr ? first : place(mixes, period);
+    const std::uint32_t found = young_ != nullptr ? first : place(end, period, mixes);
     const Nanoseconds ran = undischarged_ * weight_;
     undischarged_ = 0;
     Charge charge;
-    const Nanoseconds scale = scale_of(found, period);
-    for (std::uint32_t i = first; i < first + kKinds; ++i) {
-      if (!is_charged_with(found, i)) continue;
+    const Nanoseconds ran_before = table_.ran_of(found);
+    const Nanoseconds scale = std::clamp(ran_before, period, kScalePeriods * period);
+    for (std::uint32_t i = first; i < table_.end_of_buckets(current_); ++i) {
+      if (!table_.drains(found, i)) continue;
       Bucket& bucket = table_.bucket(i);
       const Nanoseconds part = take(bucket, scale, ran);
       // A new bucket decays fast at first, so that it soon charges as much as it gets.
-      bucket.ran = std::min((scale > period ? scale : bucket.ran) + ran, kScalePeriods * period);
+      bucket.ran = std::min(ran_before + ran, kScalePeriods * period);
       charge.line_time += part;
       if (mixes != nullptr) charge.delay += part * mixes[i].delay();
     }
@@ -233,7 +239,7 @@ class ChargeSmoother {
   template <typename Take>
   void discharge_all(ChargeMix* mixes, Nanoseconds period, Take take) noexcept {
     if (young_ == nullptr) {
-      if (hits_ > 0) place(mixes, period);
+      put_hits(table_.fullest(hit_segment_), period, mixes);
       for (std::uint32_t i = 0; i < kBuckets; ++i) {
         const Nanoseconds left = table_.bucket(i).line_time;
         if (left != 0) take(left, mixes == nullptr ? nullptr : &mixes[i]);
@@ -305,20 +311,6 @@ class ChargeSmoother {
     return has_hits || are_alike ? most : least;
   }
 
-  bool is_charged_with(std::uint32_t kind, std::uint32_t other) const noexcept {
-    return kind == other || (young_ == nullptr && table_.drains(kind, other));
-  }
-
-  // τ of all buckets that are charged with this one.
-  Nanoseconds scale_of(std::uint32_t kind, Nanoseconds period) const noexcept {
-    Nanoseconds ran = 0;
-    const std::uint32_t first = SegmentTable::first_bucket(current_);
-    for (std::uint32_t i = first; i < first + kKinds; ++i) {
-      if (is_charged_with(kind, i)) ran = std::max(ran, table_.bucket(i).ran);
-    }
-    return std::clamp(ran, period, kScalePeriods * period);
-  }
-
   // What a bucket loses in a time of its segment.
   Nanoseconds take(Bucket& bucket, Nanoseconds scale, Nanoseconds ran) const noexcept {
     Nanoseconds part = Decay{0, bucket.line_time, scale}.by(ran);
@@ -329,20 +321,26 @@ class ChargeSmoother {
     return part;
   }
 
-  // Puts the samples of the run into the bucket of its kind.
-  std::uint32_t place(ChargeMix* mixes, Nanoseconds period) noexcept {
-    const std::uint32_t found = table_.find_kind(current_, {end_, ran_, is_whole_});
-    const std::uint32_t of_hits = hit_segment_ == current_ ? found : table_.fullest(hit_segment_);
-    for (std::uint32_t i = 0; i < hits_; ++i) put(of_hits, hit_[i], period, mixes);
-    if (is_whole_ && of_hits == found) table_.bucket(found).hits += hits_;
-    hits_ = 0;
+  // The run ends: its samples go into the bucket of its kind, which is returned.
+  std::uint32_t place(std::uintptr_t end, Nanoseconds period, ChargeMix* mixes) noexcept {
+    const std::uint32_t found = table_.find_kind(current_, {end, ran_, is_whole_});
+    if (hit_segment_ != current_) {
+      put_hits(table_.fullest(hit_segment_), period, mixes);
+    } else {
+      if (is_whole_) table_.bucket(found).hits += hits_;
+      put_hits(found, period, mixes);
+    }
     return found;
+  }
+
+  void put_hits(std::uint32_t index, Nanoseconds period, ChargeMix* mixes) noexcept {
+    for (std::uint32_t i = 0; i < hits_; ++i) put(index, hit_[i], period, mixes);
+    hits_ = 0;
   }
 
   void put(std::uint32_t index, const SelectedTarget& hit, Nanoseconds period,
            ChargeMix* mixes) noexcept {
     Bucket& bucket = table_.bucket(index);
-    if (!bucket.is_used) bucket.is_used = bucket.is_guess = true;
     if (mixes != nullptr) mixes[index].add(hit, bucket.line_time, period);
     bucket.line_time += period;
   }
@@ -383,7 +381,6 @@ class ChargeSmoother {
   std::uint32_t hit_segment_ = 0;  // of those samples: another one if that run was not discharged
   Nanoseconds ran_ = 0;
   Nanoseconds undischarged_ = 0;
-  std::uintptr_t end_ = 0;
   bool is_resumed_ = false;
   bool is_whole_ = false;       // it has been timed from its beginning
   Nanoseconds run_before_ = 0;  // the mean before it

@@ -10,8 +10,7 @@
 //
 // with h_i samples in selected targets in the time t_i (a test of two Poisson rates).
 //
-// One thread owns it. Zeroed memory is an empty table, but for `every`. Nothing allocates, locks or
-// fails.
+// One thread owns it. Nothing allocates, locks or fails.
 #ifndef LIBCOZ_DELAY_SEGMENT_TABLE_H
 #define LIBCOZ_DELAY_SEGMENT_TABLE_H
 
@@ -39,8 +38,7 @@ struct Bucket {
   std::int64_t hit_time = 0;                   // in so many microseconds
   std::int32_t share = 0;                      // of the last runs
   std::array<std::int32_t, kKinds> follows{};  // of the last runs that came after one of each kind
-  bool is_used = false;
-  bool is_guess = false;  // the length is only a lower bound
+  bool is_guess = false;                       // the length is only a lower bound
 };
 
 struct Segment {
@@ -49,7 +47,8 @@ struct Segment {
   Nanoseconds run = 0;        // mean length over the last observed runs
   std::int32_t samples = 0;   // mean over the last runs
   bool is_long = false;
-  std::uint8_t last = 0;    // kind of the last run
+  std::uint8_t kinds = 0;   // of runs that it has had: its first buckets
+  std::uint8_t last = 0;    // of these, that of the last run
   std::uint16_t every = 1;  // one of so many runs is observed, on average;
   std::uint16_t skip = 0;   // the next one after this many
 
@@ -75,8 +74,11 @@ class SegmentTable {
   const Segment& segment(std::uint32_t index) const noexcept { return segments_[index]; }
   Bucket& bucket(std::uint32_t index) noexcept { return buckets_[index]; }
   const Bucket& bucket(std::uint32_t index) const noexcept { return buckets_[index]; }
-  // The first of a segment's buckets.
+  // The first of a segment's buckets, and the end of those that it uses: at least one.
   static std::uint32_t first_bucket(std::uint32_t segment) noexcept { return segment * kKinds; }
+  std::uint32_t end_of_buckets(std::uint32_t segment) const noexcept {
+    return first_bucket(segment) + std::max<std::uint32_t>(segments_[segment].kinds, 1);
+  }
 
   // The segment that begins there: if it is not in the table, a place that none has had, else one
   // that holds no line time. If there is none of these, it shares one, so that no time is lost.
@@ -105,11 +107,14 @@ class SegmentTable {
     const std::uint32_t found = choice.index;
     Bucket& bucket = buckets_[found];
     if (choice.is_new) {
-      bucket = Bucket{};
-      bucket.is_used = true;
-      bucket.end = run.end;
-      bucket.length = run.length;
-      bucket.is_guess = !run.is_whole;
+      Segment& of = segments_[segment];
+      of.kinds = std::max(of.kinds, static_cast<std::uint8_t>(found - first_bucket(segment) + 1));
+      // What it holds is of samples in runs of which nothing was known.
+      bucket = Bucket{.end = run.end,
+                      .length = run.length,
+                      .line_time = bucket.line_time,
+                      .ran = bucket.ran,
+                      .is_guess = !run.is_whole};
     } else if (bucket.is_guess && run.is_whole) {
       bucket.length = run.length;
       bucket.is_guess = false;
@@ -122,15 +127,24 @@ class SegmentTable {
 
   // Runs of the kind `of` are charged what this bucket of the same segment holds, too.
   bool drains(std::uint32_t of, std::uint32_t other) const noexcept {
-    if (buckets_[other].line_time == 0) return false;
-    return of == other || !differ(buckets_[of], buckets_[other]);
+    if (of == other) return true;
+    return buckets_[other].line_time != 0 && !differ(buckets_[of], buckets_[other]);
+  }
+  // Of the buckets that they are charged together, which decay alike: the longest `ran`.
+  Nanoseconds ran_of(std::uint32_t kind) const noexcept {
+    Nanoseconds ran = 0;
+    const std::uint32_t segment = kind / kKinds;
+    for (std::uint32_t i = first_bucket(segment); i < end_of_buckets(segment); ++i) {
+      if (drains(kind, i)) ran = std::max(ran, buckets_[i].ran);
+    }
+    return ran;
   }
 
   // The kind has run for so long.
   void ran(std::uint32_t segment, std::uint32_t kind, Nanoseconds time) noexcept {
     buckets_[kind].hit_time += time / kMicrosecond;
     if (buckets_[kind].hits < kMaxHits && buckets_[kind].hit_time < kMaxHitTime) return;
-    for (std::uint32_t i = first_bucket(segment); i < first_bucket(segment + 1); ++i) {
+    for (std::uint32_t i = first_bucket(segment); i < end_of_buckets(segment); ++i) {
       buckets_[i].hits /= 2;
       buckets_[i].hit_time /= 2;
     }
@@ -144,8 +158,8 @@ class SegmentTable {
   // What runs of this kind are charged in the end, if no samples are added.
   Nanoseconds line_time_of(std::uint32_t kind) const noexcept {
     Nanoseconds sum = 0;
-    const std::uint32_t first = kind - kind % kKinds;
-    for (std::uint32_t i = first; i < first + kKinds; ++i) {
+    const std::uint32_t segment = kind / kKinds;
+    for (std::uint32_t i = first_bucket(segment); i < end_of_buckets(segment); ++i) {
       if (drains(kind, i)) sum += buckets_[i].line_time;
     }
     return sum;
@@ -160,12 +174,11 @@ class SegmentTable {
   }
 
   void clear() noexcept {
-    for (Segment& segment : segments_) {
-      if (segment.site != 0) segment.empty();
-    }
     for (std::uint32_t i = 0; i < kSegments; ++i) {
-      if (segments_[i].site == 0) continue;
-      for (std::uint32_t k = first_bucket(i); k < first_bucket(i + 1); ++k) {
+      // Before its first call a thread is in a segment without a site.
+      if (segments_[i].site == 0 && segments_[i].line_time == 0) continue;
+      segments_[i].empty();
+      for (std::uint32_t k = first_bucket(i); k < end_of_buckets(i); ++k) {
         buckets_[k].line_time = buckets_[k].ran = 0;
       }
     }
@@ -190,7 +203,7 @@ class SegmentTable {
   void count(std::uint32_t segment, std::uint32_t kind) noexcept {
     const std::uint32_t first = first_bucket(segment);
     std::uint8_t& last = segments_[segment].last;
-    for (std::uint32_t i = 0; i < kKinds; ++i) {
+    for (std::uint32_t i = 0; i < segments_[segment].kinds; ++i) {
       Bucket& bucket = buckets_[first + i];
       const std::int32_t now = i == kind ? kAllRuns : 0;
       bucket.share += (now - bucket.share) / kMeanOver;
@@ -204,7 +217,7 @@ class SegmentTable {
     const std::uint32_t first = first_bucket(segment);
     const std::uint8_t last = segments_[segment].last;
     std::uint32_t found = first;
-    for (std::uint32_t i = first + 1; i < first + kKinds; ++i) {
+    for (std::uint32_t i = first + 1; i < end_of_buckets(segment); ++i) {
       const bool is_rare = buckets_[i].follows[last] < kRare;
       const bool was_rare = buckets_[found].follows[last] < kRare;
       if (is_rare && !was_rare) continue;
@@ -243,13 +256,10 @@ class SegmentTable {
   // that is free; else one that is empty, the rarest; else the nearest.
   Choice choose_kind(std::uint32_t segment, const SegmentRun& run) const noexcept {
     const std::uint32_t first = first_bucket(segment);
-    std::uint32_t fits = kNone, free = kNone, empty = kNone, nearest = first;
-    for (std::uint32_t i = first; i < first + kKinds; ++i) {
+    const std::uint32_t end = first + segments_[segment].kinds;
+    std::uint32_t fits = kNone, empty = kNone, nearest = first;
+    for (std::uint32_t i = first; i < end; ++i) {
       const Bucket& bucket = buckets_[i];
-      if (!bucket.is_used) {
-        if (free == kNone) free = i;
-        continue;
-      }
       const bool is_same = bucket.end == run.end;
       const bool may_fit = bucket.is_guess ? bucket.length <= run.length
                            : run.is_whole  ? is_near(bucket, run.length)
@@ -261,7 +271,7 @@ class SegmentTable {
       if (distance(bucket, run) < distance(buckets_[nearest], run)) nearest = i;
     }
     if (fits != kNone) return {fits, false};
-    if (free != kNone) return {free, true};
+    if (end < first + kKinds) return {end, true};
     if (empty != kNone && buckets_[empty].share < kRare) return {empty, true};
     return {nearest, false};
   }

@@ -32,8 +32,8 @@ class KernelCall {
   KernelCall& operator=(const KernelCall&) = delete;
 
  private:
-  // A signal of the thread's own timer, as a tick, would make the call transfer less than it was
-  // to.
+  // A signal of the thread's own timer would make the call transfer less than it was to, as a tick
+  // would.
   void hold_timer(bool holds) const noexcept {
     const Session* session = Session::active();
     if (session == nullptr) return;

@@ -2,30 +2,14 @@
 
 #include <catch2/catch.hpp>
 
-using coz::ChargeSmoother;
+#include "tests/libcoz/delay/one_segment.h"
+
+using namespace one_segment;
 using coz::Decay;
-using coz::kMicrosecond;
-using coz::kMillisecond;
-using coz::Nanoseconds;
-using coz::SelectedTarget;
 
 namespace {
 
-constexpr Nanoseconds kPeriod = kMillisecond;
-constexpr SelectedTarget kTarget{7, kPeriod};
-constexpr std::uintptr_t kSite = 0x401234;
 constexpr std::uintptr_t kOther = 0x405678;
-constexpr std::uintptr_t kEnd = 0x40abcd;
-
-// A call ends the run: what it is charged.
-Nanoseconds discharge(ChargeSmoother& smoother, Nanoseconds now) {
-  return smoother.discharge(kPeriod, now, kEnd, nullptr).line_time;
-}
-
-// It goes on: what it is charged at once.
-Nanoseconds discharge_meanwhile(ChargeSmoother& smoother, Nanoseconds now) {
-  return smoother.discharge_meanwhile(kPeriod, now, nullptr).line_time;
-}
 
 // `code segments` runs of 0.1 ms, with a hit in every tenth; returns what they were charged.
 Nanoseconds run(ChargeSmoother& smoother, Nanoseconds& now, int segments) {
@@ -161,6 +145,16 @@ TEST_CASE(
   for (int i = 0; i < 50; ++i) smoother.begin_segment(kSite);
   smoother.sample(kTarget, kPeriod, now);
   CHECK(discharge_meanwhile(smoother, now) < kPeriod);
+}
+
+TEST_CASE("a thread that has made no call yet forgets its samples, too") {
+  ChargeSmoother smoother;
+  smoother.sample(kTarget, kPeriod, 0);
+  discharge(smoother, kPeriod / 10);
+  REQUIRE_FALSE(smoother.is_idle());
+  smoother.clear();
+  CHECK(smoother.is_idle());
+  CHECK(take_all(smoother) == 0);
 }
 
 TEST_CASE("code segments that share a bucket lose no time") {

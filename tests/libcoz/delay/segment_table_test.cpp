@@ -3,20 +3,12 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 
-#include "delay/charge_smoother.h"
+#include "tests/libcoz/delay/one_segment.h"
 
-using coz::ChargeSmoother;
-using coz::kMicrosecond;
-using coz::kMillisecond;
-using coz::Nanoseconds;
-using coz::SelectedTarget;
+using namespace one_segment;
 
 namespace {
 
-constexpr Nanoseconds kPeriod = kMillisecond;
-constexpr SelectedTarget kTarget{7, kPeriod};
-constexpr std::uintptr_t kSite = 0x401234;
-constexpr std::uintptr_t kEnd = 0x40abcd;
 constexpr std::uintptr_t kOtherEnd = 0x40abff;
 
 // A worker that takes every task after the same call, and is sampled once a period.
@@ -40,12 +32,10 @@ class Worker {
       if (task.is_target) sampled_ += kPeriod;
       smoother_.sample(task.is_target ? std::optional(kTarget) : std::nullopt, kPeriod, now_);
       if (smoother_.is_idle()) continue;
-      charged += smoother_.discharge_meanwhile(kPeriod, now_, nullptr).line_time;
+      charged += discharge_meanwhile(smoother_, now_);
     }
     now_ = end;
-    if (!smoother_.is_idle()) {
-      charged += smoother_.discharge(kPeriod, now_, task.end, nullptr).line_time;
-    }
+    if (!smoother_.is_idle()) charged += discharge(smoother_, now_, task.end);
     return charged;
   }
 
