@@ -40,7 +40,8 @@ case "${1:-}" in
   aarch64-compile) packages=("${foreign[@]}") ;;
   fuzz) packages+=(clang libclang-rt-dev) ;;
   ci)
-    packages=(libjemalloc2 libtcmalloc-minimal4 musl-tools gfortran) # allocators of tests/transparency, programs for musl
+    # Allocators of tests/transparency, programs for musl, in Fortran, and by LLVM with its OpenMP.
+    packages=(libjemalloc2 libtcmalloc-minimal4 musl-tools gfortran clang libomp-dev)
     # Only Debian 12 has this version of mimalloc, which the tests look for.
     if grep -q '^VERSION_ID="12"' /etc/os-release 2>/dev/null; then packages+=(libmimalloc2.0); fi
     ;;

@@ -134,6 +134,7 @@ PROGRAMS = (
     Program("atomic_wait"),
     Program("spin_wait"),
     Program("openmp_rounds"),
+    Program("openmp_tasks"),
     Program("two_phases"),
     Program("latency_queue", latency=True, slice_factor=4),
     Program("latency_tail", latency=True, slice_factor=4),

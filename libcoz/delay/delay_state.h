@@ -30,7 +30,8 @@ struct DelayState {
   std::uint32_t smoothed_epoch = 0;  // where windows are combined: of the delays of its mixes
 
   ThreadClock::Blocked blocked_at{};
-  std::uintptr_t blocked_frame = 0;  // address of the stack frame that blocked
+  // Address of the stack frame that blocked; calls from frames below it come from signal handlers.
+  std::uintptr_t blocked_frame = 0;
 
   QueueWaits queue_waits;
   // Locks released and units of semaphores given: as many for each item of a queue.
@@ -53,9 +54,6 @@ struct DelayState {
   std::atomic<bool> blocked{false};
   // In a wait that the program has marked (COZ_PRE_BLOCK). It may spin, which is no work.
   std::atomic<bool> in_marked_wait{false};
-  // The thread may run OpenMP tasks in that wait; and the program has made some by now.
-  std::atomic<bool> is_wait_with_tasks{false};
-  std::atomic<bool> tasks_exist{false};
   // In a pause. A sample taken meanwhile does not show where the program is.
   std::atomic<bool> pausing{false};
   // The thread has a timer of its own (thread/young_timer.h). It is held in pauses and in calls
@@ -72,7 +70,6 @@ struct DelayState {
     pausing.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     in_marked_wait.store(false, std::memory_order_relaxed);
-    tasks_exist.store(false, std::memory_order_relaxed);
     has_timer = false;
     timer_held.store(false, std::memory_order_relaxed);
     deferred.store(0, std::memory_order_relaxed);

@@ -61,8 +61,9 @@ enum class WakeSource {
   kNone,      // the call did not block
 };
 
-// Whether a thread may run tasks in a marked wait, as OpenMP's do.
-enum class MarkedWait { kIdle, kWithTasks };
+// Who marks a wait. Other calls inside one of the program's end it; inside one of OpenMP's, where its
+// library makes them, they change nothing.
+enum class MarkedWait { kOfProgram, kOfOpenMp };
 
 // What a call waits for: a lock, or anything else that is not a queue; or a condition, a semaphore
 // or a futex, which threads that pass work to each other wait at.
@@ -171,19 +172,10 @@ class ThreadDelays {
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
   bool before_blocking(WaitsFor waits_for = WaitsFor::kLock) noexcept;
   // The same for a wait that the program marks: its samples are in no target.
-  void before_marked_wait(MarkedWait kind = MarkedWait::kIdle) noexcept {
+  void before_marked_wait(MarkedWait kind = MarkedWait::kOfProgram) noexcept {
     if (!before_blocking()) return;
-    state_.is_wait_with_tasks.store(kind == MarkedWait::kWithTasks, std::memory_order_relaxed);
+    if (kind == MarkedWait::kOfOpenMp) state_.blocked_frame = UINTPTR_MAX;
     state_.in_marked_wait.store(true, std::memory_order_relaxed);
-  }
-  // In the signal handler: ends a marked wait in which the thread runs tasks.
-  void end_wait_if_at_work() noexcept {
-    if (!state_.tasks_exist.load(std::memory_order_relaxed) || !is_in_marked_wait() ||
-        !state_.is_wait_with_tasks.load(std::memory_order_relaxed) ||
-        state_.busy.load(std::memory_order_relaxed)) {
-      return;
-    }
-    after_blocking(WakeSource::kNone, kNoObject);
   }
   bool is_in_marked_wait() const noexcept {
     return state_.blocked.load(std::memory_order_relaxed) &&

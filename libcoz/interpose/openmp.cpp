@@ -2,18 +2,17 @@
 //
 // A thread of a team waits from the end of its share of a parallel region until the next region,
 // or, if it began the region, until all others have ended theirs: each share is run by run_share(),
-// which knows both ends. Barriers and critical sections are wrapped as those of POSIX are. Samples
-// in all these waits are in no target.
+// which knows both ends. Barriers, critical sections and locks are wrapped as those of POSIX are.
+// Tasks are wrapped in openmp_tasks.cpp.
 //
-// Threads run tasks while they wait at barriers: a program that makes tasks is left alone from its
-// first one on. So is one whose library serves LLVM's interface, too. Not known are `ordered` and
-// locks (omp_set_lock).
-#include <atomic>
+// A library that serves LLVM's interface, too, says itself what its threads do (openmp_tool.cpp);
+// of it, only critical sections and locks are wrapped. Not known is `ordered`.
 #include <cstdint>
 #include <utility>
 
 #include "interpose/blocking.h"
 #include "interpose/export.h"
+#include "interpose/openmp_waits.h"
 #include "kernel/openmp_library.h"
 
 extern "C" {
@@ -41,13 +40,13 @@ void GOMP_critical_start();
 void GOMP_critical_end();
 void GOMP_critical_name_start(void**);
 void GOMP_critical_name_end(void**);
-using CopyArguments = void (*)(void*, void*);
-void GOMP_task(void (*)(void*), void*, CopyArguments, long, long, bool, unsigned, void**, int,
-               void*);
-void GOMP_taskloop(void (*)(void*), void*, CopyArguments, long, long, unsigned, unsigned long, int,
-                   long, long, long);
-void GOMP_taskloop_ull(void (*)(void*), void*, CopyArguments, long, long, unsigned, unsigned long,
-                       int, unsigned long, unsigned long, unsigned long);
+void __kmpc_critical(void* place, int thread, void* section);
+void __kmpc_critical_with_hint(void* place, int thread, void* section, unsigned hint);
+void __kmpc_end_critical(void* place, int thread, void* section);
+void omp_set_lock(void* lock);
+void omp_unset_lock(void* lock);
+void omp_set_lock_(void* lock);
+void omp_unset_lock_(void* lock);
 }
 
 namespace coz {
@@ -72,56 +71,22 @@ struct Region {
 
  private:
   std::uintptr_t object(std::uintptr_t kind) const noexcept {
-    return own_key(reinterpret_cast<std::uintptr_t>(this) ^ kind);
+    return openmp::object(reinterpret_cast<std::uintptr_t>(this) ^ kind);
   }
 };
 
 // The innermost one whose share the thread runs.
 thread_local constinit Region* current_region __attribute__((tls_model("initial-exec"))) = nullptr;
 
-std::atomic<bool> makes_tasks{false};
-
-// A thread that waits now may run the task, and is at work then: its next sample ends its wait.
-void before_first_task() noexcept {
-  if (makes_tasks.exchange(true)) return;
-  const Session* session = Session::active();
-  if (session == nullptr) return;
-  session->shared.threads.for_each([](ThreadState& thread) { thread.delay.tasks_exist = true; });
-}
-
-// The last thread to arrive did not wait.
-WakeSource wake_source_at(const ThreadDelays& delays, std::uintptr_t meeting) noexcept {
-  return delays.was_released(meeting) ? WakeSource::kThread : WakeSource::kNone;
-}
-
-void arrive_at(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
-  delays.settle();
-  delays.record(meeting);
-  if (makes_tasks.load()) return;
-  delays.before_marked_wait(MarkedWait::kWithTasks);
-  // Another thread may have made the first task just now, and not have seen this one wait.
-  if (makes_tasks.load() && delays.is_in_marked_wait()) {
-    delays.after_blocking(WakeSource::kNone, kNoObject);
-  }
-}
-
-void leave(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
-  if (delays.is_in_marked_wait()) delays.after_blocking(wake_source_at(delays, meeting), meeting);
-}
-
 void begin_share(const Region& region) noexcept {
   auto delays = Session::current_delays();
   if (!delays) return;
   delays->called_from(reinterpret_cast<std::uintptr_t>(region.share));
-  if (delays->is_in_marked_wait()) {
-    delays->after_blocking(WakeSource::kThread, region.begun());
-  } else {
-    delays->begin_segment();
-  }
+  openmp::begin_share(*delays, region.begun());
 }
 
 void end_share(const Region& region) noexcept {
-  if (auto delays = Session::current_delays()) arrive_at(*delays, region.ended());
+  if (auto delays = Session::current_delays()) openmp::arrive_at(*delays, region.ended());
 }
 
 void run_share(void* passed) {
@@ -141,15 +106,14 @@ COZ_WRAPPER_PART auto run_region(const OpenMpLibrary& library, Share share, void
   if (!delays || library.has_other_callers()) return begin(share, data);
   Region region{reductions, share, data, &library, &current_region};
   struct Afterwards {
-    const Region& region;
     std::uintptr_t site;
     ~Afterwards() {
       auto now = Session::current_delays();  // a share may have forked
       if (!now) return;
       now->called_from(site);
-      leave(*now, region.ended());
+      openmp::end_wait(*now);
     }
-  } const afterwards{region, delays->site()};
+  } const afterwards{delays->site()};
   delays->called_from(reinterpret_cast<std::uintptr_t>(share));  // this code segment is its share
   delays->before_waking(region.begun(), ReleaseTime::kNoted);
   return begin(run_share, static_cast<void*>(&region));
@@ -163,25 +127,24 @@ COZ_WRAPPER_PART auto meet(const OpenMpLibrary& library, Meet meet_others) {
   }
   struct Meeting {
     ThreadDelays& delays;
-    std::uintptr_t object;
-    ~Meeting() { leave(delays, object); }
-  } const meeting{*delays, current_region->barrier()};
-  arrive_at(*delays, meeting.object);
+    ~Meeting() { openmp::end_wait(delays); }
+  } const meeting{*delays};
+  openmp::arrive_at(*delays, current_region->barrier());
   return meet_others();
 }
 
-// `name`: nullptr for the critical sections without one.
-std::uintptr_t critical_section(void* const* name) noexcept {
-  return own_key(reinterpret_cast<std::uintptr_t>(name) ^ 0xe7a8d5c3U);
+// A lock, or the place that names a critical section; nullptr for those without a name.
+std::uintptr_t section_of(const void* place) noexcept {
+  return openmp::object(reinterpret_cast<std::uintptr_t>(place) ^ 0xe7a8d5c3U);
 }
 
 template <typename Lock>
-COZ_WRAPPER_PART void enter_critical(void* const* name, Lock lock) {
+COZ_WRAPPER_PART void enter_section(const void* place, Lock lock) {
   auto delays = Session::current_delays();
-  if (!delays || current_region == nullptr) return lock();
-  const std::uintptr_t object = critical_section(name);
+  if (!delays) return lock();
+  const std::uintptr_t object = section_of(place);
   delays->settle();
-  delays->before_marked_wait();
+  delays->before_marked_wait(MarkedWait::kOfOpenMp);
   lock();
   if (!delays->is_in_marked_wait()) return;
   const bool waited = delays->was_released_meanwhile(object);
@@ -189,20 +152,15 @@ COZ_WRAPPER_PART void enter_critical(void* const* name, Lock lock) {
 }
 
 template <typename Unlock>
-COZ_WRAPPER_PART void leave_critical(void* const* name, Unlock unlock) {
-  auto delays = Session::current_delays();
-  if (delays && current_region != nullptr) {
-    delays->before_waking(critical_section(name), ReleaseTime::kNoted);
+COZ_WRAPPER_PART void leave_section(const void* place, Unlock unlock) {
+  if (auto delays = Session::current_delays()) {
+    delays->before_waking(section_of(place), ReleaseTime::kNoted);
   }
   unlock();
 }
 
 }  // namespace
 }  // namespace coz
-
-#define COZ_LIBRARY coz::OpenMpLibrary::of(__builtin_return_address(0))
-#define COZ_OPENMP(library, name) \
-  (reinterpret_cast<decltype(&::name)>((library).address(coz::OpenMpLibrary::k_##name)))
 
 #define COZ_REGION(result, name, reductions, parameters, ...)                            \
   COZ_EXPORT result name parameters {                                                    \
@@ -250,41 +208,23 @@ COZ_MEETING(bool, GOMP_loop_end_cancel)
 COZ_MEETING(void, GOMP_sections_end)
 COZ_MEETING(bool, GOMP_sections_end_cancel)
 
-COZ_EXPORT void GOMP_task(coz::Share task, void* data, CopyArguments copy, long size, long align,
-                          bool is_deferred, unsigned flags, void** depend, int priority,
-                          void* detach) {
-  coz::before_first_task();
-  COZ_OPENMP(COZ_LIBRARY, GOMP_task)
-  (task, data, copy, size, align, is_deferred, flags, depend, priority, detach);
-}
-COZ_EXPORT void GOMP_taskloop(coz::Share task, void* data, CopyArguments copy, long size,
-                              long align, unsigned flags, unsigned long tasks, int priority,
-                              long start, long end, long step) {
-  coz::before_first_task();
-  COZ_OPENMP(COZ_LIBRARY, GOMP_taskloop)
-  (task, data, copy, size, align, flags, tasks, priority, start, end, step);
-}
-COZ_EXPORT void GOMP_taskloop_ull(coz::Share task, void* data, CopyArguments copy, long size,
-                                  long align, unsigned flags, unsigned long tasks, int priority,
-                                  unsigned long start, unsigned long end, unsigned long step) {
-  coz::before_first_task();
-  COZ_OPENMP(COZ_LIBRARY, GOMP_taskloop_ull)
-  (task, data, copy, size, align, flags, tasks, priority, start, end, step);
-}
-
-COZ_EXPORT void GOMP_critical_start() {
-  const coz::OpenMpLibrary& library = COZ_LIBRARY;
-  coz::enter_critical(nullptr, [&] { COZ_OPENMP(library, GOMP_critical_start)(); });
-}
-COZ_EXPORT void GOMP_critical_end() {
-  const coz::OpenMpLibrary& library = COZ_LIBRARY;
-  coz::leave_critical(nullptr, [&] { COZ_OPENMP(library, GOMP_critical_end)(); });
-}
-COZ_EXPORT void GOMP_critical_name_start(void** name) {
-  const coz::OpenMpLibrary& library = COZ_LIBRARY;
-  coz::enter_critical(name, [&] { COZ_OPENMP(library, GOMP_critical_name_start)(name); });
-}
-COZ_EXPORT void GOMP_critical_name_end(void** name) {
-  const coz::OpenMpLibrary& library = COZ_LIBRARY;
-  coz::leave_critical(name, [&] { COZ_OPENMP(library, GOMP_critical_name_end)(name); });
-}
+// `name parameters` enters or leaves the section at `place`.
+#define COZ_SECTION(name, does, place, parameters, ...)           \
+  COZ_EXPORT void name parameters {                               \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY;              \
+    coz::does(place, [&] { COZ_OPENMP(library, name)(__VA_ARGS__); }); \
+  }
+COZ_SECTION(GOMP_critical_start, enter_section, nullptr, ())
+COZ_SECTION(GOMP_critical_end, leave_section, nullptr, ())
+COZ_SECTION(GOMP_critical_name_start, enter_section, name, (void** name), name)
+COZ_SECTION(GOMP_critical_name_end, leave_section, name, (void** name), name)
+COZ_SECTION(__kmpc_critical, enter_section, section, (void* place, int thread, void* section),
+            place, thread, section)
+COZ_SECTION(__kmpc_critical_with_hint, enter_section, section,
+            (void* place, int thread, void* section, unsigned hint), place, thread, section, hint)
+COZ_SECTION(__kmpc_end_critical, leave_section, section, (void* place, int thread, void* section),
+            place, thread, section)
+COZ_SECTION(omp_set_lock, enter_section, lock, (void* lock), lock)
+COZ_SECTION(omp_unset_lock, leave_section, lock, (void* lock), lock)
+COZ_SECTION(omp_set_lock_, enter_section, lock, (void* lock), lock)  // as Fortran calls it
+COZ_SECTION(omp_unset_lock_, leave_section, lock, (void* lock), lock)

@@ -137,4 +137,6 @@ bool OpenMpLibrary::look_up(void* handle) noexcept {
   return true;
 }
 
+void* next_openmp_tool() noexcept { return dlsym(RTLD_NEXT, "ompt_start_tool"); }
+
 }  // namespace coz

@@ -25,7 +25,10 @@
   X(GOMP_sections_end) X(GOMP_sections_end_cancel) \
   X(GOMP_critical_start) X(GOMP_critical_end) \
   X(GOMP_critical_name_start) X(GOMP_critical_name_end) \
-  X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull)
+  X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull) \
+  X(GOMP_taskwait) X(GOMP_taskwait_depend) X(GOMP_taskgroup_end) \
+  X(__kmpc_critical) X(__kmpc_critical_with_hint) X(__kmpc_end_critical) \
+  X(omp_set_lock) X(omp_unset_lock) X(omp_set_lock_) X(omp_unset_lock_)
 // clang-format on
 
 namespace coz {
@@ -42,7 +45,7 @@ class OpenMpLibrary {
   // Of the code at this address. Ends the process if there is none, since nobody can call it then.
   static const OpenMpLibrary& of(const void* caller) noexcept;
 
-  // Does it also serve callers of LLVM's interface, who run their shares without our knowing?
+  // Does it also serve callers of LLVM's interface, who run their shares without our wrappers?
   bool has_other_callers() const noexcept { return has_other_callers_; }
   void* address(Function function) const noexcept { return addresses_[function]; }
 
@@ -58,6 +61,14 @@ class OpenMpLibrary {
   std::array<void*, kFunctions> addresses_{};
   bool has_other_callers_ = false;
 };
+
+// The library that a wrapper's caller is bound to, and its function of that name.
+#define COZ_LIBRARY coz::OpenMpLibrary::of(__builtin_return_address(0))
+#define COZ_OPENMP(library, name) \
+  (reinterpret_cast<decltype(&::name)>((library).address(coz::OpenMpLibrary::k_##name)))
+
+// `ompt_start_tool` of the program itself, or of its library; nullptr if there is none.
+void* next_openmp_tool() noexcept;
 
 }  // namespace coz
 

@@ -51,7 +51,6 @@ class Sampler {
     const Nanoseconds start = now();
     counts_.speed_probe.take();
     if (drops_kernel_time_) count_dropped(thread, delays);
-    delays.end_wait_if_at_work();
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
     if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
       if (spins) {

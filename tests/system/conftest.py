@@ -173,13 +173,22 @@ def shared_run(coz: Coz) -> Callable[[str, Callable[[], Run]], Run]:
 
 @pytest.fixture(scope="session")
 def build() -> Callable[..., Path]:
-    """build(SOURCE, FLAG...): compiles a program of tests/programs, examples or benchmarks, once."""
+    """build(SOURCE, FLAG...): compiles a program of tests/programs, examples or benchmarks, once.
 
-    def compile_program(source: str, *flags: str, debug: str = "-g") -> Path:
+    By GCC, or by LLVM if asked, where that is installed.
+    """
+
+    def compile_program(source: str, *flags: str, debug: str = "-g", llvm: bool = False) -> Path:
         path = (ROOT if source.startswith(("examples/", "benchmarks/")) else PROGRAMS) / source
-        compiler = ["gcc", "-std=gnu11"] if path.suffix == ".c" else ["g++", "-std=c++20"]
-        command = [*compiler, "-O2", debug, "-I", str(ROOT / "include"), str(path), *flags, "-lpthread"]
-        return compiled(command, path, path.stem)
+        is_c = path.suffix == ".c"
+        compiler = ("clang" if is_c else "clang++") if llvm else ("gcc" if is_c else "g++")
+        if llvm and shutil.which(compiler) is None:
+            pytest.skip(f"{compiler} not found")
+        standard = "-std=gnu11" if is_c else "-std=c++20"
+        include = ["-I", str(ROOT / "include")]
+        return compiled(
+            [compiler, standard, "-O2", debug, *include, str(path), *flags, "-lpthread"], path, path.stem
+        )
 
     return compile_program
 

@@ -81,29 +81,3 @@ def test_fortran_marks_count(coz, fortran):
     latency = points["latency", "operation"]
     assert latency["arrivals"] == latency["departures"] == rounds
     assert samples["regions"] == ["step"]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_openmp_does_what_it_did(coz, build, threads):
-    program = build("openmp_forms.c", "-fopenmp")
-    coz.environment |= {"OMP_NUM_THREADS": str(threads), "OMP_MAX_ACTIVE_LEVELS": "2"}
-    run = coz.run([program, 1000])
-    assert run.status == 0, run.err
-    assert run.out == "19851\n"
-
-
-def test_openmp_in_libraries_that_are_loaded_for_themselves_alone(coz, build, tmp_path):
-    """The second one has a copy of libgomp of its own, with another name."""
-    options = ("-fopenmp", "-DPLUGIN", "-shared", "-fPIC")
-    first = build("openmp_forms.c", *options)
-    named = subprocess.run(
-        ["gcc", "-print-file-name=libgomp.so.1"], capture_output=True, text=True, check=True
-    )
-    content = Path(named.stdout.strip()).read_bytes()
-    (tmp_path / "libgomp.so.7").write_bytes(content.replace(b"libgomp.so.1\0", b"libgomp.so.7\0"))
-    second = shutil.copy(first, tmp_path / "second.so")
-    second.write_bytes(first.read_bytes().replace(b"libgomp.so.1\0", b"libgomp.so.7\0"))
-    coz.environment["LD_LIBRARY_PATH"] = str(tmp_path)
-    run = coz.run([build("openmp_loader.c", "-ldl"), 300, first, second])
-    assert run.status == 0, run.err
-    assert run.out == 4 * "19851\n"

@@ -174,17 +174,6 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
 
 
 @pytest.mark.measured
-def test_threads_of_openmp_wait_through_the_delays(coz, build, request):
-    """Rounds are shorter than a period, so that threads that spin would pay in another round: 3 %, not 15."""
-    source = "benchmarks/programs/openmp_rounds.cpp"
-    line = line_number(request.config.rootpath / source, "LINE serial")
-    program = [build(source, "-fopenmp"), "--seconds", 6]
-    coz.run(program, "--fixed-line", f"openmp_rounds.cpp:{line}", "--fixed-speedup", 50, timeout=120)
-    (result,) = json.loads(coz("report", "--json", coz.profile).out)["results"]
-    assert next(p["effect"] for p in result["curve"] if p["speedup"] == 0.5) == pytest.approx(0.14, abs=0.05)
-
-
-@pytest.mark.measured
 @pytest.mark.parametrize(
     "means",
     ["pipe poll", "socketpair epoll", "tcp epoll",
