@@ -255,11 +255,14 @@ void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
     return;
   }
   if (runtime->has_tree_ended()) return;
-  if (!runtime->samples_.takes(*thread, signal)) return;
+  int samples = runtime->samples_.takes(*thread, signal);
+  if (samples == 0) return;
   thread->in_handler.store(true, std::memory_order_relaxed);
-  ++thread->samples;
   ThreadDelays delays(thread->delay, runtime->session_.delays);
-  runtime->sampler_.sample(context, signal.is_late, *thread, delays);
+  for (; samples > 0; --samples) {
+    ++thread->samples;
+    runtime->sampler_.sample(context, signal.is_late, *thread, delays);
+  }
   thread->in_handler.store(false, std::memory_order_relaxed);
 }
 

@@ -24,7 +24,7 @@ namespace {
 // not queue up in a thread that blocks it.
 constexpr int kOwnSignal = SIGSTKFLT;
 
-// Events or timers that young threads may have at once: a share of the descriptors that the program
+// Events of threads, or timers of young ones, that there may be at once: a share of the descriptors that the program
 // may use, or of the signals that it may have pending.
 int max_events_of_threads(__rlimit_resource limited) noexcept {
   constexpr rlim_t kShare = 4;
@@ -97,7 +97,7 @@ bool SampleSource::choose(Sampling wanted, std::string& explanation) {
   long error = 0;
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfTrap) {
     mode_ = Sampling::kPerfTrap;
-    trap_event_ = open_trap_event(period_);
+    trap_event_ = open_trap_event(kProcessPeriods * period_);
     if (trap_event_ >= 0) return true;
     error = trap_event_;
   }
@@ -146,7 +146,7 @@ long SampleSource::start_in_child() noexcept {
   is_in_child_ = true;
   if (mode_ == Sampling::kTimer) return start_timer() ? 0 : -EAGAIN;
   if (mode_ != Sampling::kPerfTrap) return 0;
-  trap_event_ = open_trap_event(period_);
+  trap_event_ = open_trap_event(kProcessPeriods * period_);
   return trap_event_ < 0 ? trap_event_ : 0;
 }
 
@@ -188,7 +188,7 @@ void* SampleSource::run_timer(void* self) {
   const Nanoseconds period = source.period_;
   Nanoseconds next = now() + period;
   Nanoseconds last = now();
-  while (source.stop_timer_.sleep_until(next + places.draw_phase(period / 4))) {
+  while (source.stop_timer_.sleep_until(next + places.draw_phase(period))) {
     // More ticks find threads that are owed samples more often.
     const Nanoseconds time = now();
     const bool is_behind = source.tick(time - last);

@@ -26,6 +26,10 @@ namespace coz {
 enum class Sampling { kAuto, kPerfTrap, kPerfSignal, kTimer, kOff };
 inline constexpr std::array kSamplingNames = {"none", "perf-trap", "perf-signal", "timer", "off"};
 
+// The process's trap event has so many times the period of samples: it is for threads that have no
+// event of their own, which it then opens for them (docs/decisions/sampling.md).
+inline constexpr int kProcessPeriods = 16;
+
 // What a signal says of its sample.
 struct SampleSignal {
   // The period ended while the thread blocked the signal, and the thread has gone on since.
@@ -86,8 +90,8 @@ class SampleSource {
   enum class Age { kOld, kNew, kForked };
   // False if the thread cannot be sampled.
   bool start_thread(ThreadState& thread, Age age) noexcept;
-  // Whether a signal to the calling thread is to be taken as a sample. Signal-safe.
-  bool takes(ThreadState& thread, const SampleSignal& signal) noexcept;
+  // As how many samples a signal to the calling thread is to be taken. Signal-safe.
+  int takes(ThreadState& thread, const SampleSignal& signal) noexcept;
   // The calling thread is about to create another, which is to have samples of its own.
   void before_creating(ThreadState& parent) noexcept {
     if (mode_ != Sampling::kOff && parent.separator == ThreadState::kNone) prepare(parent);
@@ -111,16 +115,16 @@ class SampleSource {
  private:
   bool choose(Sampling wanted, std::string& explanation);
   bool open_event_for(ThreadState& thread, Age age) noexcept;
-  void begin_with_own_event(ThreadState& thread, Nanoseconds process_due) noexcept;
+  bool open_own_event(ThreadState& thread, Nanoseconds phase) noexcept;
   void prepare(ThreadState& parent) noexcept;
   FirstInterrupt measure_interrupt_in(ThreadState& thread) const noexcept;
   Nanoseconds draw_phase() noexcept;
   Nanoseconds event_period(Nanoseconds phase) const noexcept;
   bool begin_with_own_timer(ThreadState& thread, Nanoseconds used, Nanoseconds phase) noexcept;
   bool takes_own(ThreadState& thread) noexcept;
+  int takes_from_process(ThreadState& thread) noexcept;
   bool takes_timer(ThreadState& thread) noexcept;
   void set_timer(ThreadState& thread, Nanoseconds used) noexcept;
-  bool takes_over(ThreadState& thread) noexcept;
   bool start_timer();
   bool tick(Nanoseconds interval);
   static void* run_timer(void* self);
@@ -130,7 +134,7 @@ class SampleSource {
   Nanoseconds period_;
   Sampling mode_ = Sampling::kAuto;
   long trap_event_ = -1;
-  // How many young threads have an event or a timer of their own, and may have at most.
+  // How many threads have an event, or young ones a timer, of their own, and may have at most.
   std::atomic<int> own_events_{0};
   int max_own_events_ = 0;
   std::atomic<Nanoseconds> lateness_{0};

@@ -12,12 +12,8 @@
 namespace coz {
 namespace {
 
-// In the modes perf-trap and timer, a thread that has used so many periods takes samples from the
-// process's event, or from ticks.
+// In mode timer, a thread that has used so many periods takes samples from ticks.
 constexpr Nanoseconds kYoungPeriods = 8;
-
-// What two samples of a thread must be apart.
-constexpr Nanoseconds kApart = 60 * kMicrosecond;
 
 Nanoseconds median(std::array<Nanoseconds, 9>& values) noexcept {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
@@ -46,6 +42,14 @@ FirstInterrupt measure_interrupt(Begin begin, End end) noexcept {
   return {median(lateness), median(cost)};
 }
 
+// Another number for each sample (the finalizer of SplitMix64).
+std::uint64_t random_of(const ThreadState& thread) noexcept {
+  std::uint64_t x = (thread.number << 32 | thread.samples) * 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
 int tid_of(const ThreadState& thread) noexcept {
   return thread.tid.load(std::memory_order_relaxed);
 }
@@ -61,13 +65,12 @@ bool SampleSource::start_thread(ThreadState& thread, Age age) noexcept {
     if (age == Age::kOld || !begin_with_own_timer(thread, used, phase)) {
       thread.ticks.begin(used, used + phase, period_);
     }
-  } else if (age == Age::kOld) {
-    thread.kernel.start_at(thread_cpu_time(tid_of(thread)), period_);
   } else if (mode_ == Sampling::kPerfTrap) {
-    // The process's event counts from the thread's very start, but that of a child from now on.
-    const Nanoseconds start = age == Age::kNew ? 0 : thread_cpu_time(tid_of(thread));
-    thread.kernel.start_at(start, period_);
-    begin_with_own_event(thread, start + period_);
+    thread.accounted = age == Age::kNew ? 0 : thread_cpu_time(tid_of(thread));
+    thread.kernel.start_at(thread.accounted, period_);
+    // What the thread is not expected to live to see needs no event.
+    const Nanoseconds phase = age == Age::kOld ? period_ : draw_phase();
+    if (age == Age::kOld || phase <= lives_.expected_at_most()) open_own_event(thread, phase);
   }
   return true;
 }
@@ -77,31 +80,28 @@ bool SampleSource::open_event_for(ThreadState& thread, Age age) noexcept {
   const Nanoseconds first = age == Age::kOld ? period_ : event_period(phase);
   const long event = open_signal_event(first, signal(), tid_of(thread));
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  thread.first_samples.begin(used, phase, first, FirstSamples::kForever);
+  thread.first_samples.begin(used, phase, first);
   thread.kernel.start_at(used, phase);
   thread.event = static_cast<int>(event);
   return event >= 0;
 }
 
-void SampleSource::begin_with_own_event(ThreadState& thread, Nanoseconds process_due) noexcept {
-  const Nanoseconds phase = draw_phase();
-  const Nanoseconds end = lives_.expected_at_most();
-  if (phase > end || pauses_.is_paused()) return;
-  // The process's event may be due at about that time. Of two signals at a time one is lost.
-  const Nanoseconds due = thread_cpu_time(tid_of(thread)) + phase;
-  if (std::abs(due - process_due) < kApart) return;
+// Also in the signal handler.
+bool SampleSource::open_own_event(ThreadState& thread, Nanoseconds phase) noexcept {
+  if (pauses_.is_paused()) return false;
   const bool has_room = own_events_.fetch_add(1, std::memory_order_relaxed) < max_own_events_;
   const Nanoseconds first = event_period(phase);
   const long event = has_room ? open_own_trap_event(first, true) : -EMFILE;
   if (event < 0) {
     own_events_.fetch_sub(1, std::memory_order_relaxed);
-    return;
+    return false;
   }
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  thread.first_samples.begin(used, phase, first, used + std::min(end, kYoungPeriods * period_));
+  thread.first_samples.begin(used, phase, first);
   thread.kernel.start_at(used, phase);
   thread.events = &own_events_;
   thread.event = static_cast<int>(event);
+  return true;
 }
 
 bool SampleSource::begin_with_own_timer(ThreadState& thread, Nanoseconds used,
@@ -122,37 +122,49 @@ bool SampleSource::begin_with_own_timer(ThreadState& thread, Nanoseconds used,
   return true;
 }
 
-bool SampleSource::takes(ThreadState& thread, const SampleSignal& signal) noexcept {
-  if (mode_ == Sampling::kTimer) return !signal.from_own_event || takes_timer(thread);
-  if (signal.from_own_event) return takes_own(thread);
-  if (thread.event >= 0) {
-    if (!thread.first_samples.is_lost()) return false;
-    stop_thread(thread);
-  }
-  return !thread.first_samples.is_handed_over() || takes_over(thread);
+int SampleSource::takes(ThreadState& thread, const SampleSignal& signal) noexcept {
+  if (mode_ == Sampling::kTimer) return !signal.from_own_event || takes_timer(thread) ? 1 : 0;
+  if (signal.from_own_event) return takes_own(thread) ? 1 : 0;
+  return takes_from_process(thread);
 }
 
 bool SampleSource::takes_own(ThreadState& thread) noexcept {
   if (thread.event < 0) return false;
   if (pauses_.is_paused()) {
-    stop_thread(thread);
+    set_event_counting(thread.event, false);
+    thread.event_is_stopped = true;
     return false;
   }
   FirstSamples& samples = thread.first_samples;
-  bool is_sample = true;
-  const bool was_steady = samples.is_steady();
-  if (was_steady) {
-    samples.raised(period_);
-  } else {
-    is_sample = samples.raised_at(thread_cpu_time(tid_of(thread)), period_);
+  const bool is_sample =
+      samples.is_steady() || samples.raised_at(thread_cpu_time(tid_of(thread)), period_);
+  if (samples.is_steady()) {
+    samples.raised(random_of(thread), period_);
+    thread.kernel.expect_next_after(samples.event_period());
   }
-  if (samples.is_over()) {
-    samples.hand_over();
-    stop_thread(thread);
-  } else if (!was_steady) {
-    set_event_period(thread.event, samples.event_period());
-  }
+  set_event_period(thread.event, samples.event_period());
   return is_sample;
+}
+
+// A thread without an event of its own gets one, and its samples up to now. One whose event was
+// stopped in a pause goes on.
+int SampleSource::takes_from_process(ThreadState& thread) noexcept {
+  if (thread.event >= 0 && !thread.event_is_stopped) {
+    if (!thread.first_samples.is_lost()) return 0;
+    stop_thread(thread);
+  }
+  if (pauses_.is_paused()) return 0;
+  const Nanoseconds used = thread_cpu_time(tid_of(thread));
+  thread.kernel.start_at(used, period_);
+  if (thread.event_is_stopped) {
+    thread.event_is_stopped = false;
+    set_event_counting(thread.event, true);
+    return 1;
+  }
+  const Nanoseconds since = std::min(used - thread.accounted, 2 * kProcessPeriods * period_);
+  thread.accounted = used;
+  open_own_event(thread, draw_phase());
+  return static_cast<int>(since / period_) + (lives_.draw_whether(since % period_, period_) ? 1 : 0);
 }
 
 bool SampleSource::takes_timer(ThreadState& thread) noexcept {
@@ -182,20 +194,15 @@ void SampleSource::set_timer(ThreadState& thread, Nanoseconds used) noexcept {
   set_thread_timer(thread.timer, thread.young_timer.set(used, lateness));
 }
 
-bool SampleSource::takes_over(ThreadState& thread) noexcept {
-  const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  const Nanoseconds stands_for = thread.first_samples.stands_for(used, period_);
-  thread.first_samples.taken_over();
-  if (lives_.draw_whether(stands_for, period_)) return true;
-  thread.kernel.start_at(used, period_);
-  return false;
-}
-
 void SampleSource::stop_thread(ThreadState& thread) noexcept {
-  if (thread.event >= 0) close_event(thread.event);
+  if (thread.event >= 0) {
+    set_event_counting(thread.event, false);  // a child of the process may have its descriptor, too
+    close_event(thread.event);
+  }
   if (thread.timer >= 0) delete_thread_timer(thread.timer);
   thread.delay.has_timer = false;
   thread.event = thread.timer = ThreadState::kNone;
+  thread.event_is_stopped = false;
   if (thread.events != nullptr) thread.events->fetch_sub(1, std::memory_order_relaxed);
   thread.events = nullptr;
 }

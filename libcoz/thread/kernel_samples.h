@@ -20,6 +20,7 @@
 #define LIBCOZ_THREAD_KERNEL_SAMPLES_H
 
 #include <algorithm>
+#include <utility>
 
 #include "common/clock.h"
 
@@ -38,6 +39,9 @@ class KernelSamples {
     not_before_ = 0;
   }
 
+  // The sample that is being taken is followed by one after so long, not after a period.
+  void expect_next_after(Nanoseconds time) noexcept { next_after_ = time; }
+
   // A sample at that processor time: returns how many were dropped since the last.
   Nanoseconds at_sample(Nanoseconds processor_time, Nanoseconds period) noexcept {
     const Nanoseconds missed =
@@ -47,7 +51,7 @@ class KernelSamples {
     // ended. The clocks may drift apart, so in the other direction the estimate follows slowly.
     const Nanoseconds late = processor_time - next_;
     next_ += late < 0 || late > period / 2 ? late : late / kSlowly;
-    next_ += period;
+    next_ += next_after_ != 0 ? std::exchange(next_after_, 0) : period;
     not_before_ = 0;
     return std::min(missed, kMaxAtOnce);
   }
@@ -77,6 +81,7 @@ class KernelSamples {
   static constexpr Nanoseconds kSlowly = 64;
 
   Nanoseconds next_ = 0;        // processor time at which the period ends
+  Nanoseconds next_after_ = 0;  // 0: after a period
   Nanoseconds not_before_ = 0;  // wall clock: the period cannot end before
 };
 

@@ -51,6 +51,8 @@ struct alignas(64) ThreadState {
   // Its process, where that is not the one that makes the experiments (process_tree.h).
   std::atomic<int> process{kFirstProcess};
   int event = kNone;                   // perf descriptor, while the thread has an event of its own
+  bool event_is_stopped = false;       // it does not count: sampling has paused
+  Nanoseconds accounted = 0;           // processor time up to which it took samples before it had one
   int timer = kNone;                   // likewise a timer (young_timer.h)
   std::atomic<int>* events = nullptr;  // where `event` or `timer` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none
@@ -65,6 +67,7 @@ struct alignas(64) ThreadState {
     is_in_kernel_call.store(false, std::memory_order_relaxed);
     missed_tick.store(false, std::memory_order_relaxed);
     event = kNone;
+    event_is_stopped = false;
     timer = kNone;
     events = nullptr;
     separator = kNone;

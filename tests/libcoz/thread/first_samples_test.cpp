@@ -1,6 +1,7 @@
 #include "thread/first_samples.h"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 using coz::FirstSamples;
 using coz::kMicrosecond;
@@ -14,9 +15,9 @@ constexpr Nanoseconds kStart = 30 * kMicrosecond;
 constexpr Nanoseconds kLate = 15 * kMicrosecond;
 
 // A thread whose first sample is due after `phase`, and whose event is raised without delay.
-FirstSamples begun(Nanoseconds phase, Nanoseconds until = FirstSamples::kForever) {
+FirstSamples begun(Nanoseconds phase) {
   FirstSamples samples;
-  samples.begin(kStart, phase, phase, until);
+  samples.begin(kStart, phase, phase);
   return samples;
 }
 
@@ -55,40 +56,26 @@ TEST_CASE("a first sample after next to no time comes once") {
   CHECK(samples.raised_at(raised + kPeriod, kPeriod));
 }
 
-TEST_CASE("an event of its own ends when the next sample is due too late") {
-  FirstSamples samples = begun(400 * kMicrosecond, kStart + 2 * kPeriod);
-  CHECK(samples.raised_at(kStart + 400 * kMicrosecond, kPeriod));
-  CHECK_FALSE(samples.is_over());
-  CHECK(samples.raised_at(kStart + 400 * kMicrosecond + kPeriod, kPeriod));
-  CHECK(samples.is_over());
-}
-
-TEST_CASE("an event without an end does not end") {
+TEST_CASE("later samples come at random, a period apart on average") {
   FirstSamples samples = begun(400 * kMicrosecond);
   CHECK(samples.raised_at(kStart + 400 * kMicrosecond, kPeriod));
   CHECK(samples.raised_at(kStart + 1400 * kMicrosecond, kPeriod));
-  for (int i = 0; i < 1000; ++i) samples.raised(kPeriod);
-  CHECK_FALSE(samples.is_over());
-}
-
-TEST_CASE("the first sample after the hand-over stands for the time since the last") {
-  FirstSamples samples = begun(400 * kMicrosecond, kStart + kPeriod);
-  CHECK_FALSE(samples.is_handed_over());
-  CHECK(samples.raised_at(kStart + 400 * kMicrosecond, kPeriod));
-  REQUIRE(samples.is_over());
-  samples.hand_over();
-  CHECK(samples.is_handed_over());
-  CHECK(samples.stands_for(kStart + 970 * kMicrosecond, kPeriod) == 570 * kMicrosecond);
-  // One of them fell in kernel mode.
-  CHECK(samples.stands_for(kStart + 1970 * kMicrosecond, kPeriod) == kPeriod);
-  samples.taken_over();
-  CHECK_FALSE(samples.is_handed_over());
+  REQUIRE(samples.is_steady());
+  Nanoseconds sum = 0;
+  constexpr std::uint64_t kNumbers = 1000;
+  for (std::uint64_t i = 0; i < kNumbers; ++i) {
+    samples.raised(i * (~std::uint64_t{0} / (kNumbers - 1)), kPeriod);
+    CHECK(samples.event_period() >= kPeriod / 2);
+    CHECK(samples.event_period() <= kPeriod * 3 / 2);
+    sum += samples.event_period();
+  }
+  CHECK(std::abs(sum / static_cast<Nanoseconds>(kNumbers) - kPeriod) < kMicrosecond);
 }
 
 TEST_CASE("an event that the program has closed is not waited for for ever") {
-  FirstSamples samples = begun(400 * kMicrosecond, kStart + 8 * kPeriod);
-  for (int i = 0; i < 10; ++i) CHECK_FALSE(samples.is_lost());
-  bool is_lost = false;
-  for (int i = 0; i < 20; ++i) is_lost = samples.is_lost();
-  CHECK(is_lost);
+  FirstSamples samples = begun(400 * kMicrosecond);
+  CHECK_FALSE(samples.is_lost());
+  samples.raised(0, kPeriod);
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(samples.is_lost());
+  CHECK(samples.is_lost());
 }
