@@ -241,6 +241,7 @@ void SampleSource::prepare(ThreadState& parent) noexcept {
     lateness_ = found.lateness;
     cost_ = std::min(found.cost, period_ / 4);
   }
+  if (mode_ == Sampling::kPerfTrap && parent.event >= 0) return;  // that keeps them apart
   const long event = mode_ == Sampling::kPerfTrap ? open_separator_event() : -ENOENT;
   // Without one it is not tried again for each thread.
   parent.separator = event >= 0 ? static_cast<int>(event) : -ENOENT;
