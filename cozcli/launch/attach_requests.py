@@ -124,7 +124,11 @@ class AttachRequests:
             if self._current is not None and (self._current.end in ready or self._has_left(self._current)):
                 self._end_current()
             if self._socket.fileno() in ready:
-                connection, _ = self._socket.accept()
+                try:
+                    connection, _ = self._socket.accept()
+                except OSError:  # too many open files; the process goes on asking
+                    time.sleep(_LOOK_EVERY_MS / 1000)
+                    continue
                 try:
                     keep = self._answer(connection)
                 except OSError:

@@ -67,7 +67,7 @@ bool ThreadDelays::is_interrupting() const noexcept {
     state_.pausing.store(false, std::memory_order_relaxed);
   }
   if (!state_.blocked.load(std::memory_order_relaxed)) return false;
-  if (frame() + kMinSignalFrame < state_.blocked_frame) return true;
+  if (frame() + kMinSignalFrame - state_.blocked_frame > kSameStack) return true;
   state_.blocked.store(false, std::memory_order_relaxed);
   state_.in_marked_wait.store(false, std::memory_order_relaxed);
   if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);

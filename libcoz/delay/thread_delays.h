@@ -61,8 +61,8 @@ enum class WakeSource {
   kNone,      // the call did not block
 };
 
-// Who marks a wait. Other calls inside one of the program's end it; inside one of OpenMP's, where its
-// library makes them, they change nothing.
+// Who marks a wait. Other calls inside one of the program's end it; inside one of OpenMP's, where
+// its library makes them, they change nothing.
 enum class MarkedWait { kOfProgram, kOfOpenMp };
 
 // What a call waits for: a lock, or anything else that is not a queue; or a condition, a semaphore

@@ -6,6 +6,8 @@
 #ifndef LIBCOZ_INTERPOSE_KERNEL_CALL_H
 #define LIBCOZ_INTERPOSE_KERNEL_CALL_H
 
+#include <cstdint>
+
 #include "lifecycle/runtime.h"
 #include "thread/session.h"
 
@@ -16,13 +18,19 @@ class KernelCall {
   KernelCall() noexcept : thread_(Session::current_thread()) {
     if (thread_ == nullptr) return;
     start_ = now();
-    was_in_call_ = thread_->is_in_kernel_call.load(std::memory_order_relaxed);
+    // A handler may have left the call before by longjmp.
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    outer_frame_ = thread_->kernel_call_frame;
+    was_in_call_ =
+        thread_->is_in_kernel_call.load(std::memory_order_relaxed) && frame < outer_frame_;
+    thread_->kernel_call_frame = frame;
     thread_->is_in_kernel_call.store(true, std::memory_order_relaxed);
     if (thread_->delay.has_timer) hold_timer(true);
   }
   ~KernelCall() {
     if (thread_ == nullptr) return;
     if (thread_->delay.has_timer) hold_timer(false);
+    thread_->kernel_call_frame = outer_frame_;
     thread_->is_in_kernel_call.store(was_in_call_, std::memory_order_relaxed);
     if (thread_->missed_tick.load(std::memory_order_relaxed)) Runtime::take_missed_tick(*thread_);
     const Nanoseconds end = now();
@@ -47,6 +55,7 @@ class KernelCall {
 
   ThreadState* thread_;
   Nanoseconds start_ = 0;
+  std::uintptr_t outer_frame_ = 0;
   bool was_in_call_ = false;
 };
 

@@ -209,10 +209,10 @@ COZ_MEETING(void, GOMP_sections_end)
 COZ_MEETING(bool, GOMP_sections_end_cancel)
 
 // `name parameters` enters or leaves the section at `place`.
-#define COZ_SECTION(name, does, place, parameters, ...)           \
-  COZ_EXPORT void name parameters {                               \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;              \
-    coz::does(place, [&] { COZ_OPENMP(library, name)(__VA_ARGS__); }); \
+#define COZ_SECTION(name, does, place, parameters, ...)                                          \
+  COZ_EXPORT void name parameters {                                                              \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                             \
+    coz::does(static_cast<const void*>(place), [&] { COZ_OPENMP(library, name)(__VA_ARGS__); }); \
   }
 COZ_SECTION(GOMP_critical_start, enter_section, nullptr, ())
 COZ_SECTION(GOMP_critical_end, leave_section, nullptr, ())

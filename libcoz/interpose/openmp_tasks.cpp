@@ -72,13 +72,7 @@ Layout lay_out(Task task, void* data, CopyData copy, long size, long align,
                std::size_t words_written) noexcept {
   const auto alignment = std::max<std::size_t>(static_cast<std::size_t>(align), alignof(TaskHead));
   const std::size_t offset = (sizeof(TaskHead) + alignment - 1) / alignment * alignment;
-  Layout layout{{{},
-                 words_written,
-                 task,
-                 copy,
-                 data,
-                 static_cast<std::size_t>(size),
-                 offset},
+  Layout layout{{{}, words_written, task, copy, data, static_cast<std::size_t>(size), offset},
                 static_cast<long>(offset) + size,
                 static_cast<long>(alignment)};
   const std::size_t known = std::min(static_cast<std::size_t>(size), sizeof layout.head.words);
@@ -121,36 +115,36 @@ COZ_EXPORT void GOMP_task(Task task, void* data, CopyData copy, long size, long 
                                           priority, event);
   }
   coz::openmp::before_creating_tasks(*delays);
-  auto layout = coz::lay_out(task, data, copy, size, align,
-                             (flags & coz::kEndsByEvent) != 0 ? 1 : 0);
+  auto layout =
+      coz::lay_out(task, data, copy, size, align, (flags & coz::kEndsByEvent) != 0 ? 1 : 0);
   COZ_OPENMP(library, GOMP_task)
   (coz::run_task, &layout.head, coz::copy_task, layout.size, layout.align, is_deferred, flags,
    depend, priority, event);
 }
 
-#define COZ_TASK_LOOP(name, Number)                                                               \
-  COZ_EXPORT void name(Task task, void* data, CopyData copy, long size, long align,               \
-                       unsigned flags, unsigned long tasks, int priority, Number start,           \
-                       Number end, Number step) {                                                 \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                              \
-    if (library.has_other_callers()) {                                                            \
-      return COZ_OPENMP(library, name)(task, data, copy, size, align, flags, tasks, priority,     \
-                                       start, end, step);                                         \
-    }                                                                                             \
-    coz::create_loop(task, data, copy, size, align, [&](coz::Layout& layout) {                    \
-      COZ_OPENMP(library, name)                                                                   \
-      (coz::run_task, &layout.head, coz::copy_task, layout.size, layout.align, flags, tasks,      \
-       priority, start, end, step);                                                               \
-    });                                                                                           \
+#define COZ_TASK_LOOP(name, Number)                                                           \
+  COZ_EXPORT void name(Task task, void* data, CopyData copy, long size, long align,           \
+                       unsigned flags, unsigned long tasks, int priority, Number start,       \
+                       Number end, Number step) {                                             \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                          \
+    if (library.has_other_callers()) {                                                        \
+      return COZ_OPENMP(library, name)(task, data, copy, size, align, flags, tasks, priority, \
+                                       start, end, step);                                     \
+    }                                                                                         \
+    coz::create_loop(task, data, copy, size, align, [&](coz::Layout& layout) {                \
+      COZ_OPENMP(library, name)                                                               \
+      (coz::run_task, &layout.head, coz::copy_task, layout.size, layout.align, flags, tasks,  \
+       priority, start, end, step);                                                           \
+    });                                                                                       \
   }
 COZ_TASK_LOOP(GOMP_taskloop, long)
 COZ_TASK_LOOP(GOMP_taskloop_ull, unsigned long)
 
-#define COZ_TASK_WAIT(name, parameters, ...)                                    \
-  COZ_EXPORT void name parameters {                                             \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                            \
+#define COZ_TASK_WAIT(name, parameters, ...)                                        \
+  COZ_EXPORT void name parameters {                                                 \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                \
     if (library.has_other_callers()) return COZ_OPENMP(library, name)(__VA_ARGS__); \
-    coz::wait_for_tasks([&] { COZ_OPENMP(library, name)(__VA_ARGS__); });       \
+    coz::wait_for_tasks([&] { COZ_OPENMP(library, name)(__VA_ARGS__); });           \
   }
 COZ_TASK_WAIT(GOMP_taskwait, ())
 COZ_TASK_WAIT(GOMP_taskwait_depend, (void** depend), depend)

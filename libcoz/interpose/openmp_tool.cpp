@@ -39,7 +39,9 @@ struct Data {
 constexpr std::uintptr_t kBegun = 1, kCreated = 2;
 constexpr int kSiteShift = 2;
 
-bool is_created(const Data& task) noexcept { return (task.value & (kBegun | kCreated)) == kCreated; }
+bool is_created(const Data& task) noexcept {
+  return (task.value & (kBegun | kCreated)) == kCreated;
+}
 
 using AnyFunction = void (*)();
 using LookUp = AnyFunction (*)(const char*);

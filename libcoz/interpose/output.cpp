@@ -67,6 +67,16 @@ COZ_EXPORT ssize_t pread64(int file, void* buffer, size_t size, off64_t offset) 
                       [=] { return COZ_REAL(pread64)(file, buffer, size, offset); });
 }
 
+COZ_EXPORT ssize_t __pread_chk(int file, void* buffer, size_t size, off_t offset, size_t room) {
+  return call_outside(WaitClass::kIo,
+                      [=] { return COZ_REAL(__pread_chk)(file, buffer, size, offset, room); });
+}
+
+COZ_EXPORT ssize_t __pread64_chk(int file, void* buffer, size_t size, off64_t offset, size_t room) {
+  return call_outside(WaitClass::kIo,
+                      [=] { return COZ_REAL(__pread64_chk)(file, buffer, size, offset, room); });
+}
+
 COZ_EXPORT ssize_t send(int socket, const void* data, size_t size, int flags) {
   coz::before_writing(socket);
   return write_file(WaitClass::kNetwork, socket,

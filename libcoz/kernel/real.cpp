@@ -28,6 +28,24 @@ constexpr const char* kNames[kFunctions] = {
 #undef COZ_NAME_FUNCTION
 };
 
+// Before glibc 2.36, dlsym(RTLD_NEXT) finds the first version of a function, not the one that
+// programs are linked with. Of those below the first is another function, for other objects.
+void* look_up_next(Function function) noexcept {
+#if defined(__x86_64__)
+  switch (function) {
+    case k_pthread_cond_wait:
+    case k_pthread_cond_timedwait:
+    case k_pthread_cond_signal:
+    case k_pthread_cond_broadcast:
+      if (void* address = dlvsym(RTLD_NEXT, kNames[function], "GLIBC_2.3.2")) return address;
+      break;
+    default:
+      break;
+  }
+#endif
+  return dlsym(RTLD_NEXT, kNames[function]);
+}
+
 thread_local bool is_looking_up __attribute__((tls_model("initial-exec"))) = false;
 
 void* without_look_up(Function function) noexcept {
@@ -53,7 +71,7 @@ void* look_up(Function function) noexcept {
     address = without_look_up(function);
   } else {
     is_looking_up = true;
-    address = dlsym(RTLD_NEXT, kNames[function]);
+    address = look_up_next(function);
     is_looking_up = false;
     if (address != nullptr) addresses[function].store(address, std::memory_order_relaxed);
   }
@@ -69,7 +87,7 @@ void prepare() noexcept {
   for (int i = 0; i < kFunctions; ++i) {
     const auto function = static_cast<Function>(i);
     if (addresses[i].load(std::memory_order_relaxed) != nullptr) continue;
-    addresses[i].store(dlsym(RTLD_NEXT, kNames[function]), std::memory_order_relaxed);
+    addresses[i].store(look_up_next(function), std::memory_order_relaxed);
   }
   pass_other_syscalls_to(find(k_syscall));
 }

@@ -32,6 +32,8 @@ extern "C" {
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
 ssize_t __read_chk(int, void*, size_t, size_t);
+ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
 ssize_t __recv_chk(int, void*, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
 // NOLINTEND(bugprone-reserved-identifier)
@@ -57,7 +59,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(nanosleep) X(clock_nanosleep) X(thrd_sleep) \
   X(poll) X(ppoll) X(select) X(pselect) X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
   X(eventfd) X(pipe) X(pipe2) X(epoll_ctl) \
-  X(__poll_chk) X(__ppoll_chk) X(__read_chk) X(__recv_chk) X(__recvfrom_chk) \
+  X(__poll_chk) X(__ppoll_chk) X(__read_chk) X(__pread_chk) X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk) \
   X(read) X(readv) X(recv) X(recvfrom) X(recvmsg) X(accept) X(accept4) X(connect) \
   X(write) X(writev) X(pwrite) X(pwrite64) X(pread) X(pread64) \
   X(send) X(sendto) X(sendmsg) X(socketpair) X(fsync) X(fdatasync) \

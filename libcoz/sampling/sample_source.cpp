@@ -24,8 +24,8 @@ namespace {
 // not queue up in a thread that blocks it.
 constexpr int kOwnSignal = SIGSTKFLT;
 
-// Events of threads, or timers of young ones, that there may be at once: a share of the descriptors that the program
-// may use, or of the signals that it may have pending.
+// Events of threads, or timers of young ones, that there may be at once: a share of the descriptors
+// that the program may use, or of the signals that it may have pending.
 int max_events_of_threads(__rlimit_resource limited) noexcept {
   constexpr rlim_t kShare = 4;
   constexpr rlim_t kMax = 1024;
@@ -52,7 +52,8 @@ void send_tick(int tid) noexcept {
   const auto process = static_cast<long>(getpid());
   siginfo_t mark = {};
   mark.si_signo = kOwnSignal;
-  mark.si_code = SI_QUEUE;
+  mark.si_code =
+      SI_TIMER;  // those that are pending when the process executes a program are dropped
   mark.si_pid = static_cast<int>(process);
   mark.si_value.sival_ptr = reinterpret_cast<void*>(kTickMark);
   raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
@@ -66,7 +67,7 @@ void SampleSource::take_missed_tick(ThreadState& thread) noexcept {
 }
 
 bool is_tick(const siginfo_t& info) noexcept {
-  if (info.si_code == SI_QUEUE) {
+  if (info.si_code == SI_TIMER) {
     return reinterpret_cast<std::uintptr_t>(info.si_value.sival_ptr) == kTickMark;
   }
   // Where the user has too many signals pending, the kernel leaves out who sent it, and what.

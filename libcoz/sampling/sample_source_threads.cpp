@@ -164,7 +164,8 @@ int SampleSource::takes_from_process(ThreadState& thread) noexcept {
   const Nanoseconds since = std::min(used - thread.accounted, 2 * kProcessPeriods * period_);
   thread.accounted = used;
   open_own_event(thread, draw_phase());
-  return static_cast<int>(since / period_) + (lives_.draw_whether(since % period_, period_) ? 1 : 0);
+  return static_cast<int>(since / period_) +
+         (lives_.draw_whether(since % period_, period_) ? 1 : 0);
 }
 
 bool SampleSource::takes_timer(ThreadState& thread) noexcept {

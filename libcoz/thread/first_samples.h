@@ -40,7 +40,8 @@ class FirstSamples {
   // `random` is any number.
   void raised(std::uint64_t random, Nanoseconds period) noexcept {
     ignored_ = 0;
-    event_period_ = period / 2 + static_cast<Nanoseconds>((random >> 32) * static_cast<std::uint64_t>(period) >> 32);
+    event_period_ = period / 2 + static_cast<Nanoseconds>(
+                                     (random >> 32) * static_cast<std::uint64_t>(period) >> 32);
   }
 
   // False if this is no sample: the one that was due fell in kernel mode, or has been taken. Sets

@@ -43,6 +43,7 @@ struct alignas(64) ThreadState {
   // In a call that reads, writes, sends or waits (interpose/kernel_call.h); and a tick was due
   // meanwhile, which would have cut it short.
   std::atomic<bool> is_in_kernel_call{false};
+  std::uintptr_t kernel_call_frame = 0;  // address of the stack frame that made the call
   std::atomic<bool> missed_tick{false};
 
   // Threads of the run are numbered from 1 on; slots are used again.
@@ -50,10 +51,10 @@ struct alignas(64) ThreadState {
   std::atomic<int> tid{0};  // 0: the thread has ended
   // Its process, where that is not the one that makes the experiments (process_tree.h).
   std::atomic<int> process{kFirstProcess};
-  int event = kNone;                   // perf descriptor, while the thread has an event of its own
-  bool event_is_stopped = false;       // it does not count: sampling has paused
-  Nanoseconds accounted = 0;           // processor time up to which it took samples before it had one
-  int timer = kNone;                   // likewise a timer (young_timer.h)
+  int event = kNone;              // perf descriptor, while the thread has an event of its own
+  bool event_is_stopped = false;  // it does not count: sampling has paused
+  Nanoseconds accounted = 0;      // processor time up to which it took samples before it had one
+  int timer = kNone;              // likewise a timer (young_timer.h)
   std::atomic<int>* events = nullptr;  // where `event` or `timer` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none
   Nanoseconds began = 0;               // wall clock

@@ -242,7 +242,7 @@ int main(int, char** arguments) {
   const long process = getpid();
   const long main_thread = syscall(SYS_gettid);
   siginfo_t tick = {};  // libcoz/sampling/sample_source.h
-  tick.si_code = SI_QUEUE;
+  tick.si_code = SI_TIMER;
   tick.si_value.sival_ptr = reinterpret_cast<void*>(0x6b636974'7a6f6320);
   std::atomic<bool> end{false};
   std::atomic<long> sent{0};

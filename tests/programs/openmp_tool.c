@@ -1,4 +1,5 @@
-/* A program with a tool of its own for OpenMP's library: prints whether the library has asked it. */
+/* A program with a tool of its own for OpenMP's library: prints whether the library has asked it.
+ */
 #include <stdio.h>
 
 static int asked = 0;

@@ -1,9 +1,9 @@
 """Short profiles of programs with known answers. The bounds are wide: accuracy is for benchmarks/."""
 
-import json
 import resource
 import subprocess
 import time
+from collections import Counter
 
 import pytest
 
@@ -265,3 +265,16 @@ def test_plot(coz, build):
     run = coz("plot", coz.profile, "--output", picture)
     assert run.status == 0, run.err
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("period", ["1ms", "500us"])
+@pytest.mark.parametrize("sampling", ["perf-trap", "perf-signal"])
+def test_samples_do_not_keep_step_with_a_loop(coz, build, period, sampling):
+    """At a fixed period of 1 ms 0.73 of them were in the long part, and half were missing."""
+    options = ("--period", period, "--sampling", sampling, "--fixed-speedup", 0)
+    run = coz.run([build("in_step.cpp", "-fopenmp"), 5], *options)
+    parts = Counter()
+    for line in run.records("samples")[-1]["lines"]:
+        parts[line["function"]] += line["count"]
+    assert parts["long_part"] / (parts["long_part"] + parts["short_part"]) == pytest.approx(0.6, abs=0.04)

@@ -95,3 +95,14 @@ TEST_CASE("a signal that was blocked for long is not all kernel time") {
   CHECK(samples.at_sample(coz::kSecond, kPeriod) == KernelSamples::kMaxAtOnce);
   CHECK(samples.at_sample(coz::kSecond + kPeriod, kPeriod) == 0);
 }
+
+TEST_CASE("the next period may be announced to be of another length") {
+  KernelSamples samples = begun();
+  samples.expect_next_after(600 * kMicrosecond);
+  CHECK(samples.at_sample(kMillisecond, kPeriod) == 0);
+  // It ends at 1.6 ms, the one after it a whole period later.
+  CHECK(samples.at_return(1500 * kMicrosecond, 1700 * kMicrosecond, 1700 * kMicrosecond, kPeriod) ==
+        1);
+  CHECK(samples.at_return(1800 * kMicrosecond, 2500 * kMicrosecond, 2500 * kMicrosecond, kPeriod) ==
+        0);
+}
