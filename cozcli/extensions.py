@@ -1,10 +1,13 @@
-"""The one hook by which a package adds to runs, analyses and reports without their knowing it.
+"""Two hooks, by which packages add to lower layers without being known there.
 
-Such a package, listed here by name, has modules with these names:
+`extensions()`: to runs, analyses and reports. Such a package, listed here by name, has modules with these
+names:
 
 * `run`: options of `coz run`, and what follows from them (`cozcli.launch.extension`);
 * `analysis`: what all runs of a profile say as a whole (`cozcli.analysis.extension`);
 * `report`: what reports show besides (`cozcli.reports.extension`).
+
+`drawing()`: pictures of `coz plot` from documents that are no profiles.
 
 Lower layers thus run code of a higher one, by a name that import-linter does not see: the only exception to
 the layers in pyproject.toml. A command of such a package is listed in `cozcli.cli`, as all are.

@@ -22,11 +22,11 @@ from types import MappingProxyType
 
 from cozcli.analysis import messages
 from cozcli.analysis.estimate.shape import effect_at
-from cozcli.analysis.input.locations import common_directory, matches_line, shorten
+from cozcli.analysis.input.locations import common_directory, line_number, matches_line, shorten
 from cozcli.analysis.rank.ranking import impact
 from cozcli.analysis.rank.rest import hardly_matters
 from cozcli.analysis.result import THROUGHPUT, UNFIT, Analysis, LineResult, Mark
-from cozcli.analysis.statistics.distributions import LEVEL, normal_quantile, normal_tail
+from cozcli.analysis.statistics.distributions import LEVEL, p_from_interval
 from cozcli.analysis.statistics.false_discovery import discoveries
 from cozcli.errors import CozError, Problem
 from cozcli.profile.profile import Run
@@ -89,7 +89,8 @@ def compare(before: Analysis, after: Analysis) -> Comparison:
     pairs, only_before, only_after = _match(before.results, after.results)
     changes = [_change(a, b, moved) for a, b, moved in pairs]
     fit = [change for change in changes if _is_fit(change)]
-    believed = discoveries([_p_no_change(change.slope) for change in fit], MAX_FALSE_CHANGES)
+    slopes = [change.slope.change for change in fit]
+    believed = discoveries([p_from_interval(s.value, s.low, s.high) for s in slopes], MAX_FALSE_CHANGES)
     certain = {id(change) for change, is_certain in zip(fit, believed, strict=True) if is_certain}
     tested = [replace(change, certain=id(change) in certain) for change in changes]
     return Comparison(
@@ -170,15 +171,6 @@ def _change(before: LineResult, after: LineResult, moved: bool) -> Change:
 
 def _slope(result: LineResult) -> Estimate:
     return Estimate(result.slope, result.slope_low, result.slope_high)
-
-
-def _p_no_change(found: Difference) -> float:
-    """Two-sided p-value of no change, from the half of the interval that points to 0."""
-    change = found.change
-    half = change.value - change.low if change.value > 0 else change.high - change.value
-    if half <= 0:
-        return 0.0 if change.value else 1.0
-    return 2 * normal_tail(abs(change.value) / half * normal_quantile(0.5 + LEVEL / 2))
 
 
 def _rank(change: Change) -> tuple[bool, float, float, str, str, str, int]:
@@ -278,16 +270,15 @@ def _by_function(
         function = result.function.partition("(")[0] if is_line else "\0" + result.target
         load = loads.get(result.arrival_speedup, result.arrival_speedup)
         found[file, function, result.point, result.kind, load].append(result)
-    return {key: sorted(members, key=_number) for key, members in found.items()}
+    return {key: sorted(members, key=_line_of) for key, members in found.items()}
 
 
 def _path(location: str) -> str:
     return location.rpartition(":")[0]
 
 
-def _number(result: LineResult) -> int:
-    digits = result.location.rpartition(":")[2]
-    return int(digits) if digits.isascii() and digits.isdigit() else 0
+def _line_of(result: LineResult) -> int:
+    return line_number(result.location)
 
 
 def _flat(found: dict[Key, list[LineResult]]) -> list[LineResult]:

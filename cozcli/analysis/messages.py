@@ -82,10 +82,10 @@ def _short(wait: str) -> str:
 
 
 def too_few_cores(share: float, cores: int) -> Problem:
-    """Threads were runnable, but waited for a processor. cores: that they could use at a time; 0: unknown."""
-    had = f" The threads had {count(cores, 'processor')}: coz doctor says why." if cores else ""
+    """Threads were runnable, but waited for a core. cores: that they could use at a time; 0: unknown."""
+    had = f" The threads had {count(cores, 'core')}: coz doctor says why." if cores else ""
     return Problem(
-        f"threads waited for a processor: {share:.2f} s of waiting for each second of running; effects are "
+        f"threads waited for a core: {share:.2f} s of waiting for each second of running; effects are "
         f"estimated from shares of processor time, with wide intervals.{had}",
         "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
     )

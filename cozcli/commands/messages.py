@@ -1,4 +1,4 @@
-"""Texts of the commands other than `coz run` and `coz amp`."""
+"""Texts of the commands in this package, and of coz.toml; those of a run are in `cozcli.launch.messages`."""
 
 from __future__ import annotations
 

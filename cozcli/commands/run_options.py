@@ -182,7 +182,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.dose,
         default=5.0,
         help="in every experiment speed up other targets besides, at random, so that each experiment tells "
-        "about all of them; together they save PERCENT of the time, on average; not where targets or "
+        "about all of them; together they save PERCENT of the time at most; not where targets or "
         "speedup are fixed, load is amplified, a run is one experiment, or threads live short (default: 5)",
     )
     companions.add_argument(

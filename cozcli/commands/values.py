@@ -14,7 +14,7 @@ NANOSECONDS = {"": 1, "ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 
 MIN_PERIOD, MAX_PERIOD = 100_000, 100_000_000
 #: Per cent: beyond, nothing would be measured near the program's working point.
 MAX_DOSE = 50
-#: In seconds: for --warmup and --duration.
+#: The longest time that an option takes, in seconds: a day.
 MAX_TIME = 86_400
 
 
@@ -115,7 +115,7 @@ def interval(text: str) -> int:
 
 
 def precision(text: str) -> float:
-    """Points of slope, as a fraction."""
+    """Half of an interval of an effect, in percentage points; returned as a fraction."""
     match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)\s*%?", text)
     if not match or not 0.1 <= float(match[1]) <= 50:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of points from 0.1 to 50, as in 2%")

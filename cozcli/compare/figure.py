@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 #: Rows of a suite stand so far apart, in inches.
 _ROW = 0.3
-_MARKERS = "osD^v<>"
 _BINS = 24
 #: What panels of a page show.
 _RATIOS = "How B differs from A, by each metric, with 95 % intervals. Filled: certainly faster or slower."

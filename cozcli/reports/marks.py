@@ -33,7 +33,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "effect is not real. Send more load than can be served, or look at latency.",
     Mark.MAYBE_LOAD.value: "visits keep their pace whatever is delayed; the effect is real only if the "
     "program waits for work that it has ordered.",
-    Mark.CORES.value: "threads waited for processors, or the effect needs more than there are; where all "
+    Mark.CORES.value: "threads waited for cores, or the effect needs more than there are; where all "
     "cores are busy, effects come from shares of processor time, and intervals reach to what was measured.",
     Mark.NOT_STEADY.value: "queues were still filling or draining under speedups; the lasting effect is "
     "another, mostly between none and the one shown.",

@@ -18,7 +18,7 @@ NOT_PROVEN = (
 )
 
 
-#: Likewise, where threads waited for processors.
+#: Likewise, where threads waited for cores.
 MODELLED = "Open diamonds: estimated from shares of processor time, not measured."
 
 
@@ -38,7 +38,7 @@ EXPLANATIONS: Mapping[Reading, str] = {
     "they speed up; points mark the speedups at which this was the main target.",
     Reading.COMPANION: "This was never the main target, so there are no points: the curve (dotted) and its "
     "band, a 95 % interval, come from all experiments together, and a bend in it would not show.",
-    Reading.MODELLED: "Threads waited for processors, so the curve and its points (open diamonds) were "
+    Reading.MODELLED: "Threads waited for cores, so the curve and its points (open diamonds) were "
     "estimated from shares of processor time, not measured; bars and band are 95 % intervals.",
 }
 

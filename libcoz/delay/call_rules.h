@@ -87,7 +87,7 @@ auto wait_for_end(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Call ca
   });
 }
 
-// The same for a lock that is waited for by spinning. No credit is needed, since a thread can pay
+// Taking a lock that is waited for by spinning. No credit is needed, since a thread can pay
 // while it spins: it does so at every attempt, so that it owes nothing when it goes on.
 template <typename Attempt, typename IsBusy, typename Relax>
 auto spin(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Relax relax) {

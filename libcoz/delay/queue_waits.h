@@ -5,8 +5,9 @@
 // While a queue fills or drains, nobody waits at it, and the threads on its two sides work at paces
 // of their own (experiment/flow_meter.h).
 //
-// Queues of one type have their condition at one distance from the mutex: that is the *role* of the
-// wait. So waits for room in one of several such queues are told from waits for an item in another.
+// The *role* of a wait for a condition is the condition's address less that of its mutex. It is the
+// same in all queues of one type, but differs between the condition for room and the one for items:
+// so a wait for room in one queue is told from a wait for an item in another.
 //
 // The owner adds; other threads may read. Nothing allocates or locks; signal-safe.
 #ifndef LIBCOZ_DELAY_QUEUE_WAITS_H

@@ -65,9 +65,11 @@ enum class WakeSource {
 // its library makes them, they change nothing.
 enum class MarkedWait { kOfProgram, kOfOpenMp };
 
-// What a call waits for: a lock, or anything else that is not a queue; or a condition, a semaphore
-// or a futex, which threads that pass work to each other wait at.
-enum class WaitsFor { kLock, kQueue };
+// What a call waits for.
+enum class WaitsFor {
+  kLock,   // a lock, a barrier, the end of a thread, something outside: whatever is no queue
+  kQueue,  // a condition, a semaphore, a futex, a stream: by these, threads pass work to each other
+};
 
 // Whether a thread has a lock alone, or with others.
 enum class LockUse { kAlone, kShared };

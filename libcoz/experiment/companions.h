@@ -66,7 +66,8 @@ class Companions {
   // which samples were taken.
   bool covers(std::uint32_t target, Nanoseconds run_time) const;
 
-  // All targets that may have companions or be some, with their shares, but for `main`.
+  // All targets that may be companions where `main` is the main target, with their shares; at most
+  // SelectionCell::kMaxCompanions.
   std::vector<TargetShare> candidates(std::uint32_t main, Nanoseconds run_time) const;
 
   // Draws those of a window on `main`, or on no main target (kNoTarget); a partner (partners.h) is

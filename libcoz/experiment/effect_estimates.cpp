@@ -9,7 +9,8 @@ namespace {
 
 constexpr double square(double x) { return x * x; }
 
-// As in cozcli/analysis/estimate/combined_fit.py.
+// The prior of c is that of cozcli/analysis/estimate/combined_fit.py. How far targets scatter about
+// c, the analysis estimates (it expects 0.25); here it is fixed, and larger.
 constexpr double kMeanC = 0.5;
 constexpr double kErrorOfC = 0.5;
 constexpr double kErrorOfU = 0.4;

@@ -9,7 +9,8 @@
 namespace coz {
 namespace {
 
-// With more threads than this, and for each second, threads live short.
+// Threads count as short-lived once a run has had more than kMinShortThreads, and
+// kMaxThreadsPerSecond or more for each second of it.
 constexpr Nanoseconds kMinShortThreads = 100;
 constexpr Nanoseconds kMaxThreadsPerSecond = 20;
 

@@ -19,9 +19,9 @@
 // nor does one that companions cover (Companions::covers()). So a program without dominant lines
 // needs no main target at all.
 //
-// A target is open if it is so at any of the first kMaxPoints throughput points. What cannot matter
-// at these may do so at other points and at latency points, so where there are such, none is
-// left out.
+// A target is open if it is open at any of the first kMaxPoints throughput points. Further ones and
+// latency points are not estimated here; where there are such, a target may matter there, so none
+// counts as one that cannot matter.
 //
 // Plain logic; one thread; allocates. docs/decisions/combined_windows.md has what it gains.
 #ifndef LIBCOZ_EXPERIMENT_TARGET_PLANNER_H

@@ -29,7 +29,7 @@ WATCH = MachineWatch()
 #: How many windows a test wants to see, or whether those in the profile are what it wants.
 Wanted = int | Callable[[list[dict[str, Any]]], bool]
 #: Of warnings.
-_OF_A_BUSY_MACHINE = ("no experiment", "slower than at its best", "waited for a processor")
+_OF_A_BUSY_MACHINE = ("no experiment", "slower than at its best", "waited for a core")
 
 
 @dataclass

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cozcli.analysis.result import LineResult
-from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
+from cozcli.analysis.statistics.distributions import LEVEL, p_from_interval, t_quantile
 from cozcli.analysis.statistics.false_discovery import discoveries
 
 #: The part of the marked slopes, and of their intervals, that may be wrong.
@@ -91,12 +91,7 @@ def p_no_slope(candidate: Candidate) -> float:
     the target's own windows.
     """
     r = candidate.result
-    distance = r.slope - r.slope_low if r.slope > 0 else r.slope_high - r.slope
-    if distance <= 0:
-        return (r.p_own or 0.0) if r.slope else 1.0
-    error = distance / float(t_quantile(0.5 + LEVEL / 2, candidate.freedom))
-    p = min(1.0, 2 * float(t_tail(abs(r.slope) / error, candidate.freedom)))
-    return max(p, r.p_own or 0.0)
+    return max(p_from_interval(r.slope, r.slope_low, r.slope_high, candidate.freedom), r.p_own or 0.0)
 
 
 def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]:

@@ -51,9 +51,11 @@ MIN_DELAY = 0.05
 MAX_SLOPE = 0.25
 #: Up to which delay, as a logarithm, windows are looked at: a quarter of the time, nearly half of it, all.
 MAX_DELAYS = (0.3, 0.6, math.inf)
-#: Of the shortest, a line refutes an open loop by a β of at least ½, where chance would do so this rarely. At
-#: 80 % load, an open loop reaches a quarter.
-MIN_REFUTING_SLOPE, MAX_P_REFUTED = 0.5, 0.02
+#: In windows up to the shortest of these, a line whose β is at least this refutes an open loop; at 80 % load,
+#: β of an open loop reaches a quarter.
+MIN_REFUTING_SLOPE = 0.5
+#: It does if chance would lead to such a β no more often than this.
+MAX_P_REFUTED = 0.02
 #: The sum must be above this, by a 95 % interval: shares are sampled, and delays are served late.
 MIN_SHARES = 1.05
 #: Waits that take less of the time than this are not worth a word.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from os.path import basename
 
 from cozcli.analysis.check.threshold_syntax import Threshold
-from cozcli.analysis.input.locations import matches_line
+from cozcli.analysis.input.locations import line_number, matches_line
 from cozcli.analysis.result import Analysis
 from cozcli.profile.profile import Run
 
@@ -39,15 +39,10 @@ def closest(pattern: str, analysis: Analysis, runs: Iterable[Run]) -> list[str]:
     file = basename(path or number)
     same = [location for location in known if basename(location.rpartition(":")[0]) == file]
     if same and number.isdigit():
-        same.sort(key=lambda location: abs(_number(location) - int(number)))
+        same.sort(key=lambda location: abs(line_number(location) - int(number)))
     return (same or _similar(pattern, known) or known)[:MAX_CLOSEST]
 
 
 def _similar(pattern: str, known: Sequence[str]) -> list[str]:
     names = {basename(location): location for location in reversed(known)}
     return [names[name] for name in difflib.get_close_matches(basename(pattern), names, MAX_CLOSEST)]
-
-
-def _number(location: str) -> int:
-    digits = location.rpartition(":")[2]
-    return int(digits) if digits.isascii() and digits.isdigit() else 0

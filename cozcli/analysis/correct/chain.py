@@ -8,8 +8,9 @@
 | OverheadOfSamples | what profiling adds to the program's period        | factor on effects, with error |
 | PhaseOfLine       | that windows are measured only while the line runs | factor on effects, with error |
 
-`analyse(profile, corrections=…)` runs with any others. The first changes what the second sees, the third uses
-what the first found, and the last needs ratios of periods that are right.
+`analyse(profile, corrections=…)` runs with any others. The order matters: QueueFlow changes the visits that
+MachineSpeed sees; AchievedSpeedup leaves windows alone that QueueFlow has corrected; OverheadOfSamples uses
+the responses that MachineSpeed found; PhaseOfLine needs corrected ratios of periods.
 """
 
 from __future__ import annotations

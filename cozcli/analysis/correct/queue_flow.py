@@ -28,7 +28,7 @@ corrected.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,7 +68,6 @@ MIN_STEADY = 4
 
 #: Target and position of a window.
 WindowKey = tuple[str, int]
-Measure = Callable[[Stretch], float]
 
 
 class QueueFlow:
@@ -154,14 +153,14 @@ def work_for_visits(stretches: Sequence[Stretch], point: str) -> dict[int, float
 
 @dataclass(frozen=True)
 class StageFlow:
-    """How the items that pass a stage are counted: by what it does, of which an item needs `work`."""
+    """How the items that pass a stage are counted: by its processor time; an item needs `work` ns of it."""
 
-    own: Measure
+    stage: int
     work: float
 
     def items(self, stretch: Stretch) -> float:
         """F_i."""
-        return self.own(stretch) / self.work
+        return stretch.ran.get(self.stage, 0.0) / self.work
 
     def sum(self, stretches: Iterable[Stretch]) -> float:
         """F_i of several together."""
@@ -253,7 +252,7 @@ def _flows_of_stages(
     if not visits or not ran:
         return {}
     pairs = [stretch.pairs(stages) for stretch in stretches]
-    found = {passing: StageFlow(_ran(passing), ran / visits)}
+    found = {passing: StageFlow(passing, ran / visits)}
     reached = [passing]
     for known in reached:
         for stage in stages:
@@ -279,7 +278,7 @@ def _flow_by(
     if items <= 0:
         return None
     ran = sum(stretch.ran.get(stage, 0.0) for span in spans for stretch in span)
-    return StageFlow(_ran(stage), ran / items) if ran > 0 else None
+    return StageFlow(stage, ran / items) if ran > 0 else None
 
 
 def _span(stretches: Sequence[Stretch], at: Sequence[int]) -> Sequence[Stretch]:
@@ -296,10 +295,6 @@ def _span(stretches: Sequence[Stretch], at: Sequence[int]) -> Sequence[Stretch]:
 
 def _duration(stretches: Sequence[Stretch]) -> int:
     return sum(stretch.flow.duration for stretch in stretches)
-
-
-def _ran(stage: int) -> Measure:
-    return lambda stretch: stretch.ran.get(stage, 0.0)
 
 
 def _capacity(halves: Sequence[Half], flow: StageFlow, stage: int) -> float:

@@ -165,7 +165,7 @@ def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:
     variance_c, most, pair = VARIANCE_C, MOST_VARIANCE, VARIANCE_PAIR
     if kind != THROUGHPUT:
         variance_c, most, pair = VARIANCE_OF_LATENCIES, math.inf, VARIANCE_OF_LATENCIES
-    errors = np.array([target.share_error for target in rows.targets])
+    variances = np.array([target.share_variance for target in rows.targets])
     bends, losses = BENDS * len(design.bending), len(design.bending)
     u, bend = EXPECTED_U**2, EXPECTED_BEND**2
     return Variances(
@@ -173,7 +173,7 @@ def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:
         START,
         (
             Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c, VARIANCE_KAPPA])),
-            Group(slice(FIXED, design.first_bend), u, errors, u, STRENGTH, most),
+            Group(slice(FIXED, design.first_bend), u, variances, u, STRENGTH, most),
             Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH, most),
             Group(slice(design.first_loss, design.first_pair), VARIANCE_LOSS, np.zeros(losses)),
             Group(slice(design.first_pair, design.matrix.shape[1]), pair, np.zeros(len(design.pairs))),

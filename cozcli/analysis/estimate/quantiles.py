@@ -20,7 +20,7 @@ from cozcli.analysis.input.durations import Durations, lower_bounds
 from cozcli.analysis.input.series import Factor
 from cozcli.analysis.result import CurvePoint, Quantile
 from cozcli.analysis.statistics.arrays import Floats, Ints
-from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
+from cozcli.analysis.statistics.distributions import p_from_interval
 from cozcli.analysis.statistics.weighted import effective_number
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -123,7 +123,7 @@ def _estimate(
         slope=slope,
         slope_low=slope_low,
         slope_high=slope_high,
-        p_no_slope=_p_of(slope, slope_low, slope_high, float(units.max()) - 1),
+        p_no_slope=p_from_interval(slope, slope_low, slope_high, max(float(units.max()) - 1, 1.0)),
         curve=(
             CurvePoint(0.0, 0.0, 0.0, 0.0, baseline),
             *(
@@ -172,13 +172,3 @@ def _baseline(q: float, levels: Sequence[_Level], buckets: Ints) -> float:
     weight = sum(level.weight for level in levels)
     summed = sum(level.weight @ level.baseline for level in levels) / np.sum(weight)
     return float(_quantile(q, np.atleast_2d(summed), buckets)[0])
-
-
-def _p_of(slope: float, low: float, high: float, freedom: float) -> float:
-    """Two-sided p-value of a slope of 0, from the half of its interval that points to 0."""
-    distance = slope - low if slope > 0 else high - slope
-    if distance <= 0:
-        return 0.0 if slope else 1.0
-    freedom = max(freedom, 1.0)
-    error = distance / float(t_quantile(0.5 + LEVEL / 2, freedom))
-    return min(1.0, 2 * float(t_tail(abs(slope) / error, freedom)))

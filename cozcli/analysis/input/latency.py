@@ -1,4 +1,4 @@
-"""Latency by Little's law: W = L / λ (dissertation §3.3; method: time average, not an instant)."""
+"""Latency by Little's law: W = L / λ (dissertation §5.2.3.4; method: time average, not an instant)."""
 
 from __future__ import annotations
 

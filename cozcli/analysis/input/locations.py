@@ -39,6 +39,12 @@ def waits_of(location: str) -> tuple[str, str]:
     return kind, location.removeprefix(kind)
 
 
+def line_number(location: str) -> int:
+    """The number at the end of a location; 0 if there is none."""
+    digits = location.rpartition(":")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
 def matches_line(pattern: str, location: str, function: str) -> bool:
     """Does a user's pattern name this line?
 

@@ -14,9 +14,10 @@ from cozcli.analysis.input.windows import Window, Windows
 from cozcli.profile.profile import Run
 from cozcli.profile.records import Companion, ExperimentRecord
 
-#: The dose, speedup × share, from which on a companion is a partner; and in parts of the limit of all
-#: companions' dose, of which each has one half at most.
-MIN_DOSE, MIN_PART = 0.04, 0.75
+#: From this dose on, speedup × share, a companion is a partner.
+MIN_DOSE = 0.04
+#: And from this part of the limit of all companions' dose on; a companion has half of that limit at most.
+MIN_PART = 0.75
 
 
 def min_partner_dose(limit: float) -> float:

@@ -50,7 +50,7 @@ class Target:
         return largest_effect(self.share, self.samples)
 
     @property
-    def share_error(self) -> float:
+    def share_variance(self) -> float:
         """Relative variance of the share; at most 1."""
         return float(min(1.0 / max(self.samples, 1.0), 1.0))
 

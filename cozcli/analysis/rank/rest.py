@@ -13,10 +13,10 @@ from cozcli.analysis.estimate.shape import Effect, effect_at
 from cozcli.analysis.input.targets import largest_effect
 from cozcli.analysis.result import THROUGHPUT, LineResult, Mark
 
-#: As many results are always shown in full.
+#: Of more than MANY results, the first MIN_SHOWN are always shown in full; of fewer, the first one.
 MANY, MIN_SHOWN = 5, 3
-#: Results that are certain to change less than MATTERS at that speedup are summed up in a sentence; of few
-#: results, those that change less than NOTHING.
+#: Of more than MANY results, those certain to change less than MATTERS at speedup TELLING are summed up in a
+#: sentence; of fewer, those certain to change less than NOTHING.
 MATTERS, NOTHING, TELLING = 0.01, 0.001, 0.25
 
 

@@ -5,6 +5,8 @@ scipy.stats has the same functions behind an import of half a second, which ever
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
@@ -35,6 +37,20 @@ def normal_quantile(probability: float) -> float:
 def normal_tail(z: float) -> float:
     """P(Z > z)."""
     return float(special.ndtr(-z))
+
+
+def p_from_interval(value: float, low: float, high: float, freedom: float = math.inf) -> float:
+    """Two-sided p-value of 0, from the half of the 95 % interval of `value` that points to 0.
+
+    freedom: degrees of freedom of Student's t; infinite for the normal distribution.
+    """
+    half = value - low if value > 0 else high - value
+    if half <= 0:
+        return 0.0 if value else 1.0
+    if math.isinf(freedom):
+        return 2 * normal_tail(abs(value) / half * normal_quantile(0.5 + LEVEL / 2))
+    error = half / float(t_quantile(0.5 + LEVEL / 2, freedom))
+    return min(1.0, 2 * float(t_tail(abs(value) / error, freedom)))
 
 
 def bonferroni_factor(number: int) -> float:

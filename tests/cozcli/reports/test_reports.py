@@ -218,7 +218,7 @@ def test_doubts_are_in_table_picture_and_json(tmp_path: Path) -> None:
     assert re.search(r"slope \+0\.\d\d\*", svg)
     document = json.loads(JsonReport().render(analysis))
     assert [entry["notes"] for entry in document["results"]] == [["too few cores"]] * 2
-    assert "waited for a processor" in document["warnings"][0]["text"]
+    assert "waited for a core" in document["warnings"][0]["text"]
 
 
 def test_names() -> None:

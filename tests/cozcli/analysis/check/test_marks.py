@@ -196,7 +196,7 @@ def test_threads_that_wait_for_processors_are_mentioned_once() -> None:
     lines = [Line("/a.c:1", lambda s: 0.3 * s, latency=lambda s: 0.1 * s), idle("/a.c:2")]
     analysis = analyse_records(model(*lines, busy=2.0, waiting=0.5).records(16))
     assert all(found == {Mark.CORES} for found in doubts(analysis).values())
-    found = [warning for warning in analysis.warnings if "waited for a processor" in warning.text]
+    found = [warning for warning in analysis.warnings if "waited for a core" in warning.text]
     assert len(found) == 1
     assert "0.50 s" in found[0].text
     assert found[0].hint
@@ -225,7 +225,7 @@ def test_waits_after_pauses_count_only_where_the_program_fills_the_cores(busy: f
             window["core_wait"] = window["processor_time"] // 3
     analysis = analyse_records(records)
     assert (Mark.CORES in doubts(analysis)["/a.c:1", "throughput"]) == marked
-    assert any("waited for a processor" in warning.text for warning in analysis.warnings) == marked
+    assert any("waited for a core" in warning.text for warning in analysis.warnings) == marked
 
 
 def test_waits_are_named_where_the_pace_is_perhaps_from_outside() -> None:

@@ -42,7 +42,7 @@ def runs_of(target: str, hits: dict[int, int | None]) -> list[Run]:
         point = {"name": "item", "kind": "throughput", "visits": ITEMS, "elapsed": WINDOW * MS}
         records.append(
             {
-                "type": "experiment", "block": number // 2, "location": target, "target": "line",
+                "type": "experiment", "block": number // 2, "location": target, "kind": "line",
                 "speedup": 0.5 * (number % 2), "start": number * 2 * WINDOW * MS, "duration": WINDOW * MS,
                 "effective_duration": WINDOW * MS, "delay": 0, "hits": 50, "samples": 100, "flags": [],
                 "points": [point], "flows": [flow(WINDOW // 2, hits)] * 2, "flow_before": flow(WINDOW, {}),
