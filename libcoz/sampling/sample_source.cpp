@@ -143,7 +143,11 @@ void SampleSource::stop() noexcept {
 long SampleSource::start_in_child() noexcept {
   own_events_.store(0, std::memory_order_relaxed);
   timer_runs_ = false;
-  if (trap_event_ >= 0) close_event(trap_event_);  // the parent's, which the child has inherited
+  // The parent's, of which the child has descriptors.
+  if (trap_event_ >= 0) close_event(trap_event_);
+  threads_.for_each([](const ThreadState& thread) {
+    if (thread.event >= 0) close_event(thread.event);
+  });
   is_in_child_ = true;
   if (mode_ == Sampling::kTimer) return start_timer() ? 0 : -EAGAIN;
   if (mode_ != Sampling::kPerfTrap) return 0;

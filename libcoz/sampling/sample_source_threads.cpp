@@ -125,7 +125,7 @@ bool SampleSource::begin_with_own_timer(ThreadState& thread, Nanoseconds used,
 int SampleSource::takes(ThreadState& thread, const SampleSignal& signal) noexcept {
   if (mode_ == Sampling::kTimer) return !signal.from_own_event || takes_timer(thread) ? 1 : 0;
   if (signal.from_own_event) return takes_own(thread) ? 1 : 0;
-  return takes_from_process(thread);
+  return mode_ == Sampling::kPerfTrap ? takes_from_process(thread) : 0;
 }
 
 bool SampleSource::takes_own(ThreadState& thread) noexcept {
