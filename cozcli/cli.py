@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import re
@@ -14,8 +15,11 @@ from typing import NoReturn
 
 from cozcli import __version__
 from cozcli.commands import project
-from cozcli.errors import CozError
-from cozcli.messages import printable
+from cozcli.errors import STATUS_REFUSED, CozError, Problem, reason_of
+from cozcli.messages import output_full, printable
+
+#: What writing to a file that is standard output fails with.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 #: Modules of the commands, in the order of `coz --help`. A new command is one module and one entry here.
 COMMANDS = {
@@ -146,6 +150,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     # A child that Ctrl-Z stops before it executes its program would keep us in vfork(), which no signal ends.
     subprocess._USE_VFORK = False  # type: ignore[misc]
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller, and so it stays for the program
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = separate_program(arguments)
     try:
@@ -155,18 +162,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = options.execute(options)
         sys.stdout.flush()
     except CozError as error:
-        print(f"coz: error: {printable(error.problem.text)}", file=sys.stderr)
-        if error.problem.hint:
-            print(f"coz: hint: {printable(error.problem.hint)}", file=sys.stderr)
+        _print_error(error.problem)
         return error.status
     except BrokenPipeError:
         # The reader of a pipe (`coz report | head`) has seen enough. Python would complain again
         # when it flushes at exit, so nothing may be left to flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_output()
         return 0
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        _leave_output()
+        _print_error(output_full(reason_of(error)))
+        return STATUS_REFUSED
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _print_error(problem: Problem) -> None:
+    print(f"coz: error: {printable(problem.text)}", file=sys.stderr)
+    if problem.hint:
+        print(f"coz: hint: {printable(problem.hint)}", file=sys.stderr)
+
+
+def _leave_output() -> None:
+    """What is still to be flushed goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def start() -> NoReturn:

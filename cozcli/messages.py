@@ -6,6 +6,7 @@ made. A text says what happened and what follows from it, its hint what to do.
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Sequence
 
@@ -38,10 +39,26 @@ def seconds(nanoseconds: int) -> str:
 
 def duration(nanoseconds: float) -> str:
     """A time of nanoseconds to seconds, to three digits."""
+    rounded = float(f"{nanoseconds:.3g}")
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
+        if rounded >= size:
+            return f"{significant(nanoseconds / size, 3)} {unit}"
     return f"{nanoseconds:.0f} ns"
+
+
+def significant(value: float, digits: int) -> str:
+    """`12,350`, `0.0123`: rounded to so many digits, and never with an exponent."""
+    places = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    text = f"{round(value, places):,.{max(places, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def output_full(reason: str) -> Problem:
+    """Of standard output."""
+    return Problem(
+        f"standard output cannot be written ({reason}), so that what it has got is not complete.",
+        "make room, or write to another place.",
+    )
 
 
 def listed(items: Sequence[object], named: int = NAMED) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -163,10 +164,11 @@ def positive(text: str) -> int:
 def print_warnings(warnings: Iterable[Problem]) -> None:
     """Each on standard error, so that a report can be piped."""
     sys.stdout.flush()
-    for warning in warnings:
-        print(f"coz: warning: {printable(warning.text)}", file=sys.stderr)
-        if warning.hint:
-            print(f"coz: hint: {printable(warning.hint)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody reads them
+        for warning in warnings:
+            print(f"coz: warning: {printable(warning.text)}", file=sys.stderr)
+            if warning.hint:
+                print(f"coz: hint: {printable(warning.hint)}", file=sys.stderr)
 
 
 def terminal_width() -> int | None:
@@ -181,5 +183,8 @@ def terminal_width() -> int | None:
 def write(text: str) -> None:
     """Write text to standard output, whatever the locale's encoding can hold."""
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough; the command's status is another matter
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

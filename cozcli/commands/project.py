@@ -45,7 +45,7 @@ def project_options(
     """
     if OFF in arguments:
         return [], None
-    path = find_file(Path.cwd()) or find_file(_program(parser, arguments, program))
+    path = find_file(_here()) or find_file(_program(parser, arguments, program))
     if path is None:
         return [], None
     table = _read(path)
@@ -153,8 +153,18 @@ def _words(path: Path, key: str, value: object, action: argparse.Action) -> Iter
             raise CozError(messages.config_invalid(str(path), key, "text or a number is wanted"))
         text = str(one)
         if action.metavar in _FILES:
-            text = os.path.join(path.parent, text)
+            folder = str(path.parent)
+            # In the name of a profile a % begins a placeholder; in that of its folder it is one.
+            text = os.path.join(folder.replace("%", "%%") if action.dest == "output" else folder, text)
         yield f"--{key}={text}"
+
+
+def _here() -> Path | None:
+    """The current folder, unless it has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
 
 
 class _InvalidError(Exception):

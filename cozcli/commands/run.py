@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -66,8 +67,11 @@ def execute(options: argparse.Namespace) -> int:
     """Profile `options.program`, a list: the program and its arguments."""
     if not options.program:
         raise CozError(messages.run.no_program(options.words))
-    if options.stop_after and options.end_to_end:
-        raise CozError(messages.run.stop_after_end_to_end())
+    if options.words:
+        options.parser.error(f"unrecognized arguments: {' '.join(options.words)}")
+    for name, given in (("--stop-after", options.stop_after), ("--warmup", options.warmup)):
+        if given and options.end_to_end:
+            raise CozError(messages.run.part_of_end_to_end(name))
     run_extensions: list[RunExtension] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
     if options.from_config and not options.quiet:
@@ -169,16 +173,8 @@ class Launch(NamedTuple):
 def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Namespace) -> int:
     beginning = output.begin()
     live = _make_live(series, output.path, beginning, options)
-    earlier = EarlierSamples(output.path, beginning)
-    another = True
     try:
-        while another:
-            ending = _run_once(launch, series.runs, live, output, options.output, earlier)
-            another, told = series.wants_another(ending)
-            if isinstance(told, Problem):
-                print_warnings([told])
-            elif told and not options.quiet:
-                _say(told)
+        ending = _run_series(launch, series, live, output, options, EarlierSamples(output.path, beginning))
     finally:
         series.close()
         if launch.joint is not None:
@@ -200,6 +196,37 @@ def _run(launch: Launch, series: RunSeries, output: Output, options: argparse.Na
     if not measured and launch.process.never_came():
         return end_like(ending) or STATUS_REFUSED  # as where -s matches nothing, which is known before
     return end_like(ending)
+
+
+def _run_series(
+    launch: Launch,
+    series: RunSeries,
+    live: Live | None,
+    output: Output,
+    options: argparse.Namespace,
+    earlier: EarlierSamples,
+) -> Ending:
+    """As many runs as are wanted; how the last one ended."""
+    ending: Ending | None = None
+    try:
+        while True:
+            ending = _run_once(launch, series.runs, live, output, options.output, earlier)
+            another, told = series.wants_another(ending)
+            if isinstance(told, Problem):
+                print_warnings([told])
+            elif told and not options.quiet:
+                _say(told)
+            if not another:
+                return ending
+    except KeyboardInterrupt:  # between two runs: what was measured is summed up all the same
+        if ending is None:
+            raise
+        _say(messages.run.series_interrupted(series.runs))
+    except OSError as error:  # the program has removed the profile
+        if ending is None:
+            raise
+        print_warnings([messages.run.series_without_profile(options.output, reason_of(error))])
+    return ending
 
 
 def _say_outcome(
@@ -286,4 +313,5 @@ def _is_location(target: FixedTarget) -> bool:
 
 
 def _say(text: str) -> None:
-    print(f"coz: {printable(text)}", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):  # nobody reads it, and the program's ending is what counts
+        print(f"coz: {printable(text)}", file=sys.stderr, flush=True)

@@ -20,6 +20,7 @@ from cozcli.messages import printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
+    from cozcli.analysis.result import LineResult, ResultKey
     from cozcli.reports.page import PageProfile
 
 DEFAULT_OUTPUT = "profile.html"
@@ -67,9 +68,8 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.reports.page_file import NotOurPageError, write_page
     from cozcli.reports.page_sources import read_sources
 
-    profiles = [_load(options.files or [shared.DEFAULT_PROFILE], options)]
-    if options.compare:
-        profiles.append(_load(options.compare, options))
+    groups = [options.files or [shared.DEFAULT_PROFILE], *([options.compare] if options.compare else [])]
+    profiles = _cut([_load(files, options) for files in groups], options.top)
     runs = [run for profile in profiles for run in profile.analysis.runs]
     locations = [result.location for profile in profiles for result in profile.analysis.results]
     newest = max((run.time for run in runs), default=0)
@@ -100,9 +100,23 @@ def _load(files: Sequence[str], options: argparse.Namespace) -> PageProfile:
 
     result_filter = ResultFilter(options.min_points, options.line, options.progress_point)
     analysis = analyse(load_profile(list(files)), result_filter)
-    shown = analysis.results[: options.top]
-    name = ", ".join(Path(file).name for file in files)
-    return PageProfile(name, replace(analysis, results=shown), len(analysis.results) - len(shown))
+    return PageProfile(", ".join(Path(file).name for file in files), analysis, 0)
+
+
+def _cut(profiles: Sequence[PageProfile], top: int | None) -> list[PageProfile]:
+    """The leading results of each, and in each what leads in the other."""
+    chosen = {_key(result) for profile in profiles for result in profile.analysis.results[:top]}
+    cut = []
+    for profile in profiles:
+        results = profile.analysis.results
+        shown = tuple(result for result in results if _key(result) in chosen)
+        analysis = replace(profile.analysis, results=shown)
+        cut.append(replace(profile, analysis=analysis, left_out=len(results) - len(shown)))
+    return cut
+
+
+def _key(result: LineResult) -> tuple[ResultKey, int]:
+    return result.key, result.arrival_speedup
 
 
 def _has_display() -> bool:

@@ -6,9 +6,12 @@ the runtime gets those of the runs before, and can speed up many lines at once f
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections import Counter
 from pathlib import Path
 
+from cozcli.launch.environment import MAX_VALUE
 from cozcli.profile.tail import read_tail
 
 #: How many targets are handed over, the largest first (the runtime looks for each by its name), and the
@@ -57,4 +60,7 @@ class EarlierSamples:
             for (kind, name), samples in self._samples.most_common(MAX_TARGETS)
             if samples >= least and not {"\t", "\n"} & set(name)
         ]
-        return {"COZ_EARLIER_SAMPLES": "\n".join([f"{self._time}\t{self._experiments}", *rows])}
+        room = MAX_VALUE - 100
+        sizes = itertools.accumulate(len(os.fsencode(row)) + 1 for row in rows)
+        kept = [row for row, size in zip(rows, sizes, strict=True) if size <= room]
+        return {"COZ_EARLIER_SAMPLES": "\n".join([f"{self._time}\t{self._experiments}", *kept])}

@@ -52,7 +52,7 @@ VARIABLES = (
 )
 
 #: The kernel takes no more than 128 KiB for a variable, with its name and a NUL.
-_MAX_VALUE = (128 << 10) - 100
+MAX_VALUE = (128 << 10) - 100
 
 
 class Settings(NamedTuple):
@@ -112,7 +112,7 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
         CozError: more was chosen than an environment can hold.
     """
     targets = "\n".join(f"{target.kind}\t{target.name}" for target in settings.fixed)
-    if len(os.fsencode(targets)) > _MAX_VALUE:
+    if len(os.fsencode(targets)) > MAX_VALUE:
         raise CozError(messages.targets.too_many_fixed(len(settings.fixed)))
     always = {
         "COZ_PROGRAM": str(settings.program),

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LoadPoint, Scalability
 from cozcli.load.words import describe_saturation, percentage
-from cozcli.messages import duration, printable
+from cozcli.messages import duration, printable, significant
 from cozcli.reports.base import percent, short_point
 from cozcli.reports.intervals import interval
 
@@ -55,13 +55,13 @@ def _relative_interval(kind: str, point: LoadPoint) -> str:
 
 
 def _row(kind: str, point: LoadPoint) -> list[str]:
-    value = duration(point.period) if kind == LATENCY else f"{1e9 / point.period:,.4g}"
+    value = duration(point.period) if kind == LATENCY else significant(1e9 / point.period, 4)
     value += f" {_relative_interval(kind, point)}"
     speedup = "-"
     if not math.isnan(point.speedup):
         interval = f" [{percent(point.speedup_low)}, {percent(point.speedup_high)}]"
         speedup = percent(point.speedup) + ("" if point.arrival_speedup == 0 else interval)
     earlier = duration(point.arrival_speedup) if point.arrival_speedup else "-"
-    rate = f"{point.arrival_rate:,.4g}"
+    rate = significant(point.arrival_rate, 4)
     load = f"{'*' if point.is_limited else ''}{percentage(point.load)}"
     return [load, earlier, rate, value, speedup, str(point.windows)]

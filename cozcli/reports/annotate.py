@@ -34,7 +34,9 @@ def line_of(result: LineResult) -> str:
     """FILE:LINE of a result on a line (under a caller, or one that waits, too); empty for anything else."""
     line = waits_of(result.location.partition(CALLED_FROM)[0])[1]
     path, _, number = line.rpartition(":")
-    return line if path and number.isdigit() and not line.startswith(REGION) else ""
+    # No file has that many lines, and int() refuses other digits and very long numbers.
+    is_line = path != "" and number.isascii() and number.isdigit() and len(number) < 9
+    return line if is_line and not line.startswith(REGION) else ""
 
 
 def _note(result: LineResult, point: str) -> str:

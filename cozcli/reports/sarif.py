@@ -52,5 +52,8 @@ def _artifact(path: str) -> dict[str, str]:
     here = Path.cwd()
     whole = Path(os.path.normpath(here / path))
     if whole.is_relative_to(here):
-        return {"uri": quote(str(whole.relative_to(here))), "uriBaseId": "%SRCROOT%"}
-    return {"uri": whole.as_uri()}
+        return {
+            "uri": quote(str(whole.relative_to(here)), errors="surrogateescape"),
+            "uriBaseId": "%SRCROOT%",
+        }
+    return {"uri": "file://" + quote(str(whole), errors="surrogateescape")}

@@ -7,7 +7,17 @@ import { type Caller, type Entry, type Page, type Quantile, type Result, signOf,
 import { otherLoads } from "./loadview";
 import { shortFunction, splitLocation } from "./locations";
 import { ownDomain } from "./scales";
-import { endsInFunction, percent, printable, share, slope, speedup, summary, title } from "./words";
+import {
+  endsInFunction,
+  percent,
+  printable,
+  share,
+  shortTime,
+  slope,
+  speedup,
+  summary,
+  title,
+} from "./words";
 
 export function drawDetail(
   box: HTMLElement,
@@ -218,7 +228,7 @@ function quantiles(result: Result, of: string): HTMLElement[] {
     {},
     h("th", {}, "Faster by"),
     ...result.quantiles.flatMap((each) => [
-      h("th", {}, `${each.name} (${(each.baseline / 1e6).toPrecision(3)} ms)`),
+      h("th", {}, `${each.name} (${shortTime(each.baseline)})`),
       h("th", {}, "95 % interval"),
     ]),
   );

@@ -21,10 +21,10 @@ export function findByFragment(entries: Entry[], fragment: string): Entry | null
     const value = parts.get(name);
     return value === null || value === result[name];
   };
-  const named = entries.filter(
-    ({ shown }) =>
-      (`/${shown.location}`.endsWith(`/${line}`) || shown.short === line) && wanted(shown, "point"),
-  );
+  const at = (is: (result: Result) => boolean) =>
+    entries.filter(({ shown }) => is(shown) && wanted(shown, "point"));
+  const whole = at((shown) => shown.short === line || shown.location === line);
+  const named = whole.length > 0 ? whole : at((shown) => `/${shown.location}`.endsWith(`/${line}`));
   const exact = named.filter(
     ({ shown }) => wanted(shown, "load") && (parts.get("kind") ?? "throughput") === shown.kind,
   );

@@ -225,7 +225,7 @@ export function decodePage(text: string): Page {
   }
   return {
     coz: raw.coz,
-    profiles: raw.profiles.map(decodeProfile),
+    profiles: decodeProfiles(raw.profiles),
     marks: raw.marks,
     readings: raw.readings,
     // Without a prototype: a file may be called "constructor".
@@ -233,8 +233,17 @@ export function decodePage(text: string): Page {
   };
 }
 
-function decodeProfile(raw: RawProfile): Profile {
-  const prefix = commonDirectory(raw.results.map((result) => result.location));
+/** Lines of two profiles pair by their shortened names: of the same checkout, or of two with nothing in common. */
+function decodeProfiles(raw: RawProfile[]): Profile[] {
+  const locations = raw.map(({ results }) => results.map((result) => result.location));
+  const files = locations.map((all) => new Set(all.map((location) => splitLocation(location)[0])));
+  const shared = [...(files[0] ?? [])].some((file) => file && files.slice(1).every((of) => of.has(file)));
+  return raw.map((profile, index) =>
+    decodeProfile(profile, commonDirectory(shared ? locations.flat() : (locations[index] ?? []))),
+  );
+}
+
+function decodeProfile(raw: RawProfile, prefix: string): Profile {
   return {
     ...raw,
     leftOut: raw.left_out,

@@ -106,3 +106,12 @@ test("a link may be written by hand", () => {
   assert.equal(findByFragment(some, "#100%"), null);
   assert.equal(findByFragment(some, ""), null);
 });
+
+test("a link names a whole location before one that ends like it", () => {
+  const some = entries([
+    { location: "wait /s/a.c:1", target: "wait" },
+    { location: "/s/a.c:1" },
+    { location: "/s/x/a.c:1" },
+  ]);
+  for (const entry of some) assert.equal(findByFragment(some, fragmentOf(entry.shown)), entry);
+});

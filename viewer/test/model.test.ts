@@ -103,3 +103,19 @@ test("an effect is orange where it is certainly a loss and there is contention",
   // A gain that only other lines suggest.
   assert.equal(signOf({ low: 0.1, high: 0.2 }, { ...harmful, caveat: "Perhaps." }), "unclear");
 });
+
+test("lines of two profiles pair though one of them has files in more folders", () => {
+  const some = entries(
+    [{ location: "/s/app/a.c:1" }],
+    [{ location: "/s/app/a.c:1" }, { location: "/s/x.c:1" }],
+  );
+  assert.deepEqual(
+    some.map(({ a, b }) => [a?.short ?? "", b?.short ?? ""]),
+    [
+      ["app/a.c:1", "app/a.c:1"],
+      ["", "x.c:1"],
+    ],
+  );
+  const moved = entries([{ location: "/old/a.c:1" }], [{ location: "/new/a.c:1" }]);
+  assert.equal(moved.length, 1);
+});

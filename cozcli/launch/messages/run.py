@@ -24,11 +24,11 @@ def no_program(words: Sequence[str] = ()) -> Problem:
     )
 
 
-def stop_after_end_to_end() -> Problem:
-    """--stop-after with --end-to-end."""
+def part_of_end_to_end(option: str) -> Problem:
+    """--stop-after or --warmup with --end-to-end."""
     return Problem(
-        "--stop-after ends the profiling before the program, and --end-to-end makes its whole run one "
-        "experiment, so nothing was started.",
+        f"{option} profiles a part of the run, and --end-to-end makes the whole run one experiment, so "
+        "nothing was started.",
         "leave one of them out.",
     )
 
@@ -85,8 +85,11 @@ def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -
 
     `few`: the profile will show hardly more than chance.
     """
+    import shlex  # no program waits for it
+
     what = f"on {count(lines, 'line')}" if lines else "of load alone"
-    return f"{count(experiments, 'experiment')} {what} in {profile}; see them with: coz report {profile}" + (
+    command = f"coz report {shlex.quote(profile)}"
+    return f"{count(experiments, 'experiment')} {what} in {profile}; see them with: {command}" + (
         "   (they are few: run longer, or again, which adds to the profile)" if few else ""
     )
 
@@ -146,6 +149,15 @@ def series_fruitless(runs: int, spent: float, visits: int) -> Problem:
 def with_doctor(problem: Problem, program: str) -> Problem:
     """After a run that came to nothing."""
     return Problem(problem.text, f"{problem.hint} Also: coz doctor {program}".strip())
+
+
+def series_without_profile(profile: str, reason: str) -> Problem:
+    """Between two runs."""
+    return Problem(
+        f"the program is not run again, since {profile} cannot be read any more ({reason}): perhaps the "
+        "program has removed it.",
+        "name a profile elsewhere: -o FILE.",
+    )
 
 
 def profile_incomplete(profile: str, reason: str) -> str:

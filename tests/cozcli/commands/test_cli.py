@@ -13,6 +13,8 @@ import pytest
 from in_fork import coz
 from synthetic import Line, Model, to_bytes
 
+from cozcli.messages import duration, significant
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -259,3 +261,53 @@ def test_a_threshold_beyond_the_curves_is_no_silent_pass(profile: Path) -> None:
     assert "coz: warning: the threshold 'a.c:1 > 10% at 75%' is not checked: no such speedup" in done.stderr
     within = coz("report", "--fail-if", "a.c:1 > 90% at 50%", cwd=profile)
     assert (within.returncode, within.stderr) == (0, "")
+
+
+def test_a_full_disk_is_an_error_of_its_own(profile: Path) -> None:
+    """Status 1 would say that a threshold was exceeded."""
+    command = [sys.executable, "-m", "cozcli", "report", "--json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, cwd=profile, stdout=full, stderr=subprocess.PIPE, text=True, env=in_tree(), check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("coz: error: standard output cannot be written (No space left")
+
+
+def test_a_gate_holds_though_nobody_reads_on(profile: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "cozcli", "report", "--json", "--fail-if", "a.c:1 > 1%"]
+    done = subprocess.run(
+        command, cwd=profile, stdout=writer, stderr=subprocess.PIPE, env=in_tree(), check=False
+    )
+    os.close(writer)
+    assert done.returncode == 1, done.stderr
+
+
+def in_tree() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_stray_words_before_the_program_are_refused(tmp_path: Path) -> None:
+    done = coz("run", "--fixed-line", "a.c:1", "a.c:2", "---", "/bin/true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "unrecognized arguments: a.c:2" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--warmup", "--stop-after"])
+def test_a_whole_run_has_no_parts(tmp_path: Path, option: str) -> None:
+    done = coz("run", "--end-to-end", option, "5s", "---", "/bin/true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{option} profiles a part of the run" in done.stderr
+
+
+def test_numbers_have_no_exponents() -> None:
+    assert [duration(time) for time in (12, 999.7, 1.2e6, 999.6e6, 1234e9)] == [
+        "12 ns",
+        "1 µs",
+        "1.2 ms",
+        "1 s",
+        "1,230 s",
+    ]
+    assert [significant(value, 4) for value in (12345, 0.012345, 5, 0)] == ["12,340", "0.01235", "5", "0"]

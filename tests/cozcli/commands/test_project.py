@@ -109,3 +109,21 @@ def test_a_bad_regular_expression_is_refused_at_once(project: Path) -> None:
         parse(["run"])
     (project / "coz.toml").write_text("[run]\nsource-scope = 're:/src/'\nsource-exclude = 're:/gen/'\n")
     assert parse(["run"]).source_scope == ["re:/src/", "!re:/gen/"]
+
+
+def test_a_percent_sign_in_the_name_of_the_folder_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "feature%2Fx"
+    folder.mkdir()
+    (folder / "coz.toml").write_text('[run]\noutput = "a.%p"\n')
+    monkeypatch.chdir(folder)
+    assert parse(["run"]).output == str(tmp_path / "feature%%2Fx" / "a.%p")
+
+
+def test_a_folder_that_is_gone_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert parse(["run"]).config is None

@@ -110,3 +110,12 @@ def test_a_browser_that_does_not_start_is_no_failure(folder: Path) -> None:
     assert done.returncode == 0
     assert "no browser could be started" in done.stderr
     assert (folder / "profile.html").exists()
+
+
+def test_what_leads_in_one_profile_is_shown_of_both(folder: Path) -> None:
+    lines = [Line(f"{folder}/a.c:12", lambda s: 0.4 * s), Line(f"{folder}/a.c:7", lambda s: 0.1 * s)]
+    (folder / "after.coz").write_bytes(to_bytes(Model(lines).records(40)))
+    assert view(folder, "--compare", "after.coz", "--top", "1").returncode == 0
+    first, second = data_of(folder / "profile.html")["profiles"]
+    names = [{result["location"] for result in profile["results"]} for profile in (first, second)]
+    assert names == 2 * [{f"{folder}/a.c:7", f"{folder}/a.c:12"}]
