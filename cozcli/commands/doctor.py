@@ -74,14 +74,15 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _render(findings: Sequence[Finding], with_program: bool) -> str:
-    terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    terminal = sys.stdout.isatty()
+    colours = terminal and not os.environ.get("NO_COLOR")
     width = min(shutil.get_terminal_size().columns, 120) if terminal else _PLAIN_WIDTH
     lines = []
     for finding in findings:
         level = f"{finding.level:8}"
         text = printable(f"{finding.subject}: {finding.text}")
         first, *others = textwrap.wrap(text, width - 9, break_long_words=False, break_on_hyphens=False)
-        lines.append((f"{_COLOURS[finding.level]}{level}\x1b[0m" if terminal else level) + f" {first}")
+        lines.append((f"{_COLOURS[finding.level]}{level}\x1b[0m" if colours else level) + f" {first}")
         lines += [f"{'':9}{line}" for line in others]
         if finding.remedy:
             remedy = textwrap.wrap(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -50,7 +49,7 @@ def execute(options: argparse.Namespace) -> int:
     # Behind the dashes stands a command line, as for `coz run`; before them only the program.
     if not words or len(options.words) > 1:
         raise CozError(messages.lines_of_what(options.words))
-    terminal = _terminal_width() if not options.json else None
+    terminal = shared.terminal_width() if not options.json else None
     if terminal is not None:
         shared.require_packages("rich")
     scope = Scope(options.source_scope, options.binary_scope, options.granularity)
@@ -99,10 +98,6 @@ def _print_json(locations: Iterable[Location], granularity: str) -> None:
         _write(separator + json.dumps({"location": location, "function": function}))
         separator = ",\n"
     _write("\n]}\n")
-
-
-def _terminal_width() -> int | None:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _write(text: str) -> None:

@@ -172,8 +172,8 @@ def print_warnings(warnings: Iterable[Problem]) -> None:
 
 
 def terminal_width() -> int | None:
-    """Columns of standard output's terminal; None if it is none, or colours are not wanted."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    """Columns of standard output's terminal; None if it is none."""
+    if not sys.stdout.isatty():
         return None
     import shutil  # which `coz run` need not wait for
 

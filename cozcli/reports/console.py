@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -12,14 +14,21 @@ from rich.table import Table
 UNLIMITED = 100_000
 
 
+def color_system() -> Literal["standard"] | None:
+    """Of a terminal: none where it cannot show colours, or nobody wants them."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "") in ("", "dumb", "unknown")
+    return None if is_plain else "standard"
+
+
 def console_for(width: int | None) -> Console:
     """Keeps what is printed on it, for `printed`. `width`: the terminal's, or None for a pipe or file."""
     terminal = width is not None
     return Console(
         file=io.StringIO(),
         width=width or UNLIMITED,
+        height=25,  # without it, rich takes a simple terminal for one of 80 columns
         force_terminal=terminal,
-        color_system="standard" if terminal else None,
+        color_system=color_system() if terminal else None,
         highlight=False,
         legacy_windows=False,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from cozcli.messages import count, printable
 from cozcli.reports.base import common_directory, short_function
+from cozcli.reports.console import color_system
 
 #: Of the terminal's columns, those that functions' names may take.
 NAMES = 0.5
@@ -32,8 +32,9 @@ def print_list(
     console = Console(
         file=stream or sys.stdout,
         width=width,
+        height=25,  # without it, rich takes a simple terminal for one of 80 columns
         force_terminal=True,
-        color_system=None if os.environ.get("NO_COLOR") else "standard",
+        color_system=color_system(),
         highlight=False,
         legacy_windows=False,
     )

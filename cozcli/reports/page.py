@@ -23,7 +23,7 @@ from cozcli.reports.json_report import JsonReport
 from cozcli.reports.locks import name_of, waits_of
 from cozcli.reports.marks import explanations, marks_of
 from cozcli.reports.reading import caveat_of, experiments_in_words, explain, reading_of
-from cozcli.reports.summary import ending, quoted_at
+from cozcli.reports.summary import ending, telling
 from cozcli.reports.tails import label_of
 
 FORMAT, VERSION = "coz-page", 5
@@ -33,8 +33,6 @@ LARGE = 1_000_000
 FIT_STEP = 4
 #: Decimals of effects: a hundredth of a per cent.
 DECIMALS = 4
-#: The speedup that the page's sentences speak of.
-TYPICAL = 0.25
 #: Of a result, what JSON has and the page does not show.
 NOT_SHOWN = (
     *("notes", "slope_adjusted_low", "slope_adjusted_high"),
@@ -103,7 +101,7 @@ def _profile(profile: PageProfile) -> dict[str, Any]:
 def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
     fit = document["fit"]
     chosen = range(0, len(fit["speedup"]), FIT_STEP)
-    told = quoted_at(result, min(TYPICAL, fit["speedup"][-1]))
+    told = telling(result, outline(result)) if result.curve else None
     return {
         **{name: value for name, value in document.items() if name not in NOT_SHOWN},
         "marks": marks_of(result),

@@ -84,7 +84,7 @@ def _why_none(results: Sequence[LineResult]) -> str:
 def sentence(result: LineResult, location: str, point: str) -> str:
     """What making this line faster would do, at the speedup where its curve turns, and what follows."""
     shape = outline(result)
-    found = _telling(result, shape)
+    found = telling(result, shape)
     name = short_function(result.function)
     where = f"{location} ({name})" if name and not location.endswith((name, result.function)) else location
     change = "faster"
@@ -144,7 +144,8 @@ def quoted_at(result: LineResult, speedup: float) -> Effect | None:
     return effect_at(result, speedup)
 
 
-def _telling(result: LineResult, shape: Outline) -> Effect:
+def telling(result: LineResult, shape: Outline) -> Effect:
+    """What a sentence quotes: where the curve turns, else the first speedup with a certain effect."""
     if shape.shape is not Shape.OPEN:
         return _measured(shape.since)
     if result.contention and not result.significant:
