@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import gc
 import os
@@ -181,9 +182,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_error(problem: Problem) -> None:
-    print(f"coz: error: {printable(problem.text)}", file=sys.stderr)
-    if problem.hint:
-        print(f"coz: hint: {printable(problem.hint)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody reads it; the status says it, too
+        print(f"coz: error: {printable(problem.text)}", file=sys.stderr)
+        if problem.hint:
+            print(f"coz: hint: {printable(problem.hint)}", file=sys.stderr)
 
 
 def _leave_output() -> None:

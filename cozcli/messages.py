@@ -48,6 +48,8 @@ def duration(nanoseconds: float) -> str:
 
 def significant(value: float, digits: int) -> str:
     """`12,350`, `0.0123`: rounded to so many digits, and never with an exponent."""
+    if not math.isfinite(value):
+        return str(value)
     places = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
     text = f"{round(value, places):,.{max(places, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -80,12 +80,13 @@ def test_a_tool_of_the_program_is_asked(coz, build):
 
 @pytest.mark.measured
 @pytest.mark.parametrize("program", ["openmp_rounds", "openmp_tasks"])
-def test_threads_wait_through_the_delays(coz, openmp, request, program):
+@pytest.mark.parametrize("llvm", [False, True])
+def test_threads_wait_through_the_delays(coz, build, request, program, llvm):
     """Rounds are shorter than a period, so that threads that spin would pay in another round: 3 %, not 15."""
     source = f"benchmarks/programs/{program}.cpp"
     lines = (request.config.rootpath / source).read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "LINE serial" in text)
     options = ("--fixed-line", f"{program}.cpp:{line}", "--fixed-speedup", 50)
-    coz.run([openmp(source), "--seconds", 6], *options, timeout=120)
+    coz.run([build(source, "-fopenmp", llvm=llvm), "--seconds", 6], *options, timeout=120)
     (result,) = json.loads(coz("report", "--json", coz.profile).out)["results"]
     assert next(p["effect"] for p in result["curve"] if p["speedup"] == 0.5) == pytest.approx(0.14, abs=0.05)

@@ -77,7 +77,11 @@ export class List {
   /** For the printer: the first rows, all of them in the document. */
   drawForPrint(): void {
     this.rows.style.height = "auto";
-    this.rows.replaceChildren(...this.entries.slice(0, PRINTED).map((entry, i) => this.row(entry, i)));
+    const left = this.entries.length - PRINTED;
+    this.rows.replaceChildren(
+      ...this.entries.slice(0, PRINTED).map((entry, i) => this.row(entry, i)),
+      ...(left > 0 ? [h("div", { class: "minor" }, `and ${String(left)} more that are not printed`)] : []),
+    );
     this.drawn = "";
   }
 

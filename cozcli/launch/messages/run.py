@@ -148,7 +148,9 @@ def series_fruitless(runs: int, spent: float, visits: int) -> Problem:
 
 def with_doctor(problem: Problem, program: str) -> Problem:
     """After a run that came to nothing."""
-    return Problem(problem.text, f"{problem.hint} Also: coz doctor {program}".strip())
+    import shlex  # no program waits for it
+
+    return Problem(problem.text, f"{problem.hint} Also: coz doctor {shlex.quote(program)}".strip())
 
 
 def series_without_profile(profile: str, reason: str) -> Problem:
