@@ -136,11 +136,11 @@ bool SampleSource::takes_own(ThreadState& thread) noexcept {
     return false;
   }
   FirstSamples& samples = thread.first_samples;
-  const bool is_sample =
-      samples.is_steady() || samples.raised_at(thread_cpu_time(tid_of(thread)), period_);
+  const Nanoseconds used = thread_cpu_time(tid_of(thread));
+  const bool is_sample = samples.is_steady() || samples.raised_at(used, period_);
   if (samples.is_steady()) {
-    samples.raised(random_of(thread), period_);
-    thread.kernel.expect_next_after(samples.event_period());
+    samples.raised(used, random_of(thread), period_);
+    thread.kernel.expect_next(samples.due(), samples.event_period());
   }
   set_event_period(thread.event, samples.event_period());
   return is_sample;

@@ -38,11 +38,17 @@ class FirstSamples {
   // True once everything that the event raises is a sample: then call raised(), else raised_at().
   bool is_steady() const noexcept { return is_steady_; }
   // `random` is any number.
-  void raised(std::uint64_t random, Nanoseconds period) noexcept {
+  void raised(Nanoseconds processor_time, std::uint64_t random, Nanoseconds period) noexcept {
     ignored_ = 0;
-    event_period_ = period / 2 + static_cast<Nanoseconds>(
-                                     (random >> 32) * static_cast<std::uint64_t>(period) >> 32);
+    // It was raised when it was due, unless others were dropped before.
+    const Nanoseconds late = processor_time - due_;
+    if (late < 0 || late > period / 4) due_ = processor_time;
+    const auto length = static_cast<std::uint64_t>(period);
+    due_ += period / 2 + static_cast<Nanoseconds>((random >> 32) * length >> 32);
+    event_period_ = std::max(due_ - processor_time, kMinPeriod);
   }
+  // When the next sample is due.
+  Nanoseconds due() const noexcept { return due_; }
 
   // False if this is no sample: the one that was due fell in kernel mode, or has been taken. Sets
   // event_period().
@@ -51,6 +57,7 @@ class FirstSamples {
     if (event_period_ == period) {
       if (late < -period / 2) return false;
       is_steady_ = true;
+      due_ = processor_time;
       return true;
     }
     const bool is_sample = !is_again(late);

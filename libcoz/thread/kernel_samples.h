@@ -36,24 +36,37 @@ class KernelSamples {
   // The thread begins to be sampled, having used that much processor time.
   void start_at(Nanoseconds processor_time, Nanoseconds period) noexcept {
     next_ = processor_time + period;
+    event_period_ = 0;
     not_before_ = 0;
   }
 
-  // The sample that is being taken is followed by one after so long, not after a period.
-  void expect_next_after(Nanoseconds time) noexcept { next_after_ = time; }
+  // The sample that is being taken is followed by one at that processor time, and from then on, as
+  // long as they are dropped, by others so far apart.
+  void expect_next(Nanoseconds processor_time, Nanoseconds event_period) noexcept {
+    expected_ = processor_time;
+    expected_period_ = event_period;
+  }
 
   // A sample at that processor time: returns how many were dropped since the last.
   Nanoseconds at_sample(Nanoseconds processor_time, Nanoseconds period) noexcept {
+    const Nanoseconds apart = event_period_ != 0 ? event_period_ : period;
     const Nanoseconds missed =
-        std::max<Nanoseconds>(0, (processor_time - next_ + period / 2) / period);
-    next_ += missed * period;
+        std::max<Nanoseconds>(0, (processor_time - next_ + apart / 2) / apart);
+    const Nanoseconds samples = samples_of(missed, period);
+    next_ += missed * apart;
+    not_before_ = 0;
+    if (expected_ != 0) {
+      next_ = std::exchange(expected_, 0);
+      event_period_ = expected_period_;
+      repeats_ = false;
+      return samples;
+    }
     // Periods are exact, while samples come more or less late: the earliest ones show when a period
     // ended. The clocks may drift apart, so in the other direction the estimate follows slowly.
     const Nanoseconds late = processor_time - next_;
     next_ += late < 0 || late > period / 2 ? late : late / kSlowly;
-    next_ += next_after_ != 0 ? std::exchange(next_after_, 0) : period;
-    not_before_ = 0;
-    return std::min(missed, kMaxAtOnce);
+    next_ += period;
+    return samples;
   }
 
   // True if the period may have ended by now: then call at_return().
@@ -63,25 +76,41 @@ class KernelSamples {
   // left to at_sample().
   Nanoseconds at_return(Nanoseconds start, Nanoseconds now, Nanoseconds processor_time,
                         Nanoseconds period) noexcept {
+    const Nanoseconds apart = event_period_ != 0 ? event_period_ : period;
     Nanoseconds in_call = 0;
     if (processor_time >= next_) {
-      const Nanoseconds ended = (processor_time - next_) / period + 1;
+      const Nanoseconds ended = (processor_time - next_) / apart + 1;
       // How long ago the last period ended, in processor time; the call took at most as much.
-      const Nanoseconds ago = (processor_time - next_) % period;
+      const Nanoseconds ago = (processor_time - next_) % apart;
       const Nanoseconds call = now - start;
       const Nanoseconds reach = call + kTolerance;
-      if (reach >= ago) in_call = std::min((reach - ago) / period + 1, ended);
-      next_ += in_call * period;
+      if (reach >= ago) in_call = std::min((reach - ago) / apart + 1, ended);
+      next_ += in_call * apart;
     }
     not_before_ = now + std::max<Nanoseconds>(next_ - processor_time, 0);
-    return std::min(in_call, kMaxAtOnce);
+    return samples_of(in_call, period);
   }
 
  private:
   static constexpr Nanoseconds kSlowly = 64;
 
-  Nanoseconds next_ = 0;        // processor time at which the period ends
-  Nanoseconds next_after_ = 0;  // 0: after a period
+  // Of so many ends of the event's period: the first stands for a sample, as it was drawn at random
+  // when it comes, the ones that repeat it for as much of one as they are long.
+  Nanoseconds samples_of(Nanoseconds ends, Nanoseconds period) noexcept {
+    if (ends == 0 || event_period_ == 0) return std::min(ends, kMaxAtOnce);
+    const bool repeated = std::exchange(repeats_, true);
+    carried_ += (repeated ? 0 : period) + (ends - (repeated ? 0 : 1)) * event_period_;
+    const Nanoseconds samples = carried_ / period;
+    carried_ %= period;
+    return std::min(samples, kMaxAtOnce);
+  }
+
+  Nanoseconds next_ = 0;          // processor time at which the period ends
+  Nanoseconds event_period_ = 0;  // of what is dropped then; 0: the period
+  bool repeats_ = false;          // such a period has ended already
+  Nanoseconds carried_ = 0;       // time of dropped samples that is not a whole period yet
+  Nanoseconds expected_ = 0;      // expect_next(); 0: not called
+  Nanoseconds expected_period_ = 0;
   Nanoseconds not_before_ = 0;  // wall clock: the period cannot end before
 };
 

@@ -96,13 +96,20 @@ TEST_CASE("a signal that was blocked for long is not all kernel time") {
   CHECK(samples.at_sample(coz::kSecond + kPeriod, kPeriod) == 0);
 }
 
-TEST_CASE("the next period may be announced to be of another length") {
+TEST_CASE("where periods are random, the next is announced") {
   KernelSamples samples = begun();
-  samples.expect_next_after(600 * kMicrosecond);
+  samples.expect_next(1600 * kMicrosecond, 600 * kMicrosecond);
   CHECK(samples.at_sample(kMillisecond, kPeriod) == 0);
-  // It ends at 1.6 ms, the one after it a whole period later.
   CHECK(samples.at_return(1500 * kMicrosecond, 1700 * kMicrosecond, 1700 * kMicrosecond, kPeriod) ==
         1);
-  CHECK(samples.at_return(1800 * kMicrosecond, 2500 * kMicrosecond, 2500 * kMicrosecond, kPeriod) ==
+  CHECK(samples.at_return(1800 * kMicrosecond, 2100 * kMicrosecond, 2100 * kMicrosecond, kPeriod) ==
         0);
+}
+
+TEST_CASE("dropped samples that repeat a random period stand for as much time as they are apart") {
+  KernelSamples samples = begun();
+  samples.expect_next(1500 * kMicrosecond, 500 * kMicrosecond);
+  CHECK(samples.at_sample(kMillisecond, kPeriod) == 0);
+  // At 1.5 ms, and then every half a millisecond until 11.5.
+  CHECK(samples.at_return(kMillisecond, 11700 * kMicrosecond, 11700 * kMicrosecond, kPeriod) == 11);
 }
