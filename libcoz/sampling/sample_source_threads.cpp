@@ -80,7 +80,7 @@ bool SampleSource::open_event_for(ThreadState& thread, Age age) noexcept {
   const Nanoseconds first = age == Age::kOld ? period_ : event_period(phase);
   const long event = open_signal_event(first, signal(), tid_of(thread));
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  thread.first_samples.begin(used, phase, first);
+  thread.sample_times.begin(used, phase, first);
   thread.kernel.start_at(used, phase);
   thread.event = static_cast<int>(event);
   return event >= 0;
@@ -97,7 +97,7 @@ bool SampleSource::open_own_event(ThreadState& thread, Nanoseconds phase) noexce
     return false;
   }
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  thread.first_samples.begin(used, phase, first);
+  thread.sample_times.begin(used, phase, first);
   thread.kernel.start_at(used, phase);
   thread.events = &own_events_;
   thread.event = static_cast<int>(event);
@@ -135,7 +135,7 @@ bool SampleSource::takes_own(ThreadState& thread) noexcept {
     thread.event_is_stopped = true;
     return false;
   }
-  FirstSamples& samples = thread.first_samples;
+  SampleTimes& samples = thread.sample_times;
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
   const bool is_sample = samples.is_steady() || samples.raised_at(used, period_);
   if (samples.is_steady()) {
@@ -150,7 +150,7 @@ bool SampleSource::takes_own(ThreadState& thread) noexcept {
 // stopped in a pause goes on.
 int SampleSource::takes_from_process(ThreadState& thread) noexcept {
   if (thread.event >= 0 && !thread.event_is_stopped) {
-    if (!thread.first_samples.is_lost()) return 0;
+    if (!thread.sample_times.is_lost()) return 0;
     stop_thread(thread);
   }
   if (pauses_.is_paused()) return 0;
@@ -213,7 +213,7 @@ Nanoseconds SampleSource::draw_phase() noexcept {
 }
 
 Nanoseconds SampleSource::event_period(Nanoseconds phase) const noexcept {
-  return std::max(phase - lateness_.load(std::memory_order_relaxed), FirstSamples::kMinPeriod);
+  return std::max(phase - lateness_.load(std::memory_order_relaxed), SampleTimes::kMinPeriod);
 }
 
 FirstInterrupt SampleSource::measure_interrupt_in(ThreadState& thread) const noexcept {

@@ -12,8 +12,8 @@
 #include "delay/delay_state.h"
 #include "load/amplification.h"
 #include "target/open_regions.h"
-#include "thread/first_samples.h"
 #include "thread/kernel_samples.h"
+#include "thread/sample_times.h"
 #include "thread/tick_account.h"
 #include "thread/young_timer.h"
 
@@ -27,7 +27,7 @@ struct alignas(64) ThreadState {
   ArrivalClock arrivals;
   OpenRegions regions;
   KernelSamples kernel;
-  FirstSamples first_samples;
+  SampleTimes sample_times;
   YoungTimer young_timer;
   std::uint32_t pauses_seen = 0;   // sampling/sampling_pauses.h
   std::uint32_t regions_seen = 0;  // OpenRegions::changes() at the last sample
@@ -72,7 +72,7 @@ struct alignas(64) ThreadState {
     timer = kNone;
     events = nullptr;
     separator = kNone;
-    first_samples.reset();
+    sample_times.reset();
     ticks.end();
   }
 };

@@ -69,7 +69,7 @@ def test_what_is_missing_is_said_before_the_start(coz, build):
     run = coz.run(program, "--joint", env=rank(0) | {"OMPI_COMM_WORLD_LOCAL_SIZE": "1"})
     assert (run.status, run.out) == (2, "")
     assert "only 1 of the job's 2 ranks run on this machine" in run.err
-    for options in (("--tree",), ("--granularity", "callpath"), ("--waits", "sites"), ("--repeat", "2")):
+    for options in (("--tree",), ("--granularity", "callpath"), ("--waits",), ("--repeat", "2")):
         run = coz.run(program, "--joint", *options, env=rank(0))
         assert (run.status, run.out) == (2, ""), run.err
         assert f"--joint and {' '.join(options[:1])}" in run.err

@@ -85,7 +85,7 @@ def test_end_of_profiling_is_handed_on(start: Start) -> None:
     assert out == "1500000000\n"
     status, _, error = finish(start("exit", "0", options=(*options, "--end-to-end")))
     assert status != 0
-    assert "--end-to-end makes its whole run one experiment" in error
+    assert "--end-to-end makes the whole run one experiment" in error
 
 
 def test_warmup_is_handed_on(start: Start) -> None:

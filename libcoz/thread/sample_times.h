@@ -8,8 +8,8 @@
 //
 // One thread owns it, and uses it in its signal handler, or before it has samples. Times are the
 // thread's processor time, and handed in.
-#ifndef LIBCOZ_THREAD_FIRST_SAMPLES_H
-#define LIBCOZ_THREAD_FIRST_SAMPLES_H
+#ifndef LIBCOZ_THREAD_SAMPLE_TIMES_H
+#define LIBCOZ_THREAD_SAMPLE_TIMES_H
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace coz {
 
-class FirstSamples {
+class SampleTimes {
  public:
   // No event has a shorter period: it would be raised again before the handler can change it.
   static constexpr Nanoseconds kMinPeriod = 20 * kMicrosecond;
@@ -91,4 +91,4 @@ class FirstSamples {
 
 }  // namespace coz
 
-#endif  // LIBCOZ_THREAD_FIRST_SAMPLES_H
+#endif  // LIBCOZ_THREAD_SAMPLE_TIMES_H

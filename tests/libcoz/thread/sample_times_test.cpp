@@ -1,12 +1,12 @@
-#include "thread/first_samples.h"
+#include "thread/sample_times.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-using coz::FirstSamples;
 using coz::kMicrosecond;
 using coz::kMillisecond;
 using coz::Nanoseconds;
+using coz::SampleTimes;
 
 namespace {
 
@@ -15,8 +15,8 @@ constexpr Nanoseconds kStart = 30 * kMicrosecond;
 constexpr Nanoseconds kLate = 15 * kMicrosecond;
 
 // A thread whose first sample is due after `phase`, and whose event is raised without delay.
-FirstSamples begun(Nanoseconds phase) {
-  FirstSamples samples;
+SampleTimes begun(Nanoseconds phase) {
+  SampleTimes samples;
   samples.begin(kStart, phase, phase);
   return samples;
 }
@@ -24,7 +24,7 @@ FirstSamples begun(Nanoseconds phase) {
 }  // namespace
 
 TEST_CASE("after the first sample the event gets the whole period") {
-  FirstSamples samples = begun(300 * kMicrosecond);
+  SampleTimes samples = begun(300 * kMicrosecond);
   CHECK_FALSE(samples.is_steady());
   CHECK(samples.raised_at(kStart + 300 * kMicrosecond + kLate, kPeriod));
   CHECK(samples.event_period() == kPeriod);
@@ -33,7 +33,7 @@ TEST_CASE("after the first sample the event gets the whole period") {
 }
 
 TEST_CASE("a first sample that fell in kernel mode is not taken where the event is raised next") {
-  FirstSamples samples = begun(300 * kMicrosecond);
+  SampleTimes samples = begun(300 * kMicrosecond);
   CHECK_FALSE(samples.raised_at(kStart + 600 * kMicrosecond + kLate, kPeriod));
   // The next one is due a period after the first.
   CHECK(samples.event_period() == 700 * kMicrosecond - kLate);
@@ -42,14 +42,14 @@ TEST_CASE("a first sample that fell in kernel mode is not taken where the event 
 }
 
 TEST_CASE("a sample that comes late because the processor was away is one") {
-  FirstSamples samples = begun(300 * kMicrosecond);
+  SampleTimes samples = begun(300 * kMicrosecond);
   CHECK(samples.raised_at(kStart + 1100 * kMicrosecond, kPeriod));
   CHECK(samples.event_period() == kPeriod);
 }
 
 TEST_CASE("a first sample after next to no time comes once") {
-  FirstSamples samples = begun(FirstSamples::kMinPeriod);
-  const Nanoseconds raised = kStart + FirstSamples::kMinPeriod + kLate;
+  SampleTimes samples = begun(SampleTimes::kMinPeriod);
+  const Nanoseconds raised = kStart + SampleTimes::kMinPeriod + kLate;
   CHECK(samples.raised_at(raised, kPeriod));
   // Raised again before the handler had set the period.
   CHECK_FALSE(samples.raised_at(raised + kLate, kPeriod));
@@ -57,7 +57,7 @@ TEST_CASE("a first sample after next to no time comes once") {
 }
 
 TEST_CASE("later samples come at random, a period apart on average") {
-  FirstSamples samples = begun(400 * kMicrosecond);
+  SampleTimes samples = begun(400 * kMicrosecond);
   CHECK(samples.raised_at(kStart + 400 * kMicrosecond, kPeriod));
   CHECK(samples.raised_at(kStart + 1400 * kMicrosecond, kPeriod));
   REQUIRE(samples.is_steady());
@@ -76,7 +76,7 @@ TEST_CASE("later samples come at random, a period apart on average") {
 }
 
 TEST_CASE("an event that the program has closed is not waited for for ever") {
-  FirstSamples samples = begun(400 * kMicrosecond);
+  SampleTimes samples = begun(400 * kMicrosecond);
   CHECK_FALSE(samples.is_lost());
   samples.raised(kStart, 0, kPeriod);
   for (int i = 0; i < 3; ++i) CHECK_FALSE(samples.is_lost());
