@@ -154,7 +154,7 @@ def _words(path: Path, key: str, value: object, action: argparse.Action) -> Iter
         text = str(one)
         if action.metavar in _FILES:
             folder = str(path.parent)
-            # In the name of a profile a % begins a placeholder; in that of its folder it is one.
+            # A % begins a placeholder in the name that the user wrote, but not in the folder's path.
             text = os.path.join(folder.replace("%", "%%") if action.dest == "output" else folder, text)
         yield f"--{key}={text}"
 

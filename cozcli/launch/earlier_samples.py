@@ -60,7 +60,7 @@ class EarlierSamples:
             for (kind, name), samples in self._samples.most_common(MAX_TARGETS)
             if samples >= least and not {"\t", "\n"} & set(name)
         ]
-        room = MAX_VALUE - 100
+        rows = [f"{self._time}\t{self._experiments}", *rows]
         sizes = itertools.accumulate(len(os.fsencode(row)) + 1 for row in rows)
-        kept = [row for row, size in zip(rows, sizes, strict=True) if size <= room]
-        return {"COZ_EARLIER_SAMPLES": "\n".join([f"{self._time}\t{self._experiments}", *kept])}
+        kept = [row for row, size in zip(rows, sizes, strict=True) if size <= MAX_VALUE]
+        return {"COZ_EARLIER_SAMPLES": "\n".join(kept)}

@@ -31,8 +31,8 @@ constexpr int kInitialTask = 1, kExplicitTask = 4;
 
 // What the library keeps for us with each region and each task. In a region: what releases its
 // shares. In a task until it begins: the address of the call that created it, in the upper bits,
-// and kCreated; then what it interrupts, an even number, and kBegun. 0 in implicit tasks, of which
-// LLVM 14 does not stand anything else.
+// and kCreated; then what it interrupts, an even number, and kBegun. Implicit tasks keep 0: with
+// anything else LLVM 14 aborts at a taskwait with dependences.
 struct Data {
   std::uintptr_t value;
 };
@@ -52,7 +52,7 @@ struct StartedTool {
   Data data;
 };
 
-// How many regions the thread has begun, of which it is in.
+// How many of the regions that the thread has begun have not ended.
 thread_local constinit int depth __attribute__((tls_model("initial-exec"))) = 0;
 
 std::uintptr_t meeting_of(std::uintptr_t begun) noexcept { return begun ^ 0xd1310ba698dfb5acU; }

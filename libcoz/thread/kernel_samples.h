@@ -1,7 +1,8 @@
 // Samples that fell in the kernel.
 //
 // perf drops a sample that finds the thread in kernel mode, since without privileges it may sample
-// user mode only. But its periods of processor time go on. So if a period ended during a call into
+// user mode only. But its periods of processor time go on, each as long as announced
+// (expect_next) or else as the sampling period. So if a period ended during a call into
 // the kernel, there was a sample in that call. To read the processor time takes a call as well; but
 // it cannot have grown by more than the wall clock has, so that for most calls a look at the wall
 // clock is enough.
@@ -33,11 +34,13 @@ class KernelSamples {
   // How long after a call a period that ended in it may seem to have ended.
   static constexpr Nanoseconds kTolerance = 50 * kMicrosecond;
 
-  // The thread begins to be sampled, having used that much processor time.
+  // The thread begins to be sampled, or does so again, having used that much processor time.
   void start_at(Nanoseconds processor_time, Nanoseconds period) noexcept {
-    next_ = processor_time + period;
-    event_period_ = 0;
-    not_before_ = 0;
+    const bool is_known = expected_ != 0;
+    next_ = is_known ? std::exchange(expected_, 0) : processor_time + period;
+    event_period_ = is_known ? expected_period_ : 0;
+    repeats_ = false;
+    carried_ = not_before_ = 0;
   }
 
   // The sample that is being taken is followed by one at that processor time, and from then on, as

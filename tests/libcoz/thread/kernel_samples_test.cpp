@@ -106,6 +106,18 @@ TEST_CASE("where periods are random, the next is announced") {
         0);
 }
 
+TEST_CASE("what was announced holds where counting begins anew") {
+  KernelSamples samples = begun();
+  samples.expect_next(1600 * kMicrosecond, 600 * kMicrosecond);
+  samples.start_at(kMillisecond, kPeriod);
+  CHECK(samples.at_return(1500 * kMicrosecond, 1700 * kMicrosecond, 1700 * kMicrosecond, kPeriod) ==
+        1);
+  // Nothing of it is left for a thread that comes later.
+  samples.start_at(0, kPeriod);
+  CHECK(samples.at_sample(kMillisecond, kPeriod) == 0);
+  CHECK(samples.at_sample(2 * kMillisecond, kPeriod) == 0);
+}
+
 TEST_CASE("dropped samples that repeat a random period stand for as much time as they are apart") {
   KernelSamples samples = begun();
   samples.expect_next(1500 * kMicrosecond, 500 * kMicrosecond);
