@@ -5,7 +5,7 @@ and no period can be shorter than w_i / n_i. With T the period of baselines:
 
     effect  ≤  1 − max_i w_i / (n_i · T)
 
-Only stages count whose w_i is known from waits at queues (correct/queue_flow.py): others may have nothing to
+Only stages count whose w_i is known from waits at queues (correct/stage_flows.py): others may have nothing to
 do with the visits.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from cozcli.analysis.correct.queue_flow import work_for_visits
+from cozcli.analysis.correct.stage_flows import work_for_visits
 from cozcli.analysis.input.flows import RunFlows, Stretch, flows_by_run
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.windows import Window

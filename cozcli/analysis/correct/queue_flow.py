@@ -4,10 +4,9 @@ Behind a long queue, a stage that becomes faster lives on the queue's items unti
 is not one that lasts: once the queue is empty, it is the pace of the stage before. Windows are often shorter
 than that, and a queue of a thousand items can outlast the run.
 
-Each stage needs the same processor time w_i for an item, whatever is sped up. Stage v passes the progress
-point. With
+Stage v passes the progress point. With
 
-    F_i  =  (processor time of stage i) / w_i        items that pass stage i
+    F_i                                              items that pass stage i (stage_flows.py)
     C_i  =  F_i / (1 − share of time waited)         items that would, if it never waited
 
 a steady state has F_i = F_v for every stage, and a pace of min C_i, but for what short queues cost. So
@@ -15,10 +14,6 @@ windows at one target and speedup count by that stage's C_i, if it lags behind v
 waits tie it to v: work that moved to another stage makes a stage lag for good. If baselines of a target count
 by C_i, so do its other windows in which that stage is the slowest. If none lags, and many windows were not in
 steady state, all count as they are: to leave some out by what queues did would be to choose.
-
-w_i comes from the whole run: between two moments at which stage i waited for a stage with known w, or that
-one for stage i, both have passed as many items. The moments must be far apart; the start of the program, when
-queues are empty, is one of them.
 
 Where a stage has waited in the run, but never again after its start, nobody knows how its queue will end:
 such windows count as transient. Where no wait ever tied a stage to v, nothing is known of it, and nothing is
@@ -29,20 +24,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cozcli.analysis.correct.protocol import Context
-from cozcli.analysis.input.flows import Half, Pairs, RunFlows, Stretch, flows_by_run
+from cozcli.analysis.correct.stage_flows import StageFlow, stages_of
+from cozcli.analysis.input.flows import Half, RunFlows, flows_by_run
 from cozcli.analysis.input.series import Series
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats
 
 MAX_WAIT = 0.2  # a stage that waits for more of its time may not be the one that sets the pace
-#: Stages that need less than this share of the program's processor time are not looked at.
-MIN_WORK = 0.01
 MIN_HALVES = 3  # fewer halves prove no lag
 #: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
@@ -52,17 +46,12 @@ NEARLY_ALL_TIED, LAG_ERRORS = 0.97, 3.0
 MIN_TIED_HALVES = 8
 #: A lag decays if first halves of windows have more of it than second halves, by this share at least.
 MIN_DECAY = 0.2
-#: Less processor time than for so many items in a window says nothing of chance in its visits.
+#: Fewer items of stage v in a window say nothing of chance in its visits.
 MIN_ITEMS = 2
 #: The share of halves in which waits tie a stage to v that is enough to trust the pace.
 MIN_TIED = 0.5
 #: The share of windows at one target and speedup that may be transient or cut.
 MAX_UNSETTLED = 0.2
-#: w_i is known from waits at one queue that are so far apart, as a share of the run.
-MIN_SPAN = 0.2
-#: So many times the length of the stretch that holds a moment may be given up at an end of a run for a
-#: shorter one.
-MAX_SPENT = 5.0
 #: With so many windows in steady state at a speedup, those that were not are left out.
 MIN_STEADY = 4
 
@@ -141,51 +130,21 @@ def lasting_rates(runs: Iterable[RunFlows], point: str) -> dict[WindowKey, float
     return found
 
 
-def work_for_visits(stretches: Sequence[Stretch], point: str) -> dict[int, float]:
-    """w_i in ns for each visit, of the stages of which it is known."""
-    stages = _stages_at_work(stretches)
-    passing = _passing_stage(stretches, stages, point)
-    if passing is None:
-        return {}
-    flows = _flows_of_stages(stretches, stages, passing, point)
-    return {stage: flow.work for stage, flow in flows.items()}
-
-
-@dataclass(frozen=True)
-class StageFlow:
-    """How the items that pass a stage are counted: by its processor time; an item needs `work` ns of it."""
-
-    stage: int
-    work: float
-
-    def items(self, stretch: Stretch) -> float:
-        """F_i."""
-        return stretch.ran.get(self.stage, 0.0) / self.work
-
-    def sum(self, stretches: Iterable[Stretch]) -> float:
-        """F_i of several together."""
-        return sum(self.items(stretch) for stretch in stretches)
-
-
 def _of_run(run: RunFlows, point: str) -> dict[WindowKey, float]:
     stretches = [stretch for stretch in run.stretches if point in stretch.flow.visits]
     halves = [half for half in run.halves if point in half.flow.visits]
-    stages = _stages_at_work(stretches)
-    passing = _passing_stage(stretches, stages, point)
-    if passing is None:
+    stages = stages_of(stretches, point)
+    if stages is None:
         return {}
-    flows = _flows_of_stages(stretches, stages, passing, point)
-    if passing not in flows:
-        return {}
+    flows, passing = stages.flows, stages.passing
     by_speedup: defaultdict[tuple[str, float], list[Half]] = defaultdict(list)
     for half in halves:
         by_speedup[half.target, half.window.record.speedup].append(half)
-    apart = _stages_apart(stretches, stages, flows)
     found: dict[WindowKey, float] = {}
     few: list[Half] = []
     of_baselines: dict[str, int] = {}  # the stages that baselines of targets count by
     for (target, speedup), members in sorted(by_speedup.items()):  # a target's baselines first
-        if any(_share_tied(members, stage, passing) < MIN_TIED for stage in apart):
+        if any(_share_tied(members, stage, passing) < MIN_TIED for stage in stages.apart):
             found.update({(half.target, half.position): float("nan") for half in members})
             continue
         if len(members) < MIN_HALVES:
@@ -216,103 +175,10 @@ def _is_unsettled(halves: Sequence[Half]) -> bool:
     return bool(np.mean([r.is_transient or r.is_cut or r.settling < 0 for r in records]) > MAX_UNSETTLED)
 
 
-def _stages_at_work(stretches: Sequence[Stretch]) -> list[int]:
-    total: defaultdict[int, float] = defaultdict(float)
-    for stretch in stretches:
-        for stage, ran in stretch.ran.items():
-            total[stage] += ran
-    return [stage for stage, ran in sorted(total.items()) if ran > MIN_WORK * sum(total.values())]
-
-
-def _passing_stage(stretches: Sequence[Stretch], stages: Sequence[int], point: str) -> int | None:
-    """v: the stage whose processor time follows the visits best; None if there is only one stage."""
-    if len(stages) < 2 or not stretches:
-        return None
-    visits = np.array([stretch.visits(point) for stretch in stretches])
-    return min(
-        stages,
-        key=lambda stage: _scatter(np.array([stretch.ran.get(stage, 0.0) for stretch in stretches]), visits),
-    )
-
-
-def _scatter(values: Floats, visits: Floats) -> float:
-    """How far values are from being proportional to visits; without unit."""
-    if values.sum() <= 0 or visits.sum() <= 0:
-        return float("inf")
-    residuals = values / values.sum() - visits / visits.sum()
-    return float(residuals @ residuals)
-
-
-def _flows_of_stages(
-    stretches: Sequence[Stretch], stages: Sequence[int], passing: int, point: str
-) -> dict[int, StageFlow]:
-    """The flows of stage v, and of those with a queue between them and a stage whose flow is known."""
-    visits = sum(stretch.visits(point) for stretch in stretches)
-    ran = sum(stretch.ran.get(passing, 0.0) for stretch in stretches)
-    if not visits or not ran:
-        return {}
-    pairs = [stretch.pairs(stages) for stretch in stretches]
-    found = {passing: StageFlow(passing, ran / visits)}
-    reached = [passing]
-    for known in reached:
-        for stage in stages:
-            if stage in found:
-                continue
-            if flow := _flow_by(stretches, pairs, stage, known, found[known]):
-                found[stage] = flow
-                reached.append(stage)
-    return found
-
-
-def _flow_by(
-    stretches: Sequence[Stretch], pairs: Sequence[Pairs], stage: int, known: int, flow: StageFlow
-) -> StageFlow | None:
-    """Between two moments at which one waits for the other, both pass as many items. pairs: by stretch."""
-    at = [i for i, waits in enumerate(pairs) if (stage, known) in waits]
-    back = [i for i, waits in enumerate(pairs) if (known, stage) in waits]
-    spans = [_span(stretches, moments) for moments in (at, back) if moments]
-    length = sum(stretch.flow.duration for stretch in stretches)
-    if not spans or max(map(_duration, spans)) < MIN_SPAN * length:
-        return None
-    items = sum(flow.sum(span) for span in spans)
-    if items <= 0:
-        return None
-    ran = sum(stretch.ran.get(stage, 0.0) for span in spans for stretch in span)
-    return StageFlow(stage, ran / items) if ran > 0 else None
-
-
-def _span(stretches: Sequence[Stretch], at: Sequence[int]) -> Sequence[Stretch]:
-    """Between two of the stretches, of which each holds a moment: far apart and short, so that it is exact.
-
-    When in its stretch a moment was is not known.
-    """
-    ends = np.cumsum([stretch.flow.duration for stretch in stretches])
-    lengths = np.array([stretches[i].flow.duration for i in at])
-    first = min(range(len(at)), key=lambda k: (ends[at[k]] - ends[at[0]] + MAX_SPENT * lengths[k], k))
-    last = min(range(len(at)), key=lambda k: (ends[at[-1]] - ends[at[k]] + MAX_SPENT * lengths[k], -k))
-    return stretches[at[first] + 1 : at[last] + 1]
-
-
-def _duration(stretches: Sequence[Stretch]) -> int:
-    return sum(stretch.flow.duration for stretch in stretches)
-
-
 def _capacity(halves: Sequence[Half], flow: StageFlow, stage: int) -> float:
     """Items that the stage could pass if it never waited."""
     busy = 1 - float(np.mean([half.waited(stage) for half in halves]))
     return flow.sum(halves) / busy if busy > 0 else float("inf")
-
-
-def _stages_apart(
-    stretches: Sequence[Stretch], stages: Sequence[int], flows: Mapping[int, StageFlow]
-) -> list[int]:
-    """Stages that waited for one of the others at some time, too seldom to know their flow."""
-    pairs = {pair for stretch in stretches for pair in stretch.pairs(stages)}
-    return [
-        stage
-        for stage in stages
-        if stage not in flows and any((stage, other) in pairs or (other, stage) in pairs for other in flows)
-    ]
 
 
 def _share_tied(halves: Sequence[Half], stage: int, passing: int) -> float:

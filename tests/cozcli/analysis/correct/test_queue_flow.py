@@ -167,6 +167,23 @@ def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
     assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
 
 
+@pytest.mark.parametrize("counts", ["releases", "processor time"])
+def test_items_are_counted_by_what_follows_the_visits(counts: str) -> None:
+    """Either the machine is slow in even windows, or all threads look for work in loops."""
+    halves = []
+    for position in range(40):
+        for first in (True, False):
+            half = half_of_three_stages(position, first)
+            if counts == "releases":
+                slow = 1.0 if position % 2 else 1.3
+                halves.append(replace(half, ran={stage: slow * ran for stage, ran in half.ran.items()}))
+            else:
+                halves.append(replace(half, releases={stage: 50.0 + position**2 for stage in half.ran}))
+    rates = lasting_rates([RunFlows(halves, halves)], "item")
+    assert {position for _, position in rates} == set(range(1, 40, 2))
+    assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
+
+
 def test_a_queue_behind_a_stage_that_only_waits_for_a_device_is_corrected() -> None:
     """The second stage waits for the first, and the third for the second, of which no work is known."""
     halves = []
