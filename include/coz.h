@@ -260,7 +260,7 @@ class coz_operation_scope {
 #define COZ_JOIN_(a, b) COZ_JOINED_(a, b)
 #define COZ_REGION(name)                                        \
   static size_t COZ_JOIN_(coz_site_, __LINE__) = COZ_SITE_NEW_; \
-  const coz_region_scope COZ_JOIN_(coz_scope_,                  \
+  const coz_region_scope COZ_JOIN_(coz_region_scope_,           \
                                    __LINE__)(coz_region_(&COZ_JOIN_(coz_site_, __LINE__), name))
 #define COZ_SCOPE(name) COZ_SCOPE_(name, __COUNTER__)
 #define COZ_SCOPE_(name, number)                                                         \

@@ -9,10 +9,11 @@
  * Without the profiler a call costs three loads and branches more.
  *
  * Here are the usual messages, waits and collective calls. Not here: one-sided communication,
- * MPI-IO, matched probes, calls on neighbourhoods, those that make communicators, and non-blocking
- * collective calls, whose MPI_Wait is. MPI_Test and the like do not wait; a program that calls them
- * in a loop in order to wait can say so by COZ_PRE_BLOCK and COZ_POST_BLOCK(1). Programs in Fortran
- * call MPI past this file. What runs after MPI_Finalize is not profiled.
+ * MPI-IO, matched probes, large counts (MPI_..._c), calls on neighbourhoods, those that make
+ * communicators, and non-blocking collective calls, whose MPI_Wait is. MPI_Test and the like do not
+ * wait; a program that calls them in a loop in order to wait can say so by COZ_PRE_BLOCK and
+ * COZ_POST_BLOCK(1). Programs in Fortran call MPI past this file. What runs after MPI_Finalize is
+ * not profiled.
  */
 #include <coz.h>
 #include <mpi.h>
@@ -52,6 +53,14 @@ int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag,
 int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
                MPI_Request* request) {
   SENDING(PMPI_Issend(buffer, count, type, to, tag, ranks, request));
+}
+int MPI_Irsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
+               MPI_Request* request) {
+  SENDING(PMPI_Irsend(buffer, count, type, to, tag, ranks, request));
+}
+int MPI_Ibsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
+               MPI_Request* request) {
+  SENDING(PMPI_Ibsend(buffer, count, type, to, tag, ranks, request));
 }
 int MPI_Start(MPI_Request* request) { SENDING(PMPI_Start(request)); }
 int MPI_Startall(int count, MPI_Request requests[]) { SENDING(PMPI_Startall(count, requests)); }
@@ -114,6 +123,10 @@ int MPI_Scan(const void* sent, void* received, int count, MPI_Datatype type, MPI
              MPI_Comm ranks) {
   WAITING(PMPI_Scan(sent, received, count, type, operation, ranks));
 }
+int MPI_Exscan(const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation,
+               MPI_Comm ranks) {
+  WAITING(PMPI_Exscan(sent, received, count, type, operation, ranks));
+}
 int MPI_Gather(const void* sent, int sent_count, MPI_Datatype sent_type, void* received, int count,
                MPI_Datatype type, int root, MPI_Comm ranks) {
   WAITING(PMPI_Gather(sent, sent_count, sent_type, received, count, type, root, ranks));
@@ -148,4 +161,10 @@ int MPI_Alltoallv(const void* sent, const int sent_counts[], const int sent_plac
                   MPI_Datatype type, MPI_Comm ranks) {
   WAITING(PMPI_Alltoallv(sent, sent_counts, sent_places, sent_type, received, counts, places, type,
                          ranks));
+}
+int MPI_Alltoallw(const void* sent, const int sent_counts[], const int sent_places[],
+                  const MPI_Datatype sent_types[], void* received, const int counts[],
+                  const int places[], const MPI_Datatype types[], MPI_Comm ranks) {
+  WAITING(PMPI_Alltoallw(sent, sent_counts, sent_places, sent_types, received, counts, places,
+                         types, ranks));
 }

@@ -65,12 +65,15 @@ bool set_protections(const dl_phdr_info& info, bool writable) noexcept {
     }
     if (pages.size() == 0 || pages.begin >= pages.end) continue;
     const int protection = is_constant ? protection_of(segment) : PROT_READ;
-    if (mprotect(pages.address(), pages.size(), writable ? kWritable : protection) != 0) {
+    // Raw calls: a program may define mprotect itself, in code that cannot be executed now.
+    const auto address = static_cast<long>(pages.begin);
+    const auto size = static_cast<long>(pages.size());
+    if (raw_syscall(SYS_mprotect, address, size, writable ? kWritable : protection) != 0) {
       return false;
     }
     // Nearly every page of code will be written: all at once is cheaper. Older kernels refuse.
     if (writable && (protection & PROT_EXEC) != 0) {
-      madvise(pages.address(), pages.size(), MADV_POPULATE_WRITE);
+      raw_syscall(SYS_madvise, address, size, MADV_POPULATE_WRITE);
     }
   }
   return true;

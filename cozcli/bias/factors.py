@@ -57,8 +57,8 @@ class HeapLibrary(NamedTuple):
     library: Path
 
     def arrange(self, environment: dict[str, str], place: Place) -> None:
-        """Loaded in every run, so that its own cost is in all of them."""
-        preload(environment, self.library)
+        """Loaded in every run, so that its own cost is in all of them; before an allocator of the user's."""
+        preload(environment, self.library, first=True)
         mode = _MODES[place.shuffled]
         environment[_FILLING] = "x" * (len(_MODES[True]) - len(mode))
         for name, value, is_used in (

@@ -35,7 +35,7 @@ def read_hyperfine(path: str) -> list[Command]:
     """The commands of a file of `hyperfine --export-json`.
 
     Raises:
-        CozError: it cannot be read, is something else, or has too few runs.
+        CozError: it cannot be read, is something else, has too few runs, or one of them failed.
     """
     try:
         document: Any = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -43,11 +43,20 @@ def read_hyperfine(path: str) -> list[Command]:
             Command(str(each["command"]), [float(time) for time in each["times"]])
             for each in document["results"]
         ]
+        failed = [
+            str(each["command"])
+            for each in document["results"]
+            if any(status != 0 for status in each.get("exit_codes") or ())
+        ]
     except OSError as error:
         raise CozError(messages.no_input(path, reason_of(error))) from None
     except (ValueError, KeyError, TypeError):
         raise CozError(messages.no_hyperfine(path)) from None
-    if len(found) < 2 or any(len(each.times) < MIN_PAIRS or min(each.times) <= 0 for each in found):
+    if failed:
+        raise CozError(messages.hyperfine_failed(path, failed[0]))
+    if len(found) < 2 or any(
+        len(each.times) < MIN_PAIRS or not all(0 < time < math.inf for time in each.times) for each in found
+    ):
         raise CozError(messages.hyperfine_too_short(path, MIN_PAIRS))
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cozcli.commands import options as shared
 from cozcli.commands import values
-from cozcli.compare import messages
+from cozcli.compare import PACKAGES, messages
 from cozcli.compare.machine import check_input
 from cozcli.compare.self_test import SelfTest, program_of, self_test
 from cozcli.compare.sides import one_program, program_path
@@ -136,6 +136,7 @@ def execute_replay(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace, command: list[str]) -> int:
+    shared.require_packages(*PACKAGES)
     from cozcli.compare.explain import Explainer  # which needs numpy
 
     if options.rerandomize or options.seed == ORIGINAL:

@@ -94,6 +94,14 @@ def hyperfine_too_short(path: str, least: int) -> Problem:
     )
 
 
+def hyperfine_failed(path: str, command: str) -> Problem:
+    """Runs that ended with another status than 0."""
+    return Problem(
+        f"{printable(path)} has runs of {printable(command)} that failed: their times tell nothing.",
+        "run hyperfine without --ignore-failure, and see why the command fails.",
+    )
+
+
 def unpaired(path: str) -> Problem:
     """What hyperfine's runs cannot tell."""
     return Problem(

@@ -18,7 +18,7 @@ from cozcli.launch import messages
 RANKS = {
     "OMPI_COMM_WORLD_RANK": "OMPI_COMM_WORLD_SIZE",
     "MV2_COMM_WORLD_RANK": "MV2_COMM_WORLD_SIZE",
-    "PMIX_RANK": "",
+    "PMIX_RANK": "SLURM_STEP_NUM_TASKS",  # where srun tells it
     "PMI_RANK": "PMI_SIZE",
     "PALS_RANKID": "",
     "FLUX_TASK_RANK": "FLUX_JOB_SIZE",
@@ -37,6 +37,9 @@ JOBS = (
     "PMIX_NAMESPACE",
     "PMI_JOBID",
 )
+
+#: What tells the elements of an array apart, where a job's own variable does not, and what it is otherwise.
+ELEMENTS = {"LSB_JOBID": ("LSB_JOBINDEX", "0"), "JOB_ID": ("SGE_TASK_ID", "undefined")}
 
 _PLACEHOLDER = re.compile(r"%(?:e\{([^}]*)\}|(.?))", re.DOTALL)
 
@@ -61,7 +64,7 @@ class Job(NamedTuple):
 
 def find_job(environment: Mapping[str, str]) -> Job:
     """What the launcher tells this process."""
-    name = next((environment[variable] for variable in JOBS if environment.get(variable)), "")
+    name = _job_name(environment)
     host = os.uname().nodename
     for variable, size in RANKS.items():
         rank = _natural(environment.get(variable, ""))
@@ -69,6 +72,15 @@ def find_job(environment: Mapping[str, str]) -> Job:
             return Job(rank, _natural(environment.get(size, "")), name, host)
     unfit = [f"{variable}={environment[variable]}" for variable in RANKS if environment.get(variable)]
     return Job(None, None, name, host, unfit[0] if unfit else "")
+
+
+def _job_name(environment: Mapping[str, str]) -> str:
+    variable = next((variable for variable in JOBS if environment.get(variable)), "")
+    if not variable:
+        return ""
+    index, of_none = ELEMENTS.get(variable, ("", ""))
+    element = environment.get(index, "")
+    return environment[variable] + (f".{element}" if element not in ("", of_none) else "")
 
 
 def is_chosen(job: Job, ranks: Collection[int] | None) -> bool:

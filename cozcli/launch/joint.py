@@ -172,7 +172,8 @@ def _follow(link: Path, leading: int, rank: int, patience: float) -> Joint:
             # A link of ours only, and of a process that still runs.
             if owner and link.lstat().st_uid == os.getuid() and _runs(owner[1], owner[2]):
                 profile = file.with_name(f"{file.name}.{rank}")
-                os.close(os.open(profile, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+                profile.unlink(missing_ok=True)
+                os.close(os.open(profile, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
                 return Joint(file, link, follows=True, profile=profile)
         if time.monotonic() >= end:
             raise CozError(messages.job.joint_alone(leading, round(patience)))

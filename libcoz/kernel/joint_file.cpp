@@ -29,8 +29,8 @@ void* JointFile::map_next(std::size_t bytes, void* at) noexcept {
   const auto end = static_cast<off_t>(next_ + whole);
   struct stat status = {};
   if (fstat(descriptor_, &status) != 0) return nullptr;
-  // Another process may do so at the same time: to the same size.
-  if (status.st_size < end && ftruncate(descriptor_, end) != 0) return nullptr;
+  // Another process may do so at the same time, and be further: never make the file shorter.
+  if (status.st_size < end && posix_fallocate(descriptor_, end - 1, 1) != 0) return nullptr;
   const int place = at == nullptr ? 0 : MAP_FIXED;
   void* memory = mmap(at, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | place,
                       descriptor_, static_cast<off_t>(next_));

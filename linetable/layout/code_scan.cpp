@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kNotCode = "holds bytes that are no instruction";
 constexpr const char* kNarrow = "has a distance of an unusual size";
 constexpr const char* kAsksAddress = "asks for its own address by a call";
+constexpr const char* kData = "holds data between instructions";
 constexpr const char* kOutside = "refers to an address outside the program";
 // References a little outside the image are within reach, too.
 constexpr std::int64_t kAround = 8 << 20;
@@ -112,7 +113,18 @@ void CodeScan::scan(Extent extent) {
     }
     bytes = bytes.subspan(instruction.decoded.length);
   }
+  if (code.problem == nullptr && !jumps_to_instructions(code)) code.problem = kData;
   if (!code.jumps_indirectly) code.table_candidates = {};
+}
+
+// Behind data, what was decoded may not be what is executed.
+bool CodeScan::jumps_to_instructions(const ScannedCode& code) const {
+  constexpr std::uint8_t kLock = 0xf0;  // glibc jumps past this prefix
+  return std::all_of(
+      code.inner_targets.begin(), code.inner_targets.end(), [&](std::uint32_t target) {
+        return is_instruction(target) ||
+               (is_instruction(std::int64_t{target} - 1) && program_.at(target - 1)[0] == kLock);
+      });
 }
 
 void CodeScan::scan_stray(Extent extent) {
@@ -150,6 +162,9 @@ void CodeScan::note_branch(const Instruction& instruction, std::uint32_t address
   const auto& field = instruction.decoded.raw.imm[0];
   const std::int64_t target = instruction.target(address);
   add_target(target);
+  if (code.extent.contains(target)) {
+    code.inner_targets.push_back(static_cast<std::uint32_t>(target));
+  }
   if (instruction.is_call() && field.value.s == 0) code.problem = kAsksAddress;
   if (field.size == 8) {
     if (!code.extent.contains(target)) {

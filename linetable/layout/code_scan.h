@@ -27,6 +27,7 @@ struct ScannedCode {
   const char* problem = nullptr;    // why it has to stay; null for none
   bool falls_through = false;       // into what follows
   bool jumps_indirectly = false;
+  std::vector<std::uint32_t> inner_targets;     // of jumps and calls within it
   std::vector<std::uint32_t> short_exits;       // targets of 8-bit jumps out of it
   std::vector<std::uint32_t> table_candidates;  // addresses in data, where it jumps indirectly
 };
@@ -57,6 +58,7 @@ class CodeScan {
  private:
   struct Instruction;
   static bool decode(std::span<const std::uint8_t> bytes, Instruction& out);
+  [[nodiscard]] bool jumps_to_instructions(const ScannedCode& code) const;
   void note_branch(const Instruction& instruction, std::uint32_t address, ScannedCode& code);
   void note_memory(const Instruction& instruction, std::uint32_t address, ScannedCode& code);
   void note_absolute(std::int64_t address, ScannedCode& code);

@@ -235,6 +235,20 @@ def test_a_plan_of_another_build_is_not_used(tmp_path):
         assert coz("layout", "replay", "--seed", 1, program).stdout == f"{value}\n"
 
 
+def test_a_program_that_defines_mprotect_is_moved(tmp_path):
+    source, program = tmp_path / "own.c", tmp_path / "own"
+    source.write_text(
+        "#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/mman.h>\n#include <sys/syscall.h>\n"
+        "#include <unistd.h>\n"
+        "int mprotect(void* at, size_t size, int how) { return (int)syscall(SYS_mprotect, at, size, how); }\n"
+        "int madvise(void* at, size_t size, int how) { return (int)syscall(SYS_madvise, at, size, how); }\n"
+        'int main(void) { puts("moved"); return 0; }\n'
+    )
+    subprocess.run(["gcc", "-O1", "-rdynamic", "-o", program, source], check=True)
+    for seed in (1, 2, "original"):
+        assert coz("layout", "replay", "--seed", seed, program).stdout == "moved\n"
+
+
 def test_compare_moves_functions_and_says_so():
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("coz compare wants two processors")

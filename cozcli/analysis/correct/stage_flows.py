@@ -31,8 +31,8 @@ MIN_WORK = 0.01
 MIN_SPAN = 0.2
 #: Fewer moments at which a stage waited do not tell which count is better.
 MIN_SPANS = 8
-#: Releases for an item are a whole number if they are as close to it, as a share. What queues hold at the ends
-#: of a run makes the difference.
+#: Releases for an item are a whole number if they are as close to it, as a share: what queues hold at the
+#: ends of a run makes the difference.
 MAX_FROM_WHOLE = 0.05
 #: So many times the length of the stretch that holds a moment may be given up at an end of a run for a
 #: shorter one.
@@ -188,10 +188,11 @@ def _flow_by(run: _Run, stage: int, known: StageFlow) -> StageFlow | None:
     """Between two moments at which one waits for the other, both pass as many items."""
     at = [i for i, waits in enumerate(run.pairs) if (stage, known.stage) in waits]
     back = [i for i, waits in enumerate(run.pairs) if (known.stage, stage) in waits]
-    longest = [_span(run.stretches, moments) for moments in (at, back) if moments]
+    longest = [_span(run.stretches, each) for each in (at, back) if each]
     if not longest or max(map(_duration, longest)) < MIN_SPAN * _duration(run.stretches):
         return None
-    short = [run.stretches[a + 1 : b + 1] for a, b in pairwise(max(at, back, key=len))]
+    moments = at if len(at) >= len(back) else back
+    short = [run.stretches[a + 1 : b + 1] for a, b in pairwise(moments)]
     by_releases = _Counts.of(stage, short).follow_by_releases(_items(known, short))
     return _Counts.of(stage, longest).flow(_items(known, longest), by_releases=by_releases)
 

@@ -102,6 +102,12 @@ def test_other_files_are_no_runs_of_hyperfine(hyperfine, tmp_path, capsys):
     assert cli.main(["compare", "--import-hyperfine", hyperfine([1.0] * 3, [1.0] * 9)]) == 2
     assert "6 runs each" in capsys.readouterr().err
     assert cli.main(["compare", "--import-hyperfine", "missing.json"]) == 2
+    capsys.readouterr()
+    path = tmp_path / "failing.json"
+    runs = {"command": "prog", "times": [1.0] * 9, "exit_codes": [0] * 8 + [139]}
+    path.write_text(json.dumps({"results": [runs, runs]}))
+    assert cli.main(["compare", "--import-hyperfine", str(path)]) == 2
+    assert "runs of prog that failed" in capsys.readouterr().err
 
 
 def test_comparisons_and_suites_are_drawn(tmp_path, capsys):

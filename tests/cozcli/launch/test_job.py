@@ -24,6 +24,7 @@ HERE = os.uname().nodename
         ({}, None, None),
         ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "3"}, 3, 4),
         ({"PMIX_RANK": "2"}, 2, None),
+        ({"PMIX_RANK": "0", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4"}, 0, 4),
         ({"PMI_RANK": "0", "PMI_SIZE": "2"}, 0, 2),
         ({"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8"}, 5, 8),
         # A batch script is one process, whatever its job has.
@@ -36,6 +37,19 @@ HERE = os.uname().nodename
 def test_launchers_tell_the_rank(environment: dict[str, str], rank: int | None, size: int | None) -> None:
     job = find_job(environment)
     assert (job.rank, job.size, job.host) == (rank, size, HERE)
+
+
+@pytest.mark.parametrize(
+    ("environment", "name"),
+    [
+        ({"LSB_JOBID": "55", "LSB_JOBINDEX": "2"}, "55.2"),
+        ({"LSB_JOBID": "55", "LSB_JOBINDEX": "0"}, "55"),
+        ({"JOB_ID": "9", "SGE_TASK_ID": "3"}, "9.3"),
+        ({"JOB_ID": "9", "SGE_TASK_ID": "undefined"}, "9"),
+    ],
+)
+def test_elements_of_an_array_of_jobs_have_names_of_their_own(environment: dict[str, str], name: str) -> None:
+    assert find_job(environment).name == name
 
 
 def test_letters_in_names() -> None:

@@ -144,6 +144,9 @@ TEST_CASE("what cannot be moved stays, with its reason", "[layout]") {
   Code code;
   code.function("data", {0x90, 0x06, 0x07, 0xc3});  // no instructions of 64-bit mode
   code.function("asks", {0xe8, 0, 0, 0, 0, 0x58, 0xc3});
+  // jmp 1f; two bytes that look like the begin of a longer instruction; 1: ret
+  code.function("holds data",
+                {0xeb, 0x02, 0x48, 0xb8, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90});
   const auto far = code.function("far", kCallAndReturn);
   code.set(far + 1, 0x70000000);
   code.text.insert(code.text.end(), {0x31, 0xc0, 0xc3});  // of no function
@@ -151,9 +154,17 @@ TEST_CASE("what cannot be moved stays, with its reason", "[layout]") {
   CHECK(layout.units.empty());
   CHECK(reason(layout, "data") == "holds bytes that are no instruction");
   CHECK(reason(layout, "asks") == "asks for its own address by a call");
+  CHECK(reason(layout, "holds data") == "holds data between instructions");
   CHECK(reason(layout, "far") == "refers to an address outside the program");
   CHECK(reason(layout, "").starts_with("belongs to no function"));
   CHECK(layout.movable_bytes == 0);
+}
+
+TEST_CASE("a jump past a prefix is a jump to an instruction", "[layout]") {
+  Code code;
+  // je 1f; lock 1: cmpxchg %ecx,(%rdx); ret
+  code.function("lock", {0x74, 0x01, 0xf0, 0x0f, 0xb1, 0x0a, 0xc3});
+  CHECK(code.plan().units.size() == 1);
 }
 
 TEST_CASE("an original is overwritten only where nobody jumps into the jump", "[layout]") {

@@ -178,7 +178,7 @@ def test_items_are_counted_by_what_follows_the_visits(counts: str) -> None:
                 slow = 1.0 if position % 2 else 1.3
                 halves.append(replace(half, ran={stage: slow * ran for stage, ran in half.ran.items()}))
             else:
-                halves.append(replace(half, releases={stage: 50.0 + position**2 for stage in half.ran}))
+                halves.append(replace(half, releases=dict.fromkeys(half.ran, 50.0 + position**2)))
     rates = lasting_rates([RunFlows(halves, halves)], "item")
     assert {position for _, position in rates} == set(range(1, 40, 2))
     assert list(rates.values()) == pytest.approx([84 / 580] * 20, rel=0.02)
