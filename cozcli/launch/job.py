@@ -38,7 +38,7 @@ JOBS = (
     "PMI_JOBID",
 )
 
-#: What tells the elements of an array apart, where a job's own variable does not, and what it is otherwise.
+#: By the variable of the job: that of an element of an array, and what that is where there is no array.
 ELEMENTS = {"LSB_JOBID": ("LSB_JOBINDEX", "0"), "JOB_ID": ("SGE_TASK_ID", "undefined")}
 
 _PLACEHOLDER = re.compile(r"%(?:e\{([^}]*)\}|(.?))", re.DOTALL)

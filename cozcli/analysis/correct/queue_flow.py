@@ -239,7 +239,10 @@ def _tied_throughout(halves: Sequence[Half], stage: int, passing: int) -> tuple[
 def _rates_of(
     halves: Sequence[Half], flows: Mapping[int, StageFlow], slowest: int | None, passing: int, point: str
 ) -> dict[WindowKey, float]:
-    """Rates by C_i of the slowest stage, with v's chance in work for each visit; None: as measured."""
+    """Rates by C_i of the slowest stage; None: as measured.
+
+    If items of v are counted by its work, chance in that, for each visit, is taken out.
+    """
     windows: defaultdict[WindowKey, list[Half]] = defaultdict(list)
     for half in halves:
         windows[half.target, half.position].append(half)

@@ -75,7 +75,7 @@ class Stages:
 
 
 def stages_of(stretches: Sequence[Stretch], point: str) -> Stages | None:
-    """None if there is only one stage, or nothing passes it. stretches: those that know of the point."""
+    """None if there is only one stage, or no visit. stretches: those that know of the point."""
     run = _Run.of(stretches, point)
     if len(run.stages) < 2:
         return None
@@ -133,7 +133,7 @@ class _Counts:
         releases = [sum(stretch.releases.get(stage, 0.0) for stretch in span) for span in spans]
         return _Counts(stage, np.array(ran), np.array(releases))
 
-    def follow_by_releases(self, items: Floats) -> bool:
+    def prefer_releases(self, items: Floats) -> bool:
         """Are releases closer to being proportional to the items of the spans?"""
         return len(items) >= MIN_SPANS and _scatter(self.releases, items) < _scatter(self.ran, items)
 
@@ -171,7 +171,7 @@ def _scatter(values: Floats, visits: Floats) -> float:
 def _flows(run: _Run, passing: int) -> dict[int, StageFlow]:
     """The flows of stage v, and of those with a queue between them and a stage whose flow is known."""
     counts = _Counts.of(passing, [[stretch] for stretch in run.stretches])
-    flow = counts.flow(run.visits, by_releases=counts.follow_by_releases(run.visits))
+    flow = counts.flow(run.visits, by_releases=counts.prefer_releases(run.visits))
     if flow is None:
         return {}
     found = {passing: flow}
@@ -193,7 +193,7 @@ def _flow_by(run: _Run, stage: int, known: StageFlow) -> StageFlow | None:
         return None
     moments = at if len(at) >= len(back) else back
     short = [run.stretches[a + 1 : b + 1] for a, b in pairwise(moments)]
-    by_releases = _Counts.of(stage, short).follow_by_releases(_items(known, short))
+    by_releases = _Counts.of(stage, short).prefer_releases(_items(known, short))
     return _Counts.of(stage, longest).flow(_items(known, longest), by_releases=by_releases)
 
 

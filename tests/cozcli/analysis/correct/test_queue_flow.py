@@ -168,7 +168,7 @@ def test_the_work_of_a_stage_is_known_by_way_of_another_one() -> None:
 
 
 @pytest.mark.parametrize("counts", ["releases", "processor time"])
-def test_items_are_counted_by_what_follows_the_visits(counts: str) -> None:
+def test_items_are_counted_by_releases_or_work_whichever_follows_them(counts: str) -> None:
     """Either the machine is slow in even windows, or all threads look for work in loops."""
     halves = []
     for position in range(40):
