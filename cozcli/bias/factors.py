@@ -28,7 +28,9 @@ FACTORS = ("environment", "stack", "heap", "code", "aslr")
 SIZES = range(0, 8192, STACK_STEP)
 _ADDR_NO_RANDOMIZE = 0x0040000
 _ASK = 0xFFFFFFFF
-_MODES = {False: "offset", True: "shuffle,offset"}
+#: How blocks of the heap are moved: large ones, by what costs no time.
+HEAP_MODE = "offset"
+_MODES = {False: HEAP_MODE, True: "shuffle,offset"}
 _DIGITS = 10
 #: Makes up for the shorter mode.
 _FILLING = "coz_heap_filling"
@@ -99,19 +101,20 @@ class _Arranged(NamedTuple):
 
 
 class Movers(NamedTuple):
-    """What there is on this machine. heap: for stack and heap, None without it. code: for functions, None if
-    the program's cannot be moved."""
+    """What there is for the program. heap: for stack and heap, None without it. code: for functions, None if
+    the program's cannot be moved. moves_blocks: does `heap` move blocks, and not only stacks?"""
 
     heap: HeapLibrary | None
     can_switch_randomisation: bool
     code: CodeLibrary | None = None
+    moves_blocks: bool = True
 
     def factors(self) -> list[str]:
         """Those that can be varied, in the order of FACTORS."""
         available = {
             "environment": self.can_switch_randomisation,
             "stack": self.can_switch_randomisation and self.heap is not None,
-            "heap": self.heap is not None,
+            "heap": self.heap is not None and self.moves_blocks,
             "code": self.code is not None,
             "aslr": self.can_switch_randomisation,
         }

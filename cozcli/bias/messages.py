@@ -54,11 +54,19 @@ def interrupted(rounds: int) -> Problem:
     )
 
 
-def left_out(factors: str) -> Problem:
+def no_heap_library() -> Problem:
     """libcoz-heap.so is not installed."""
     return Problem(
-        f"{factors} were not varied: libcoz-heap.so, which moves them, is not beside libcoz.so.",
+        "stack and heap were not varied: libcoz-heap.so, which moves them, is not beside libcoz.so.",
         "install a Coz that has it.",
+    )
+
+
+def left_out(factors: str, reason: Problem) -> Problem:
+    """libcoz-heap.so can do nothing in this program, or not all."""
+    return Problem(
+        f"not varied: {factors}. {reason.text[0].upper()}{reason.text[1:]}",
+        "build the program with libc's malloc, linked dynamically.",
     )
 
 

@@ -12,14 +12,17 @@ import numpy as np
 
 from cozcli.bias import messages, shares, spikes
 from cozcli.bias.blocks import test_heap
-from cozcli.bias.factors import SIZES, CodeLibrary, Movers, Place, find_movers
+from cozcli.bias.factors import HEAP_MODE, SIZES, CodeLibrary, Movers, Place, find_movers
 from cozcli.bias.measure import Measured, Runner, by_level, measure
 from cozcli.bias.objects import Objects
 from cozcli.bias.plan import MIN_ROUNDS, MIN_SIZES, Plan, plan_for
 from cozcli.bias.result import Aliasing, Bias, Factor, Sweep
 from cozcli.bias.verdict import verdict_of
+from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
-from cozcli.compare.trial import Side
+from cozcli.compare.layouts import Arranger
+from cozcli.compare.memory_layouts import MemoryLayouts, check_program, check_run
+from cozcli.compare.trial import Side, run
 from cozcli.errors import CozError, Problem
 from cozcli.launch.runtime_library import find_installation
 
@@ -64,6 +67,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     (side,), stay = with_functions_moved([side], "auto", question.seed, question.stdin)
     functions = function_layouts_of(side)
     movers = movers._replace(code=CodeLibrary(functions.plan) if functions else None)
+    movers, immovable = _without_immovable(movers, question)
     randomised = _is_randomised()
     runner = Runner(question.command, movers, question.stdin)
     plan = _plan(question, movers, runner, randomised)
@@ -83,8 +87,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         doubts.append(messages.interrupted(rounds))
     if len(plan.sizes) < len(SIZES):
         doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
-    if movers.heap is None:
-        doubts.append(messages.left_out("stack and heap"))
+    doubts += immovable
     if runner.repeated > 0.02 * runner.runs:
         doubts.append(messages.disturbed(runner.repeated, runner.runs))
     bias = Bias(
@@ -100,6 +103,35 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         seconds=time.monotonic() - begin,
     )
     return Answer(bias, randomised, [*doubts, *unnamed])
+
+
+def _without_immovable(movers: Movers, question: Question) -> tuple[Movers, list[Problem]]:
+    """Without what cannot move stack or heap of this program, and why.
+
+    Raises:
+        CozError: the program cannot be run.
+    """
+    if movers.heap is None:
+        return movers, [messages.no_heap_library()]
+    side = Side("the program", list(question.command))
+    run(side, None, question.stdin)
+    try:
+        check_program(side.name, side.command[0])
+        _check_moves(side, MemoryLayouts("", True, movers.heap.library), question.stdin)
+    except CozError as error:
+        return movers._replace(heap=None), [messages.left_out("stack and heap", error.problem)]
+    try:
+        _check_moves(side, MemoryLayouts(HEAP_MODE, False, movers.heap.library), question.stdin)
+    except CozError as error:
+        return movers._replace(moves_blocks=False), [messages.left_out("the heap", error.problem)]
+    return movers, []
+
+
+def _check_moves(side: Side, layouts: MemoryLayouts, stdin: str) -> None:
+    def try_it(arranger: Arranger) -> None:
+        run(side._replace(arrangers=[arranger]), Layout(0), stdin)
+
+    check_run(side.name, side.command[0], layouts, try_it)
 
 
 def _plan(question: Question, movers: Movers, runner: Runner, randomised: bool) -> Plan:

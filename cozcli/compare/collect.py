@@ -7,6 +7,7 @@ their coverage (docs/decisions/compare.md).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -77,6 +78,7 @@ class Collector:
         self._sides, self._plan = sides, plan
         self._blocks = blocks(len(sides), plan.seed, plan.layouts)
         self._outputs = _Outputs(sides) if plan.check_output else None
+        self._files = [_state_of_program(side) for side in sides]
         self._found: list[Block] = []
         self._replaced = 0
 
@@ -94,9 +96,12 @@ class Collector:
         """Run each side once.
 
         Raises:
-            CozError: a run failed, or outputs differ though they are to be the same.
+            CozError: a run failed, outputs differ though they are to be the same, or a program is another one.
         """
         trials = {turn.side: self._run(turn.side, turn.layout) for turn in next(self._blocks)}
+        for side, before in zip(self._sides, self._files, strict=True):
+            if _state_of_program(side) != before:
+                raise CozError(messages.changed(side.name, side.command[0]))
         block = tuple(trials[side] for side in range(len(self._sides)))
         # With --precision far fewer pairs than the most may be enough.
         expected = min(self._plan.pairs, max(MIN_LOOK, 2 * len(self._found)))
@@ -132,7 +137,7 @@ def collect(sides: Sequence[Side], plan: Plan, watch: Callable[[Collected], None
     """Run warm-ups and blocks; `watch` sees what there is after each block. Ctrl-C ends it.
 
     Raises:
-        CozError: a run failed, or outputs differ though they are to be the same.
+        CozError: as `run_block`.
     """
     collector = Collector(sides, plan)
     try:
@@ -144,6 +149,15 @@ def collect(sides: Sequence[Side], plan: Plan, watch: Callable[[Collected], None
     except KeyboardInterrupt:
         return collector.collected(interrupted=True)
     return collector.collected()
+
+
+def _state_of_program(side: Side) -> Sequence[tuple[int, int, int]]:
+    """What changes when its files are written; nothing if one is gone, of which the next run will tell."""
+    try:
+        files = [os.stat(path) for path in side.builds or side.command[:1]]
+    except OSError:
+        return []
+    return [(file.st_ino, file.st_size, file.st_mtime_ns) for file in files]
 
 
 class _Outputs:

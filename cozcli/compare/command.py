@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cozcli.commands import options as shared
 from cozcli.compare import PACKAGES, messages
 from cozcli.compare.drawing import Table, check_page, check_picture, draw
-from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
+from cozcli.compare.function_layouts import function_layouts_of, in_one_layout, with_functions_moved
 from cozcli.compare.gate import gates
 from cozcli.compare.machine import check_input, choose_processors, machine
 from cozcli.compare.memory_layouts import SYSTEM
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: In seconds: below, the start of the process is a large part.
 _SHORT = 0.01
+#: With so many times the pairs, the interval is computed again while runs go on.
+_LOOK_AGAIN = 1.02
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -121,12 +123,15 @@ def measured(sides: Sequence[Side], plan: Plan) -> Collected:
     from cozcli.compare.estimate import half_width
 
     begin = time.monotonic()
+    known, looked = "", 0
     with StatusRow.progress("coz compare") as show:
 
         def watch(collected: Collected) -> None:
+            nonlocal known, looked
             done = len(collected.blocks)
-            half = half_width(collected.pairs(plan.metric))
-            known = f", ±{100 * half:.2g} %" if done >= MIN_PAIRS else ""
+            # Of thousands of pairs, an interval takes longer than a run.
+            if done >= MIN_PAIRS and done >= _LOOK_AGAIN * looked:
+                known, looked = f", ±{100 * half_width(collected.pairs(plan.metric)):.2g} %", done
             left = (time.monotonic() - begin) / done * (plan.pairs - done)
             show(f"pair {done} of {plan.pairs}{known}, at most {left:.0f} s left")
 
@@ -163,7 +168,7 @@ def _fixed(sides: Sequence[Side], plan: Plan, pairs: int) -> tuple[Collected | N
         return None, None
     plan = plan._replace(pairs=pairs, precision=None, layouts=False, warm_ups=0, check_output=False)
     try:
-        found = measured(sides, plan)
+        found = measured([in_one_layout(side) for side in sides], plan)
     except CozError as error:
         return None, messages.fixed_left_out(error.problem)
     return (found if len(found.blocks) >= MIN_PAIRS else None), None

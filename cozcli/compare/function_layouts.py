@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -36,6 +37,19 @@ def function_layouts_of(side: Side) -> FunctionLayouts | None:
     return next((each for each in side.arrangers if isinstance(each, FunctionLayouts)), None)
 
 
+def in_one_layout(side: Side) -> Side:
+    """The side with its functions where the linker put them, and its memory in one place in all runs. What is
+    done to heap and stacks stays.
+    """
+    environment = dict(side.environment)
+    if "LD_PRELOAD" in os.environ:
+        environment.setdefault("LD_PRELOAD", os.environ["LD_PRELOAD"])
+    for arranger in side.arrangers:
+        if not isinstance(arranger, FunctionLayouts):
+            arranger.arrange(environment, Layout(0))
+    return side._replace(environment=environment, arrangers=())
+
+
 def with_functions_moved(
     sides: Sequence[Side], mode: str, seed: int, stdin: str, interval: int = 0
 ) -> tuple[list[Side], Problem | None]:
@@ -44,7 +58,7 @@ def with_functions_moved(
     interval: ms after which a run's calls lead to another layout (--rerandomize); 0: never.
 
     Returns:
-        The sides, and with `auto` why functions stay where they are.
+        The sides, and with `auto` why functions stay where they are, of one side at least.
 
     Raises:
         CozError: `runtime`, and the functions of a side cannot be moved; `link`, and a side has no builds;
@@ -58,8 +72,11 @@ def with_functions_moved(
                 raise CozError(messages.no_builds(side.name))
     if interval:
         mode = "runtime"
-    if mode in ("none", "link") or (mode == "auto" and any(side.builds for side in sides)):
+    if mode in ("none", "link"):
         return list(sides), None
+    if mode == "auto" and any(side.builds for side in sides):
+        lone = next((side for side in sides if not side.builds), None)
+        return list(sides), messages.one_build(lone.name) if lone else None
     generator = random.Random(seed)
     found = []
     known: dict[object, FunctionLayouts] = {}

@@ -125,6 +125,15 @@ def outputs_differ(names: Sequence[str]) -> Problem:
     return Problem(text, hint)
 
 
+def changed(name: str, program: str) -> Problem:
+    """Somebody built a program again while runs went on."""
+    return Problem(
+        f"{name} ({printable(program)}) was written anew while it was compared, so that its runs are not of one "
+        "program.",
+        "compare again once it is built; copy programs that others build meanwhile.",
+    )
+
+
 def points_not_counted(name: str) -> Problem:
     """libcoz.so was not loaded, or the file was not written."""
     return Problem(
@@ -270,6 +279,14 @@ def no_builds(name: str) -> Problem:
     )
 
 
+def one_build(name: str) -> Problem:
+    """--layout auto, and another side has {seed}."""
+    return Problem(
+        f"functions of {name} stay where the linker put them: it is one build, the other side has several.",
+        "write {seed} in its program's path, too. Differences of 1 or 2 % may come from the layout.",
+    )
+
+
 def rerandomize_moves(mode: str) -> Problem:
     """--rerandomize with --layout none or link."""
     return Problem(
@@ -307,6 +324,13 @@ def little_movable(program: str, share: float) -> Problem:
     return Problem(
         f"only {100 * share:.0f} % of the code of {printable(program)} can be moved.",
         f"coz layout check {printable(program)} says why.",
+    )
+
+
+def functions_not_movable(program: str, reason: str) -> Problem:
+    """libcoz-layout.so gave up when the program started."""
+    return Problem(
+        f"the functions of {printable(program)} cannot be moved: {printable(reason)}."
     )
 
 

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from cozcli.compare import messages
+from cozcli.errors import CozError
 from cozcli.launch.layout_plan import STATUS_GAVE_UP, LayoutPlan, preloaded
 from cozcli.messages import signal_name
 
@@ -25,6 +27,8 @@ from cozcli.messages import signal_name
 _TIMES, _SECONDS = 20.0, 60.0
 #: Plain runs that a difference asks for.
 _MORE_PLAIN = 2
+#: What the library says before it ends the program with `STATUS_GAVE_UP`.
+_GAVE_UP = "coz-layout: the functions of this program cannot be moved: "
 #: Where functions move again at times that the seed does not tell, it may need some runs to differ again.
 _REPLAYS_IN_TIME = 3
 
@@ -77,6 +81,10 @@ def self_test(
     """Run the command plainly, and under each seed. If that differs, two more plain runs tell what repeats.
 
     more: variables beside those of our own environment. progress: told before each run.
+
+    Raises:
+        CozError: the library found at the start that it cannot move the functions.
+        OSError: it cannot be started.
     """
     environment = {**os.environ, **more}
     progress("running the program as it is")
@@ -90,7 +98,9 @@ def self_test(
             told = report.read().split()
         if told:
             starts.append(int(told[told.index("ns") - 1]) * 1e-9)
-        elif moved.status != STATUS_GAVE_UP:
+        elif moved.status == STATUS_GAVE_UP and moved.error.startswith(_GAVE_UP):
+            raise CozError(messages.functions_not_movable(command[0], moved.error.removeprefix(_GAVE_UP)))
+        else:
             unmoved += 1
         if not _difference(plain, moved, limit):
             continue

@@ -36,8 +36,10 @@ SINK = "/dev/zero"
 DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 #: Seconds that a child is given to wake.
 _WAKING = 0.001
-#: A processor's line of /proc/stat: its number, and the eighth figure after it.
-_STOLEN = re.compile(r"^cpu([0-9]+)(?: [0-9]+){7} ([0-9]+)", re.MULTILINE)
+#: A processor's line of /proc/stat: its number, and ticks as user, nice, system, idle, waiting for I/O, in
+#: interrupts, soft interrupts, stolen.
+_PROCESSOR = re.compile(r"^cpu([0-9]+)((?: [0-9]+){8})", re.MULTILINE)
+_IDLE, _STOLEN = (3, 4), 7
 
 
 class Side(NamedTuple):
@@ -64,8 +66,8 @@ class Trial(NamedTuple):
     """What one run took. cpu, wall: seconds; memory: peak resident bytes, and no less than ours unless it
     was asked for.
 
-    lost: share of the wall time in which the program's first thread waited for a processor, or a hypervisor
-    gave the processors that it may run on to other guests. output: digest of standard output; empty if it was
+    lost: share of the wall time in which the program's first thread waited for a processor behind other
+    programs, or a hypervisor gave the processors that it may run on to other guests. output: digest of standard output; empty if it was
     not kept. layout: the run's. figures: what instruments read, by the names of metrics.
     """
 
@@ -103,7 +105,7 @@ def run(
         command = [side.program(layout), *side.command[1:]]
         environment = environment_of(side, layout)
         readings = [files.enter_context(each.attached(environment)) for each in instruments]
-        stolen = _stolen_time()
+        before = _processor_times()
         # Ctrl-C waits until there is somebody who ends the program.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         status, wall, waited, usage = _wait(_start(command, environment, streams, mask, memory), mask)
@@ -115,10 +117,11 @@ def run(
         if keep_output:
             output.seek(0)
             digest = hashlib.file_digest(output, "sha256").hexdigest()
-        lost = (waited + max(0.0, _stolen_time() - stolen)) / wall
+        cpu = usage.ru_utime + usage.ru_stime
+        lost = _lost(waited, cpu, before, _processor_times()) / wall
         figures = {name: value for read in readings for name, value in read(side.name).items()}
         peak = usage.ru_maxrss * 1024
-        return Trial(usage.ru_utime + usage.ru_stime, wall, peak, lost, digest, layout, figures)
+        return Trial(cpu, wall, peak, lost, digest, layout, figures)
 
 
 class _Started(NamedTuple):
@@ -216,13 +219,38 @@ def _run_queue(process: int) -> tuple[float, int]:
         return 0.0, 0
 
 
-def _stolen_time() -> float:
-    """Seconds that the hypervisor gave to other guests, of a processor on the average of those allowed."""
+class _ProcessorTimes(NamedTuple):
+    """Seconds of the processors that we may run on: busy, in all; stolen by the hypervisor for other guests,
+    of one on the average. tick: what both are counted in, for all of them.
+    """
+
+    busy: float
+    stolen: float
+    tick: float
+
+
+def _processor_times() -> _ProcessorTimes:
+    """Since the machine started. All 0 where the kernel doesn't say."""
     allowed = os.sched_getaffinity(0)
     try:
         lines = Path("/proc/stat").read_text()
-        stolen = {int(each[1]): int(each[2]) for each in _STOLEN.finditer(lines)}
-        ticks = sum(stolen[processor] for processor in allowed)
-        return ticks / len(allowed) / os.sysconf("SC_CLK_TCK")
+        ticks = {int(each[1]): list(map(int, each[2].split())) for each in _PROCESSOR.finditer(lines)}
+        stolen = sum(ticks[processor][_STOLEN] for processor in allowed)
+        idle = sum(ticks[processor][kind] for processor in allowed for kind in _IDLE)
+        total = sum(sum(ticks[processor]) for processor in allowed)
     except (OSError, KeyError, ValueError):
-        return 0.0
+        return _ProcessorTimes(0.0, 0.0, 0.0)
+    per_second = os.sysconf("SC_CLK_TCK")
+    return _ProcessorTimes(
+        (total - idle - stolen) / per_second, stolen / len(allowed) / per_second, len(allowed) / per_second
+    )
+
+
+def _lost(waited: float, cpu: float, before: _ProcessorTimes, after: _ProcessorTimes) -> float:
+    """Seconds that the machine took away. waited: in run queues. cpu: the program's processor time.
+
+    A thread may have waited behind the program's other threads, but behind others no longer than these ran.
+    """
+    if before.tick > 0 and after.tick > 0:
+        waited = min(waited, max(after.busy - before.busy - cpu + after.tick, 0.0))
+    return waited + max(after.stolen - before.stolen, 0.0)

@@ -10,7 +10,11 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "thread/session.h"
 
@@ -21,8 +25,23 @@ inline bool is_shared(const pthread_mutex_t* mutex) noexcept {
   constexpr int kShared = 128;
   return (mutex->__data.__kind & kShared) != 0;
 }
+// Which of a condition's numbers says so depends on the glibc that runs, not on the one that we were
+// built with: 2.41 dropped one in front of it. In a new condition it is the only one that is set;
+// past the end if there is none.
+inline std::size_t find_condition_flags() noexcept {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_cond_t condition;
+  pthread_cond_init(&condition, &attributes);
+  std::array<unsigned, sizeof condition / sizeof(unsigned)> numbers;
+  std::memcpy(numbers.data(), &condition, sizeof numbers);
+  return static_cast<std::size_t>(std::ranges::find(numbers, 1U) - numbers.begin());
+}
 inline bool is_shared(const pthread_cond_t* condition) noexcept {
-  return (condition->__data.__wrefs & 1U) != 0;
+  static const std::size_t flags = find_condition_flags();
+  return flags < sizeof *condition / sizeof(unsigned) &&
+         (reinterpret_cast<const unsigned*>(condition)[flags] & 1U) != 0;
 }
 inline bool is_shared(const pthread_rwlock_t* lock) noexcept { return lock->__data.__shared != 0; }
 // Their types say nothing of what is inside: the count, then this; and four numbers, this last.

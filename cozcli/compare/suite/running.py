@@ -6,14 +6,12 @@ them. Which program comes when is random, so that no program always follows the 
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
 from cozcli.compare.collect import Collected, Collector, Plan
-from cozcli.compare.design import Layout
-from cozcli.compare.function_layouts import FunctionLayouts, function_layouts_of
+from cozcli.compare.function_layouts import function_layouts_of, in_one_layout
 from cozcli.compare.memory_layouts import memory_layouts_of
 from cozcli.compare.setup import arranged
 from cozcli.compare.sides import side_of
@@ -96,20 +94,9 @@ def run_fixed(
         for name in moved
     }
     found, interrupted = run_suite(
-        {name: [_still(side) for side in programs[name]] for name in moved}, fixed, seed, show
+        {name: [in_one_layout(side) for side in programs[name]] for name in moved}, fixed, seed, show
     )
     return {} if interrupted else found
-
-
-def _still(side: Side) -> Side:
-    """Its memory in one place in all runs. What treatments do to the heap stays."""
-    environment = dict(side.environment)
-    if "LD_PRELOAD" in os.environ:
-        environment.setdefault("LD_PRELOAD", os.environ["LD_PRELOAD"])
-    for arranger in side.arrangers:
-        if not isinstance(arranger, FunctionLayouts):
-            arranger.arrange(environment, Layout(0))
-    return side._replace(environment=environment, arrangers=())
 
 
 def run_suite(

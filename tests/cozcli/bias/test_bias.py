@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import random
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from cozcli.bias.report import Report, render_json, render_text
 from cozcli.bias.result import Aliasing, Bias, Change, Factor, Sweep
 from cozcli.bias.verdict import limit_of, verdict_of
 from cozcli.compare.trial import PADDING, Trial, environment_of
+from cozcli.errors import CozError, Problem
 from cozcli.launch.layout_plan import LayoutPlan
 
 FACTORS = ["environment", "stack", "heap", "aslr"]
@@ -278,6 +280,28 @@ def test_stack_and_heap_are_moved_by_variables_of_one_length():
     assert (found[1]["COZ_HEAP"], found[1]["COZ_HEAP_SEED"]) == ("offset", "0000000007")
     assert "COZ_STACK_SEED" not in found[2]
     assert found[3]["COZ_STACK_SEED"] == "0000000003"
+
+
+@pytest.mark.parametrize(
+    ("inert", "factors", "said"),
+    [
+        ((), {"stack", "heap"}, None),
+        (("offset",), {"stack"}, "not varied: the heap. It cannot be moved: an allocator of its own."),
+        (("", "offset"), set(), "not varied: stack and heap. It cannot be moved: an allocator of its own."),
+    ],
+    ids=["both", "stacks only", "none"],
+)
+def test_what_does_not_move_is_not_varied(monkeypatch, inert, factors, said):
+    def check_run(name, program, layouts, run):
+        run(layouts)
+        if layouts.heap in inert:
+            raise CozError(Problem("it cannot be moved: an allocator of its own."))
+
+    monkeypatch.setattr(study, "check_run", check_run)
+    question = study.Question(["/bin/true"], 1.0, 0.01, 1, os.devnull, False)
+    movers, doubts = study._without_immovable(Movers(HeapLibrary(Path("/none/heap.so")), True), question)
+    assert set(movers.factors()) & {"stack", "heap"} == factors
+    assert [doubt.text for doubt in doubts] == [said] * (said is not None)
 
 
 def test_what_it_refuses(capsys):

@@ -264,6 +264,13 @@ def test_builds_of_the_same_program_take_turns(script, tmp_path, capsys):
     assert "--shuffle-sections" in said
 
 
+def test_a_program_that_is_built_anew_meanwhile_is_no_longer_the_same(script, capsys):
+    path = script("a", "true")
+    script("a", f"echo >> {path}")
+    assert compare("-n", "6", path, "---", "vs", "true") == 2
+    assert "was written anew while it was compared" in capsys.readouterr().err
+
+
 def test_prediction_stands_beside_the_measurement(tmp_path, capsys):
     profile = tmp_path / "a.coz"
     profile.write_bytes(to_bytes(Model([Line("/s/a.c:1", lambda s: 0.5 * s)]).records(60)))

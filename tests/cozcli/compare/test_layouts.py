@@ -12,11 +12,17 @@ import pytest
 from cozcli import cli
 from cozcli.compare import function_layouts, layout_command
 from cozcli.compare.design import Layout
-from cozcli.compare.function_layouts import FunctionLayouts, function_layouts_of, with_functions_moved
+from cozcli.compare.function_layouts import (
+    FunctionLayouts,
+    function_layouts_of,
+    in_one_layout,
+    with_functions_moved,
+)
 from cozcli.compare.self_test import Difference, SelfTest, self_test
 from cozcli.compare.trial import Side, environment_of
 from cozcli.errors import CozError, Problem
 from cozcli.launch.layout_plan import LayoutPlan, Pinned
+from cozcli.launch.runtime_library import preload
 
 PINNED = [
     Pinned("blake3", 0x401000, 600, "holds bytes that are no instruction"),
@@ -104,6 +110,39 @@ def test_builds_are_layouts_of_their_own(planned):
         with_functions_moved(sides(), "link", 1, "/dev/null")
     with pytest.raises(CozError, match="layouts already"):
         with_functions_moved(built, "runtime", 1, "/dev/null")
+
+
+def test_several_builds_of_one_side_only_are_told(planned):
+    planned(PLAN, GOOD)
+    a, b = sides()
+    mixed = [a._replace(builds=["a1", "a2"]), b]
+    moved, stay = with_functions_moved(mixed, "auto", 1, "/dev/null")
+    assert moved == mixed
+    assert "functions of B stay where the linker put them" in stay.text
+
+
+def test_a_comparison_in_one_layout_keeps_what_is_done_to_the_heap(monkeypatch):
+    class Heap:
+        def arrange(self, environment, layout):
+            environment["HEAP"] = str(layout.seed)
+            preload(environment, Path("/lib/libcoz-heap.so"))
+
+    monkeypatch.setenv("LD_PRELOAD", "/lib/theirs.so")
+    side = in_one_layout(Side("A", ["/bin/A"], {"X": "1"}, arrangers=[Heap(), FunctionLayouts(PLAN)]))
+    found = environment_of(side, None)
+    assert (found["X"], found["HEAP"]) == ("1", "0")
+    assert found["LD_PRELOAD"] == "/lib/theirs.so:/lib/libcoz-heap.so"
+    assert "COZ_LAYOUT_PLAN" not in found
+
+
+def test_a_library_that_gives_up_says_why(tmp_path):
+    script = tmp_path / "program"
+    said = "coz-layout: the functions of this program cannot be moved: it is too large"
+    script.write_text(f'#!/bin/sh\n[ -z "$COZ_LAYOUT_SEED" ] || {{ echo "{said}" >&2; exit 125; }}\n')
+    script.chmod(0o755)
+    with pytest.raises(CozError, match="program cannot be moved: it is too large") as caught:
+        self_test(PLAN._replace(library=tmp_path / "none.so"), [str(script)], [1])
+    assert "something else" not in caught.value.problem.text
 
 
 def test_functions_that_move_again_within_a_run(planned):

@@ -65,14 +65,29 @@ def test_last_words_are_the_last():
         )
 
 
-def test_stolen_time_is_that_of_a_processor_that_the_program_may_run_on(monkeypatch):
+def test_times_are_those_of_the_processors_that_the_program_may_run_on(monkeypatch):
     ticks = os.sysconf("SC_CLK_TCK")
     lines = [
-        f"cpu{name} 1 2 3 4 5 6 7 {stolen * ticks} 0 0"
+        f"cpu{name} {1 * ticks} 0 {2 * ticks} {50 * ticks} {9 * ticks} 0 0 {stolen * ticks} 0 0"
         for name, stolen in (("", 97), (0, 90), (1, 1), (2, 6))
     ]
     monkeypatch.setattr(Path, "read_text", lambda _: "\n".join(lines))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 2})
-    assert trial._stolen_time() == pytest.approx(3.5)
+    found = trial._processor_times()
+    assert found == (pytest.approx(6.0), pytest.approx(3.5), pytest.approx(2 / ticks))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {7})
-    assert trial._stolen_time() == 0
+    assert trial._processor_times() == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("others", "stolen", "lost"),
+    [(0.0, 0.0, 0.02), (0.1, 0.0, 0.12), (5.0, 0.0, 0.5), (0.0, 0.25, 0.27)],
+    ids=["its own threads", "others for a while", "others all the time", "stolen"],
+)
+def test_waiting_behind_its_own_threads_is_no_disturbance(others, stolen, lost):
+    """Of 4 s of processor time; its first thread waited for 0.5 s. Processors are counted to 0.02 s."""
+    before = trial._ProcessorTimes(100.0, 3.0, 0.02)
+    after = trial._ProcessorTimes(104.0 + others, 3.0 + stolen, 0.02)
+    assert trial._lost(0.5, 4.0, before, after) == pytest.approx(lost)
+    unknown = trial._ProcessorTimes(0.0, 0.0, 0.0)
+    assert trial._lost(0.5, 4.0, unknown, unknown) == 0.5
