@@ -40,7 +40,7 @@ def add_analysis_options(parser: argparse.ArgumentParser, min_points: int | None
     )
 
 
-def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[str]) -> None:
+def add_scope_options(parser: argparse._ActionsContainer, granularities: Sequence[str]) -> None:
     """What may be selected: -s, -b, --debuginfod, --granularity; and --no-config."""
     parser.add_argument(
         "-s",
@@ -91,7 +91,7 @@ def add_scope_options(parser: argparse.ArgumentParser, granularities: Sequence[s
     )
 
 
-def add_forms(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
+def add_forms(parser: argparse._ActionsContainer, forms: Mapping[str, str]) -> None:
     """An option for each form, of which one may be given, as `form`."""
     group = parser.add_mutually_exclusive_group()
     for name, what in forms.items():

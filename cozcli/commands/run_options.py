@@ -28,77 +28,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     classic_options.add_to_run(parser)
     parser.add_argument(
-        "--ranks",
-        metavar="N-N,...",
-        type=values.ranks,
-        help="in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz",
-    )
-    parser.add_argument(
-        "-l",
-        "--launcher",
-        metavar="NAME",
-        help="the command starts the program NAME, one of its words, by a launcher that is not profiled: "
-        "coz run -l app -o prof.%%r --- mpirun -n 4 ./app",
-    )
-    parser.add_argument(
-        "--joint",
-        action="store_true",
-        help="in a parallel job on one machine, profile all ranks as one program: experiments are on all of "
-        "them, and rank 0's progress points count",
-    )
-    add_scope_options(parser, ("line", "function", "callpath"))
-    _add_choices(parser)
-    parser.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
-    parser.add_argument(
-        "--period",
-        metavar="TIME",
-        type=values.period,
-        help="time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in "
-        "nanoseconds (default: 1ms)",
-    )
-    parser.add_argument("--seed", metavar="N", type=values.seed, help="repeat the random choices of a run")
-    parser.add_argument(
-        "--sampling",
-        choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
+        "--live",
+        choices=("auto", "on", "off"),
         default="auto",
-        help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
+        help="show how far it is, in the last row of the terminal; auto: if standard error is one; on: "
+        "otherwise a line every 30 seconds (default: %(default)s)",
     )
     parser.add_argument(
-        "--warmup",
-        metavar="TIME",
-        type=values.time,
-        default=0.0,
-        help="make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)",
+        "-q", "--quiet", action="store_true", help="say nothing but warnings and errors; no --live"
     )
-    parser.add_argument(
-        "--stop-after",
-        metavar="TIME",
-        type=values.time,
-        default=0.0,
-        help="end the profiling after this time: 60s, 5m; the program goes on without samples or delays",
-    )
-    parser.add_argument(
-        "--forked",
-        metavar="N",
-        type=positive,
-        help="profile not the program itself but a child that it forks (N is 1), or a child of a child (2): "
-        "daemons, workers; one at a time, waiting for its end",
-    )
-    parser.add_argument(
-        "--tree",
-        action="store_true",
-        help="profile the program and all processes that it forks as one: workers of a server, a process for "
-        "each request; they share experiments, delays and progress points",
-    )
-    _add_display(parser)
+    _add_targets(parser)
+    _add_waits(parser)
+    _add_experiments(parser)
+    _add_samples(parser)
+    _add_processes(parser)
     _add_repetition(parser)
     _add_points(parser)
     for extension in extensions("run"):
         extension.add_options(parser)
 
 
-def _add_choices(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_targets(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is sped up")
+    add_scope_options(group, ("line", "function", "callpath"))
+    group.add_argument(
         "--fixed-line",
         metavar="FILE:LINE",
         action="append",
@@ -106,7 +59,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.file_line,
         help="select this line only; repeatable",
     )
-    parser.add_argument(
+    group.add_argument(
         "--fixed-lines",
         metavar="FILE",
         action="append",
@@ -114,7 +67,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         help="select only the lines that FILE lists, FILE:LINE, one a line (as coz lines prints them); "
         "repeatable",
     )
-    parser.add_argument(
+    group.add_argument(
         "--fixed-function",
         metavar="NAME",
         action="append",
@@ -122,7 +75,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.one_name,
         help="with --granularity function: select this function only; repeatable",
     )
-    parser.add_argument(
+    group.add_argument(
         "--fixed-region",
         metavar="NAME",
         action="append",
@@ -130,22 +83,25 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.one_name,
         help="select this region (COZ_REGION_BEGIN) only; repeatable",
     )
-    waits = parser.add_mutually_exclusive_group()
-    waits.add_argument(
+
+
+def _add_waits(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("waits that are sped up").add_mutually_exclusive_group()
+    group.add_argument(
         "--waits",
         action="store_const",
         const="sites",
         default="",
         help="speed up waits, too: each line that sleeps, does I/O, polls, or waits for a child or a lock",
     )
-    waits.add_argument(
+    group.add_argument(
         "--wait-classes",
         dest="waits",
         action="store_const",
         const="classes",
         help="the same, but all waits of a class together: io, network, poll, sleep, child, lock",
     )
-    waits.add_argument(
+    group.add_argument(
         "--fixed-wait",
         metavar="FILE:LINE",
         action="append",
@@ -153,7 +109,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.one_name,
         help="select the waits at this line only; repeatable",
     )
-    waits.add_argument(
+    group.add_argument(
         "--fixed-lock",
         metavar="FILE:LINE",
         action="append",
@@ -161,7 +117,11 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=values.one_name,
         help="select the waits for a lock at this line only; repeatable",
     )
-    speedups = parser.add_mutually_exclusive_group()
+
+
+def _add_experiments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("experiments")
+    speedups = group.add_mutually_exclusive_group()
     speedups.add_argument(
         "--fixed-speedup",
         metavar="N",
@@ -175,7 +135,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         default=(),
         help="use these speedups, in per cent, instead of 10,25,40,50,75,100; 0 is always among them",
     )
-    companions = parser.add_mutually_exclusive_group()
+    companions = group.add_mutually_exclusive_group()
     companions.add_argument(
         "--companions",
         metavar="PERCENT",
@@ -192,18 +152,74 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         const=0.0,
         help="speed up one target in each experiment; the same as --companions 0",
     )
-
-
-def _add_display(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--live",
-        choices=("auto", "on", "off"),
-        default="auto",
-        help="show how far it is, in the last row of the terminal; auto: if standard error is one; on: "
-        "otherwise a line every 30 seconds (default: %(default)s)",
+    group.add_argument("--end-to-end", action="store_true", help="make the whole run one experiment")
+    group.add_argument(
+        "--warmup",
+        metavar="TIME",
+        type=values.time,
+        default=0.0,
+        help="make no experiments in the first part of a run: 5s, 2m (a bare number is in seconds)",
     )
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="say nothing but warnings and errors; no --live"
+    group.add_argument(
+        "--stop-after",
+        metavar="TIME",
+        type=values.time,
+        default=0.0,
+        help="end the profiling after this time: 60s, 5m; the program goes on without samples or delays",
+    )
+    group.add_argument("--seed", metavar="N", type=values.seed, help="repeat the random choices of a run")
+
+
+def _add_samples(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("samples")
+    group.add_argument(
+        "--period",
+        metavar="TIME",
+        type=values.period,
+        help="time between samples, 100us to 100ms, with its unit: ns, us, ms or s; a bare number is in "
+        "nanoseconds (default: 1ms)",
+    )
+    group.add_argument(
+        "--sampling",
+        choices=("auto", "perf-trap", "perf-signal", "timer", "off"),
+        default="auto",
+        help="how to sample (default: %(default)s); off: not at all, to see what the profiler itself costs",
+    )
+
+
+def _add_processes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("several processes, and jobs of many ranks")
+    group.add_argument(
+        "--tree",
+        action="store_true",
+        help="profile the program and all processes that it forks as one: workers of a server, a process for "
+        "each request; they share experiments, delays and progress points",
+    )
+    group.add_argument(
+        "--forked",
+        metavar="N",
+        type=positive,
+        help="profile not the program itself but a child that it forks (N is 1), or a child of a child (2): "
+        "daemons, workers; one at a time, waiting for its end",
+    )
+    group.add_argument(
+        "-l",
+        "--launcher",
+        metavar="NAME",
+        help="the command starts the program NAME, one of its words, by a launcher that is not profiled: "
+        "coz run -l app -o prof.%%r --- mpirun -n 4 ./app",
+    )
+    group.add_argument(
+        "--ranks",
+        metavar="N-N,...",
+        type=values.ranks,
+        help="in a parallel job, profile these ranks only, as in 0-3,8; the others run as without coz",
+    )
+    group.add_argument(
+        "--joint",
+        action="store_true",
+        help="in a parallel job on one machine, profile all ranks as one program: experiments are on all of "
+        "them, and rank 0's progress points count",
     )
 
 

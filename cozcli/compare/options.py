@@ -42,27 +42,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suite", metavar="FILE", help="compare programs × treatments, as a TOML file lists them"
     )
-    parser.add_argument(
-        "-n",
-        "--pairs",
-        metavar="N",
-        type=_pairs,
-        help=f"runs of each, at most (default: {DEFAULT_PAIRS}; of a suite 12; with --precision 200)",
-    )
-    parser.add_argument(
-        "--precision",
-        metavar="PERCENT",
-        type=percentage,
-        help="stop once half of the 95 %% interval is this narrow, as 0.5%%",
-    )
-    parser.add_argument(
-        "--margin",
-        metavar="PERCENT",
-        type=percentage,
-        default=0.01,
-        help="smaller differences do not matter: A and B are equivalent (default: 1%%)",
-    )
-    parser.add_argument(
+    _add_measurement(parser)
+    _add_design(parser)
+    _add_layouts(parser)
+    _add_results(parser)
+
+
+def _add_measurement(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is measured")
+    group.add_argument(
         "--metric",
         action="append",
         choices=_METRICS,
@@ -73,20 +61,47 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "branch-misses, page-faults, context-switches: as the kernel counts them; repeatable, the first "
         "decides (default: cpu)",
     )
-    parser.add_argument(
-        "--t-test", action="store_true", help="also print Student's t-test, and tests of what it assumes"
+    group.add_argument(
+        "--profile", metavar="PROFILE", help="a causal profile of A; with --line: what it predicts, beside it"
     )
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="also draw the result: .png, .svg or .pdf (coz plot draws that of --json)",
-    )
-    parser.add_argument("--html", metavar="FILE", help="also write a page for the browser, with figures")
-    parser.add_argument(
+    group.add_argument("--line", metavar="PATTERN", help="the line that B makes faster, as for coz report")
+    group.add_argument(
         "--import-hyperfine", metavar="FILE", help="compare the runs in a file of hyperfine --export-json"
     )
-    parser.add_argument("--control", action="store_true", help="also compare A with itself, as a check")
-    parser.add_argument(
+    group.add_argument("--input", metavar="FILE", default=os.devnull, help="their standard input")
+    group.add_argument(
+        "--check-output", action="store_true", help="refuse if A and B print different things"
+    )
+    group.add_argument(
+        "--cpus", metavar="LIST", type=_processors, help="processors to run on, as 1,3 or 2-5"
+    )
+
+
+def _add_design(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how often")
+    group.add_argument(
+        "-n",
+        "--pairs",
+        metavar="N",
+        type=_pairs,
+        help=f"runs of each, at most (default: {DEFAULT_PAIRS}; of a suite 12; with --precision 200)",
+    )
+    group.add_argument(
+        "--precision",
+        metavar="PERCENT",
+        type=percentage,
+        help="stop once half of the 95 %% interval is this narrow, as 0.5%%",
+    )
+    group.add_argument(
+        "--warm-up", metavar="N", type=shared.natural, default=1, help="runs of each before (default: 1)"
+    )
+    group.add_argument("--control", action="store_true", help="also compare A with itself, as a check")
+    group.add_argument("--layout-seed", metavar="N", type=values.seed, help="repeat the order and layouts")
+
+
+def _add_layouts(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("where memory lies")
+    group.add_argument(
         "--layout",
         choices=("auto", "runtime", "link", "none"),
         default="auto",
@@ -94,7 +109,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "builds that {seed} stands for; auto: what is possible; each also with another environment size, "
         "which moves the stack; none: change nothing (default: auto)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--rerandomize",
         metavar="TIME",
         type=values.interval,
@@ -102,7 +117,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="also move functions while a program runs, in such intervals, as 500ms: the time of a run of "
         "some seconds is then a mean over many layouts",
     )
-    parser.add_argument(
+    group.add_argument(
         "--fixed-pairs",
         metavar="N",
         type=_fixed_pairs,
@@ -110,7 +125,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="if functions are moved: pairs of runs without that, to say what the one layout that the linker "
         f"chose would have said (default: {FIXED_PAIRS}; 0: none)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--heap",
         metavar="MODES",
         type=_heap,
@@ -118,28 +133,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "size, default 256), offset (big ones, within the page), zero (also zero them), several with commas, "
         "or system (default)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--stack",
         choices=("random", SYSTEM),
         default=SYSTEM,
         help="random: stacks, of threads too, begin elsewhere within a page in each run (default: system)",
     )
-    parser.add_argument(
-        "--profile", metavar="PROFILE", help="a causal profile of A; with --line: what it predicts, beside it"
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("results")
+    group.add_argument(
+        "--margin",
+        metavar="PERCENT",
+        type=percentage,
+        default=0.01,
+        help="smaller differences do not matter: A and B are equivalent (default: 1%%)",
     )
-    parser.add_argument("--line", metavar="PATTERN", help="the line that B makes faster, as for coz report")
-    parser.add_argument("--layout-seed", metavar="N", type=values.seed, help="repeat the order and layouts")
-    parser.add_argument(
-        "--warm-up", metavar="N", type=shared.natural, default=1, help="runs of each before (default: 1)"
+    group.add_argument(
+        "--t-test", action="store_true", help="also print Student's t-test, and tests of what it assumes"
     )
-    parser.add_argument("--input", metavar="FILE", default=os.devnull, help="their standard input")
-    parser.add_argument(
-        "--check-output", action="store_true", help="refuse if A and B print different things"
-    )
-    parser.add_argument(
-        "--cpus", metavar="LIST", type=_processors, help="processors to run on, as 1,3 or 2-5"
-    )
-    parser.add_argument(
+    group.add_argument(
         "--gate",
         metavar="CONDITION",
         action="append",
@@ -147,7 +161,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=gate,
         help="end with status 1 if 'slower > 1%%', 'not faster', 'inconclusive', …; repeatable",
     )
-    shared.add_forms(parser, shared.FORMS)
+    group.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="also draw the result: .png, .svg or .pdf (coz plot draws that of --json)",
+    )
+    group.add_argument("--html", metavar="FILE", help="also write a page for the browser, with figures")
+    shared.add_forms(group, shared.FORMS)
 
 
 def refuse(options: argparse.Namespace, reason: str, *names: str) -> None:

@@ -16,7 +16,8 @@ f = FILLED_LEAST to 1 at f = 1,
 
 of targets that surely do their work for the visits: their measured effect is above 0, or there is as much
 work for each visit when visits are slower (coupling.py). Others may have nothing to do with the progress
-point, and stay as measured. Intervals reach from what was measured to s·A (docs/decisions/too_few_cores.md).
+point, and stay as measured. Intervals reach from what was measured towards s·A, and as far as that from
+λ = REACH_FULL on (docs/decisions/too_few_cores.md).
 Nor is a loss of theirs certain: a thread that pauses loses its core to others, and waits for it afterwards.
 Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
 
@@ -43,8 +44,12 @@ from cozcli.profile.records import ExperimentRecord
 
 #: From which f on s·A tells something: of simulated programs, what errs least (tests/oracle/crowds.h).
 FILLED_LEAST = 0.6
+#: From which λ on intervals reach as far as s·A.
+REACH_FULL = 0.5
 #: Less than this beyond what cores can give proves nothing: profiling itself uses some of their time.
 UNSURE = 0.03
+#: Nor does anything where threads waited for cores for less than this part of their processor time.
+MIN_WAITED = 0.05
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
@@ -58,7 +63,7 @@ LIMIT_ERROR = 0.02
 
 @dataclass(frozen=True)
 class Capacity:
-    """used: u. filled: f. shares: A and the number of samples that it is known from, by location.
+    """used: u. filled: f. waited: for cores, as a part of the threads' processor time. shares: A and the number of samples that it is known from, by location.
 
     coupled: locations and points, where the one surely works for the other's visits. limits: what other
     stages allow, by location and point.
@@ -69,6 +74,7 @@ class Capacity:
     shares: Mapping[str, tuple[float, float]]
     coupled: frozenset[tuple[str, str]] = frozenset()
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    waited: float = 1.0
 
     def most(self, location: str, speedup: float) -> float:
         """The largest effect that the cores can give."""
@@ -87,11 +93,14 @@ class Capacity:
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
         if_busy = speedup * share
-        busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0) if matters else 0.0
+        busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
+        reach = min(busy / REACH_FULL, 1.0)
         limit = self.limits.get(target, 1.0)
-        point = min((1 - busy) * min(effect, most) + busy * if_busy, limit)
-        high = min(max(high, if_busy * (1 + error)), most, limit + LIMIT_ERROR)
-        return point, min(low, if_busy * (1 - error), point), high
+        measured = min(effect, most)
+        point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
+        high = max(high, effect + reach * (if_busy * (1 + error) - effect))
+        low = min(low, effect + reach * (if_busy * (1 - error) - effect))
+        return point, min(low, point), min(high, most, limit + LIMIT_ERROR)
 
     def of_latency(
         self,
@@ -164,12 +173,18 @@ def capacity_of(
         {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()},
         works_for_visits(runs),
         limits,
+        _waited([record for _, record in baselines]),
     )
 
 
 def _idle(cores: int, record: ExperimentRecord) -> float:
     """The time in which cores had nothing to do, of any program; with other cores in the machine, less."""
     return max(cores * record.duration - record.processor_time - taken_by_others(record), 0)
+
+
+def _waited(records: Sequence[ExperimentRecord]) -> float:
+    had = sum(record.processor_time for record in records)
+    return sum(max(record.core_wait, 0) for record in records) / had
 
 
 def _demand(record: ExperimentRecord) -> int:
@@ -188,7 +203,7 @@ def within_capacity(
     if result.kind == LATENCY and (of_windows_only or Mark.CORES not in result.marks):
         return result
     if Mark.CORES not in result.marks:
-        if not _exceeds(result, capacity):
+        if capacity.waited < MIN_WAITED or not _exceeds(result, capacity):
             return result
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
@@ -230,7 +245,9 @@ def _is_eligible(result: LineResult, capacity: Capacity) -> bool:
 
 
 def _exceeds(result: LineResult, capacity: Capacity) -> bool:
-    """Is a measured effect surely greater than the cores can give? Then pauses have lent some."""
+    """Is a measured effect surely greater than the cores can give? Where threads waited for cores, pauses have
+    lent some; elsewhere visits of threads that do less work for each have become a larger part of all.
+    """
     return any(
         point.low > capacity.most(result.location, point.speedup) + UNSURE
         for point in result.curve

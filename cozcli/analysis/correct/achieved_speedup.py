@@ -38,6 +38,12 @@ MIN_FREEDOM = 10
 MAX_EXPONENT = 1.2
 #: Standard errors from which a difference between speedups is taken for real.
 MIN_DEVIATIONS = 2.0
+#: The same for differences from a straight line, of which there is one for each speedup.
+SURE_DEVIATIONS = 4.0
+#: Fewer windows do not tell how far their mean may be off.
+MIN_WINDOWS = 4
+#: With more delay for each effective ns there is hardly any effective time, and shares of it tell nothing.
+MAX_DELAY_SHARE = 20.0
 #: A window whose delay differs by more has another reason for it.
 MAX_DIFFERENCE = 0.5
 
@@ -78,7 +84,8 @@ def _time_for_each_visit(in_target: Floats, visits: Floats, speedup: Floats) -> 
     """c of each window, (N,), and its relative standard error where it is known best.
 
     It is one number. If the windows say clearly that it depends on the speedup, it is a straight line: a
-    program may do other work while it is held up.
+    program may do other work while it is held up. If they say clearly that it is none, each speedup has its
+    own: where other threads make visits without the line, c is as large as their part is small.
     """
     mean = in_target.sum() / visits.sum()
     centred = speedup - (visits * speedup).sum() / visits.sum()
@@ -91,7 +98,24 @@ def _time_for_each_visit(in_target: Floats, visits: Floats, speedup: Floats) -> 
     of_slope = scores / information if information > 0 else np.inf
     if abs(slope) <= MIN_DEVIATIONS * of_slope:
         return np.full(windows, mean), error
-    return np.asarray(np.maximum(mean + slope * centred, 0.0)), error * float(np.sqrt(2))
+    line = np.asarray(np.maximum(mean + slope * centred, 0.0))
+    own = _if_not_straight(in_target, visits, speedup, line)
+    return (line if own is None else own), error * float(np.sqrt(2))
+
+
+def _if_not_straight(in_target: Floats, visits: Floats, speedup: Floats, line: Floats) -> Floats | None:
+    """c by its own mean at each speedup, if one of these is surely not on the line."""
+    own = np.zeros(len(in_target))
+    is_straight = True
+    for level in np.unique(speedup):
+        at = speedup == level
+        number = np.count_nonzero(at)
+        own[at] = in_target[at].sum() / visits[at].sum()
+        if number >= MIN_WINDOWS:
+            left = in_target[at] - own[at] * visits[at]
+            deviation = np.sqrt(number / (number - 1) * (left**2).sum())
+            is_straight &= bool(abs((in_target - line * visits)[at].sum()) <= SURE_DEVIATIONS * deviation)
+    return None if is_straight else own
 
 
 def _usable(series: Series) -> Bools:
@@ -106,6 +130,7 @@ def _usable(series: Series) -> Bools:
         & series.has_visits
         & (series.target_share > 0)
         & (series.delay_share > 0)
+        & (series.delay_share < MAX_DELAY_SHARE)
     )
 
 
@@ -125,7 +150,7 @@ def _differences(series: Series, usable: Bools, for_each_visit: Floats) -> Float
 
 def _exponent(series: Series, difference: Floats) -> float:
     """κ, from windows in blocks, with the fixed effects of blocks and speedups projected out."""
-    usable = series.has_visits & (series.stratum != POOL)
+    usable = series.has_visits & (series.stratum != POOL) & (series.delay_share < MAX_DELAY_SHARE)
     if not usable.any():
         return 0.0
     # The time is weighted already (machine_speed.py).

@@ -86,7 +86,8 @@ def test_without_cores_times_or_baselines_nothing_is_known(given: Sequence[Run])
         (1.0, 1.0, (0.10, 0.08, 0.12), (0.19, 0.08, 0.19)),
         (0.9, 1.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.271)),
         (0.8, 0.8, (0.25, 0.23, 0.30), (0.22, 0.19, 0.30)),  # half way between the regimes
-        (0.6, 0.6, (0.35, 0.33, 0.37), (0.35, 0.19, 0.37)),  # cores suffice
+        (0.6, 0.7, (0.35, 0.33, 0.37), (0.31, 0.27, 0.37)),  # half as far towards s·A
+        (0.6, 0.6, (0.35, 0.33, 0.37), (0.35, 0.33, 0.37)),  # cores suffice
     ],
 )
 def test_effects_are_within_what_cores_allow(
@@ -218,7 +219,7 @@ def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None
     assert within_capacity(result, None) == result
 
 
-@pytest.mark.parametrize(("used", "marked"), [(0.9, True), (0.5, False)])
+@pytest.mark.parametrize(("used", "marked"), [(0.9, True), (0.2, False)])
 def test_an_effect_that_needs_more_cores_than_there_are_is_marked(
     result: LineResult, used: float, marked: bool
 ) -> None:
