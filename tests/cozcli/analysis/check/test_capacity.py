@@ -65,6 +65,7 @@ def test_other_programs_fill_cores_as_far_as_threads_waited_for_them(waited: int
     assert found is not None
     assert found.used == 0.7
     assert found.filled == pytest.approx(filled)
+    assert found.waited == pytest.approx(waited / 140)
 
 
 @pytest.mark.parametrize(
@@ -219,12 +220,13 @@ def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None
     assert within_capacity(result, None) == result
 
 
-@pytest.mark.parametrize(("used", "marked"), [(0.9, True), (0.2, False)])
+@pytest.mark.parametrize(("used", "waited", "marked"), [(0.9, 0.5, True), (0.2, 0.5, False), (1.0, 0.02, False)])
 def test_an_effect_that_needs_more_cores_than_there_are_is_marked(
-    result: LineResult, used: float, marked: bool
+    result: LineResult, used: float, waited: float, marked: bool
 ) -> None:
-    """At 50 % it saves 40 %; the cores allow 1 - u·(1 - 0.15)."""
+    """At 50 % it saves 40 %; the cores allow 1 - u·(1 - 0.15), if threads had to wait for them."""
     unmarked = LineResult(**{**result.__dict__, "marks": ()})
-    found = within_capacity(unmarked, Capacity(used, used, {result.location: (0.3, MANY)}))
+    shares = {result.location: (0.3, MANY)}
+    found = within_capacity(unmarked, Capacity(used, used, shares, waited=waited))
     assert (found.marks == (Mark.CORES,)) == marked
     assert (found.slope < result.slope) == marked

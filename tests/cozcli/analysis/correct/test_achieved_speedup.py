@@ -133,3 +133,30 @@ def test_windows_of_slow_moments_are_weighted_down_once() -> None:
     corrected = correct_for_achieved_speedup(shorter).numerator
     assert correct_for_achieved_speedup(replace(shorter, weight=weight)).numerator == pytest.approx(corrected)
     assert corrected != pytest.approx(numerator)
+
+
+@pytest.mark.parametrize("part", [0.54, 0.2])
+def test_visits_that_other_threads_make_without_the_line_are_no_chance(part: float) -> None:
+    """One of two threads runs the line all the time. At 100 % hardly any effective time is left, of which what
+    lies between visits, by the clock of another thread, is no part.
+    """
+    windows = usable_windows(profile(1, 8).runs).by_target["/a.c:1"]
+    (series,) = make_series("/a.c:1", windows)
+    chance = np.random.default_rng(1).normal(0, 0.02, len(series.speedup))
+    delay = np.minimum(series.speedup * (1 + chance), 0.99999)
+    effective = 150e6 * (1 - delay)
+    independent = replace(
+        series,
+        numerator=np.maximum(effective, 2e6),
+        time=effective,
+        effective=effective,
+        denominator=150e6 * (part + (1 - part) * (1 - series.speedup)) / 275e3,
+        target_share=1 / (1 - delay),
+        delay_share=delay / (1 - delay),
+    )
+    corrected = correct_for_achieved_speedup(independent)
+    periods = corrected.numerator / corrected.denominator
+    for speedup in (0.1, 0.25, 0.4, 0.5, 0.75):
+        period = periods[series.speedup == speedup].mean()
+        assert period == pytest.approx(275e3 / (part / (1 - speedup) + 1 - part), rel=0.03)
+    assert np.prod([factor.relative_error for factor in corrected.factors]) < 0.1
