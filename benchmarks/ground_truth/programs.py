@@ -108,6 +108,7 @@ def crowds() -> list[Program]:
 
 PROGRAMS = (
     Program("two_threads"),
+    Program("independent_threads"),
     Program("serial"),
     Program("pipeline"),
     Program("pipeline_two_consumers"),

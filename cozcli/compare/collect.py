@@ -96,7 +96,7 @@ class Collector:
         """Run each side once.
 
         Raises:
-            CozError: a run failed, outputs differ though they are to be the same, or a program is another one.
+            CozError: a run failed, outputs differ though they are to be the same, or a program was changed.
         """
         trials = {turn.side: self._run(turn.side, turn.layout) for turn in next(self._blocks)}
         for side, before in zip(self._sides, self._files, strict=True):

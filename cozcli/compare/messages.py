@@ -128,7 +128,7 @@ def outputs_differ(names: Sequence[str]) -> Problem:
 def changed(name: str, program: str) -> Problem:
     """Somebody built a program again while runs went on."""
     return Problem(
-        f"{name} ({printable(program)}) was written anew while it was compared, so that its runs are not of one "
+        f"{name} ({printable(program)}) was written anew while it was compared: its runs are not all of one "
         "program.",
         "compare again once it is built; copy programs that others build meanwhile.",
     )
@@ -329,9 +329,7 @@ def little_movable(program: str, share: float) -> Problem:
 
 def functions_not_movable(program: str, reason: str) -> Problem:
     """libcoz-layout.so gave up when the program started."""
-    return Problem(
-        f"the functions of {printable(program)} cannot be moved: {printable(reason)}."
-    )
+    return Problem(f"the functions of {printable(program)} cannot be moved: {printable(reason)}.")
 
 
 def moving_changes(program: str, seed: int, what: str, interval: int) -> Problem:

@@ -69,12 +69,8 @@ def _add_measurement(parser: argparse.ArgumentParser) -> None:
         "--import-hyperfine", metavar="FILE", help="compare the runs in a file of hyperfine --export-json"
     )
     group.add_argument("--input", metavar="FILE", default=os.devnull, help="their standard input")
-    group.add_argument(
-        "--check-output", action="store_true", help="refuse if A and B print different things"
-    )
-    group.add_argument(
-        "--cpus", metavar="LIST", type=_processors, help="processors to run on, as 1,3 or 2-5"
-    )
+    group.add_argument("--check-output", action="store_true", help="refuse if A and B print different things")
+    group.add_argument("--cpus", metavar="LIST", type=_processors, help="processors to run on, as 1,3 or 2-5")
 
 
 def _add_design(parser: argparse.ArgumentParser) -> None:

@@ -67,8 +67,9 @@ class Trial(NamedTuple):
     was asked for.
 
     lost: share of the wall time in which the program's first thread waited for a processor behind other
-    programs, or a hypervisor gave the processors that it may run on to other guests. output: digest of standard output; empty if it was
-    not kept. layout: the run's. figures: what instruments read, by the names of metrics.
+    programs, or a hypervisor gave the processors that it may run on to other guests. output: digest of
+    standard output; empty if it was not kept. layout: the run's. figures: what instruments read, by the names
+    of metrics.
     """
 
     cpu: float

@@ -25,9 +25,9 @@ inline bool is_shared(const pthread_mutex_t* mutex) noexcept {
   constexpr int kShared = 128;
   return (mutex->__data.__kind & kShared) != 0;
 }
-// Which of a condition's numbers says so depends on the glibc that runs, not on the one that we were
-// built with: 2.41 dropped one in front of it. In a new condition it is the only one that is set;
-// past the end if there is none.
+// Which of a condition's numbers says so depends on the glibc that runs, not on the one that we
+// were built with: 2.41 dropped one in front of it. In a new condition it is the only one that is
+// set; past the end if there is none.
 inline std::size_t find_condition_flags() noexcept {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);

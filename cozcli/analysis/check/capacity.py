@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from cozcli.analysis.check.cores import taken_by_others
-from cozcli.analysis.check.coupling import works_for_visits
+from cozcli.analysis.check.coupling import Coupling, VisitWork
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.targets import BOUND_ERRORS
@@ -45,11 +45,9 @@ from cozcli.profile.records import ExperimentRecord
 #: From which f on s·A tells something: of simulated programs, what errs least (tests/oracle/crowds.h).
 FILLED_LEAST = 0.6
 #: From which λ on intervals reach as far as s·A.
-REACH_FULL = 0.5
+REACH_FULL = 0.25
 #: Less than this beyond what cores can give proves nothing: profiling itself uses some of their time.
 UNSURE = 0.03
-#: Nor does anything where threads waited for cores for less than this part of their processor time.
-MIN_WAITED = 0.05
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
@@ -59,14 +57,16 @@ FULL_SHARE = 0.05
 LATENCY_SLACK = 1.25
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
+#: Of visits that do not depend on the speedup.
+SAME_WORK = VisitWork(1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """used: u. filled: f. waited: for cores, as a part of the threads' processor time. shares: A and the number of samples that it is known from, by location.
+    """used: u. filled: f. shares: A and the number of samples that it is known from, by location.
 
     coupled: locations and points, where the one surely works for the other's visits. limits: what other
-    stages allow, by location and point.
+    stages allow, by location and point. visit_work: likewise, by speedup; nothing is known of others.
     """
 
     used: float
@@ -74,12 +74,16 @@ class Capacity:
     shares: Mapping[str, tuple[float, float]]
     coupled: frozenset[tuple[str, str]] = frozenset()
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    waited: float = 1.0
+    visit_work: Mapping[tuple[str, str], Mapping[float, VisitWork]] = field(default_factory=dict)
 
-    def most(self, location: str, speedup: float) -> float:
-        """The largest effect that the cores can give."""
+    def most(self, location: str, speedup: float, work: VisitWork = SAME_WORK) -> float:
+        """The largest effect that the cores can give. work: what a visit takes in windows of that speedup.
+
+        It is more where visits have become more of those that take less, or that run the target longer.
+        """
         share, error = self._share(location)
-        return 1 - self.used * (1 - speedup * min(share * (1 + error), 1.0))
+        saved = speedup * min(share * (1 + error), 1.0) * max(work.in_target, 1.0)
+        return 1 - self.used * max(min(work.all, 1.0) - saved, 0.0)
 
     def _share(self, location: str) -> tuple[float, float]:
         """A, and how far it may be off, as a part of it."""
@@ -163,6 +167,7 @@ def capacity_of(
     ran = sum(map(_demand, known))
     if could <= 0 or ran <= 0:
         return None
+    coupling = Coupling(runs)
     of_ran = sum(record.effective_duration for record in known) / ran
     used = min(sum(record.processor_time for _, record in baselines) / could, 1.0)
     idle = sum(_idle(cores, record) for cores, record in baselines)
@@ -171,20 +176,15 @@ def capacity_of(
         used,
         max(used, min(1 - idle / could, demand, 1.0)),
         {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()},
-        works_for_visits(runs),
+        coupling.works_for_visits(),
         limits,
-        _waited([record for _, record in baselines]),
+        coupling.visit_work(),
     )
 
 
 def _idle(cores: int, record: ExperimentRecord) -> float:
     """The time in which cores had nothing to do, of any program; with other cores in the machine, less."""
     return max(cores * record.duration - record.processor_time - taken_by_others(record), 0)
-
-
-def _waited(records: Sequence[ExperimentRecord]) -> float:
-    had = sum(record.processor_time for record in records)
-    return sum(max(record.core_wait, 0) for record in records) / had
 
 
 def _demand(record: ExperimentRecord) -> int:
@@ -203,7 +203,7 @@ def within_capacity(
     if result.kind == LATENCY and (of_windows_only or Mark.CORES not in result.marks):
         return result
     if Mark.CORES not in result.marks:
-        if capacity.waited < MIN_WAITED or not _exceeds(result, capacity):
+        if not _exceeds(result, capacity):
             return result
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
@@ -245,13 +245,15 @@ def _is_eligible(result: LineResult, capacity: Capacity) -> bool:
 
 
 def _exceeds(result: LineResult, capacity: Capacity) -> bool:
-    """Is a measured effect surely greater than the cores can give? Where threads waited for cores, pauses have
-    lent some; elsewhere visits of threads that do less work for each have become a larger part of all.
-    """
+    """Is a measured effect surely greater than the cores can give? Then pauses have lent some."""
+    measured = [point for point in result.curve if point.speedup > 0 and point.experiments > 0]
+    work = capacity.visit_work.get((result.location, result.point)) or dict.fromkeys(
+        (point.speedup for point in measured), SAME_WORK
+    )
     return any(
-        point.low > capacity.most(result.location, point.speedup) + UNSURE
-        for point in result.curve
-        if point.speedup > 0 and point.experiments > 0
+        point.low > capacity.most(result.location, point.speedup, work[point.speedup]) + UNSURE
+        for point in measured
+        if point.speedup in work
     )
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.profile.profile import Run
@@ -27,12 +27,29 @@ LARGE_SPEEDUP = 0.5
 ERRORS = 2.0
 
 
+#: Of windows of one kind, by location and point.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class VisitWork:
+    """What a visit takes in windows of one speedup, compared with baselines.
+
+    in_target: time in the target, at most. all: processor time of all threads. Both are 1 where work is done
+    for the visits. Where threads make visits that do not wait for each other, those of some become more.
+    """
+
+    in_target: float
+    all: float
+
+
 @dataclass
 class _Rates:
     """Sums over windows, times in ns: of samples in the target, and of intervals between visits."""
 
     samples: float = 0.0
     duration: float = 0.0
+    processor_time: float = 0.0
     visits: float = 0.0
     elapsed: float = 0.0
 
@@ -45,29 +62,69 @@ class _Rates:
         return self.samples / self.duration
 
     @property
+    def busy(self) -> float:
+        return self.processor_time / self.duration
+
+    @property
     def is_known(self) -> bool:
         return min(self.samples, self.duration, self.visits, self.elapsed) > 0
 
+    def __add__(self, other: _Rates) -> _Rates:
+        return _Rates(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
-def works_for_visits(runs: Sequence[Run]) -> frozenset[tuple[str, str]]:
-    """The locations and points of which this is sure."""
-    baselines: defaultdict[tuple[str, str], _Rates] = defaultdict(_Rates)
-    faster: defaultdict[tuple[str, str], _Rates] = defaultdict(_Rates)
-    for _, record in records_without_partner(runs):
-        if 0 < record.speedup < LARGE_SPEEDUP or record.effective_duration <= 0:
-            continue
-        for point in record.points:
-            if not isinstance(point, ThroughputPoint):
+
+class Coupling:
+    """What is done for visits, by windows of baselines and speedups, of each location and point."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._rates: defaultdict[Key, defaultdict[float, _Rates]] = defaultdict(lambda: defaultdict(_Rates))
+        for _, record in records_without_partner(runs):
+            if record.effective_duration <= 0:
                 continue
-            sums = (faster if record.speedup else baselines)[record.location, point.name]
-            sums.samples += record.target_samples
-            sums.duration += record.duration
-            sums.visits += point.visits
-            sums.elapsed += point.elapsed * record.duration / record.effective_duration
-    return frozenset(key for key in faster if key in baselines and _is_sure(baselines[key], faster[key]))
+            for point in record.points:
+                if not isinstance(point, ThroughputPoint):
+                    continue
+                sums = self._rates[record.location, point.name][record.speedup]
+                sums.samples += record.target_samples
+                sums.duration += record.duration
+                sums.processor_time += max(record.processor_time, 0)
+                sums.visits += point.visits
+                sums.elapsed += point.elapsed * record.duration / record.effective_duration
+
+    def works_for_visits(self) -> frozenset[Key]:
+        """The locations and points of which this is sure."""
+        return frozenset(key for key, rates in self._rates.items() if _is_sure(rates))
+
+    def visit_work(self) -> dict[Key, dict[float, VisitWork]]:
+        """By location, point and speedup, where that is known."""
+        found: dict[Key, dict[float, VisitWork]] = {}
+        for key, rates in self._rates.items():
+            baseline = rates.get(0.0, _Rates())
+            known = {
+                speedup: _compared(baseline, faster)
+                for speedup, faster in rates.items()
+                if speedup > 0
+                and baseline.is_known
+                and faster.is_known
+                and min(baseline.busy, faster.busy) > 0
+            }
+            if known:
+                found[key] = known
+        return found
 
 
-def _is_sure(baseline: _Rates, faster: _Rates) -> bool:
+def _compared(baseline: _Rates, faster: _Rates) -> VisitWork:
+    slower = baseline.visit_rate / faster.visit_rate
+    error = ERRORS * math.sqrt(1 / baseline.samples + 1 / faster.samples)
+    return VisitWork(
+        slower * faster.sample_rate / baseline.sample_rate * math.exp(error),
+        slower * faster.busy / baseline.busy,
+    )
+
+
+def _is_sure(rates: Mapping[float, _Rates]) -> bool:
+    baseline = rates.get(0.0, _Rates())
+    faster = sum((each for speedup, each in rates.items() if speedup >= LARGE_SPEEDUP), _Rates())
     if not (baseline.is_known and faster.is_known):
         return False
     slower = math.log(baseline.visit_rate / faster.visit_rate)

@@ -20,6 +20,7 @@ from cozcli.analysis.check.capacity import (
     capacity_of,
     within_capacity,
 )
+from cozcli.analysis.check.coupling import VisitWork
 from cozcli.analysis.result import LATENCY, LineResult, Mark
 from cozcli.profile.profile import load_profile
 
@@ -65,7 +66,6 @@ def test_other_programs_fill_cores_as_far_as_threads_waited_for_them(waited: int
     assert found is not None
     assert found.used == 0.7
     assert found.filled == pytest.approx(filled)
-    assert found.waited == pytest.approx(waited / 140)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_without_cores_times_or_baselines_nothing_is_known(given: Sequence[Run])
         (1.0, 1.0, (0.10, 0.08, 0.12), (0.19, 0.08, 0.19)),
         (0.9, 1.0, (0.50, 0.48, 0.52), (0.19, 0.19, 0.271)),
         (0.8, 0.8, (0.25, 0.23, 0.30), (0.22, 0.19, 0.30)),  # half way between the regimes
-        (0.6, 0.7, (0.35, 0.33, 0.37), (0.31, 0.27, 0.37)),  # half as far towards s·A
+        (0.6, 0.65, (0.35, 0.33, 0.37), (0.33, 0.27, 0.37)),  # half of the way to s·A
         (0.6, 0.6, (0.35, 0.33, 0.37), (0.35, 0.33, 0.37)),  # cores suffice
     ],
 )
@@ -220,13 +220,29 @@ def test_other_results_stay_as_they_are(result: LineResult, change: str) -> None
     assert within_capacity(result, None) == result
 
 
-@pytest.mark.parametrize(("used", "waited", "marked"), [(0.9, 0.5, True), (0.2, 0.5, False), (1.0, 0.02, False)])
+SAME, LESS, LONGER = VisitWork(1.0, 1.0), VisitWork(1.0, 0.2), VisitWork(3.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("used", "work", "marked"),
+    [
+        (0.9, {}, True),
+        (0.2, {}, False),
+        (0.9, {0.5: SAME}, True),
+        (0.9, dict.fromkeys((0.25, 0.5, 0.75, 1.0), LESS), False),  # visits of other threads, which take less
+        (
+            0.9,
+            dict.fromkeys((0.25, 0.5, 0.75, 1.0), LONGER),
+            False,
+        ),  # more visits of those that run the target
+    ],
+)
 def test_an_effect_that_needs_more_cores_than_there_are_is_marked(
-    result: LineResult, used: float, waited: float, marked: bool
+    result: LineResult, used: float, work: dict[float, VisitWork], marked: bool
 ) -> None:
-    """At 50 % it saves 40 %; the cores allow 1 - u·(1 - 0.15), if threads had to wait for them."""
+    """At 50 % it saves 40 %; the cores allow 1 - u·(1 - 0.15)."""
     unmarked = LineResult(**{**result.__dict__, "marks": ()})
-    shares = {result.location: (0.3, MANY)}
-    found = within_capacity(unmarked, Capacity(used, used, shares, waited=waited))
+    shares, target = {result.location: (0.3, MANY)}, (result.location, result.point)
+    found = within_capacity(unmarked, Capacity(used, used, shares, visit_work={target: work}))
     assert (found.marks == (Mark.CORES,)) == marked
     assert (found.slope < result.slope) == marked

@@ -137,8 +137,8 @@ def test_windows_of_slow_moments_are_weighted_down_once() -> None:
 
 @pytest.mark.parametrize("part", [0.54, 0.2])
 def test_visits_that_other_threads_make_without_the_line_are_no_chance(part: float) -> None:
-    """One of two threads runs the line all the time. At 100 % hardly any effective time is left, of which what
-    lies between visits, by the clock of another thread, is no part.
+    """One of two threads runs the line all the time. At 100 % hardly any effective time is left. What lies
+    between visits, by the clock of another thread, is no part of it.
     """
     windows = usable_windows(profile(1, 8).runs).by_target["/a.c:1"]
     (series,) = make_series("/a.c:1", windows)

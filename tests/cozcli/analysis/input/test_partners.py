@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cozcli.analysis.check.capacity import capacity_of
-from cozcli.analysis.check.coupling import works_for_visits
+from cozcli.analysis.check.coupling import Coupling
 from cozcli.analysis.check.stage_limits import stage_limits
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.windows import usable_windows
@@ -73,7 +73,8 @@ def test_windows_with_a_companion_stay() -> None:
 
 def test_checks_leave_windows_with_a_partner_out() -> None:
     alone, all_windows = run_of(*ALONE), run_of(*ALONE, *BESIDE_A_PARTNER)
-    assert works_for_visits(all_windows) == works_for_visits(alone) == {("/a.c:1", "item")}
+    found = [Coupling(runs).works_for_visits() for runs in (alone, all_windows)]
+    assert found[0] == found[1] == {("/a.c:1", "item")}
     capacities = capacity_of(alone, {}), capacity_of(all_windows, {})
     assert [(each.used, each.filled) for each in capacities if each] == [(0.8, 0.8)] * 2
     limits = [stage_limits(runs, usable_windows(runs).by_target) for runs in (alone, all_windows)]
