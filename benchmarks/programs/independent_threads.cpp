@@ -12,18 +12,18 @@ ground_truth::Line seldom_line{"seldom", 900};
 ground_truth::Line both_line{"both", 150};
 
 [[gnu::noinline]] void often() {
-  for (long i = ground_truth::varied(often_line); i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE often
+  const long length = ground_truth::varied(often_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE often
 }
 
 [[gnu::noinline]] void seldom() {
-  for (long i = ground_truth::varied(seldom_line); i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE seldom
+  const long length = ground_truth::varied(seldom_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE seldom
 }
 
 [[gnu::noinline]] void both() {
-  for (long i = ground_truth::varied(both_line); i > 0; --i)
-    asm volatile("" : "+r"(i));  // LINE both
+  const long length = ground_truth::varied(both_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE both
 }
 
 void run(void (*own)()) {

@@ -6,6 +6,9 @@ is faster by s, whatever its threads do:
 
     effect(s)  ≤  1 − u·(1 − s·A)
 
+More is no proof that cores lacked if a visit takes other work in windows of that speedup: with w times the
+processor time and k times the time in the target (coupling.py), cores allow 1 − u·(w − s·A·k).
+
 While all cores are busy the effect is s·A: the work that is saved, spread over all cores. A virtual speedup
 delays threads, not cores: a thread that pauses lends its core to another, so that what is measured can be
 far from s·A, on either side. So with f the part of the cores' time in which they are busy, with other
@@ -17,9 +20,9 @@ f = FILLED_LEAST to 1 at f = 1,
 of targets that surely do their work for the visits: their measured effect is above 0, or there is as much
 work for each visit when visits are slower (coupling.py). Others may have nothing to do with the progress
 point, and stay as measured. Intervals reach from what was measured towards s·A, and as far as that from
-λ = REACH_FULL on (docs/decisions/too_few_cores.md).
-Nor is a loss of theirs certain: a thread that pauses loses its core to others, and waits for it afterwards.
-Neither is an effect greater than other stages of a pipeline allow (stage_limits.py).
+λ = REACH_FULL on (docs/decisions/too_few_cores.md). Nor is a loss of theirs certain: a thread that pauses
+loses its core to others, and waits for it afterwards. Neither is an effect greater than other stages of a
+pipeline allow (stage_limits.py).
 
 A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
 interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.

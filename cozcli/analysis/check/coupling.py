@@ -8,6 +8,9 @@ r_s, for each ns of real time, instead of r_0, and samples in the target at h_s 
                                ≥  r_0 / r_s  beside them
 
 A target works for the visits if its samples tell that the ratio is less than r_0 / r_s.
+
+Where threads make visits without waiting for each other, those of threads that do not pause become more of
+all: a visit then takes other work in such windows than in baselines (`VisitWork`).
 """
 
 from __future__ import annotations
@@ -26,17 +29,15 @@ LARGE_SPEEDUP = 0.5
 #: Standard errors of the ratio by which it must be less.
 ERRORS = 2.0
 
-
 #: Of windows of one kind, by location and point.
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class VisitWork:
-    """What a visit takes in windows of one speedup, compared with baselines.
+    """What a visit takes in windows of one speedup, as a part of what it takes in baselines.
 
-    in_target: time in the target, at most. all: processor time of all threads. Both are 1 where work is done
-    for the visits. Where threads make visits that do not wait for each other, those of some become more.
+    in_target: time in the target, at most. all: processor time of all threads.
     """
 
     in_target: float
