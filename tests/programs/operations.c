@@ -2,8 +2,8 @@
  *
  * operations SECONDS
  *
- * A pipe hands each over to the second thread while others are open. Besides, "lost" ends
- * without a begin as often. Prints how many operations there were. */
+ * A pipe hands each over to the second thread. They follow each other so slowly that none waits for
+ * it. Besides, "lost" ends without a begin as often. Prints how many operations there were. */
 #include <coz.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     if (write(channel[1], &id, sizeof id) != sizeof id) return 2;
     for (long i = 0; i < 1000000; ++i) work = work + i;
     COZ_PROGRESS_NAMED("round");
-    sleep_milliseconds(id % 10 == 9 ? 40 : 4);
+    sleep_milliseconds(id % 10 == 9 ? 60 : 8);
   }
   close(channel[1]);
   pthread_join(other, NULL);
