@@ -85,7 +85,7 @@ def _time_for_each_visit(in_target: Floats, visits: Floats, speedup: Floats) -> 
 
     It is one number. If the windows say clearly that it depends on the speedup, it is a straight line: a
     program may do other work while it is held up. If they say clearly that it is none, each speedup has its
-    own: where other threads make visits without the line, c is as large as their part is small.
+    own: where other threads make visits without the line, c is the larger the fewer these are.
     """
     mean = in_target.sum() / visits.sum()
     centred = speedup - (visits * speedup).sum() / visits.sum()
