@@ -195,12 +195,12 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   release_timer();
 }
 
-ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target,
-                                                  const AwaitedLock* lock) noexcept {
+ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target, const AwaitedLock* lock,
+                                                  Nanoseconds deadline) noexcept {
   if (target == kNoTarget) return {};
   const Nanoseconds ran = lock != nullptr ? 0 : environment_.processor_time();
-  const bool is_followed =
-      environment_.waits->enter(state_.slot, target, state_.clock.local(), environment_.now());
+  const bool is_followed = environment_.waits->enter(state_.slot, target, state_.clock.local(),
+                                                     environment_.now(), deadline);
   if (is_followed && lock != nullptr) {
     environment_.waits->waits_for(state_.slot, lock->key, [=] { return lock->holder(lock->lock); });
   }

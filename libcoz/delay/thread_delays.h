@@ -219,14 +219,15 @@ class ThreadDelays {
   void catch_up() noexcept;
 
   // Between before_blocking() and after_blocking(), where waits are targets: the thread begins to
-  // wait in `target`, for `lock` if it is one.
+  // wait in `target`, for `lock` if it is one, until `deadline` at the latest.
   struct TargetWait {
     Nanoseconds ran = 0;  // processor time when it began; waits for locks use none
     bool is_followed = false;
     bool is_for_lock = false;
   };
   bool follows_waits() const noexcept { return environment_.waits != nullptr; }
-  TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr) noexcept;
+  TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr,
+                        Nanoseconds deadline = WaitCharges::kNoDeadline) noexcept;
   // The wait is over. Returns how long it was, without what has been claimed
   // (WaitCharges::claim()) and without processor time. after_blocking() charges it.
   Nanoseconds leave_wait(const TargetWait& wait) noexcept;

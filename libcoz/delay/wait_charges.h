@@ -7,6 +7,9 @@
 //
 // The waiting thread enters and leaves. The experimenter claims the time of all waits when the
 // selection changes, so that a wait is charged for the part of it in which it was selected.
+// A wait that ends by the clock lasts until then. What the thread takes beyond it to wake and to
+// get a core is not charged: no shorter time-out saves it.
+//
 // Lock-free; any thread. A thread enters one wait at a time. Threads that find their place taken,
 // which takes more than 64, are not charged for that wait.
 //
@@ -23,6 +26,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "common/clock.h"
 #include "target/selection.h"
@@ -43,11 +47,12 @@ struct AwaitedLock {
 class WaitCharges {
  public:
   static constexpr std::uintptr_t kNoLock = 0;
+  static constexpr Nanoseconds kNoDeadline = std::numeric_limits<Nanoseconds>::max();
 
-  // The thread of `slot`, which has served `local`, waits in `target` from now on. False if it
-  // waits already, or has no place.
-  bool enter(std::uint32_t slot, std::uint32_t target, Nanoseconds local,
-             Nanoseconds now) noexcept {
+  // The thread of `slot`, which has served `local`, waits in `target` from now on, until `deadline`
+  // at the latest. False if it waits already, or has no place.
+  bool enter(std::uint32_t slot, std::uint32_t target, Nanoseconds local, Nanoseconds now,
+             Nanoseconds deadline = kNoDeadline) noexcept {
     Entry& entry = entry_of(slot);
     std::uint32_t nobody = 0;
     if (!entry.owner.compare_exchange_strong(nobody, slot + 1, std::memory_order_acquire,
@@ -58,6 +63,7 @@ class WaitCharges {
     entry.local.store(local, std::memory_order_relaxed);
     entry.accrued.store(0, std::memory_order_relaxed);
     entry.lock.store(kNoLock, std::memory_order_relaxed);
+    entry.deadline.store(deadline, std::memory_order_relaxed);
     entry.since.store(now, std::memory_order_release);
     waiting_.fetch_or(bit_of(slot), std::memory_order_release);
     return true;
@@ -125,7 +131,7 @@ class WaitCharges {
     waiting_.fetch_and(~bit_of(slot), std::memory_order_relaxed);
     const Nanoseconds since = entry.since.exchange(0, std::memory_order_acq_rel);
     Left left;
-    left.waited = std::max<Nanoseconds>(0, now - since - ran);
+    left.waited = std::max<Nanoseconds>(0, entry.waited(since, now) - ran);
     left.charge = entry.accrued.load(std::memory_order_acquire);
     left.is_selected = is_selected(entry, selection);
     if (left.is_selected) {
@@ -158,7 +164,7 @@ class WaitCharges {
       if (since == 0 || !is_selected(entry, selection)) return;
       const Nanoseconds served = entry.local.load(std::memory_order_relaxed) +
                                  entry.accrued.load(std::memory_order_relaxed);
-      const Nanoseconds waited = std::max<Nanoseconds>(0, now() - since);
+      const Nanoseconds waited = entry.waited(since, now());
       // What was read belongs together only if it is still the same wait, without a new claim: the
       // clock, too, since this thread may lose its core. G never falls, so it must not be raised by
       // a mixture.
@@ -181,11 +187,12 @@ class WaitCharges {
           !entry.since.compare_exchange_strong(since, now, std::memory_order_acq_rel)) {
         return;  // the wait is over: its thread claims it
       }
+      const Nanoseconds waited = entry.waited(since, now);
       if (selected) {
-        entry.accrued.fetch_add(charge_for(now - since, selection.delay, period),
+        entry.accrued.fetch_add(charge_for(waited, selection.delay, period),
                                 std::memory_order_release);
       }
-      visit(target, now - since);
+      visit(target, waited);
     });
   }
 
@@ -194,11 +201,17 @@ class WaitCharges {
   struct alignas(64) Entry {
     std::atomic<std::uint32_t> owner{0};  // slot + 1
     std::atomic<std::uint32_t> target{0};
-    std::atomic<Nanoseconds> since{0};    // the wait's beginning, or the last claim; 0: none
+    std::atomic<Nanoseconds> since{0};  // the wait's beginning, or the last claim; 0: none
+    std::atomic<Nanoseconds> deadline{kNoDeadline};
     std::atomic<Nanoseconds> local{0};    // when it began
     std::atomic<Nanoseconds> accrued{0};  // until the last claim
     std::atomic<std::uintptr_t> lock{kNoLock};
     std::atomic<LockHolder> holder{0};
+
+    Nanoseconds waited(Nanoseconds from, Nanoseconds to) const noexcept {
+      return std::max<Nanoseconds>(0,
+                                   std::min(to, deadline.load(std::memory_order_relaxed)) - from);
+    }
   };
 
   static std::uint64_t bit_of(std::uint32_t slot) noexcept {

@@ -101,10 +101,10 @@ auto past_samples(Call call, IsInterrupted is_interrupted) {
 
 inline bool is_interrupted(long result) { return result == -1 && errno == EINTR; }
 
-// A time-out in nanoseconds, at most a century, so that sums with it do not overflow.
+// A time-out in nanoseconds, a century at most, so that sums with it do not overflow.
 constexpr Nanoseconds nanoseconds_of(const timespec& time) noexcept {
   constexpr time_t kCentury = 100L * 366 * 24 * 3600;
-  return std::min(time.tv_sec, kCentury) * kSecond + time.tv_nsec;
+  return std::clamp(time.tv_sec, -kCentury, kCentury) * kSecond + time.tv_nsec;
 }
 
 // The relative time-out of a call that may be repeated: all of it at first, then what is left.
@@ -145,12 +145,28 @@ auto past_samples_within(const timespec* timeout, Call call, IsInterrupted is_in
       is_interrupted);
 }
 
+// Of a wait for something outside: its class, and when it ends by the clock at the latest, as a
+// time or as a time-out from the beginning of the wait.
+struct OutsideWait {
+  static constexpr Nanoseconds kNever = WaitCharges::kNoDeadline;
+
+  constexpr OutsideWait(WaitClass of_class, Nanoseconds ends_after = kNever,
+                        Nanoseconds ends_at = kNever) noexcept
+      : wait_class(of_class), timeout(ends_after), deadline(ends_at) {}
+
+  Nanoseconds ends() const noexcept { return timeout == kNever ? deadline : now() + timeout; }
+
+  WaitClass wait_class;
+  Nanoseconds timeout;
+  Nanoseconds deadline;
+};
+
 // Lives as long as a wait that is a target (--waits).
 class FollowedWait {
  public:
-  FollowedWait(ThreadDelays& delays, WaitClass wait_class,
-               const AwaitedLock* lock = nullptr) noexcept
-      : delays_(delays), wait_(Runtime::enter_wait(delays, wait_class, lock)) {}
+  FollowedWait(ThreadDelays& delays, WaitClass wait_class, const AwaitedLock* lock = nullptr,
+               Nanoseconds deadline = WaitCharges::kNoDeadline) noexcept
+      : delays_(delays), wait_(Runtime::enter_wait(delays, wait_class, lock, deadline)) {}
   ~FollowedWait() { Runtime::leave_wait(delays_, wait_); }
   FollowedWait(const FollowedWait&) = delete;
   FollowedWait& operator=(const FollowedWait&) = delete;
@@ -163,7 +179,7 @@ class FollowedWait {
 // A wait for something outside: no credit, unless a signal of another thread ended it, or the
 // release of what `released(delays, result)` returns, if that is not kNoObject.
 template <typename Call, typename Released, typename IsInterrupted>
-COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released released,
+COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released released,
                                    IsInterrupted is_interrupted) {
   auto delays = Session::current_delays();
   if (!delays) return call();
@@ -175,19 +191,18 @@ COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released rel
   };
   if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call, released_by);
   const auto followed = [&] {
-    const FollowedWait wait(*delays, wait_class);
+    const FollowedWait wait(*delays, outside.wait_class, nullptr, outside.ends());
     return call();
   };
   return rules::wait_for_outside(*delays, followed, released_by);
 }
 template <typename Call, typename Released>
-COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call, Released released) {
-  return wait_outside(wait_class, call, released,
-                      [](long result) { return is_interrupted(result); });
+COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released released) {
+  return wait_outside(outside, call, released, [](long result) { return is_interrupted(result); });
 }
 template <typename Call>
-COZ_WRAPPER_PART auto wait_outside(WaitClass wait_class, Call call) {
-  return wait_outside(wait_class, call, [](const ThreadDelays&, long) { return kNoObject; });
+COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call) {
+  return wait_outside(outside, call, [](const ThreadDelays&, long) { return kNoObject; });
 }
 
 }  // namespace coz

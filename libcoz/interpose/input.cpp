@@ -30,6 +30,7 @@ using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
 using coz::Nanoseconds;
+using coz::OutsideWait;
 using coz::ThreadDelays;
 using coz::WaitClass;
 
@@ -85,7 +86,8 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
         },
         [&mask](int result) { return mask.is_repeated(result); });
   };
-  return coz::wait_outside(WaitClass::kPoll, repeated, released);
+  const Nanoseconds limit = timeout < 0 ? OutsideWait::kNever : timeout * kMillisecond;
+  return coz::wait_outside({WaitClass::kPoll, limit}, repeated, released);
 }
 
 template <typename Call, typename Released>
@@ -95,7 +97,9 @@ COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& ma
     return coz::past_samples_within(timeout, call,
                                     [&mask](int result) { return mask.is_repeated(result); });
   };
-  return coz::wait_outside(WaitClass::kPoll, repeated, released);
+  const Nanoseconds limit =
+      timeout == nullptr ? OutsideWait::kNever : coz::nanoseconds_of(*timeout);
+  return coz::wait_outside({WaitClass::kPoll, limit}, repeated, released);
 }
 
 // Waits for input for what is left of SO_RCVTIMEO since `start`. False, with the errno of the call,
@@ -182,7 +186,11 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
     return coz::past_samples([=] { return COZ_REAL(select)(count, read, write, except, timeout); },
                              [](int result) { return is_interrupted(result); });
   };
-  return coz::wait_outside(WaitClass::kPoll, repeated, [=](const ThreadDelays& delays, long) {
+  const Nanoseconds limit = timeout == nullptr
+                                ? OutsideWait::kNever
+                                : coz::nanoseconds_of({timeout->tv_sec, timeout->tv_usec * 1000});
+  const OutsideWait wait{WaitClass::kPoll, limit};
+  return coz::wait_outside(wait, repeated, [=](const ThreadDelays& delays, long) {
     return released_at(delays, count, read);
   });
 }

@@ -10,11 +10,14 @@
 
 namespace {
 
+using coz::OutsideWait;
+using coz::WaitClass;
+
 // `is_interrupted` says whether a signal has ended the call.
 template <typename Call, typename IsInterrupted>
-COZ_WRAPPER_PART int wait_for_clock(Call call, IsInterrupted is_interrupted) {
+COZ_WRAPPER_PART int wait_for_clock(OutsideWait wait, Call call, IsInterrupted is_interrupted) {
   return coz::wait_outside(
-      coz::WaitClass::kSleep, call, [](const coz::ThreadDelays&, long) { return coz::kNoObject; },
+      wait, call, [](const coz::ThreadDelays&, long) { return coz::kNoObject; },
       [=](long result) { return is_interrupted(static_cast<int>(result)); });
 }
 
@@ -37,7 +40,9 @@ COZ_WRAPPER_PART int sleep_on(const timespec* duration, timespec* remaining, Sle
     if (is_interrupted(result) && remaining != nullptr) *remaining = left;
     return result;
   };
-  return wait_for_clock(sleep_once, is_interrupted);
+  const OutsideWait wait(WaitClass::kSleep, duration == nullptr ? OutsideWait::kNever
+                                                                : coz::nanoseconds_of(*duration));
+  return wait_for_clock(wait, sleep_once, is_interrupted);
 }
 
 COZ_WRAPPER_PART int sleep_for(const timespec* duration, timespec* remaining) {
@@ -61,7 +66,10 @@ COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
       return coz::past_samples(
           [=] { return COZ_REAL(clock_nanosleep)(clock, flags, time, remaining); }, is_interrupted);
     };
-    return wait_for_clock(sleep_once, is_interrupted);
+    const bool is_ours = clock == CLOCK_MONOTONIC && time != nullptr;
+    const OutsideWait wait(WaitClass::kSleep, OutsideWait::kNever,
+                           is_ours ? coz::nanoseconds_of(*time) : OutsideWait::kNever);
+    return wait_for_clock(wait, sleep_once, is_interrupted);
   }
   return sleep_on(
       time, remaining,

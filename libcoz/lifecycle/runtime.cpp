@@ -285,12 +285,12 @@ void Runtime::take_missed_tick(ThreadState& thread) noexcept {
   if (Runtime* runtime = active()) runtime->samples_.take_missed_tick(thread);
 }
 
-Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class,
-                                const AwaitedLock* lock) noexcept {
+Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class, const AwaitedLock* lock,
+                                Nanoseconds deadline) noexcept {
   Runtime* runtime = active();
   ThreadState* thread = Session::current_thread();
   if (runtime == nullptr || thread == nullptr) return {};
-  return runtime->waits_.enter(wait_class, lock, *thread, delays);
+  return runtime->waits_.enter(wait_class, lock, deadline, *thread, delays);
 }
 
 // Also when profiling has ended meanwhile: the runtime is never destroyed.

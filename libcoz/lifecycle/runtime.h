@@ -63,8 +63,8 @@ class Runtime {
   static void take_missed_tick(ThreadState& thread) noexcept;
 
   // Where waits are targets: the calling thread begins to wait, perhaps for `lock`, and has waited.
-  static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class,
-                                const AwaitedLock* lock) noexcept;
+  static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class, const AwaitedLock* lock,
+                                Nanoseconds deadline) noexcept;
   static void leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:

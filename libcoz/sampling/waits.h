@@ -45,11 +45,11 @@ class Waits {
   };
 
   // Between ThreadDelays::before_blocking() and after_blocking(). `lock`: what the thread waits
-  // for, if it is one.
-  Wait enter(WaitClass wait_class, const AwaitedLock* lock, ThreadState& thread,
-             ThreadDelays& delays) noexcept {
+  // for, if it is one. `deadline`: when the wait ends at the latest.
+  Wait enter(WaitClass wait_class, const AwaitedLock* lock, Nanoseconds deadline,
+             ThreadState& thread, ThreadDelays& delays) noexcept {
     const std::uint32_t target = target_of(wait_class, thread, delays);
-    const auto followed = delays.enter_wait(target, lock);
+    const auto followed = delays.enter_wait(target, lock, deadline);
     if (lock == nullptr) return {target, followed, {}, 0};
     const auto address = reinterpret_cast<std::uintptr_t>(lock->lock);
     return {target,

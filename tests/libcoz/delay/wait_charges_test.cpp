@@ -47,10 +47,11 @@ struct WaitingThread {
   }
   // Waits in `target`, while `meanwhile` happens. Returns for how long, as counted.
   template <typename Meanwhile>
-  Nanoseconds wait(std::uint32_t target, Meanwhile meanwhile) {
+  Nanoseconds wait(std::uint32_t target, Meanwhile meanwhile,
+                   Nanoseconds deadline = WaitCharges::kNoDeadline) {
     Nanoseconds waited = 0;
     coz::rules::wait_for_outside(delays, [&] {
-      const auto followed = delays.enter_wait(target);
+      const auto followed = delays.enter_wait(target, nullptr, deadline);
       meanwhile();
       waited = delays.leave_wait(followed);
       return 0;
@@ -73,6 +74,33 @@ struct WaitingThread {
 }
 
 }  // namespace
+
+TEST_CASE("waking late from a wait with a deadline is not charged") {
+  WaitWorld world;
+  WaitingThread sleeper(world, 0), other(world, 1);
+  const Nanoseconds deadline = clock_now + 10 * kMillisecond;
+  const auto wake_late = [&] {
+    clock_now += 12 * kMillisecond;
+    other.delays.catch_up();
+    CHECK(other.local() == 5 * kMillisecond);
+  };
+  CHECK(sleeper.wait(kWait, wake_late, deadline) == 10 * kMillisecond);
+  CHECK(sleeper.local() == 5 * kMillisecond);
+}
+
+TEST_CASE("what is claimed of a wait ends with its deadline") {
+  WaitWorld world;
+  WaitingThread sleeper(world, 0);
+  const Nanoseconds deadline = clock_now + 10 * kMillisecond;
+  const auto claim_twice = [&] {
+    clock_now += 8 * kMillisecond;
+    CHECK(world.claim()[kWait] == 8 * kMillisecond);
+    clock_now += 8 * kMillisecond;
+    CHECK(world.claim()[kWait] == 2 * kMillisecond);
+  };
+  CHECK(sleeper.wait(kWait, claim_twice, deadline) == 0);
+  CHECK(sleeper.local() == 5 * kMillisecond);
+}
 
 TEST_CASE("a wait in the selected target is charged its speedup of the time waited") {
   WaitWorld world;
