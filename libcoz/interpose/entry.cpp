@@ -1,5 +1,6 @@
 // Where the program and the library meet: the constructor, the functions that macros in the program
 // call by name (include/coz.h and the classic header), and the ends of the process.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,13 @@
 namespace coz {
 namespace {
 
-__attribute__((constructor)) void load() { Runtime::start(); }
+// In our constructor, or before: where a library's constructor, which runs earlier, visits a mark.
+void start_once() noexcept {
+  constinit static std::atomic<bool> has_begun = false;
+  if (!has_begun.exchange(true)) Runtime::start();
+}
+
+__attribute__((constructor)) void load() { start_once(); }
 
 // What a point macro of our header holds. `visit` must come first: the header calls it.
 struct PointHandle {
@@ -69,6 +76,7 @@ void end_region(RegionHandle* handle) noexcept {
 }
 
 Point* point_of(int kind, const char* name) noexcept {
+  start_once();
   PointRegistry* points = PointTotals::points();
   if (SharedState* shared = ForkedStart::registries()) points = &shared->points;
   if (points == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
@@ -111,6 +119,7 @@ COZ_EXPORT void* _coz_get_operation(int kind, const char* name) {
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
+  coz::start_once();
   coz::SharedState* shared = coz::ForkedStart::registries();
   if (shared == nullptr || name == nullptr) return nullptr;
   const auto region = shared->regions.find_or_add(name);

@@ -1,9 +1,10 @@
 // Builds the parts of the profiler, connects them, and takes them down.
 //
-// start() runs in the library's constructor, before main and before any other thread. finish() may
-// be called by any thread, more than once; the first call ends the profiling, unless --stop-after
-// has ended it in the experiments' thread. Neither may be called in a signal handler. In a process
-// that is not profiled nothing is built, and every wrapper passes its call on.
+// start() runs before main and before any other thread: in our constructor, or in that of a library
+// of the program's which visits a mark. finish() may be called by any thread, more than once; the
+// first call ends the profiling, unless --stop-after has ended it in the experiments' thread.
+// Neither may be called in a signal handler. In a process that is not profiled nothing is built,
+// and every wrapper passes its call on.
 #ifndef LIBCOZ_LIFECYCLE_RUNTIME_H
 #define LIBCOZ_LIFECYCLE_RUNTIME_H
 

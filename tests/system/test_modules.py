@@ -252,3 +252,36 @@ def test_vdso_and_ifuncs(coz, build, request, way, mark):
     source = request.config.rootpath / "tests/programs/clocks.c"
     run = coz.run([build("clocks.c"), 1, way], *ONLY_SAMPLES)
     assert counts(run)[f"{source}:{line_of(source, mark)}"] / run.records("samples")[-1]["total"] > 0.8
+
+
+#: A library whose constructor does a unit of the work that main() asks for.
+EARLY_LIBRARY = """\
+void unit(void) { UNIT }
+__attribute__((constructor)) static void warm_up(void) { unit(); }
+"""
+EARLY_MAIN = """\
+void unit(void);
+int main(void) { for (int i = 0; i < 100; ++i) unit(); return 0; }
+"""
+MARKS = {
+    "coz.h": 'COZ_REGION_BEGIN("region"); COZ_PROGRESS_NAMED("unit"); COZ_REGION_END("region");',
+    "classic_coz.h": 'CLASSIC_COUNT(CLASSIC_THROUGHPUT, "unit");',
+}
+
+
+@pytest.mark.parametrize("header", MARKS)
+def test_marks_that_the_constructor_of_a_library_visits_count(coz, tmp_path, request, header):
+    """It runs before ours."""
+    library = f"#include <{header}>\n" + EARLY_LIBRARY.replace("UNIT", MARKS[header])
+    for name, text in ("early.c", library), ("program.c", EARLY_MAIN):
+        (tmp_path / name).write_text(text)
+    headers = [f"-I{request.config.rootpath / folder}" for folder in ("include", "tests/programs")]
+    for arguments in (
+        ["-shared", "-fPIC", "early.c", "-o", "libearly.so"],
+        ["program.c", "-o", "program", "-L.", "-learly", f"-Wl,-rpath,{tmp_path}"],
+    ):
+        subprocess.run(["gcc", "-g", *headers, *arguments, "-ldl"], cwd=tmp_path, check=True)
+    run = coz.run([tmp_path / "program"])
+    assert run.status == 0, run.err
+    points = {point["name"]: point["visits"] for point in run.records("samples")[-1]["points"]}
+    assert points == {"unit": 101}
