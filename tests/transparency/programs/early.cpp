@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 
 #include "transparency.h"
