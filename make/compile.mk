@@ -31,12 +31,13 @@ $(PREREQUISITES): scripts/check_prerequisites.sh
 objects = $(patsubst %.cpp,$(BUILD)/obj/$(1)/%.o,$(2))
 
 # $(eval $(call object_set,SET,FLAGS)): the rule for the objects of SET.
+# Without link-time optimisation, which some distributions set: it loses the symbols of assembler in the runtime.
 define object_set
 OBJECT_SETS += $(1)
 $$(BUILD)/obj/$(1)/%.o: %.cpp make/compile.mk | $$(PREREQUISITES)
 	@mkdir -p $$(@D)
 	$$(call show,CXX,$$@)
-	$$(Q)$$(CXX) $(2) -MMD -MP -c $$< -o $$@
+	$$(Q)$$(CXX) $(2) -fno-lto -MMD -MP -c $$< -o $$@
 endef
 
 # $(call headers_of,OBJECTS): the files in which the compiler noted what an object includes.
