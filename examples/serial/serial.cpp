@@ -15,12 +15,12 @@ std::size_t minor_steps = 0;
 std::size_t major_steps = 0;
 
 // 30 %
-__attribute__((noinline)) void minor() {
+__attribute__((noinline, aligned(64))) void minor() {
   for (std::size_t x = 0; x < minor_steps; ++x) asm volatile("" : "+r"(x));
 }
 
 // 70 %
-__attribute__((noinline)) void major() {
+__attribute__((noinline, aligned(64))) void major() {
   for (std::size_t y = 0; y < major_steps; ++y) asm volatile("" : "+r"(y));
 }
 
