@@ -36,7 +36,7 @@ class RowReader {
 
   bool has_removed_code(Dwarf_Lines* lines, std::size_t count) const;
   std::vector<CodeExtent> kept_code(Dwarf_Die& unit) const;
-  void add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& files);
+  void add_sequences(Dwarf_Lines* lines, std::size_t count, Dwarf_Die& unit, UnitFiles& files);
   void add_kept(Dwarf_Lines* lines, std::size_t count, const std::vector<CodeExtent>& kept,
                 UnitFiles& files);
   void add_row(Dwarf_Line* row, Dwarf_Addr address, UnitFiles& files);
@@ -64,7 +64,7 @@ bool RowReader::read(Dwarf_Die& unit, UnitFiles& files) {
   if (has_removed_code(lines, count)) {
     add_kept(lines, count, kept_code(unit), files);
   } else {
-    add_sequences(lines, count, files);
+    add_sequences(lines, count, unit, files);
   }
   return true;
 }
@@ -91,10 +91,33 @@ std::vector<CodeExtent> RowReader::kept_code(Dwarf_Die& unit) const {
   return kept;
 }
 
-void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& files) {
+// Whether an address belongs to a unit. Yes, if the unit does not say what code it has.
+class UnitCode {
+ public:
+  explicit UnitCode(Dwarf_Die& unit) : unit_(unit) {}
+
+  [[nodiscard]] bool has(Dwarf_Addr address) {
+    if (!is_read_) extents_ = extents_of(unit_);
+    is_read_ = true;
+    return extents_.empty() || any_contains(extents_, address);
+  }
+
+ private:
+  Dwarf_Die& unit_;
+  std::vector<CodeExtent> extents_;
+  bool is_read_ = false;  // which is only done when needed
+};
+
+// The end of a sequence sorts before rows at the same address. These may begin the next sequence.
+// Or they are of the one that has ended, and belong to no code: gcc has such a row behind a call
+// that does not return, where it notes the places of variables (-fstack-protector).
+void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, Dwarf_Die& unit,
+                              UnitFiles& files) {
+  constexpr Dwarf_Addr kNone = std::numeric_limits<Dwarf_Addr>::max();
+  UnitCode code(unit);
   bool in_sequence = false;
-  // The end of an empty sequence sorts before its rows, which belong to no code.
-  Dwarf_Addr empty_at = std::numeric_limits<Dwarf_Addr>::max();
+  Dwarf_Addr empty_at = kNone;  // the end of an empty sequence
+  Dwarf_Addr ended_at = kNone;
   for (std::size_t i = 0; i < count; ++i) {
     Dwarf_Line* row = dwarf_onesrcline(lines, i);
     Dwarf_Addr address = 0;
@@ -103,8 +126,9 @@ void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, UnitFiles& 
     if (end) {
       if (!in_sequence) empty_at = address;
       in_sequence = false;
+      ended_at = address;
       end_sequence(address);
-    } else if (address != empty_at) {
+    } else if (address != empty_at && (in_sequence || address != ended_at || code.has(address))) {
       in_sequence = true;
       add_row(row, address, files);
     }

@@ -1,6 +1,7 @@
 // Real compilations: what the table says of every address must be what addr2line says.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,8 +106,9 @@ TEST_CASE("every address of a compiled program has addr2line's lines", "[linetab
 }
 
 TEST_CASE("templates and constructors have addr2line's names", "[linetable][compile]") {
-  const std::string flags = GENERATE("-gdwarf-4 -O2", "-gdwarf-5 -O2", "-gdwarf-5 -O1 -no-pie",
-                                     "-gdwarf-5 -gdwarf64 -O3", "-gdwarf-5 -O2 -flto");
+  const std::string flags =
+      GENERATE("-gdwarf-4 -O2", "-gdwarf-5 -O2", "-gdwarf-5 -O1 -no-pie", "-gdwarf-5 -gdwarf64 -O3",
+               "-gdwarf-5 -O2 -flto", "-gdwarf-5 -O2 -fstack-protector-strong");
   INFO(flags);
   const TemporaryFolder folder;
   const std::string binary = folder / "program";
@@ -114,6 +116,30 @@ TEST_CASE("templates and constructors have addr2line's names", "[linetable][comp
   REQUIRE(compile_cpp("-std=c++20 " + flags, "templates.cc", binary));
   REQUIRE(compile_cpp("-std=c++20 " + flags + " " + kOracleVersion, "templates.cc", oracle));
   CHECK(check_against_addr2line(table_of(binary, folder / "cache"), oracle) > 50);
+}
+
+TEST_CASE("a row behind the code of a unit says nothing of what follows", "[linetable][compile]") {
+  const TemporaryFolder folder;
+  // As gcc has where the last instruction is a call that does not return. Linkers put code of the
+  // start-up first: that of the second file stands between two sequences of the first.
+  std::ofstream(folder / "first.c")
+      << "__attribute__((section(\".text.startup\"))) int twice(int value) { return 2 * value; }\n"
+         "__asm__(\".section .text.startup\\n.loc 1 99 0 view .LVbehind\\n.text\");\n"
+         "int main(void) { return twice(0); }\n";
+  std::ofstream(folder / "second.c") << "__attribute__((section(\".text.startup\"))) int "
+                                        "thrice(int value) { return 3 * value; }\n";
+  REQUIRE(shell("cd " + folder.path() + " && gcc -g -O2 -fno-toplevel-reorder -c first.c && " +
+                "gcc -g0 -O2 -c second.c && gcc -o program first.o second.o"));
+  const LineTable table = table_of(folder / "program", folder / "cache");
+  std::size_t with_lines = 0;
+  for (const std::uint64_t address : addresses_of_functions(folder / "program")) {
+    const std::string chain = describe(table, address);
+    if (chain.empty()) continue;
+    const std::string function = chain.substr(0, chain.find(' '));
+    CHECK((function == "twice" || function == "main"));
+    ++with_lines;
+  }
+  CHECK(with_lines > 0);
 }
 
 TEST_CASE("separate debug files are found", "[linetable][compile]") {
