@@ -1,5 +1,7 @@
 // Where the program and the library meet: the constructor, the functions that macros in the program
 // call by name (include/coz.h and the classic header), and the ends of the process.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +19,12 @@ namespace coz {
 namespace {
 
 // In our constructor, or before: where a library's constructor, which runs earlier, visits a mark.
+// Not in a thread that it has created: the first thread to be profiled is the main thread.
 void start_once() noexcept {
   constinit static std::atomic<bool> has_begun = false;
-  if (!has_begun.exchange(true)) Runtime::start();
+  if (has_begun.load(std::memory_order_relaxed) || gettid() != getpid()) return;
+  has_begun.store(true, std::memory_order_relaxed);
+  Runtime::start();
 }
 
 __attribute__((constructor)) void load() { start_once(); }

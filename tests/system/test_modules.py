@@ -287,3 +287,30 @@ def test_marks_that_the_constructor_of_a_library_visits_count(coz, tmp_path, req
     assert run.status == 0, run.err
     points = {point["name"]: point["visits"] for point in run.records("samples")[-1]["points"]}
     assert points == {"unit": 101}
+
+
+#: A library whose constructor creates a thread that visits the mark before anything else of ours has run.
+THREAD_LIBRARY = """\
+#include <coz.h>
+#include <pthread.h>
+static void* visit(void* argument) { COZ_PROGRESS_NAMED("unit"); return argument; }
+__attribute__((constructor)) static void warm_up(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, visit, 0);
+  pthread_join(thread, 0);
+}
+void unit(void) { for (long i = 0; i < 4000000; ++i) __asm__ volatile("" : "+r"(i)); }
+"""
+
+
+def test_a_thread_of_a_constructor_does_not_take_the_place_of_the_main_thread(coz, tmp_path, request):
+    for name, text in ("early.c", THREAD_LIBRARY), ("program.c", EARLY_MAIN):
+        (tmp_path / name).write_text(text)
+    for arguments in (
+        ["-shared", "-fPIC", f"-I{request.config.rootpath / 'include'}", "early.c", "-o", "libearly.so"],
+        ["program.c", "-o", "program", "-L.", "-learly", f"-Wl,-rpath,{tmp_path}"],
+    ):
+        subprocess.run(["gcc", "-O1", "-g", *arguments, "-ldl", "-lpthread"], cwd=tmp_path, check=True)
+    run = coz.run([tmp_path / "program"], *EVERYTHING, *ONLY_SAMPLES)
+    assert run.status == 0, run.err
+    assert run.records("samples")[-1]["in_scope"] > 0
