@@ -22,8 +22,8 @@ std::size_t b_iterations = 0;
 
 // Each loop is one line of source, and that line is all the work there is. The counter stays in a
 // register: a loop over a volatile variable, as in the original, runs up to twice as fast on some
-// processors for a while after a thread has slept. And a loop that crosses a boundary may take
-// twice as long, so that both lie alike. 6.7 parts
+// processors for a while after a thread has slept. Both functions are aligned, since some
+// processors take twice as long for a loop that crosses a boundary. This one has 6.7 parts.
 __attribute__((noinline, aligned(64))) void a() {
   for (std::size_t x = 0; x < a_iterations; ++x) asm volatile("" : "+r"(x));
 }

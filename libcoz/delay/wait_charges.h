@@ -7,8 +7,8 @@
 //
 // The waiting thread enters and leaves. The experimenter claims the time of all waits when the
 // selection changes, so that a wait is charged for the part of it in which it was selected.
-// A wait that ends by the clock lasts until then. What the thread takes beyond it to wake and to
-// get a core is not charged: no shorter time-out saves it.
+// A wait with a deadline is charged up to that time. Waking and getting a core afterwards take as
+// long after a shorter wait.
 //
 // Lock-free; any thread. A thread enters one wait at a time. Threads that find their place taken,
 // which takes more than 64, are not charged for that wait.

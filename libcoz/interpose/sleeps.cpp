@@ -66,9 +66,9 @@ COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
       return coz::past_samples(
           [=] { return COZ_REAL(clock_nanosleep)(clock, flags, time, remaining); }, is_interrupted);
     };
-    const bool is_ours = clock == CLOCK_MONOTONIC && time != nullptr;
+    const bool is_known = clock == CLOCK_MONOTONIC && time != nullptr;
     const OutsideWait wait(WaitClass::kSleep, OutsideWait::kNever,
-                           is_ours ? coz::nanoseconds_of(*time) : OutsideWait::kNever);
+                           is_known ? coz::nanoseconds_of(*time) : OutsideWait::kNever);
     return wait_for_clock(wait, sleep_once, is_interrupted);
   }
   return sleep_on(

@@ -271,25 +271,36 @@ MARKS = {
 }
 
 
+@pytest.fixture
+def early_program(tmp_path, request):
+    """early_program(LIBRARY): builds EARLY_MAIN with a library of that source."""
+
+    def make(library):
+        for name, text in ("early.c", library), ("program.c", EARLY_MAIN):
+            (tmp_path / name).write_text(text)
+        headers = [f"-I{request.config.rootpath / folder}" for folder in ("include", "tests/programs")]
+        for arguments in (
+            ["-shared", "-fPIC", "early.c", "-o", "libearly.so"],
+            ["program.c", "-o", "program", "-L.", "-learly", f"-Wl,-rpath,{tmp_path}"],
+        ):
+            command = ["gcc", "-O1", "-g", *headers, *arguments, "-ldl", "-lpthread"]
+            subprocess.run(command, cwd=tmp_path, check=True)
+        return tmp_path / "program"
+
+    return make
+
+
 @pytest.mark.parametrize("header", MARKS)
-def test_marks_that_the_constructor_of_a_library_visits_count(coz, tmp_path, request, header):
+def test_marks_that_the_constructor_of_a_library_visits_count(coz, early_program, header):
     """It runs before ours."""
     library = f"#include <{header}>\n" + EARLY_LIBRARY.replace("UNIT", MARKS[header])
-    for name, text in ("early.c", library), ("program.c", EARLY_MAIN):
-        (tmp_path / name).write_text(text)
-    headers = [f"-I{request.config.rootpath / folder}" for folder in ("include", "tests/programs")]
-    for arguments in (
-        ["-shared", "-fPIC", "early.c", "-o", "libearly.so"],
-        ["program.c", "-o", "program", "-L.", "-learly", f"-Wl,-rpath,{tmp_path}"],
-    ):
-        subprocess.run(["gcc", "-g", *headers, *arguments, "-ldl"], cwd=tmp_path, check=True)
-    run = coz.run([tmp_path / "program"])
+    run = coz.run([early_program(library)])
     assert run.status == 0, run.err
     points = {point["name"]: point["visits"] for point in run.records("samples")[-1]["points"]}
     assert points == {"unit": 101}
 
 
-#: A library whose constructor creates a thread that visits the mark before anything else of ours has run.
+#: A library whose constructor creates a thread, which visits a mark before our constructor has run.
 THREAD_LIBRARY = """\
 #include <coz.h>
 #include <pthread.h>
@@ -303,14 +314,7 @@ void unit(void) { for (long i = 0; i < 4000000; ++i) __asm__ volatile("" : "+r"(
 """
 
 
-def test_a_thread_of_a_constructor_does_not_take_the_place_of_the_main_thread(coz, tmp_path, request):
-    for name, text in ("early.c", THREAD_LIBRARY), ("program.c", EARLY_MAIN):
-        (tmp_path / name).write_text(text)
-    for arguments in (
-        ["-shared", "-fPIC", f"-I{request.config.rootpath / 'include'}", "early.c", "-o", "libearly.so"],
-        ["program.c", "-o", "program", "-L.", "-learly", f"-Wl,-rpath,{tmp_path}"],
-    ):
-        subprocess.run(["gcc", "-O1", "-g", *arguments, "-ldl", "-lpthread"], cwd=tmp_path, check=True)
-    run = coz.run([tmp_path / "program"], *EVERYTHING, *ONLY_SAMPLES)
+def test_a_thread_of_a_constructor_does_not_take_the_place_of_the_main_thread(coz, early_program):
+    run = coz.run([early_program(THREAD_LIBRARY)], *EVERYTHING, *ONLY_SAMPLES)
     assert run.status == 0, run.err
     assert run.records("samples")[-1]["in_scope"] > 0

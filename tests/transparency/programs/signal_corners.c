@@ -94,7 +94,7 @@ static int others_go_on(void) {
     if (pthread_create(&thread, NULL, ends, NULL) == 0) pthread_join(thread, NULL);
   }
   pthread_sigmask(SIG_BLOCK, &set, NULL);
-  /* A thread that has not ended yet takes one. */
+  /* A detached thread that has not ended yet may take the signal. */
   for (int i = 0; i < 20 && got != number; i++) {
     kill(getpid(), number);
     got = sigtimedwait(&set, &info, &second);
