@@ -59,8 +59,9 @@ auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt
 // Waiting for what is known only afterwards: `released_by(result)` names what another thread has
 // released to end the wait, or is kNoObject, for no credit.
 template <typename Call, typename ReleasedBy>
-auto wait_released_by(ThreadDelays& delays, Call call, ReleasedBy released_by) {
-  const bool accounted = delays.before_blocking();
+auto wait_released_by(ThreadDelays& delays, Call call, ReleasedBy released_by,
+                      bool is_outside = false) {
+  const bool accounted = is_outside ? delays.before_waiting_outside() : delays.before_blocking();
   const auto result = call();
   if (accounted) {
     const std::uintptr_t object = released_by(result);
@@ -245,7 +246,7 @@ auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Ca
 template <typename Call, typename ReleasedBy>
 auto wait_for_outside(ThreadDelays& delays, Call call, ReleasedBy released_by) {
   if (delays.follows_waits()) delays.settle();
-  return wait_released_by(delays, call, released_by);
+  return wait_released_by(delays, call, released_by, true);
 }
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {

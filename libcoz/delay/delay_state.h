@@ -13,6 +13,7 @@
 
 #include "delay/charge_smoother.h"
 #include "delay/delay_ledger.h"
+#include "delay/outside_queues.h"
 #include "delay/queue_waits.h"
 #include "delay/wait_charges.h"
 #include "target/selection.h"
@@ -44,6 +45,8 @@ struct DelayState {
   std::uintptr_t shared_lock = WaitCharges::kNoLock;
   // Of a wait for a lock that is over: what it is charged, ns.
   Nanoseconds lock_wait_charge = 0;
+  // What it waits for outside.
+  OutsideQueues::Request outside;
   // Processor time of the pauses of a thread that has waited at queues, ns.
   std::atomic<Nanoseconds> pause_cost{0};
 
@@ -79,6 +82,7 @@ struct DelayState {
     target_wait = 0;
     shared_lock = WaitCharges::kNoLock;
     lock_wait_charge = 0;
+    outside = {};
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;

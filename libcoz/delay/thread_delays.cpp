@@ -1,5 +1,7 @@
 #include "delay/thread_delays.h"
 
+#include <utility>
+
 namespace coz {
 namespace {
 
@@ -107,6 +109,7 @@ void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcep
 
 void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept {
   const Exclusive exclusive(state_);
+  end_outside_wait(wake_source);
   if (wake_source == WakeSource::kThread) {
     auto waker = find_other(object);
     end_queue_wait(object, waker, 0);
@@ -195,6 +198,16 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   release_timer();
 }
 
+// Before the thread pays: what it has waited for has not been held up by pauses.
+void ThreadDelays::end_outside_wait(WakeSource wake_source) noexcept {
+  const auto request = std::exchange(state_.outside, {});
+  if (request.place == 0) return;
+  if (wake_source != WakeSource::kExternal) return environment_.outside->give_up(request);
+  const Nanoseconds now = environment_.now();
+  const Nanoseconds end = environment_.outside->finish(request, now);
+  if (end > now + kMinPause) environment_.sleep_until(end);
+}
+
 ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target, const AwaitedLock* lock,
                                                   Nanoseconds deadline) noexcept {
   if (target == kNoTarget) return {};
@@ -218,6 +231,7 @@ WaitCharges::Left ThreadDelays::leave(Nanoseconds ran) noexcept {
   const auto left = environment_.waits->leave(state_.slot, environment_.selection.get(),
                                               environment_.now(), ran, environment_.period);
   state_.deferred.fetch_add(left.charge, std::memory_order_relaxed);
+  state_.outside.request.is_sped_up = left.is_selected;
   if (left.is_selected) count_target_wait(left.waited);
   return left;
 }

@@ -26,6 +26,7 @@
 #include "delay/charge_mixes.h"
 #include "delay/delay_ledger.h"
 #include "delay/delay_state.h"
+#include "delay/outside_queues.h"
 #include "delay/pending_charges.h"
 #include "delay/wait_charges.h"
 #include "delay/waker_table.h"
@@ -50,6 +51,7 @@ struct DelayEnvironment {
   const ChargeMixes* mixes = nullptr;  // where several targets may be selected
   WaitCharges* waits = nullptr;        // where waits are targets
   LockHolds* lock_holds = nullptr;     // likewise
+  OutsideQueues* outside = nullptr;    // nullptr: what is outside is not held up
   // Lets the calling thread's own timer run, or stops it (DelayState::has_timer).
   void (*run_timer)(bool runs) noexcept = nullptr;
 };
@@ -182,6 +184,15 @@ class ThreadDelays {
   bool is_in_marked_wait() const noexcept {
     return state_.blocked.load(std::memory_order_relaxed) &&
            state_.in_marked_wait.load(std::memory_order_relaxed);
+  }
+  // The same for a wait for something outside.
+  bool before_waiting_outside() noexcept {
+    if (!before_blocking()) return false;
+    if (environment_.outside != nullptr && site_ != 0) {
+      state_.outside =
+          environment_.outside->come(site_, state_.blocked_at.since, state_.clock.local());
+    }
+    return true;
   }
   // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
@@ -324,6 +335,7 @@ class ThreadDelays {
   void end_queue_wait(std::uintptr_t object, const std::optional<WakerTable::Waker>& waker,
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
+  void end_outside_wait(WakeSource wake_source) noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;
   void resume_segment_exclusively() noexcept;

@@ -36,7 +36,8 @@ std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
 Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
     : config_(std::move(config)),
-      session_(shared, config_.period, config_.waits != WaitTargets::kNone, run_timer),
+      session_(shared, config_.period, {config_.waits != WaitTargets::kNone, !config_.load},
+               run_timer),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
       counts_(counts),

@@ -22,9 +22,14 @@ namespace coz {
 
 class Session {
  public:
-  // Where several targets may be selected, reserve `mixes` before the first sample. `waits`: they
-  // are targets. `run_timer`: DelayEnvironment's.
-  Session(SharedState& state, Nanoseconds period, bool waits = false,
+  struct Options {
+    bool waits = false;            // they are targets
+    bool holds_up_outside = true;  // what serves requests in turn; not where load is amplified
+  };
+
+  // Where several targets may be selected, reserve `mixes` before the first sample. `run_timer`:
+  // DelayEnvironment's.
+  Session(SharedState& state, Nanoseconds period, Options options,
           void (*run_timer)(bool) noexcept = nullptr) noexcept
       : shared(state),
         delays{state.global_delay,
@@ -38,8 +43,9 @@ class Session {
                kMaxSavedPeriods * period,
                own_processor_time,
                &mixes,
-               waits ? &state.waits : nullptr,
-               waits ? &state.lock_holds : nullptr,
+               options.waits ? &state.waits : nullptr,
+               options.waits ? &state.lock_holds : nullptr,
+               options.holds_up_outside ? &state.outside : nullptr,
                run_timer} {}
 
   SharedState& shared;

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "delay/delay_ledger.h"
+#include "delay/outside_queues.h"
 #include "delay/pending_charges.h"
 #include "delay/wait_charges.h"
 #include "delay/waker_table.h"
@@ -49,6 +50,7 @@ struct SharedState : JointState {
   PendingCharges pending;
   YoungCharges young;
   WaitCharges waits;
+  OutsideQueues outside;
   PointRegistry points;
   Operations operations;
   RegionRegistry regions;

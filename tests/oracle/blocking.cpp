@@ -164,7 +164,8 @@ void Mutex::give_back() {
   });
 }
 
-void Device::read(Thread& thread, Line site, Time time) {
+[[gnu::noinline]] void Device::read(Thread& thread, Line site, Time time) {
+  thread.accounting().called_from(caller(__builtin_return_address(0)));
   thread.wait_for_device(site, time, [&](Nanoseconds length) {
     Nanoseconds& free_at = *std::min_element(free_at_.begin(), free_at_.end());
     return free_at = std::max(free_at, thread.now()) + length;

@@ -133,7 +133,8 @@ class CozProfiler final : public Profiler {
                      pauses_cost_nothing,
                      nullptr,
                      follows_waits ? &waits_ : nullptr,
-                     &lock_holds_} {}
+                     &lock_holds_,
+                     &outside_} {}
 
   std::unique_ptr<Accounting> profile_thread(std::uint32_t slot) override {
     return std::make_unique<CozAccounting>(slot, environment_);
@@ -155,6 +156,7 @@ class CozProfiler final : public Profiler {
   coz::SelectionCell selection_;
   coz::WaitCharges waits_;
   coz::LockHolds lock_holds_;
+  coz::OutsideQueues outside_;
   coz::DelayEnvironment environment_;
 };
 

@@ -33,6 +33,22 @@ void check(std::string_view name, double most_mean, double most_worst) {
   CHECK(errors.worst <= most_worst);
 }
 
+// The line "work", where waits are targets, too, and where they are not.
+void check_work(std::string_view name, double most_mean, double most_worst) {
+  constexpr oracle::Line kWork = 2;
+  for (const bool follows_waits : {false, true}) {
+    Settings settings;
+    settings.follows_waits = follows_waits;
+    auto lines =
+        oracle::compare(workload(name).program, settings, kLength, kWork + 1, oracle::kSpeedups);
+    std::erase_if(lines, [](const Comparison& each) { return each.line != kWork; });
+    const Errors errors = oracle::errors(lines);
+    INFO(name << (follows_waits ? ", waits are targets" : ""));
+    CHECK(errors.mean <= most_mean);
+    CHECK(errors.worst <= most_worst);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("oracle: waits at a lock, of two threads") {
@@ -69,6 +85,14 @@ TEST_CASE("oracle: waits for a device") {
   check("device, one thread", 0.2, 0.4);
   check("reads beside computing", 0.5, 0.7);
   check("reading ahead", 0.5, 0.8);
+}
+
+TEST_CASE("oracle: a line beside a device") {
+  check_work("device, depth 1", 0.6, 1.0);
+  check_work("device, depth 4", 2.3, 5.1);
+  check_work("device, one thread", 0.1, 0.1);
+  check_work("reads beside computing", 0.3, 0.5);
+  check_work("reading ahead", 0.2, 0.3);
 }
 
 TEST_CASE("oracle: a lock whose waits are not shorter excludes as ever") {
