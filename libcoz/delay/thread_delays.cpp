@@ -258,6 +258,7 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
     discharge_all();
     environment_.pending.give_up(state_.slot);
     if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
+    end_outside_wait(WakeSource::kNone);
   }
   before_waking(object);
   environment_.young.leave_excess(state_.kind, state_.clock.excess());

@@ -188,6 +188,7 @@ class ThreadDelays {
   // The same for a wait for something outside.
   bool before_waiting_outside() noexcept {
     if (!before_blocking()) return false;
+    end_outside_wait(WakeSource::kNone);  // it may have left the last one by a jump
     if (environment_.outside != nullptr && site_ != 0) {
       state_.outside =
           environment_.outside->come(site_, state_.blocked_at.since, state_.clock.local());

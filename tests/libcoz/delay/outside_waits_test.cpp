@@ -91,6 +91,19 @@ TEST_CASE("a wait that another thread ended is not prolonged") {
   CHECK(sleeps == before);
 }
 
+TEST_CASE("a thread that ends in a wait, or jumps out of it, does not stay in the queue") {
+  OutsideWorld world;
+  AskingThread one(world, 1);
+  AskingThread other(world, 2);
+  one.ask();
+  one.delays.before_ending(0x9000);
+  other.ask();
+  CHECK(other.state.outside.request.ahead == 0);
+  other.state.blocked.store(false);
+  other.ask();
+  CHECK(other.state.outside.request.ahead == 0);
+}
+
 TEST_CASE("where what is outside is not held up, waits last as long as they do") {
   OutsideWorld world;
   world.holds_up.outside = nullptr;
