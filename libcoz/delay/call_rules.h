@@ -240,7 +240,8 @@ auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Ca
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
-// time shorter, so it earns no credit, unless another thread's signal or data ended it. Where the
+// time shorter, except by asking earlier (outside_queue.h). So it earns no credit, unless another
+// thread's signal or data ended it. Where the
 // wait itself may be made shorter, a request comes when it would in effective time, so the thread
 // pays first: another may be before it in a queue.
 template <typename Call, typename ReleasedBy>

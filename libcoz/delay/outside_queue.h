@@ -10,14 +10,14 @@
 //     in effective time    begin' = max(came', earliest end' of a server)
 //                          end'   = begin' + service
 //
-// A thread waits longer by what its request is queued longer in effective time. To have both alike,
-// what it is queued in real time comes from the same recursion, too: where nothing is delayed, no
-// wait is longer.
+// A wait is prolonged by the time that its request is queued in effective time less that in real
+// time. To have both alike, the latter comes from the same recursion: where nothing is delayed, no
+// wait is prolonged.
 //
-// How many are served at a time is learned. If it is so many, whole waits grow with what requests
-// are queued, and hardly any request is done before there was room for it. Waits that have nothing
+// How many are served at a time is learned. With the right number, waits grow one for one with the
+// time queued, and hardly any request is done before there was room for it. Waits that have nothing
 // to do with each other fail both. Where several numbers pass, service times vary least for the
-// true one.
+// right one.
 //
 // For one thread at a time. Zeroed memory is an empty queue. All times are in ns.
 #ifndef LIBCOZ_DELAY_OUTSIDE_QUEUE_H
@@ -36,7 +36,7 @@ namespace coz {
 class OutsideQueue {
  public:
   static constexpr std::uint32_t kMaxServers = 8;
-  // Shorter waits are none: the request was served at once.
+  // Shorter calls did not wait.
   static constexpr Nanoseconds kMinWait = 20 * kMicrosecond;
 
   struct Request {
@@ -82,7 +82,8 @@ class OutsideQueue {
   static constexpr double kMinLate = 32;
   static constexpr double kMaxOvertaken = 0.05;
   static constexpr double kMinSlope = 0.7;
-  static constexpr double kMaxWhole = 3;    // of the mean
+  static constexpr double kMaxWhole = 3;  // of the mean of the last waits
+  static constexpr int kWaitsOfMean = 64;
   static constexpr double kMinSpread = 20;  // us
 
   // Sums over requests of a time, in us.
@@ -123,9 +124,7 @@ class OutsideQueue {
 
   void observe(const Request& request, Nanoseconds now) noexcept {
     const double whole = in_us(now - request.came);
-    // Something else has held it up, perhaps several requests at once.
-    if (observed_ >= kMinObserved && whole * observed_ > kMaxWhole * whole_) return;
-    whole_ += whole;
+    if (is_outlier(whole)) return;
     for (std::uint32_t servers = 1; servers <= kMaxServers; ++servers) {
       Fit& fit = fits_[servers - 1];
       const auto begin = begin_of(request, servers, now);
@@ -143,13 +142,21 @@ class OutsideQueue {
     if (observed_ >= kMaxObserved) halve();
   }
 
+  // Something else has held it up, perhaps several requests at once. The mean follows waits that
+  // become longer for good.
+  bool is_outlier(double whole) noexcept {
+    const double bounded = known_waits_ == 0 ? whole : std::min(whole, kMaxWhole * mean_wait_);
+    if (known_waits_ < kWaitsOfMean) ++known_waits_;
+    mean_wait_ += (bounded - mean_wait_) / known_waits_;
+    return bounded < whole;
+  }
+
   static double in_us(Nanoseconds time) noexcept {
     return static_cast<double>(time) / static_cast<double>(kMicrosecond);
   }
 
   void halve() noexcept {
     observed_ /= 2;
-    whole_ /= 2;
     for (Fit& fit : fits_) {
       fit.late /= 2;
       fit.overtaken /= 2;
@@ -166,7 +173,7 @@ class OutsideQueue {
     if (fit.late < kMinLate) return Evidence::kNone;
     const double spread = fit.late_queued.variance(fit.late);
     if (spread < kMinSpread * kMinSpread) return Evidence::kNone;
-    const double residual = fit.late_service.variance(fit.late);
+    const double residual = std::max(0.0, fit.late_service.variance(fit.late));
     const double slope = (fit.late_whole.variance(fit.late) + spread - residual) / (2 * spread);
     const double error = std::sqrt(residual / spread / fit.late);
     if (fit.overtaken > kMaxOvertaken * fit.late || slope + error < kMinSlope) {
@@ -175,7 +182,7 @@ class OutsideQueue {
     return slope - error >= kMinSlope ? Evidence::kFor : Evidence::kNone;
   }
 
-  // While the program is delayed, requests may never meet. Then what was found before holds.
+  // While the program is delayed, requests may never meet. Then the last number is kept.
   void choose_servers() noexcept {
     if (servers_ != 0 && evidence(fits_[servers_ - 1]) == Evidence::kNone) return;
     std::uint32_t best = 0;
@@ -226,7 +233,8 @@ class OutsideQueue {
   Servers real_;
   Servers effective_;
   double observed_;
-  double whole_;  // sum of waits, us
+  double mean_wait_;  // us
+  int known_waits_;
   std::array<Fit, kMaxServers> fits_;
 };
 

@@ -2,9 +2,9 @@
 // waits.
 //
 // Any thread, also in signal handlers. Nothing waits: a request that finds its queue in use is left
-// out. Where a process is killed while it uses one, that queue stays as it is. Most requests at
-// calls that hardly ever wait are left out, too: counting them would cost more than such a call, as
-// a read of what is in memory. Zeroed memory is empty.
+// out. Where a process is killed while it uses one, that queue is never used again. Most requests
+// at calls that hardly ever wait, as reads of a cached file, are left out, too: counting them would
+// cost as much as the call. Zeroed memory is empty.
 #ifndef LIBCOZ_DELAY_OUTSIDE_QUEUES_H
 #define LIBCOZ_DELAY_OUTSIDE_QUEUES_H
 
@@ -42,7 +42,7 @@ class OutsideQueues {
     return request;
   }
 
-  // Something in the program has ended the wait.
+  // The wait has ended otherwise: by a thread of the program, a time-out, or an error.
   void give_up(const Request& request) noexcept {
     if (request.place != 0) places_[request.place - 1].missed.fetch_add(1);
   }

@@ -88,6 +88,7 @@ void ThreadDelays::settle_exclusively() noexcept {
 
 bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   if (is_interrupting()) return false;
+  leave_outside_queue();  // the program may have left the last wait by a jump
   const Exclusive exclusive(state_);
   apply_charges();
   state_.blocked_at = state_.clock.block(environment_.now());
@@ -198,14 +199,14 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   release_timer();
 }
 
-// Before the thread pays: what it has waited for has not been held up by pauses.
+// Before the thread pays: pauses did not hold up what it waited for.
 void ThreadDelays::end_outside_wait(WakeSource wake_source) noexcept {
   const auto request = std::exchange(state_.outside, {});
   if (request.place == 0) return;
   if (wake_source != WakeSource::kExternal) return environment_.outside->give_up(request);
   const Nanoseconds now = environment_.now();
   const Nanoseconds end = environment_.outside->finish(request, now);
-  if (end > now + kMinPause) environment_.sleep_until(end);
+  if (end > now + kMinPause) state_.clock.paused(0, environment_.sleep_until(end) - end);
 }
 
 ThreadDelays::TargetWait ThreadDelays::enter_wait(std::uint32_t target, const AwaitedLock* lock,
@@ -231,7 +232,7 @@ WaitCharges::Left ThreadDelays::leave(Nanoseconds ran) noexcept {
   const auto left = environment_.waits->leave(state_.slot, environment_.selection.get(),
                                               environment_.now(), ran, environment_.period);
   state_.deferred.fetch_add(left.charge, std::memory_order_relaxed);
-  state_.outside.request.is_sped_up = left.is_selected;
+  state_.outside.request.is_sped_up = left.is_selected || left.charge > 0;
   if (left.is_selected) count_target_wait(left.waited);
   return left;
 }
@@ -258,7 +259,7 @@ void ThreadDelays::before_ending(std::uintptr_t object) noexcept {
     discharge_all();
     environment_.pending.give_up(state_.slot);
     if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
-    end_outside_wait(WakeSource::kNone);
+    leave_outside_queue();
   }
   before_waking(object);
   environment_.young.leave_excess(state_.kind, state_.clock.excess());

@@ -185,15 +185,19 @@ class ThreadDelays {
     return state_.blocked.load(std::memory_order_relaxed) &&
            state_.in_marked_wait.load(std::memory_order_relaxed);
   }
-  // The same for a wait for something outside.
+  // Like before_blocking(), for something outside that may serve other threads first.
   bool before_waiting_outside() noexcept {
     if (!before_blocking()) return false;
-    end_outside_wait(WakeSource::kNone);  // it may have left the last one by a jump
     if (environment_.outside != nullptr && site_ != 0) {
       state_.outside =
           environment_.outside->come(site_, state_.blocked_at.since, state_.clock.local());
     }
     return true;
+  }
+  // Before after_blocking(), where what is outside did not end the wait: a time-out or a signal
+  // did.
+  void leave_outside_queue() noexcept {
+    if (state_.outside.place != 0) end_outside_wait(WakeSource::kNone);
   }
   // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;

@@ -156,6 +156,20 @@ struct OutsideWait {
 
   Nanoseconds ends() const noexcept { return timeout == kNever ? deadline : now() + timeout; }
 
+  // Whether a call with that result got what it waited for, which may have served others first. A
+  // sleep until a time may stand for something that is done then, a sleep for a time does not.
+  bool was_served(long result) const noexcept {
+    switch (wait_class) {
+      case WaitClass::kSleep:
+        return result == 0 && timeout == kNever;
+      case WaitClass::kPoll:
+      case WaitClass::kNetwork:
+        return result > 0;
+      default:
+        return result >= 0;
+    }
+  }
+
   WaitClass wait_class;
   Nanoseconds timeout;
   Nanoseconds deadline;
@@ -185,6 +199,7 @@ COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released rele
   if (!delays) return call();
   const KernelCall kernel_call;
   const auto released_by = [&](long result) {
+    if (!outside.was_served(result)) delays->leave_outside_queue();
     const std::uintptr_t signal = signal_that_ended(*delays, is_interrupted(result));
     if (signal != kNoObject || result <= 0) return signal;
     return released(static_cast<const ThreadDelays&>(*delays), result);

@@ -39,6 +39,7 @@ void release_departed(SharedState& shared, IsThere is_there) {
     shared.threads.release_if(thread, process, [&] {
       shared.pending.give_up(thread.delay.slot);
       shared.waits.forget(thread.delay.slot);
+      shared.outside.give_up(thread.delay.outside);
     });
   });
 }

@@ -44,6 +44,8 @@ struct Threads {
   Draw service;
   Draw between;
   Nanoseconds waking = 0;
+  // The delay that all have served at a time: effective time has stood still for as long.
+  std::function<Nanoseconds(Nanoseconds)> local = [](Nanoseconds) { return Nanoseconds{0}; };
 };
 
 // How many servers are found after each wait, from the hundredth on; and the largest extension.
@@ -69,11 +71,12 @@ Found run(const Threads& threads, unsigned seed = 1, int waits = 2000) {
         all.begin(), all.end(), [](const auto& a, const auto& b) { return a.next < b.next; });
     const Nanoseconds now = thread.next;
     if (thread.waits) {
-      found.extension = std::max(found.extension, queue->finish(thread.request, now) - now);
+      const Nanoseconds end = queue->finish(thread.request, now);
+      found.extension = std::max(found.extension, end - now);
       if (++done >= 100) found.servers.push_back(queue->servers());
-      thread.next = now + threads.between(random);
+      thread.next = end + threads.between(random);
     } else {
-      thread.request = queue->come(now, 0);
+      thread.request = queue->come(now, threads.local(now));
       Nanoseconds begin = now;
       Nanoseconds end = begin + threads.service(random);
       if (!free.empty()) {
@@ -126,12 +129,45 @@ TEST_CASE("waits that have nothing to do with each other are no queue") {
   }
 }
 
-TEST_CASE("where nothing is delayed, requests end when they did") {
+TEST_CASE("where nothing is delayed, no wait is prolonged") {
+  const auto served_before = [](Nanoseconds) { return in_us(5000); };
   for (const Nanoseconds waking : {Nanoseconds{0}, 60 * kMicrosecond}) {
-    const Found found = run({2, 1, varied(800), varied(900), waking});
-    CHECK(share_of(found, 1) > 0.9);
-    CHECK(found.extension == 0);
+    for (const std::size_t servers : {1U, 2U}) {
+      const Found found = run({4, servers, varied(800), varied(900), waking, served_before});
+      CHECK(share_of(found, static_cast<std::uint32_t>(servers)) > 0.9);
+      CHECK(found.extension == 0);
+    }
   }
+}
+
+TEST_CASE("however long time is delayed, waits are prolonged by a few delays at most") {
+  // A delay of 500 us every 10 ms.
+  const auto local = [](Nanoseconds now) { return now / in_us(10000) * in_us(500); };
+  for (const std::size_t servers : {1U, 2U}) {
+    const Found found = run({4, servers, varied(800), varied(900), 0, local}, 1, 10000);
+    CHECK(found.extension > in_us(100));
+    CHECK(found.extension <= in_us(6 * 500));
+  }
+}
+
+TEST_CASE("a queue is found where waits were short before") {
+  auto queue = std::make_unique<OutsideQueue>();
+  std::mt19937 random(1);
+  Nanoseconds now = 1000;
+  for (int i = 0; i < 100; ++i) {
+    const OutsideQueue::Request alone = queue->come(now, 0);
+    queue->finish(alone, now + in_us(100));
+    now += in_us(1000);
+  }
+  CHECK(queue->servers() == 0);
+  std::vector<OutsideQueue::Request> waiting(8, queue->come(now, 0));
+  for (std::size_t i = 1; i < waiting.size(); ++i) waiting[i] = queue->come(now, 0);
+  for (std::size_t i = 0; i < 400; ++i) {
+    now += varied(100)(random);
+    queue->finish(waiting[i % 8], now);
+    waiting[i % 8] = queue->come(now, 0);
+  }
+  CHECK(queue->servers() == 1);
 }
 
 TEST_CASE("a request waits for what is served before it in effective time") {

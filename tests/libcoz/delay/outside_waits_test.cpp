@@ -75,20 +75,30 @@ TEST_CASE("a wait lasts until what is outside would have served it in effective 
   CHECK(other.state.clock.local() == 600 * kMicrosecond);  // that was no pause
 }
 
-TEST_CASE("a wait that another thread ended is not prolonged") {
+TEST_CASE("a wait that another thread or a time-out ended is not prolonged") {
   OutsideWorld world;
   AskingThread one(world, 1);
   AskingThread other(world, 2);
   ask_in_turn(one, other);
-  other.state.clock.charge(600 * kMicrosecond, world.global);
-  one.ask();
-  clock_now += kService;
-  one.end();
-  const int before = sleeps;
-  other.ask();
-  clock_now += kService;
-  other.end(WakeSource::kThread);
-  CHECK(sleeps == before);
+  for (const bool served : {true, false}) {
+    one.ask();
+    const Nanoseconds start = clock_now;
+    other.state.clock.charge(600 * kMicrosecond, world.global);
+    clock_now += kService;
+    one.end();
+    clock_now = start + 900 * kMicrosecond;
+    other.ask();
+    clock_now += kService;
+    const Nanoseconds ended = clock_now;
+    if (served) {
+      other.end(WakeSource::kThread);
+    } else {
+      other.delays.leave_outside_queue();  // as after a time-out
+      other.end();
+    }
+    CHECK(clock_now == ended);
+    clock_now += 10 * kService;
+  }
 }
 
 TEST_CASE("a thread that ends in a wait, or jumps out of it, does not stay in the queue") {
@@ -98,10 +108,15 @@ TEST_CASE("a thread that ends in a wait, or jumps out of it, does not stay in th
   one.ask();
   one.delays.before_ending(0x9000);
   other.ask();
+  REQUIRE(other.state.outside.place != 0);
   CHECK(other.state.outside.request.ahead == 0);
   other.state.blocked.store(false);
   other.ask();
+  REQUIRE(other.state.outside.place != 0);
   CHECK(other.state.outside.request.ahead == 0);
+  other.state.blocked.store(false);
+  REQUIRE(other.delays.before_blocking());
+  CHECK(other.state.outside.place == 0);
 }
 
 TEST_CASE("where what is outside is not held up, waits last as long as they do") {
