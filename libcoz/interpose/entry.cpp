@@ -14,6 +14,8 @@
 #include "lifecycle/runtime.h"
 #include "thread/session.h"
 #include "thread/visit.h"
+#include "unwind/machine.h"
+#include "unwind/stack_walk.h"
 
 namespace coz {
 namespace {
@@ -142,6 +144,20 @@ COZ_EXPORT void _coz_add_delays() {
   if (auto delays = coz::Session::current_delays()) delays->catch_up();
 }
 
+namespace {
+
+// Which code segment a marked wait begins. The mark may stand in a function that many call, as in
+// coz_mpi.c, and that one in another, as a library's exchange of data. So three callers count.
+COZ_WRAPPER_PART std::uintptr_t callers() noexcept {
+  constexpr std::uintptr_t kOdd = 0x9e3779b97f4a7c15U;
+  coz::StackWalk walk(coz::current_registers(), true);
+  std::uintptr_t all = 0;
+  for (int i = 0; i < 3 && walk.step(); ++i) all = (all + walk.registers().pc) * kOdd;
+  return all;
+}
+
+}  // namespace
+
 COZ_EXPORT void _coz_pre_block() {
   if (auto delays = coz::Session::current_delays()) delays->before_marked_wait();
 }
@@ -149,6 +165,7 @@ COZ_EXPORT void _coz_pre_block() {
 COZ_EXPORT void _coz_post_block(int skip_delays) {
   auto delays = coz::Session::current_delays();
   if (!delays) return;
+  delays->called_from(callers());
   if (!delays->is_in_marked_wait()) {  // a call in between has waited, and ended it
     delays->begin_segment();
     return;
