@@ -60,8 +60,8 @@ auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt
 // released to end the wait, or is kNoObject, for no credit.
 template <typename Call, typename ReleasedBy>
 auto wait_released_by(ThreadDelays& delays, Call call, ReleasedBy released_by,
-                      bool is_outside = false) {
-  const bool accounted = is_outside ? delays.before_waiting_outside() : delays.before_blocking();
+                      WaitsFor waits_for = WaitsFor::kLock) {
+  const bool accounted = delays.before_blocking(waits_for);
   const auto result = call();
   if (accounted) {
     const std::uintptr_t object = released_by(result);
@@ -241,13 +241,12 @@ auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Ca
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that
 // time shorter, except by asking earlier (outside_queue.h). So it earns no credit, unless another
-// thread's signal or data ended it. Where the
-// wait itself may be made shorter, a request comes when it would in effective time, so the thread
-// pays first: another may be before it in a queue.
+// thread's signal or data ended it. Where the wait itself may be made shorter, a request comes when
+// it would in effective time, so the thread pays first: another may be before it in a queue.
 template <typename Call, typename ReleasedBy>
 auto wait_for_outside(ThreadDelays& delays, Call call, ReleasedBy released_by) {
   if (delays.follows_waits()) delays.settle();
-  return wait_released_by(delays, call, released_by, true);
+  return wait_released_by(delays, call, released_by, WaitsFor::kOutside);
 }
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {

@@ -77,9 +77,9 @@ class OutsideQueue {
  private:
   static constexpr std::uint32_t kTimes = 64;
   static constexpr Nanoseconds kMaxExtension = kSecond;
-  static constexpr double kMinObserved = 32;
+  static constexpr double kMinObserved = 32;   // requests
   static constexpr double kMaxObserved = 512;  // then older ones count half
-  static constexpr double kMinLate = 32;
+  static constexpr double kMinLate = 32;       // requests that found no room
   static constexpr double kMaxOvertaken = 0.05;
   static constexpr double kMinSlope = 0.7;
   static constexpr double kMaxWhole = 3;  // of the mean of the last waits
@@ -124,7 +124,7 @@ class OutsideQueue {
 
   void observe(const Request& request, Nanoseconds now) noexcept {
     const double whole = in_us(now - request.came);
-    if (is_outlier(whole)) return;
+    if (!follow_mean(whole)) return;
     for (std::uint32_t servers = 1; servers <= kMaxServers; ++servers) {
       Fit& fit = fits_[servers - 1];
       const auto begin = begin_of(request, servers, now);
@@ -142,13 +142,13 @@ class OutsideQueue {
     if (observed_ >= kMaxObserved) halve();
   }
 
-  // Something else has held it up, perhaps several requests at once. The mean follows waits that
-  // become longer for good.
-  bool is_outlier(double whole) noexcept {
+  // False: something else has held the request up, and perhaps others at once. Yet the mean follows
+  // waits that become longer for good.
+  bool follow_mean(double whole) noexcept {
     const double bounded = known_waits_ == 0 ? whole : std::min(whole, kMaxWhole * mean_wait_);
     if (known_waits_ < kWaitsOfMean) ++known_waits_;
     mean_wait_ += (bounded - mean_wait_) / known_waits_;
-    return bounded < whole;
+    return bounded == whole;
   }
 
   static double in_us(Nanoseconds time) noexcept {

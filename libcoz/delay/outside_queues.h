@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "common/clock.h"
 #include "delay/outside_queue.h"

@@ -95,6 +95,10 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   state_.blocked_frame = frame();
   state_.lock_wait_charge = 0;
   if (waits_for == WaitsFor::kQueue) state_.queue_waits.begin(state_.blocked_at.since);
+  if (waits_for == WaitsFor::kOutside && environment_.outside != nullptr && site_ != 0) {
+    state_.outside =
+        environment_.outside->come(site_, state_.blocked_at.since, state_.clock.local());
+  }
   state_.blocked.store(true, std::memory_order_relaxed);
   hold_timer();
   return true;

@@ -69,8 +69,9 @@ enum class MarkedWait { kOfProgram, kOfOpenMp };
 
 // What a call waits for.
 enum class WaitsFor {
-  kLock,   // a lock, a barrier, the end of a thread, something outside: whatever is no queue
-  kQueue,  // a condition, a semaphore, a futex, a stream: by these, threads pass work to each other
+  kLock,   // a lock, a barrier, the end of a thread: whatever is none of the following
+  kQueue,  // a condition, a semaphore, a futex, a stream: threads pass work to each other by these
+  kOutside,  // something outside, which may serve other threads first
 };
 
 // Whether a thread has a lock alone, or with others.
@@ -184,15 +185,6 @@ class ThreadDelays {
   bool is_in_marked_wait() const noexcept {
     return state_.blocked.load(std::memory_order_relaxed) &&
            state_.in_marked_wait.load(std::memory_order_relaxed);
-  }
-  // Like before_blocking(), for something outside that may serve other threads first.
-  bool before_waiting_outside() noexcept {
-    if (!before_blocking()) return false;
-    if (environment_.outside != nullptr && site_ != 0) {
-      state_.outside =
-          environment_.outside->come(site_, state_.blocked_at.since, state_.clock.local());
-    }
-    return true;
   }
   // Before after_blocking(), where what is outside did not end the wait: a time-out or a signal
   // did.

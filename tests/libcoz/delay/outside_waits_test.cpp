@@ -20,7 +20,7 @@ struct AskingThread {
   AskingThread(OutsideWorld& world, std::uint32_t slot) : delays(state, world.holds_up, kSite) {
     state.slot = slot;
   }
-  void ask() { REQUIRE(delays.before_waiting_outside()); }
+  void ask() { REQUIRE(delays.before_blocking(coz::WaitsFor::kOutside)); }
   void end(WakeSource wake_source = WakeSource::kExternal) {
     delays.after_blocking(wake_source, coz::kNoObject);
   }
