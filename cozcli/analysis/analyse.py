@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from cozcli.analysis import extension, messages
 from cozcli.analysis.check.capacity import capacity_of, within_capacity
+from cozcli.analysis.check.children import warn_of_children
 from cozcli.analysis.check.contention import p_no_contention
 from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
 from cozcli.analysis.check.stage_limits import stage_limits
-from cozcli.analysis.check.steady_state import bounded
+from cozcli.analysis.check.steady_state import bounded, is_only_bounded
 from cozcli.analysis.check.tails import warn_of_lost_operations, with_quantiles
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
@@ -162,7 +163,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
         windows = with_partners_apart(windows, runs)
     # Combined windows tell of targets that have no baseline of their own, too.
     all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
-    warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs)
+    warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs) + warn_of_children(runs)
     context = Context(runs, windows.by_target, period_ratios, of_windows_only)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
@@ -257,10 +258,10 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
     series = estimate.table.series
     result = _open_result(estimate, series, series.target, series.key, known)
     return Candidate(
-        replace(result, curve=bounded(estimate.points, series)),
+        bounded(result, series),
         p_no_contention(estimate),
         float(estimate.freedom[0]),
-        estimate.table.total_units >= MIN_TOTAL_UNITS,
+        estimate.table.total_units >= MIN_TOTAL_UNITS and not is_only_bounded(series),
     )
 
 
@@ -328,14 +329,16 @@ def _combined_candidate(
         marks.add(Mark.BEYOND_SHARE)
     result = replace(
         result,
-        curve=bounded(estimate.points, own) if own else estimate.points,
         marks=tuple(mark for mark in Mark if mark in marks),
         bound=estimate.bound,
         companion_windows=estimate.companion_windows,
         is_combined=True,
         p_own=estimate.p_no_effect,
     )
-    return Candidate(result, p_no_contention(estimate), float(estimate.freedom[0]), not estimate.has_few_data)
+    if own:
+        result = bounded(result, own)
+    is_testable = not (estimate.has_few_data or (own and is_only_bounded(own)))
+    return Candidate(result, p_no_contention(estimate), float(estimate.freedom[0]), is_testable)
 
 
 def _summarize(run: Run) -> RunSummary:

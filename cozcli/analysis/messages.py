@@ -120,6 +120,15 @@ def lost_operations(point: str, lost: int, begun: int) -> Problem:
     )
 
 
+def children_unprofiled(processors: float) -> Problem:
+    """Without --tree."""
+    return Problem(
+        f"child processes, which were not profiled, used {processors:.2g} processors on average. They go on "
+        "while the program's threads pause, so that lines that run beside them may seem to matter too much.",
+        "profile them with the program, if it forks them: coz run --tree.",
+    )
+
+
 def nothing_estimated(experiments: int) -> Problem:
     """Experiments, but not one line with a baseline and a speedup."""
     return Problem(

@@ -44,7 +44,7 @@ DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY
 #: sentence's sake.
 NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)
 #: Marks of results that rest on too little, or on something else, to pass or fail a build.
-UNFIT = (Mark.FEW_DATA, Mark.LOAD, Mark.BEYOND_SHARE)
+UNFIT = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE, Mark.BEYOND_SHARE)
 #: Own windows prove an effect if its lack would do what they show as rarely as this.
 MAX_P_OWN = 0.05
 

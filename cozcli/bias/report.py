@@ -109,9 +109,12 @@ def rank_sentence(report: Report) -> str:
     median = 100 * (statistics.median(layouts) - 1)
     than = "slower" if median > 0 else "faster"
     rank = 100 * report.bias.default_rank
+    # Where placement does not matter, the slowest is the one with most noise.
+    matters = any(factor.deviation_low > 0 for factor in report.bias.factors)
+    slowest = f", the slowest {100 * (max(layouts) - 1):.1f} % slower" if matters else ""
     return (
         f"The default is faster than {rank:.0f} % of {len(layouts)} random layouts; "
-        f"their median is {abs(median):.1f} % {than}, the slowest {100 * (max(layouts) - 1):.1f} % slower."
+        f"their median is {abs(median):.1f} % {than}{slowest}."
     )
 
 

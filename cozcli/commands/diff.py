@@ -7,6 +7,7 @@ import argparse
 from cozcli.analysis import PACKAGES
 from cozcli.commands import options as shared
 from cozcli.errors import Problem
+from cozcli.profile.messages import run_in_both
 from cozcli.profile.profile import load_profile
 
 
@@ -64,6 +65,9 @@ def execute(options: argparse.Namespace) -> int:
         case _:
             text = diff_reports.render_text(comparison, sides, shared.terminal_width())
     shared.write(text)
+    runs_before = {run.identity for run in profiles[0].runs} - {None}
+    if any(run.identity in runs_before for run in profiles[1].runs):
+        shared.print_warnings([run_in_both(*names)])
     if (problem := unrelated(everything, before, after)) is not None:
         shared.print_warnings([problem])
     for name, analysis in zip(names, (before, after), strict=True):

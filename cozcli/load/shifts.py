@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cozcli.analysis.result import LineResult
+from cozcli.analysis.result import UNFIT, LineResult, Mark
+from cozcli.analysis.statistics.distributions import LEVEL, p_from_interval
+from cozcli.analysis.statistics.false_discovery import discoveries
+
+#: Of the shifts that are called certain, the part that may be chance.
+MAX_FALSE_SHIFTS = 1 - LEVEL
 
 
 @dataclass(frozen=True)
 class Shift:
-    """One line and progress point at two loads; `low`, `high`: a 95 % interval of how the slope grows."""
+    """One line and progress point at two loads; `low`, `high`: a 95 % interval of how the slope grows.
+
+    `is_certain`: more than chance, of so many lines.
+    """
 
     base: LineResult
     loaded: LineResult
     low: float
     high: float
+    is_certain: bool = False
 
     @property
     def change(self) -> float:
@@ -24,9 +33,9 @@ class Shift:
         return self.loaded.slope - self.base.slope
 
     @property
-    def is_certain(self) -> bool:
-        """Does the interval leave out 0?"""
-        return self.low > 0 or self.high < 0
+    def is_fit(self) -> bool:
+        """Are both about the program? That data are few, their intervals say."""
+        return not {*self.base.marks, *self.loaded.marks} & ({*UNFIT} - {Mark.FEW_DATA})
 
 
 def find_shifts(results: Sequence[LineResult]) -> list[Shift]:
@@ -40,7 +49,10 @@ def find_shifts(results: Sequence[LineResult]) -> list[Shift]:
         for (key, level), base in at.items()
         if level == levels[0] and (key, levels[-1]) in at
     ]
-    return sorted(found, key=_rank)
+    fit = [shift for shift in found if shift.is_fit]
+    believed = discoveries([p_from_interval(s.change, s.low, s.high) for s in fit], MAX_FALSE_SHIFTS)
+    tested = [replace(shift, is_certain=is_certain) for shift, is_certain in zip(fit, believed, strict=True)]
+    return sorted(tested + [shift for shift in found if not shift.is_fit], key=_rank)
 
 
 def _shift(base: LineResult, loaded: LineResult) -> Shift:
@@ -51,6 +63,6 @@ def _shift(base: LineResult, loaded: LineResult) -> Shift:
     return Shift(base, loaded, change - down, change + up)
 
 
-def _rank(shift: Shift) -> tuple[float, float, str]:
+def _rank(shift: Shift) -> tuple[bool, float, float, str]:
     surely = max(shift.low, -shift.high, 0.0)
-    return -surely, -abs(shift.change), shift.base.location
+    return not shift.is_certain, -surely, -abs(shift.change), shift.base.location

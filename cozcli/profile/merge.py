@@ -36,7 +36,8 @@ def merge(output: str, inputs: Sequence[str]) -> tuple[Profile, list[Problem]]:
     """
     _check_apart(output, inputs)
     profile = load_profile(inputs)
-    _check_runs(profile)
+    for first, second in profile.repeated:
+        raise CozError(messages.run_twice(first, second))
     with (
         writing(output, lambda target: check_output(target, output)) as temporary,
         temporary.open("wb") as stream,
@@ -79,20 +80,6 @@ def _check_apart(output: str, inputs: Sequence[str]) -> None:
         status = os.stat(output)
         if (status.st_dev, status.st_ino) in seen:
             raise CozError(messages.merge_into_input(output))
-
-
-def _check_runs(profile: Profile) -> None:
-    seen: dict[tuple[RunRecord, tuple[object, ...]], str] = {}
-    for run in profile.runs:
-        if not run.experiments:
-            continue
-        first = run.experiments[0]
-        # Not the whole record: its flows have no hash.
-        told = (first.location, first.speedup, first.start, first.effective_duration, first.points)
-        identity = run.record, told
-        if identity in seen:
-            raise CozError(messages.run_twice(seen[identity], run.source))
-        seen[identity] = run.source
 
 
 def check_output(target: Path, name: str) -> None:

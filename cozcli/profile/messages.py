@@ -158,6 +158,19 @@ def run_twice(first: str, second: str) -> Problem:
     )
 
 
+def run_left_out(first: str, second: str) -> Problem:
+    """Where profiles are pooled."""
+    return Problem(f"a run in {second} is also in {first}; it counts once.")
+
+
+def run_in_both(before: str, after: str) -> Problem:
+    """Where profiles are compared."""
+    return Problem(
+        f"a run in {after} is also in {before}: what changed is shown too small, with wrong intervals.",
+        "compare profiles that have no run in common: give each a file of its own (-o).",
+    )
+
+
 def runtime_not_started() -> Problem:
     """No `run` record at all."""
     return Problem(

@@ -338,5 +338,6 @@ def _samples(fields: Fields) -> SamplesRecord:
         threads=fields.natural("threads", 0),
         processes=fields.natural("processes", 1),
         processes_running=fields.natural("processes_running", 0),
+        children_time=fields.natural("children_time", 0),
         arrivals=_arrivals(fields),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 
 from cozcli.errors import CozError, Problem, reason_of
@@ -53,6 +53,15 @@ class Run:
         self.targets: dict[int, TargetRecord] = {}
 
     @property
+    def identity(self) -> Hashable | None:
+        """The same for copies of a run; None where nothing was measured that could count twice."""
+        if not self.experiments:
+            return None
+        first = self.experiments[0]
+        # Not the whole record: its flows have no hash.
+        return self.record, first.location, first.speedup, first.start, first.effective_duration, first.points
+
+    @property
     def arrival_speedup(self) -> int:
         """By how much each arrival was sped up, ns; 0 where load was not amplified."""
         for record in self.experiments:
@@ -74,7 +83,7 @@ class Run:
 
 class Profile:
     """Everything read, with what had to be left out: `rejected` names each impossible record, `cut` the files
-    that break off, and where.
+    that break off, and where, `repeated` the files of each run that was read twice: it stands for one.
     """
 
     def __init__(self, runs: Sequence[Run] = (), sources: Sequence[str] = ()) -> None:
@@ -83,6 +92,7 @@ class Profile:
         self.warnings: list[Problem] = []
         self.rejected: list[str] = []
         self.cut: list[str] = []
+        self.repeated: list[tuple[str, str]] = []
 
     @property
     def experiments(self) -> int:
@@ -91,7 +101,7 @@ class Profile:
 
 
 def load_profile(paths: Sequence[str]) -> Profile:
-    """Read files and pool their runs.
+    """Read files and pool their runs, each once.
 
     Raises:
         CozError: a file is missing, unreadable, empty, or holds no profile.
@@ -123,8 +133,23 @@ def load_profile(paths: Sequence[str]) -> Profile:
         if problems.truncated:
             profile.cut.append(f"{path} breaks off in line {problems.truncated}")
         profile.rejected += [f"{path}, line {number}: {reason}" for number, reason in problems.rejected]
+    _leave_out_repeated(profile)
     profile.warnings += _describe_runs(profile.runs)
     return profile
+
+
+def _leave_out_repeated(profile: Profile) -> None:
+    seen: dict[object, str] = {}
+    different = []
+    for run in profile.runs:
+        if run.identity is not None and run.identity in seen:
+            profile.repeated.append((seen[run.identity], run.source))
+            continue
+        seen[run.identity] = run.source
+        different.append(run)
+    profile.runs = different
+    for first, second in dict.fromkeys(profile.repeated):
+        profile.warnings.append(messages.run_left_out(first, second))
 
 
 def collect_runs(records: Iterable[Record], source: str) -> list[Run]:

@@ -18,6 +18,8 @@ WORTH = 0.05
 CERTAIN = 4.0
 #: Rows at most.
 LINES = 8
+#: Kinds of targets whose samples count waiting, of which `Rank.samples` knows nothing.
+WAITED = ("wait", "lock")
 
 
 @dataclass
@@ -45,7 +47,8 @@ class Rank:
         self.samples += run.samples.total
         self.visits.update({p.name: p.visits for p in run.samples.points if p.kind == "throughput"})
         for line in run.samples.lines:
-            self.lines[line.location] += line.count
+            if line.kind not in WAITED:
+                self.lines[line.location] += line.count
 
     def share(self, line: str) -> float:
         """Of this rank's samples."""

@@ -293,6 +293,8 @@ class SamplesRecord(NamedTuple):
     #: Of --tree: that took part, and others that still ran.
     processes: int = 1
     processes_running: int = 0
+    #: Processor time of children that were not profiled, ns.
+    children_time: int = 0
     arrivals: Arrivals | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cozcli.analysis import messages
@@ -36,11 +36,9 @@ MIN_TOTAL_UNITS = 3
 class Marks:
     """Marks by result, and warnings about the profile as a whole.
 
-    measured: targets with windows of their own. by_point, of_all: what holds for a point, or for all of them,
-    whatever is sped up, and so for all other targets.
+    by_point: what holds for a point, whatever is sped up. of_all: what holds for results without own windows.
     """
 
-    measured: Collection[str] = ()
     by_result: dict[ResultKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
     by_point: dict[PointKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
     of_all: set[Mark] = field(default_factory=set)
@@ -48,9 +46,7 @@ class Marks:
 
     def of(self, key: ResultKey) -> tuple[Mark, ...]:
         """The marks of one result, in the order of their definition."""
-        location, point, kind = key
-        is_measured = location in self.measured
-        own = self.by_result[key] if is_measured else self.by_point[point, kind] | self.of_all
+        own = self.by_result.get(key, self.of_all) | self.by_point.get(key[1:], set())
         return tuple(mark for mark in Mark if mark in own)
 
 
@@ -65,7 +61,7 @@ def find_marks(
     Args:
         tables: of all results. by_target: usable windows. phases: by location.
     """
-    marks = Marks(by_target.keys())
+    marks = Marks()
     keys = []
     lasting, lent, transient = set(), set(), set()
     for table in tables:
@@ -89,15 +85,13 @@ def find_marks(
         marks.by_result[key].add(Mark.NOT_STEADY)
     everything = [window for windows in by_target.values() for window in windows]
     paced = {} if limited_by_cores(everything, runs) else open_loop_marks(by_target, phases, unsteady | lent)
-    for point, (mark, locations) in paced.items():
+    for point, mark in paced.items():
         marks.warnings.append(
             messages.limited_by_load(point)
             if mark is Mark.LOAD
             else messages.perhaps_limited_by_load(point, waits_for_others(by_target))
         )
         marks.by_point[point, THROUGHPUT].add(mark)
-        for location in locations:
-            marks.by_result[location, point, THROUGHPUT].add(mark)
     _add_cores(marks, keys, by_target, everything, runs)
     return marks
 

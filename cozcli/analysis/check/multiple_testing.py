@@ -33,23 +33,23 @@ _UNTESTED = (False, False, 1.0)
 class Candidate:
     """A result that is not tested yet.
 
-    p_no_contention: see contention.py. freedom: degrees of freedom of the slope. has_enough_blocks:
-    enough to be tested.
+    p_no_contention: see contention.py. freedom: degrees of freedom of the slope. is_testable: has
+    it enough blocks, and a pace that lasts?
     """
 
     result: LineResult
     p_no_contention: float
     freedom: float
-    has_enough_blocks: bool
+    is_testable: bool
 
 
 def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
     """The results with their significance and adjusted intervals, in the same order.
 
-    Results of too few blocks are never significant and not counted among the m: how many blocks a line has
-    does not depend on its slope.
+    Results that cannot be tested are never significant and not counted among the m: how many blocks a line
+    has does not depend on its slope.
     """
-    family = [each for each in candidates if each.has_enough_blocks]
+    family = [each for each in candidates if each.is_testable]
     contention = discoveries([each.p_no_contention for each in family], MAX_FALSE_CONTENTION)
     weights = weights_of(family)
     chances = [p_no_slope(each) for each in family]
@@ -60,7 +60,7 @@ def decide_significance(candidates: Sequence[Candidate]) -> list[LineResult]:
     allowed = MAX_FALSE_SLOPES * max(sum(significant), 1) / max(len(family), 1)
     tested = []
     for each in candidates:
-        has_contention, is_significant, weight = next(outcomes) if each.has_enough_blocks else _UNTESTED
+        has_contention, is_significant, weight = next(outcomes) if each.is_testable else _UNTESTED
         low, high = adjusted_interval(each, 1 - min(allowed * weight, MAX_FALSE_SLOPES))
         if each.result.p_own is not None and not is_significant:
             low, high = min(low, 0.0), max(high, 0.0)

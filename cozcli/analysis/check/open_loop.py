@@ -71,8 +71,8 @@ def open_loop_marks(
     by_target: Mapping[str, Sequence[Window]],
     phases: Mapping[str, Phase],
     unsteady: Collection[tuple[str, str]] = (),
-) -> dict[str, tuple[Mark, set[str]]]:
-    """For each throughput point whose pace comes from outside: which mark, and the lines that it holds for.
+) -> dict[str, Mark]:
+    """A mark for each throughput point whose pace comes from outside.
 
     Args:
         by_target: usable windows. phases: by location. unsteady: (location, point) that show nothing.
@@ -95,9 +95,9 @@ def open_loop_marks(
             t: 0.0 if t.startswith(LOCK) else _share(by_target[t]) * _part(phases.get(t)) for t in steady
         }
         if any(_exceeds_one_path(each, shares) for each in ranges):
-            marks[name] = (Mark.LOAD, set(rows))
+            marks[name] = Mark.LOAD
         elif any(map(_keeps_pace, ranges)) and _waits([w for t in steady for w in by_target[t]]):
-            marks[name] = (Mark.MAYBE_LOAD, set(rows))
+            marks[name] = Mark.MAYBE_LOAD
     return marks
 
 

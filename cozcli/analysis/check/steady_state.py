@@ -18,7 +18,7 @@ import numpy as np
 
 from cozcli.analysis.input.series import Series
 from cozcli.analysis.input.windows import POOL, Window
-from cozcli.analysis.result import CurvePoint
+from cozcli.analysis.result import LineResult
 from cozcli.analysis.statistics.clustered_regression import Coefficient, fit_through_origin
 from cozcli.analysis.statistics.false_discovery import discoveries
 from cozcli.profile.records import ExperimentRecord, ThroughputPoint
@@ -57,15 +57,32 @@ def transient_speedups(series: Series) -> frozenset[float]:
     return frozenset(float(s) for s in levels if unknown[series.speedup == s].mean() > MAX_TRANSIENT)
 
 
-def bounded(curve: Sequence[CurvePoint], series: Series) -> tuple[CurvePoint, ...]:
-    """The curve; where queues did not settle, intervals reach from none to the effect."""
+def is_only_bounded(series: Series) -> bool:
+    """Is the effect that lasts unknown at every speedup?"""
+    levels = {float(speedup) for speedup in series.speedup if speedup > 0}
+    return bool(levels) and levels == transient_speedups(series)
+
+
+def bounded(result: LineResult, series: Series) -> LineResult:
+    """The result; where queues did not settle, intervals reach from none to the effect. If they did at no
+    speedup, those of the slope and of the fit do, too.
+    """
     transient = transient_speedups(series)
-    return tuple(
+    curve = tuple(
         replace(point, low=min(point.low, 0.0), high=max(point.high, 0.0))
         if point.speedup in transient
         else point
-        for point in curve
+        for point in result.curve
     )
+    if not is_only_bounded(series):
+        return replace(result, curve=curve)
+    fit = replace(
+        result.fit,
+        low=tuple(min(low, 0.0) for low in result.fit.low),
+        high=tuple(max(high, 0.0) for high in result.fit.high),
+    )
+    low, high = min(result.slope_low, 0.0), max(result.slope_high, 0.0)
+    return replace(result, curve=curve, fit=fit, slope_low=low, slope_high=high)
 
 
 def _difference(windows: Sequence[Window], name: str) -> Coefficient | None:

@@ -7,9 +7,11 @@ is longer as well, but only by the samples in the line, each of which takes c of
     effect  =  (p_0 − p_s)·(1 − c/P) / P_0  =  (1 − p_s/p_0) · k,      k = o·(1 − c/P).
 
 o is the median over blocks of what their baselines took against their reference window, in which sampling
-pauses. The runtime measures c. k is 1 where a program only computes, and above 1 where its threads change
-often. Where it mostly waits, k would be a little below 1, by no more than the error of c; then it is taken
-to be 1. Without reference windows (other profilers, `--end-to-end`, one event for each thread) k is 1.
+pauses. What companions saved in baselines is put back: by their shares, of which a target saves a part that
+is taken to be the same for all. Windows with a partner are left out. The runtime measures c. k is 1 where a
+program only computes, and above 1 where its threads change often. Where it mostly waits, k would be a little
+below 1, by no more than the error of c; then it is taken to be 1. Without reference windows (other profilers,
+`--end-to-end`, one event for each thread) k is 1.
 
 A thread that starts costs the kernel a copy of the event, in reference windows too. And where short threads
 take turns, cores idle between them, and wake up the later, the longer they idled. So in programs that start
@@ -24,14 +26,17 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from cozcli.analysis.correct.protocol import Context
+from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.series import Factor, Series, make_series
 from cozcli.analysis.input.slowness import NO_RESPONSE, Response, stolen_share
+from cozcli.analysis.input.targets import shares_of_time
 from cozcli.analysis.input.windows import Window
-from cozcli.analysis.result import Overhead, PointKey
+from cozcli.analysis.result import THROUGHPUT, Overhead, PointKey
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.weighted import weighted_median
 from cozcli.profile.profile import Run
@@ -48,8 +53,12 @@ ERROR_OF_ONE_BLOCK = 0.1
 REPLICATES = 200
 #: Of k, as a standard error, in programs that start more threads than so many in a second.
 ERROR_OF_STARTS, MANY_STARTS = 0.05, 20.0
+#: Companions save no more than this part of a period; if shares say so, they are wrong.
+MAX_SAVED = 0.5
 #: Where nothing is measured.
 NO_OVERHEAD = Overhead()
+#: Where no target is known to save anything.
+NOTHING_SAVED: Mapping[PointKey, float] = MappingProxyType({})
 
 
 class OverheadOfSamples:
@@ -57,7 +66,8 @@ class OverheadOfSamples:
 
     def adjust(self, all_series: Sequence[Series], context: Context) -> list[Series]:
         """The series with the factor k of their progress point."""
-        context.overheads.update(measure_overheads(context.by_target, context.runs, context.responses))
+        saved = _parts_saved(all_series, context)
+        context.overheads.update(measure_overheads(context.by_target, context.runs, context.responses, saved))
         if not context.of_windows_only and _starts_many_threads(context.runs):
             for key, overhead in context.overheads.items():
                 error = math.hypot(overhead.error, ERROR_OF_STARTS)
@@ -73,17 +83,22 @@ def measure_overheads(
     by_target: Mapping[str, Sequence[Window]],
     runs: Sequence[Run],
     responses: Mapping[PointKey, Response],
+    saved: Mapping[PointKey, float] = NOTHING_SAVED,
 ) -> dict[PointKey, Overhead]:
     """The overhead of each point that reference windows saw.
 
     Args:
         by_target: usable windows. responses: how the points' periods respond to the machine's speed.
+        saved: what part of its share a target saves, on average.
     """
     left = _share_left(runs)
     found = {}
-    for series in _reference_series(by_target, runs):
+    windows = _references_and_baselines(by_target, runs)
+    doses = _doses(windows, runs)
+    for series in make_series("", windows):
         response = responses.get(series.key, NO_RESPONSE)
-        ratios, weights = _log_slowdowns(series, response)
+        put_back = -np.log1p(-np.minimum(doses * saved.get(series.key, 0.0), MAX_SAVED))
+        ratios, weights = _log_slowdowns(series, response, put_back)
         if len(ratios) == 0:
             continue
         rng = np.random.default_rng(len(ratios))
@@ -99,12 +114,49 @@ def measure_overheads(
     return found
 
 
-def _reference_series(by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]) -> list[Series]:
-    """Reference windows (at `REFERENCE`) and the baselines of their blocks, a series for each point."""
+def _parts_saved(all_series: Sequence[Series], context: Context) -> dict[PointKey, float]:
+    """By throughput point: what targets save by themselves, as a part of what their shares allow; 0 to 1."""
+    shares = shares_of_time(context.runs)
+    parts = {}
+    for key in {series.key for series in all_series if series.kind == THROUGHPUT}:
+        ratios = context.period_ratios([series for series in all_series if series.key == key])
+        known = [
+            (shares[target][0] * speedup, 1 - ratio)
+            for (target, speedup), ratio in ratios.items()
+            if speedup > 0 and target in shares
+        ]
+        allowed = sum(each for each, _ in known)
+        if allowed > 0:
+            parts[key] = min(max(sum(saved for _, saved in known) / allowed, 0.0), 1.0)
+    return parts
+
+
+def _doses(windows: Sequence[Window], runs: Sequence[Run]) -> Floats:
+    """Sums of speedup × share over the companions of each window; shape (windows,)."""
+    shares = shares_of_time(runs)
+    locations = [{number: target.location for number, target in run.targets.items()} for run in runs]
+    return np.array(
+        [
+            sum(
+                each.speedup * shares.get(locations[window.run].get(each.number, ""), (0.0, 0.0))[0]
+                for each in window.record.companions
+            )
+            for window in windows
+        ]
+    )
+
+
+def _references_and_baselines(by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]) -> list[Window]:
+    """Reference windows (at `REFERENCE`) and the baselines of their blocks; nothing without the former."""
     in_order = _in_order(by_target)
+    alone = {id(record) for _, record in records_without_partner(runs)}
     windows = []
     for number, run in enumerate(runs):
-        baselines = [window for window in in_order.get(number, []) if window.record.speedup == 0]
+        baselines = [
+            window
+            for window in in_order.get(number, [])
+            if window.record.speedup == 0 and id(window.record) in alone
+        ]
         strata = {window.record.block: window.stratum for window in baselines}
         for reference in run.references:
             if reference.block not in strata:
@@ -121,13 +173,11 @@ def _reference_series(by_target: Mapping[str, Sequence[Window]], runs: Sequence[
             stolen = stolen_share(reference)
             windows.append(Window(number, strata[reference.block], record, slowness, stolen))
         windows += baselines
-    if not any(window.record.speedup == REFERENCE for window in windows):
-        return []
-    return make_series("", windows)
+    return windows if any(window.record.speedup == REFERENCE for window in windows) else []
 
 
-def _log_slowdowns(series: Series, response: Response) -> tuple[Floats, Floats]:
-    """log(p_0/P_0) of each block, and how much it counts; both (blocks,).
+def _log_slowdowns(series: Series, response: Response, put_back: Floats) -> tuple[Floats, Floats]:
+    """log(p_0/P_0) of each block, and how much it counts; both (blocks,). put_back: to each window's log p.
 
     Baselines are brought to the machine's full speed. No probe runs in a reference window, so it counts less,
     the slower the machine was around it. The median is robust against single windows.
@@ -137,7 +187,7 @@ def _log_slowdowns(series: Series, response: Response) -> tuple[Floats, Floats]:
     logs = np.log(np.where(usable, series.numerator, 1.0) / np.where(usable, series.denominator, 1.0))
     discount = response.weights(series.slowness, series.stolen)
     is_reference = series.speedup == REFERENCE
-    logs = logs - response.stolen * series.stolen
+    logs = logs + put_back - response.stolen * series.stolen
     logs = np.where(is_reference, logs, logs - response.slowness * series.slowness)
     for stratum in np.unique(series.stratum[is_reference & usable]):
         own = is_reference & usable & (series.stratum == stratum)

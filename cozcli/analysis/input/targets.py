@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ LEAST_BOUND = 0.005
 BOUND_ERRORS = 2.0
 #: Kinds of targets of which shares alone tell something.
 SAMPLED = ("line", "function", "callpath")
-#: So many samples of a run, all out of scope, are not so by chance.
+#: So many samples of a run, all out of scope, are not so by chance: its scope names other binaries (`-b`).
 MIN_OUTSIDE = 100
 #: A target that no window sped up is one nevertheless if its share allows at least this effect.
 MIN_UNTRIED = 0.02
@@ -94,33 +94,49 @@ def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
 
 
 def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
-    """The share and the number of samples of each location, over all runs. Waiting for a core is part of it.
+    """The share and the number of samples of each location, over all runs that could sample it. Waiting for a
+    core is part of it.
 
     A wait's periods are of real time: the thread waits while others pause, and neither a core nor a timer
-    matters. Runs that were killed before they had counted all samples tell by their windows. Runs with many
-    samples, all of them out of scope, had another scope, and tell nothing.
+    matters. Runs that were killed before they had counted all samples tell by their windows. Runs of another
+    rank, scope or granularity, or without waits, may have no sample of a location, and then tell nothing.
     """
+    alike: defaultdict[Hashable, list[Run]] = defaultdict(list)
+    for run in runs:
+        alike[_samples_what(run)].append(run)
+    times: defaultdict[str, float] = defaultdict(float)
     periods: defaultdict[str, float] = defaultdict(float)
     samples: defaultdict[str, float] = defaultdict(float)
-    time = 0.0
-    for run in runs:
-        if run.samples is not None and run.samples.total >= MIN_OUTSIDE and not run.samples.lines:
-            continue
-        counted, of_run = _counted(run)
-        lengthened = _lengthened(run)
-        time += of_run
-        real = _part_of_real_time(run)
-        for location, count in counted.items():
-            factor = real if location.startswith(WAITING) else lengthened
-            periods[location] += count * run.record.period * factor
-            samples[location] += count
-    return {location: (of / time, samples[location]) for location, of in periods.items()} if time > 0 else {}
+    for members in alike.values():
+        time = 0.0
+        seen: set[str] = set()
+        for run in members:
+            counted, of_run = _counted(run)
+            lengthened, real = _lengthened(run), _part_of_real_time(run)
+            time += of_run
+            seen |= counted.keys()
+            for location, count in counted.items():
+                factor = real if location.startswith(WAITING) else lengthened
+                periods[location] += count * run.record.period * factor
+                samples[location] += count
+        for location in seen:
+            times[location] += time
+    return {location: (of / times[location], samples[location]) for location, of in periods.items() if of > 0}
+
+
+def _samples_what(run: Run) -> Hashable:
+    """The same for runs that sample the same locations, if these run at all."""
+    lines = run.samples.lines if run.samples is not None else ()
+    has_waits = any(line.location.startswith(WAITING) for line in lines)
+    is_outside = run.samples is not None and not lines and run.samples.total >= MIN_OUTSIDE
+    rank = run.job.rank if run.job is not None else None
+    return run.record.granularity, run.record.scope, has_waits, is_outside, rank
 
 
 def _part_of_real_time(run: Run) -> float:
     """The effective time of a run, as a part of its real time."""
-    known = run.samples
-    return known.run_time / known.duration if known is not None and known.duration > 0 else 1.0
+    real = sum(record.duration for record in run.experiments)
+    return sum(record.effective_duration for record in run.experiments) / real if real > 0 else 1.0
 
 
 def _lengthened(run: Run) -> float:

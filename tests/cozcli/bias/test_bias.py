@@ -209,6 +209,13 @@ def test_json_has_what_others_rely_on():
     assert (data["default_rank"], data["verdict"]) == (pytest.approx(2 / 3), "needed")
 
 
+def test_the_slowest_layout_is_told_only_where_placement_matters():
+    assert "the slowest 3.0 % slower" in render_text(report())
+    chance = render_text(report(factors=[factor("environment", 0, 0)], aliasing=[], verdict="not needed"))
+    assert "random layouts" in chance
+    assert "slowest" not in chance
+
+
 def test_json_asks_for_no_randomisation_where_that_is_open():
     changed = {"verdict": "inconclusive", "randomise": ["stack"]}
     assert json.loads(render_json(report(**changed)))["randomise"] == []

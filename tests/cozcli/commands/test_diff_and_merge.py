@@ -32,8 +32,10 @@ def test_diff_says_what_changed(folder: Path) -> None:
     assert "Period of request: " in done.stdout
     assert "Only in A:\n  =b|<i>.c:1 on request" in done.stdout
     assert "Compare them only if both profiles were made on one machine" in done.stdout
+    assert "is also in" not in done.stderr
     same = coz("diff", "a.coz", "a.coz", cwd=folder)
     assert "No certain change in 2 lines" in same.stdout
+    assert "a run in a.coz is also in a.coz" in same.stderr
 
 
 def test_diff_for_programs(folder: Path) -> None:
@@ -191,3 +193,11 @@ def test_diff_tells_loads_apart(loads: Path) -> None:
     assert [row["arrival_speedup"] for row in rows] == ["51000", "0"]
     alone = json.loads(coz("diff", "--json", "a.coz", "busy.coz", cwd=loads).stdout)
     assert [entry.get("arrival_speedup") for entry in alone["only_after"]] == [51_000]
+
+
+def test_a_run_that_is_given_twice_counts_once(folder: Path) -> None:
+    once = coz("report", "--json", "a.coz", cwd=folder)
+    (folder / "again.coz").write_bytes((folder / "a.coz").read_bytes())
+    twice = coz("report", "--json", "a.coz", "again.coz", cwd=folder)
+    assert json.loads(twice.stdout)["results"] == json.loads(once.stdout)["results"]
+    assert "a run in again.coz is also in a.coz; it counts once" in twice.stderr

@@ -30,7 +30,9 @@ def test_json_lines(start: Start, tmp_path: Path) -> None:
 
 
 def test_what_a_killed_coz_run_left_is_converted_with_the_next_run(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "profile.coz.measured").write_text(MEASURED)
+    earlier = MEASURED.replace('"effective_duration":9', '"effective_duration":8')
+    assert earlier != MEASURED
+    (tmp_path / "profile.coz.measured").write_text(earlier)
     finish(start("exit", "0", options=("--legacy-format",), FAKE_RECORDS=MEASURED))
     assert (tmp_path / "profile.coz").read_text().count(CLASSIC) == 2
 

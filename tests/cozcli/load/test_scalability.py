@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.result import COMPLETED
+from cozcli.analysis.result import COMPLETED, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.load.figure import draw_load
 from cozcli.load.scalability import find_knee, measure_scalability
+from cozcli.load.shifts import find_shifts
 from cozcli.profile.profile import Profile, Run, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.json_report import JsonReport
@@ -235,3 +237,23 @@ def test_the_picture_has_a_panel_for_each_point_and_each_line_at_two_loads() -> 
     legend = figure.axes[1].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["load 0%", "load 25%"]
+
+
+def test_shifts_are_more_than_chance_of_so_many_lines() -> None:
+    """Of forty lines that do not change with load, two would be called certain by their own intervals."""
+
+    def result(number: int, change: float, load: int) -> LineResult:
+        slope = 0.3 + change * (load > 0)
+        return replace(
+            plain, location=f"/a.c:{number}", slope=slope, slope_low=slope - 0.02, slope_high=slope + 0.02,
+            arrival_speedup=load, marks=(),
+        )  # fmt: skip
+
+    plain = analyse(lines_at_two_loads()).results[0]
+    changes = [0.0] * 38 + [0.03, 0.5]
+    results = [result(number, change, load) for number, change in enumerate(changes) for load in (0, 1000)]
+    shifts = find_shifts(results)
+    assert [shift.is_certain for shift in shifts] == [True] + [False] * 39
+    assert shifts[0].base.location == "/a.c:39"
+    doubtful = [replace(each, marks=(Mark.UNSTABLE,)) for each in results]
+    assert not any(shift.is_certain for shift in find_shifts(doubtful))

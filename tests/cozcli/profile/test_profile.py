@@ -76,7 +76,8 @@ def test_something_else(tmp_path: Path) -> None:
 def test_files_are_pooled_and_problems_named(tmp_path: Path) -> None:
     raw = to_bytes(Model([Line("/a.c:1", lambda s: 0.5 * s)]).records(4))
     (tmp_path / "a").write_bytes(raw)
-    (tmp_path / "b").write_bytes(b"junk\n" + raw + b'{"type": "expe')
+    other = to_bytes(Model([Line("/a.c:1", lambda s: 0.5 * s)], seed=2).records(4))
+    (tmp_path / "b").write_bytes(b"junk\n" + other + b'{"type": "expe')
     profile = load_profile([str(tmp_path / "a"), str(tmp_path / "b")])
     assert len(profile.runs) == 2
     assert profile.experiments == 24

@@ -58,3 +58,15 @@ def test_without_ranks_nothing_is_said_of_them(tmp_path: Path) -> None:
     rank_profile(tmp_path / "p.0", 0, 8000, 500)
     done = coz("merge", "-o", "all.coz", "p.0", cwd=tmp_path)
     assert done.stdout == ""
+
+
+def test_time_spent_waiting_is_no_share_of_a_ranks_samples(tmp_path: Path) -> None:
+    for number in (0, 1):
+        rank_profile(tmp_path / f"p.{number}", number, 4000, 500)
+        text = (tmp_path / f"p.{number}").read_text()
+        wait = {"kind": "wait", "location": "wait /s/io.c:4", "function": "", "count": 90_000 * number}
+        text = text.replace('"lines": [', f'"lines": [{json.dumps(wait)}, ')
+        (tmp_path / f"p.{number}").write_text(text)
+    done = coz("merge", "-o", "all.coz", "p.0", "p.1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "io.c:4" not in done.stdout

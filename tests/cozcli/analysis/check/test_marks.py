@@ -10,6 +10,7 @@ import pytest
 from synthetic import Line, Model, saturating, to_bytes
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.check.marks import Marks
 from cozcli.analysis.correct.protocol import Context
 from cozcli.analysis.correct.queue_flow import QueueFlow
 from cozcli.analysis.input.series import Series
@@ -281,3 +282,30 @@ def test_a_timer_that_takes_too_few_samples_is_mentioned(sampling: str, told: bo
         window["processor_time"] = int(window["samples"] * 1e6 / 0.8)
     warnings = [w.text for w in analyse_records(records).warnings if "timer took 80%" in w.text]
     assert bool(warnings) == told
+
+
+def test_a_small_line_of_a_program_limited_by_load_is_marked_like_the_others() -> None:
+    """Its own delays are too short to tell."""
+    lines = [*(idle(f"/a.c:{number}") for number in range(4)), idle("/a.c:4", 0.02e-6)]
+    found = doubts(analyse_records(paced(model(*lines, busy=1.6).records(50))))
+    assert found["/a.c:4", "throughput"] == found["/a.c:1", "throughput"] == {Mark.LOAD}
+
+
+def test_what_holds_for_all_results_holds_for_those_without_windows() -> None:
+    marks = Marks(of_all={Mark.CORES})
+    marks.by_result["/a.c:1", "p", "throughput"].add(Mark.PHASES)
+    marks.by_point["p", "throughput"].add(Mark.LOAD)
+    assert marks.of(("/a.c:1", "p", "throughput")) == (Mark.PHASES, Mark.LOAD)
+    assert marks.of(("/a.c:2", "p", "throughput")) == (Mark.LOAD, Mark.CORES)
+    assert marks.of(("/a.c:2", "q", "throughput")) == (Mark.CORES,)
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.05, False), (0.5, True)])
+def test_children_that_compute_beside_the_program_are_mentioned(share: float, is_told: bool) -> None:
+    records = model().records(12)
+    last = next(record for record in records if record["type"] == "samples")
+    last["duration"] = last["run_time"]
+    last["children_time"] = int(share * last["duration"])
+    warnings = [warning.text for warning in analyse_records(records).warnings]
+    assert any("used 0.5 processors on average" in text for text in warnings) == is_told
+    assert len(warnings) == is_told

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.check.threshold_syntax import GRAMMAR, parse_threshold
 from cozcli.analysis.check.threshold_verdict import check_threshold
-from cozcli.analysis.result import LineResult
+from cozcli.analysis.result import UNFIT, LineResult, Mark
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 
@@ -76,3 +78,11 @@ def test_few_data_exceed_no_threshold() -> None:
     verdict = check_threshold(parse_threshold("a.c:1 > 0%"), results_of(LINES[:1], 2))
     assert verdict.result is None
     assert (verdict.looked_at, verdict.unfit) == (1, 1)
+
+
+@pytest.mark.parametrize("mark", UNFIT)
+def test_results_that_rest_on_too_little_exceed_no_threshold(mark: Mark) -> None:
+    sound = results_of(LINES[:1], 60)
+    assert check_threshold(parse_threshold("a.c:1 > 0%"), sound).result is not None
+    doubtful = [replace(result, marks=(mark,)) for result in sound]
+    assert check_threshold(parse_threshold("a.c:1 > 0%"), doubtful).result is None

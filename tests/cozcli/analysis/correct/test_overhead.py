@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from combined_profiles import Measurement, Program
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
@@ -146,3 +147,26 @@ def test_reports_say_what_profiling_cost() -> None:
 def test_reports_are_silent_where_profiling_costs_little() -> None:
     text = TextReport().render(analyse(profile(24, references=True, slowdown=1.03, noise=0.002)))
     assert "slower" not in text
+
+
+@pytest.mark.parametrize("shape", ["serial", "join"])
+def test_what_companions_save_in_baselines_hides_no_overhead(shape: str) -> None:
+    """Reference windows have no companions, and partners save more than can be put back."""
+    program, slowdown = Program(shape, 40), 1.15
+    records = Measurement(dose=0.05, pairs=0.3, noise=0.01).records(program, 480)
+    with_references: list[dict[str, Any]] = []
+    block = -1
+    for record in records:
+        if record["type"] == "experiment" and record["block"] > block:
+            block = record["block"]
+            visits = round(record["effective_duration"] * slowdown / 2_000_000)
+            point = {"name": "request", "kind": "throughput", "visits": visits,
+                     "elapsed": record["effective_duration"]}  # fmt: skip
+            with_references.append({"type": "reference", "block": block, "start": record["start"],
+                                    "duration": record["duration"], "sample_cost": 0,
+                                    "effective_duration": record["effective_duration"],
+                                    "points": [point]})  # fmt: skip
+        with_references.append(record)
+    lines = to_bytes(with_references).splitlines(keepends=True)
+    found = analyse(Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])).overheads
+    assert found["request", "throughput"].slowdown == pytest.approx(slowdown, rel=0.015)

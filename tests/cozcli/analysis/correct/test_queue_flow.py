@@ -63,6 +63,10 @@ def test_an_effect_that_never_settled_has_bounds_and_a_mark() -> None:
     assert Mark.NOT_STEADY in result.marks
     for point in result.curve[1:]:
         assert point.low <= 0 < program.lasting_effect(point.speedup) < point.high, point
+    assert result.slope_low <= 0 < result.slope_high
+    assert result.adjusted_low <= 0
+    assert not result.significant
+    assert max(result.fit.low) <= 0
 
 
 def test_windows_in_steady_state_stay_as_they_are() -> None:

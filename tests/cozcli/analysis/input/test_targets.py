@@ -61,12 +61,13 @@ def test_the_share_of_a_wait_is_one_of_real_time() -> None:
     program = Program("serial", 10)
     last = records[-1]
     assert last["type"] == "samples"
-    last["duration"] = 2 * last["run_time"]
+    last["duration"] = 3 * last["run_time"]  # some of it before the first visit
     for record in records:
         if record["type"] == "experiment":
             record["processor_time"], record["core_wait"] = WINDOW, 9 * WINDOW
+            record["duration"] = 2 * record["effective_duration"]
     last["lines"].append({"location": "wait /a.c:9", "function": "f", "kind": "wait",
-                          "count": last["duration"] // PERIOD // 4})  # fmt: skip
+                          "count": 2 * last["run_time"] // PERIOD // 4})  # fmt: skip
     shares = shares_of_time(runs_of(records))
     assert shares["wait /a.c:9"][0] == pytest.approx(0.25, rel=0.01)
     assert shares[program.location(0)][0] > 0
@@ -144,3 +145,29 @@ def test_a_profile_is_combined_if_any_window_is() -> None:
 def test_the_bound_is_the_share_with_a_slack(share: float, samples: float, least: float, most: float) -> None:
     assert least <= largest_effect(share, samples) <= most
     assert largest_effect(share, samples / 100) >= largest_effect(share, samples)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"granularity": "function"}, {"scope": ["/other/%"]}, {"job": 1}, {"wait": True}],
+    ids=lambda other: next(iter(other)),
+)
+def test_runs_that_sample_other_things_leave_shares_as_they_are(other: dict[str, object]) -> None:
+    first = Measurement().records(Program("serial", 10), 40)
+    second = Measurement(seed=2).records(Program("serial", 10), 40)
+    last = second[-1]
+    if "wait" in other:
+        last["lines"].append({"location": "wait /a.c:9", "function": "f", "kind": "wait", "count": 1000})
+        runs = runs_of(first, second)
+        assert shares_of_time(runs)["wait /a.c:9"] == shares_of_time(runs_of(second))["wait /a.c:9"]
+        return
+    for line in last["lines"]:
+        line["location"] = "/other/b.c:1"
+    if "job" in other:
+        first.append({"type": "job", "rank": 0, "ranks": 2, "job": "1", "host": "n"})
+        second.append({"type": "job", "rank": 1, "ranks": 2, "job": "1", "host": "n"})
+    else:
+        second[0] |= other
+    alone = shares_of_time(runs_of(first))
+    both = shares_of_time(runs_of(first, second))
+    assert {location: both[location] for location in alone} == alone
