@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -115,14 +115,20 @@ def _profile(
         refuse_shared(options.output, job, options.ranks)
     if joint is None or not joint.follows:
         options.output = expand(options.output, job, os.environ)
-    names = child_patterns(program, options.binary_scope)
+    names = [] if options.tree else child_patterns(program, options.binary_scope)
     if names and options.forked:
         raise CozError(messages.attach.forked_and_named(names))
-    if options.tree and (names or options.forked):
-        raise CozError(messages.attach.tree_of_another(names))
+    if options.tree and options.forked:
+        raise CozError(messages.attach.tree_of_a_child())
     elf = None if names else check_program(program)
     if not names:
         refuse_sanitized(program)
+    executed: Mapping[str, Path] = {}
+    if options.tree and options.binary_scope and elf is not None:
+        from cozcli.launch.tree import executed_programs
+
+        amplifies = any(each.charges_arrivals or each.arrivals for each in run_extensions)
+        executed = executed_programs(options, program, elf, amplifies=amplifies)
     installation = find_installation()
     follows = joint is not None and joint.follows
     if options.format != "coz":  # in all ranks
@@ -132,7 +138,14 @@ def _profile(
     try:
         seed = random_seed() if options.seed is None else options.seed
         preparation = Preparation(
-            options, installation.library, installation.helper, output.path, seed, run_extensions, joint
+            options,
+            installation.library,
+            installation.helper,
+            output.path,
+            seed,
+            run_extensions,
+            joint,
+            executed,
         )
         process: ProfiledProcess
         name, warn = options.program[0], print_warnings

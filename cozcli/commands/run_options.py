@@ -192,8 +192,9 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--tree",
         action="store_true",
-        help="profile the program and all processes that it forks as one: workers of a server, a process for "
-        "each request; they share experiments, delays and progress points",
+        help="profile the program, all processes that it forks, and programs that these execute and -b "
+        "names, as one: workers of a server, a process for each request; they share experiments, delays and "
+        "progress points",
     )
     group.add_argument(
         "--forked",

@@ -46,6 +46,9 @@ VARIABLES = (
     "COZ_SEED",
     "COZ_TABLE_SOCKET",
     "COZ_TREE",
+    "COZ_TREE_FILE",
+    "COZ_TREE_INODE",
+    "COZ_TREE_PROGRAMS",
     "COZ_VERSION",
     "COZ_WAITS",
     "COZ_WARMUP",
@@ -73,6 +76,8 @@ class Settings(NamedTuple):
     waits: str = ""
     #: Are forked children profiled with the program?
     tree: bool = False
+    #: Programs that are profiled if processes of the tree execute them.
+    tree_programs: tuple[Path, ...] = ()
     speedups: Sequence[int] = ()
     #: Limit of the companions' dose, per cent.
     companions: float = 0.0

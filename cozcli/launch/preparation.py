@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem, reason_of
@@ -13,7 +14,7 @@ from cozcli.launch import messages
 from cozcli.launch.environment import Settings
 from cozcli.launch.fixed_targets import FixedTarget, Wanted
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import LineTables, Scope, build_tables
+from cozcli.launch.line_tables import LineTables, Scope, build_table, build_tables
 from cozcli.launch.points import WantedPoints, place_points
 from cozcli.launch.table_service import Later, TableService
 
@@ -48,8 +49,9 @@ class Preparation:
         seed: int,
         run_extensions: Sequence[RunExtension] = (),
         joint: Joint | None = None,
+        executed: Mapping[str, Path] = MappingProxyType({}),
     ) -> None:
-        """Read what the options name.
+        """Read what the options name. `executed`: programs of a tree, by what -b calls them.
 
         Raises:
             CozError: they contradict each other, or a file of lines is no good.
@@ -57,6 +59,7 @@ class Preparation:
         self.library = library
         self.run_extensions = run_extensions
         self._joint = joint
+        self._executed = executed
         self.scope = Scope(options.source_scope, options.binary_scope, options.granularity)
         self._options = options
         self._helper = helper
@@ -82,7 +85,7 @@ class Preparation:
         """
         options = self._options
         helper = Helper(self._helper, options.debuginfod, self.scope.functions)
-        tables = build_tables(helper, program, interpreter, self.scope, more_may_come=True)
+        tables = self._build_tables(helper, program, interpreter)
         by_name = options.fixed_region or options.fixed_wait or options.fixed_lock
         fixed = tables.select(self._wanted) if self._wanted or not by_name else []
         # Lines that are yet to come are known by the user's names for them.
@@ -110,6 +113,7 @@ class Preparation:
             sampling=options.sampling,
             granularity=options.granularity,
             tree=options.tree,
+            tree_programs=tuple(self._executed.values()),
             waits="sites" if options.fixed_wait or options.fixed_lock else options.waits,
             points=place_points(self._helper, tables, self._points),
             warmup=round(options.warmup * 1e9),
@@ -121,12 +125,29 @@ class Preparation:
         )
         return Prepared(settings, tables)
 
+    def _build_tables(self, helper: Helper, program: Path, interpreter: str) -> LineTables:
+        """Those of the program, and of what its tree executes."""
+        patterns = [pattern for pattern in self.scope.binary if pattern not in self._executed]
+        if patterns or not self._executed:
+            scope = self.scope._replace(binary=patterns)
+            tables = build_tables(helper, program, interpreter, scope, more_may_come=True)
+        else:
+            tables = LineTables(helper, self.scope)
+        known = {table.binary for table in tables.tables}
+        for path in dict.fromkeys(self._executed.values()):
+            if str(path) in known:
+                continue
+            table, warnings = build_table(helper, str(path), self.scope.functions, self.scope.source)
+            tables.tables.append(table)
+            tables.warnings += warnings
+        return tables
+
     def make_service(
         self, tables: LineTables, warn: Warn, connection: socket.socket | None = None
     ) -> TableService | None:
         """What makes tables while the program runs, where it may load something that is in scope."""
-        # Ranks of a job would number later targets in another order.
-        if not tables.later or self._joint:
+        # Ranks of a job, or programs of a tree, would number later targets in another order.
+        if not tables.later or self._joint or self._executed:
             return None
         later = Later(tables.later, {*tables.examined, str(self.library)}, tables.scope, tables.awaited)
         try:

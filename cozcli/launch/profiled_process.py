@@ -18,6 +18,7 @@ from cozcli.launch.table_service import TableService
 
 if TYPE_CHECKING:
     from cozcli.launch.attach_requests import AttachRequests
+    from cozcli.launch.tree import TreeFile
 
 
 def child_patterns(program: Path, patterns: Sequence[str]) -> list[str]:
@@ -82,6 +83,7 @@ class LaunchedProcess:
         self._prepared = preparation.prepare(program, interpreter)
         self._warn = warn
         self._service: TableService | None = None
+        self._tree_file: TreeFile | None = None
         self._came = bool(self._prepared.tables.tables)
 
     @property
@@ -97,10 +99,22 @@ class LaunchedProcess:
         """Its environment, and what makes tables for it."""
         seed = (self.settings.seed + run) % 2**64
         self._service = self._preparation.make_service(self._prepared.tables, self._warn)
-        return self._service, make_environment(self.settings._replace(seed=seed), os.environ)
+        environment = make_environment(self.settings._replace(seed=seed), os.environ)
+        if self.settings.tree_programs:
+            from cozcli.launch.tree import TreeFile  # which most runs need not wait for
+
+            try:
+                self._tree_file = TreeFile()
+            except OSError as error:
+                raise CozError(messages.attach.no_tree_file(reason_of(error))) from None
+            environment.update(self._tree_file.variables(self.settings.tree_programs))
+        return self._service, environment
 
     def end(self) -> list[Problem]:
         """What -b named, and never came."""
+        if self._tree_file is not None:
+            self._tree_file.close()
+            self._tree_file = None
         if self._service is None:
             self._came = True  # nobody can say
             return []

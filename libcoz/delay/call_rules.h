@@ -157,9 +157,11 @@ auto signal_condition(ThreadDelays& delays, std::uintptr_t condition, Call call)
   return call();
 }
 
+// `role`: of the wait (queue_waits.h).
 struct Condition {
   std::uintptr_t condition;
   std::uintptr_t mutex;
+  std::uintptr_t role = 0;
 };
 
 // Waiting for a condition releases its mutex, and returning takes it again: the thread may have
@@ -188,7 +190,7 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
     } while (wake_source == WakeSource::kExternal);
   }
   if (wake_source == WakeSource::kThread) {
-    delays.after_condition(waits.condition, waits.mutex);
+    delays.after_condition(waits.condition, waits.mutex, waits.role);
   } else {
     delays.after_blocking(wake_source, kNoObject);
   }
@@ -213,30 +215,24 @@ auto create(ThreadDelays& delays, Call call) {
   return result;
 }
 
-// What one side of a stream waits for, data or room, and what it gives the other side.
-struct StreamSide {
-  std::uintptr_t awaited;
-  std::uintptr_t given;
-};
-
 // Taking data from a stream makes room in it. `is_ready` says whether the call need not wait; if it
-// has to, nobody waits for room.
-template <typename IsReady, typename Call, typename WakeSourceOf>
-auto take_from_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Call call,
-                      WakeSourceOf wake_source_of) {
+// has to, nobody waits for room. `released_by`: as above.
+template <typename IsReady, typename Call, typename ReleasedBy>
+auto take_from_stream(ThreadDelays& delays, std::uintptr_t given, IsReady is_ready, Call call,
+                      ReleasedBy released_by) {
   delays.settle();
-  if (!is_ready()) return wait(delays, side.awaited, call, wake_source_of, WaitsFor::kQueue);
-  delays.before_waking(side.given);
+  if (!is_ready()) return wait_released_by(delays, call, released_by, WaitsFor::kQueue);
+  delays.before_waking(given, ReleaseTime::kNoted);
   return call();
 }
 
 // Putting data into it: the other side may go on as soon as there are some.
-template <typename IsReady, typename Call, typename WakeSourceOf>
-auto put_into_stream(ThreadDelays& delays, StreamSide side, IsReady is_ready, Call call,
-                     WakeSourceOf wake_source_of) {
-  delays.before_waking(side.given);
+template <typename IsReady, typename Call, typename ReleasedBy>
+auto put_into_stream(ThreadDelays& delays, std::uintptr_t given, IsReady is_ready, Call call,
+                     ReleasedBy released_by) {
+  delays.before_waking(given);
   if (is_ready()) return call();
-  return wait(delays, side.awaited, call, wake_source_of, WaitsFor::kQueue);
+  return wait_released_by(delays, call, released_by, WaitsFor::kQueue);
 }
 
 // Waiting for the clock, a file, a socket, another process: no line of the program could make that

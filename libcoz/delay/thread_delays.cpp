@@ -127,11 +127,12 @@ void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object)
 
 // If the last signal came before the wait, or has no record, nothing is known about what woke the
 // thread, and G of now stands in for it.
-void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept {
+void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mutex,
+                                   std::uintptr_t role) noexcept {
   const Exclusive exclusive(state_);
   const Release unknown{environment_.global.get(), environment_.now()};
   const auto signalled = find_other(condition);
-  end_queue_wait(condition, signalled, condition - mutex);
+  end_queue_wait(condition, signalled, role);
   const bool is_known = signalled && signalled->at >= state_.blocked_at.since;
   const Release signal = is_known ? Release{signalled->local, signalled->at} : unknown;
   // Without another thread's record, this one has not waited for the mutex.

@@ -194,7 +194,8 @@ class ThreadDelays {
   // `object` is what the waker released, if a thread woke this one.
   void after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept;
   // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.
-  void after_condition(std::uintptr_t condition, std::uintptr_t mutex) noexcept;
+  void after_condition(std::uintptr_t condition, std::uintptr_t mutex,
+                       std::uintptr_t role = 0) noexcept;
   // A condition wait timed out at `timed_out`; it had already been prolonged by `prolonged`, to pay
   // delay without the mutex. Returns by how much to prolong it now, and when it then times out. If
   // by nothing, after_blocking() follows.

@@ -42,7 +42,7 @@ struct ExperimentOptions {
   // From the start to the end of profiling, after which the program goes on; 0: its own end.
   Nanoseconds stop_after = 0;
   std::uint64_t seed = 0;
-  bool follows = false;  // another rank of the job makes the experiments (--joint)
+  bool follows = false;  // another process makes the experiments
 };
 
 }  // namespace coz

@@ -238,7 +238,7 @@ Experimenter::Opening Experimenter::open_window(std::uint32_t target) const {
           counts_.histogram.spun(),
           counts_.histogram.own_spun(),
           target == kNoTarget ? 0 : counts_.histogram.of(target),
-          counts_.speed_probe.get(),
+          counts_.speed_probe->get(),
           {},
           {},
           load_.counts()};
@@ -274,7 +274,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   record.target_samples = record.target_samples_so_far - opening.target_samples;
   record.samples =
       counts_.histogram.total() - opening.samples - (counts_.histogram.spun() - opening.spun);
-  record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe.get());
+  record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe->get());
   record.run_time = run_time(time, delay);
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);

@@ -40,6 +40,7 @@
 #include "experiment/window_length.h"
 #include "experiment/window_meter.h"
 #include "kernel/machine_time.h"
+#include "kernel/process_state.h"
 #include "kernel/stop_signal.h"
 #include "load/load_control.h"
 #include "profile_log/profile_writer.h"
@@ -221,6 +222,8 @@ class Experimenter {
   Nanoseconds departed_released_ = 0;  // when that was
   std::uint64_t block_ = 0;
   std::uint64_t experiments_ = 0;
+  // Of children that the process had before it executed this program.
+  Nanoseconds children_time_before_ = processor_time_of_children();
   Discarded discarded_;
 
   // With end_to_end: the window of the whole run.

@@ -86,8 +86,9 @@ std::vector<CallerCount> Experimenter::callers() const {
 void Experimenter::release_departed() {
   if (!shared_.tree.is_on()) return;
   departed_released_ = now();
-  coz::release_departed(
-      shared_, [](int process) { return holds_own_number(process, Session::own_process_mark()); });
+  coz::release_departed(shared_, [](int process, std::uintptr_t mark) {
+    return holds_own_number(process, reinterpret_cast<const void*>(mark));
+  });
 }
 
 void Experimenter::release_departed_if_due() {
@@ -132,7 +133,11 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.experiments = experiments_;
   record.discarded = discarded_;
   record.threads = shared_.threads.threads_seen();
-  if (shared_.tree.is_on()) record.processes = count_processes();
+  if (shared_.tree.is_on()) {
+    record.processes = count_processes();
+  } else {
+    record.children_time = processor_time_of_children() - children_time_before_;
+  }
   record.load = load_.since({});
   record.final = final;
   return record;

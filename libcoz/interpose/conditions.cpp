@@ -48,8 +48,10 @@ COZ_WRAPPER_PART int wait_for_condition(const Condition* condition, const Mutex*
                                         WakeSourceOf wake_source_of, const timespec* deadline) {
   auto delays = coz::Session::current_delays();
   if (!delays) return wait(Nanoseconds{0});
+  const auto role =
+      reinterpret_cast<std::uintptr_t>(condition) - reinterpret_cast<std::uintptr_t>(mutex);
   return coz::rules::wait_for_condition(
-      *delays, {key(condition), key(mutex)}, [=] { return coz::is_waited_for(mutex); }, wait,
+      *delays, {key(condition), key(mutex), role}, [=] { return coz::is_waited_for(mutex); }, wait,
       wake_source_of, [=] { return time_of(deadline); });
 }
 

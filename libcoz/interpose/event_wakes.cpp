@@ -55,6 +55,11 @@ std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept {
   return stream ? released_meanwhile(delays, polled_in(stream->incoming)) : kNoObject;
 }
 
+std::uintptr_t room_released_at(const ThreadDelays& delays, int file) noexcept {
+  const auto stream = Session::object_salt() == 0 ? std::nullopt : stream_of(file);
+  return stream ? released_meanwhile(delays, room_in(stream->outgoing)) : kNoObject;
+}
+
 void before_waking_at(ThreadDelays& delays, int file) noexcept {
   const EventFiles* files = files_with(file);
   if (files == nullptr) return;

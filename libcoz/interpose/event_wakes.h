@@ -24,12 +24,8 @@ inline bool may_be_event_file(int file) noexcept {
 
 // What a thread has released by a write that ended this thread's wait at the file; or kNoObject.
 std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept;
-
-// `object`, if a thread has released it during this thread's wait; or kNoObject.
-inline std::uintptr_t released_meanwhile(const ThreadDelays& delays,
-                                         std::uintptr_t object) noexcept {
-  return object != kNoObject && delays.was_released_meanwhile(object) ? object : kNoObject;
-}
+// The same of another process, which has read, so that there is room.
+std::uintptr_t room_released_at(const ThreadDelays& delays, int file) noexcept;
 
 // These are the ends of a new pipe, or of a pair of sockets.
 void add_pair(const int ends[2]) noexcept;

@@ -51,11 +51,21 @@ class MaskOfCall {
 
 constexpr MaskOfCall kNoMask(nullptr);
 
-// What a thread of the program has released at the first file with input by which it woke this one.
+// What a thread of the program has released at this file by which it woke this one; or kNoObject.
+std::uintptr_t released_at(const ThreadDelays& delays, const pollfd& file) noexcept {
+  std::uintptr_t object = coz::kNoObject;
+  if ((file.revents & POLLIN) != 0) object = coz::released_at(delays, file.fd);
+  if (object == coz::kNoObject && (file.revents & POLLHUP) != 0) {
+    object = coz::released_meanwhile(delays, coz::Session::object_of_any_end());
+  }
+  if (object == coz::kNoObject && (file.revents & POLLOUT) != 0) {
+    object = coz::room_released_at(delays, file.fd);
+  }
+  return object;
+}
 std::uintptr_t released_at(const ThreadDelays& delays, const pollfd* files, nfds_t count) noexcept {
   for (const pollfd* file = files; file != files + count; ++file) {
-    if ((file->revents & POLLIN) == 0) continue;
-    const std::uintptr_t object = coz::released_at(delays, file->fd);
+    const std::uintptr_t object = released_at(delays, *file);
     if (object != coz::kNoObject) return object;
   }
   return coz::kNoObject;

@@ -8,6 +8,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
+
 #include "interpose/blocking.h"
 #include "interpose/event_wakes.h"
 #include "interpose/export.h"
@@ -27,27 +30,31 @@ COZ_WRAPPER_PART auto call_outside(WaitClass wait_class, Call call) {
 }
 
 template <typename Call>
-COZ_WRAPPER_PART ssize_t write_file(WaitClass wait_class, int file, Call call) {
-  return coz::write_or(file, call, [=] { return call_outside(wait_class, call); });
+COZ_WRAPPER_PART ssize_t write_file(WaitClass wait_class, int file, size_t size, Call call) {
+  return coz::write_or(file, size, call, [=] { return call_outside(wait_class, call); });
 }
+
+// Where only the kernel may read how much it is.
+constexpr size_t kUnknown = SIZE_MAX;
 
 }  // namespace
 
 COZ_EXPORT ssize_t write(int file, const void* data, size_t size) {
   coz::before_writing(file);
-  return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(write)(file, data, size); });
+  return write_file(WaitClass::kIo, file, size, [=] { return COZ_REAL(write)(file, data, size); });
 }
 
 COZ_EXPORT int eventfd_write(int file, eventfd_t value) {
   coz::before_writing(file);
-  const ssize_t written =
-      write_file(WaitClass::kIo, file, [=] { return COZ_REAL(write)(file, &value, sizeof value); });
+  const ssize_t written = write_file(WaitClass::kIo, file, sizeof value,
+                                     [=] { return COZ_REAL(write)(file, &value, sizeof value); });
   return written == sizeof value ? 0 : -1;
 }
 
 COZ_EXPORT ssize_t writev(int file, const iovec* parts, int count) {
   coz::before_writing(file);
-  return write_file(WaitClass::kIo, file, [=] { return COZ_REAL(writev)(file, parts, count); });
+  return write_file(WaitClass::kIo, file, kUnknown,
+                    [=] { return COZ_REAL(writev)(file, parts, count); });
 }
 
 COZ_EXPORT ssize_t pwrite(int file, const void* data, size_t size, off_t offset) {
@@ -79,21 +86,21 @@ COZ_EXPORT ssize_t __pread64_chk(int file, void* buffer, size_t size, off64_t of
 
 COZ_EXPORT ssize_t send(int socket, const void* data, size_t size, int flags) {
   coz::before_writing(socket);
-  return write_file(WaitClass::kNetwork, socket,
+  return write_file(WaitClass::kNetwork, socket, size,
                     [=] { return COZ_REAL(send)(socket, data, size, flags); });
 }
 
 COZ_EXPORT ssize_t sendto(int socket, const void* data, size_t size, int flags,
                           const sockaddr* address, socklen_t address_size) {
   coz::before_writing(socket);
-  return write_file(WaitClass::kNetwork, socket, [=] {
+  return write_file(WaitClass::kNetwork, socket, size, [=] {
     return COZ_REAL(sendto)(socket, data, size, flags, address, address_size);
   });
 }
 
 COZ_EXPORT ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   coz::before_writing(socket);
-  return write_file(WaitClass::kNetwork, socket,
+  return write_file(WaitClass::kNetwork, socket, kUnknown,
                     [=] { return COZ_REAL(sendmsg)(socket, message, flags); });
 }
 

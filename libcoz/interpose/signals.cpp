@@ -15,26 +15,16 @@ namespace {
 
 using coz::program_signals;
 
-// Of signals to a group of processes, and without --tree of all signals.
-constexpr pid_t kAnyProcess = 0;
-// Of any signal: what says whether there is one at all to be looked for.
-constexpr int kAnySignal = 0;
+using coz::Session;
 
-// What a sender releases: the signal, and with --tree the process that it is for. No object lives
-// at an address with the highest bit.
-std::uintptr_t signal_key(int signal, pid_t process) {
-  constexpr std::uintptr_t kHighest = std::uintptr_t{1} << 63;
-  return kHighest | static_cast<std::uintptr_t>(process) << 8 | static_cast<std::uintptr_t>(signal);
-}
-
-bool is_tree() { return coz::Session::object_salt() != 0; }
-pid_t this_process() { return is_tree() ? coz::Session::own_process() : kAnyProcess; }
+bool is_tree() { return Session::object_salt() != 0; }
+pid_t this_process() { return is_tree() ? Session::own_process() : Session::kAnyProcess; }
 
 // `wait` returns the signal that came, or a value below 1, and `released_by(delays, came)` the key
 // of what a thread of the program has sent, or kNoObject. errno is as `wait` left it.
 template <typename Wait, typename ReleasedBy>
 COZ_WRAPPER_PART int wait_for_signal(Wait wait, ReleasedBy released_by) {
-  auto delays = coz::Session::current_delays();
+  auto delays = Session::current_delays();
   if (!delays) return wait();
   return coz::rules::wait_released_by(*delays, wait,
                                       [&](int came) { return released_by(*delays, came); });
@@ -44,10 +34,11 @@ COZ_WRAPPER_PART int wait_for_signal(Wait wait, ReleasedBy released_by) {
 // which `may_be(signal)`. Handlers in this thread may have sent it others meanwhile.
 template <typename MayBe>
 std::uintptr_t sent_meanwhile(const coz::ThreadDelays& delays, MayBe may_be) {
-  for (const pid_t receiver : {this_process(), kAnyProcess}) {
-    if (!delays.was_released_by_any(signal_key(kAnySignal, receiver))) continue;
+  for (const pid_t receiver : {this_process(), Session::kAnyProcess}) {
+    if (!delays.was_released_by_any(Session::object_of_signal(Session::kAnySignal, receiver)))
+      continue;
     for (int signal = 1; signal <= SIGRTMAX; ++signal) {
-      const std::uintptr_t key = signal_key(signal, receiver);
+      const std::uintptr_t key = Session::object_of_signal(signal, receiver);
       if (may_be(signal) && delays.was_released_meanwhile(key)) return key;
     }
   }
@@ -89,10 +80,11 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
 // `process`: as kill() has it, 0 or less for groups.
 COZ_WRAPPER_PART void before_signalling(pid_t process, int signal) {
   if (signal == 0) return;
-  if (auto delays = coz::Session::current_delays()) {
-    const pid_t receiver = is_tree() && process > 0 ? process : kAnyProcess;
-    delays->before_waking(signal_key(kAnySignal, receiver), coz::ReleaseTime::kNoted);
-    delays->before_waking(signal_key(signal, receiver), coz::ReleaseTime::kNoted);
+  if (auto delays = Session::current_delays()) {
+    const pid_t receiver = is_tree() && process > 0 ? process : Session::kAnyProcess;
+    delays->before_waking(Session::object_of_signal(Session::kAnySignal, receiver),
+                          coz::ReleaseTime::kNoted);
+    delays->before_waking(Session::object_of_signal(signal, receiver), coz::ReleaseTime::kNoted);
   }
 }
 

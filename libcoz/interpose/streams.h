@@ -10,7 +10,8 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-#include <cerrno>
+#include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -74,32 +75,36 @@ inline std::optional<std::uint64_t> inode_of(int file) noexcept {
   return status.st_ino;
 }
 
-// `released`: what another process that ends the wait has released.
-inline WakeSource wake_source_of_transfer(const ThreadDelays& delays, long result,
-                                          std::uintptr_t released) noexcept {
-  if (result > 0 && delays.was_released(released)) return WakeSource::kThread;
-  return result < 0 && errno == EAGAIN ? WakeSource::kNone : WakeSource::kExternal;
+// `object`, if a thread has released it during this thread's wait; or kNoObject.
+inline std::uintptr_t released_meanwhile(const ThreadDelays& delays,
+                                         std::uintptr_t object) noexcept {
+  return object != kNoObject && delays.was_released_meanwhile(object) ? object : kNoObject;
 }
 
+// At the end of the data, whoever could write has ended.
 template <typename Call>
 auto read_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call call) {
-  const std::uintptr_t data = data_in(direction);
   return rules::take_from_stream(
-      delays, {.awaited = data, .given = room_in(direction)},
-      [=] { return is_ready(file, POLLIN); }, call,
-      [&](long result) { return wake_source_of_transfer(delays, result, data); });
+      delays, room_in(direction), [=] { return is_ready(file, POLLIN); }, call,
+      [&](long result) {
+        if (result == 0) return released_meanwhile(delays, Session::object_of_any_end());
+        const std::uintptr_t data = data_in(direction);
+        return result > 0 && delays.was_released(data) ? data : kNoObject;
+      });
 }
 
+// Where there is some room, only a write that the kernel need not divide surely finds enough.
 template <typename Call>
-auto write_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call call) {
-  const std::uintptr_t room = room_in(direction);
+auto write_stream(ThreadDelays& delays, int file, std::size_t size, std::uint64_t direction,
+                  Call call) {
   delays.settle();
   delays.record(polled_in(direction), ReleaseTime::kNoted);
   if (const auto epoll = epoll_file_of(direction)) delays.record(*epoll, ReleaseTime::kNoted);
   return rules::put_into_stream(
-      delays, {.awaited = room, .given = data_in(direction)},
-      [=] { return is_ready(file, POLLOUT); }, call,
-      [&](long result) { return wake_source_of_transfer(delays, result, room); });
+      delays, data_in(direction), [=] { return size <= PIPE_BUF && is_ready(file, POLLOUT); }, call,
+      [&](long result) {
+        return result > 0 ? released_meanwhile(delays, room_in(direction)) : kNoObject;
+      });
 }
 
 // `transfer(delays, stream)` where the file is a stream between processes of a tree, else
@@ -123,12 +128,13 @@ COZ_WRAPPER_PART auto read_or(int file, Call call, Otherwise otherwise) {
       otherwise);
 }
 
+// `size`: of what is to be written, in bytes.
 template <typename Call, typename Otherwise>
-COZ_WRAPPER_PART auto write_or(int file, Call call, Otherwise otherwise) {
+COZ_WRAPPER_PART auto write_or(int file, std::size_t size, Call call, Otherwise otherwise) {
   return through_stream(
       file,
       [=](ThreadDelays& delays, const Stream& stream) {
-        return write_stream(delays, file, stream.outgoing, call);
+        return write_stream(delays, file, size, stream.outgoing, call);
       },
       otherwise);
 }

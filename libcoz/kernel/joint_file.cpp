@@ -7,20 +7,27 @@
 
 #include <cerrno>
 
+#include "common/high_descriptor.h"
 #include "common/raw_syscall.h"
 
 namespace coz {
 
-JointFile::~JointFile() {
-  if (is_open()) raw_syscall(SYS_close, descriptor_);
+void JointFile::close() noexcept {
+  if (is_open()) raw_syscall(SYS_close, std::exchange(descriptor_, -1));
 }
 
-bool JointFile::open(const char* path) noexcept {
+bool JointFile::is(std::uint64_t inode) const noexcept {
+  struct stat status = {};
+  return fstat(descriptor_, &status) == 0 && status.st_ino == inode;
+}
+
+bool JointFile::open(const char* path, int flags) noexcept {
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(kPage)) {
     errno = ENOTSUP;
     return false;
   }
-  descriptor_ = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int low = ::open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | flags);
+  descriptor_ = low < 0 ? low : move_high(low);
   return is_open();
 }
 
@@ -30,6 +37,10 @@ void* JointFile::map_next(std::size_t bytes, void* at) noexcept {
   struct stat status = {};
   if (fstat(descriptor_, &status) != 0) return nullptr;
   // Another process may do so at the same time, and be further: never make the file shorter.
+  if (status.st_size < end && !may_grow_) {
+    errno = ESTALE;
+    return nullptr;
+  }
   if (status.st_size < end && posix_fallocate(descriptor_, end - 1, 1) != 0) return nullptr;
   const int place = at == nullptr ? 0 : MAP_FIXED;
   void* memory = mmap(at, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | place,

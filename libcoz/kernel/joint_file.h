@@ -1,5 +1,6 @@
-// Memory that several processes share which do not descend from each other: parts of one file,
-// which `coz run --joint` has made for the ranks of a job (docs/decisions/joint.md).
+// Memory that several processes share which do not inherit it from each other: parts of one file,
+// which `coz run` has made for the ranks of a job (--joint), or for programs that the processes of
+// a tree execute (--tree -b).
 //
 // One thread, before there are others; the memory itself is for all. On failure false or nullptr,
 // with errno set. The file may be closed when all is mapped.
@@ -7,6 +8,8 @@
 #define LIBCOZ_KERNEL_JOINT_FILE_H
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace coz {
 
@@ -16,13 +19,22 @@ class JointFile {
   static constexpr std::size_t kPage = 4096;
 
   JointFile() = default;
-  JointFile(const JointFile&) = delete;
-  JointFile& operator=(const JointFile&) = delete;
-  ~JointFile();
+  JointFile(JointFile&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        next_(other.next_),
+        may_grow_(other.may_grow_) {}
+  JointFile& operator=(JointFile&&) = delete;
+  ~JointFile() { close(); }
 
-  // False also where pages have another size.
-  bool open(const char* path) noexcept;
+  // False also where pages have another size. `flags`: further ones of open().
+  bool open(const char* path, int flags = 0) noexcept;
   bool is_open() const noexcept { return descriptor_ >= 0; }
+  void close() noexcept;
+  // Another process has mapped all parts already: a shorter file is another one, and stays as it
+  // is.
+  void never_grow() noexcept { may_grow_ = false; }
+  // Is it the one with this inode?
+  bool is(std::uint64_t inode) const noexcept;
 
   // The next `bytes` of the file, zeroed until a process writes there. All processes ask for the
   // same parts in the same order. In place of what is at `at`, if that is given.
@@ -31,6 +43,7 @@ class JointFile {
  private:
   int descriptor_ = -1;
   std::size_t next_ = 0;
+  bool may_grow_ = true;
 };
 
 }  // namespace coz

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -51,6 +52,13 @@ Nanoseconds processor_time_of(int process) noexcept {
   timespec time = {};
   if (raw_syscall(SYS_clock_gettime, static_cast<int>(clock), address(&time)) != 0) return 0;
   return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+Nanoseconds processor_time_of_children() noexcept {
+  rusage used = {};
+  if (raw_syscall(SYS_getrusage, RUSAGE_CHILDREN, address(&used)) != 0) return 0;
+  return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * kSecond +
+         (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * kMicrosecond;
 }
 
 }  // namespace coz

@@ -22,6 +22,9 @@ bool holds_own_number(int process, const void* mark) noexcept;
 // Processor time used by all threads of a process, ended ones too; 0 if there is no such process.
 Nanoseconds processor_time_of(int process) noexcept;
 
+// Used by the children of this process, and theirs, that have ended and been waited for.
+Nanoseconds processor_time_of_children() noexcept;
+
 }  // namespace coz
 
 #endif  // LIBCOZ_KERNEL_PROCESS_STATE_H

@@ -56,16 +56,32 @@ class Variables {
   std::string_view answer_;
 };
 
-bool is_process_to_profile() {
-  const auto process = Variables().number("COZ_PROCESS");
-  if (!process || *process != static_cast<std::uint64_t>(getpid())) return false;
-  const char* program = getenv("COZ_PROGRAM");
-  if (program == nullptr) return false;
+bool is_this_program(const char* program) {
   char executable[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
   if (length < 0) return is_same_file(path_to_executable(), program);
   executable[length] = '\0';
   return std::strcmp(executable, program) == 0;
+}
+
+bool is_launched_process() {
+  const auto process = Variables().number("COZ_PROCESS");
+  return process && *process == static_cast<std::uint64_t>(getpid());
+}
+
+bool is_process_to_profile() {
+  const char* program = getenv("COZ_PROGRAM");
+  return program != nullptr && is_launched_process() && is_this_program(program);
+}
+
+// One of the programs that processes of a tree execute.
+bool is_executed_in_tree() {
+  const char* programs = getenv("COZ_TREE_PROGRAMS");
+  if (programs == nullptr) return false;
+  for (std::string_view rest = programs; !rest.empty();) {
+    if (is_this_program(std::string(take_part(rest, '\n')).c_str())) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -131,6 +147,8 @@ Config read(const Variables& variables) {
   config.waits = value_named<WaitTargets>(variables.text("COZ_WAITS"), kWaitTargetsNames)
                      .value_or(WaitTargets::kNone);
   config.tree = variables.text("COZ_TREE") == "1";
+  config.tree_file = variables.text("COZ_TREE_FILE");
+  config.tree_inode = variables.number("COZ_TREE_INODE").value_or(0);
   config.joint = variables.text("COZ_JOINT");
   config.follows = variables.text("COZ_JOINT_FOLLOWS") == "1";
   config.version = variables.text("COZ_VERSION");
@@ -175,6 +193,11 @@ Config Config::from_attach_answer(const AttachAnswer& answer) {
 
 std::optional<Config> Config::from_environment() {
   if (is_process_to_profile()) return read(Variables());
+  if (is_executed_in_tree()) {
+    Config config = read(Variables());
+    config.is_executed = config.follows = !is_launched_process();
+    return config;
+  }
   const auto answer = request_attach(getenv("COZ_CLAIMS"));
   if (!answer) return std::nullopt;
   return from_attach_answer(*answer);

@@ -24,13 +24,18 @@ struct Config : ExperimentOptions {
   std::optional<int> table_socket;
   Granularity granularity = Granularity::kLine;
   bool tree = false;  // forked children are profiled with this process
-  std::string joint;  // the file that ranks of a job share; empty: none
+  // The file that this process shares with programs that processes of the tree execute, and its
+  // inode; empty: none.
+  std::string tree_file;
+  std::uint64_t tree_inode = 0;
+  bool is_executed = false;  // this is such a program, and not the launched process
+  std::string joint;         // the file that ranks of a job share; empty: none
 
   // From the answer of `coz run` to an attach request. Takes the answer's socket over.
   static Config from_attach_answer(const AttachAnswer& answer);
 
-  // nullopt if this process is not the one to be profiled. May ask `coz run` and wait for its
-  // answer (attach_request.h).
+  // nullopt if this process is not one to be profiled. May ask `coz run` and wait for its answer
+  // (attach_request.h).
   static std::optional<Config> from_environment();
 };
 

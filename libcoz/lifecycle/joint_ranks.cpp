@@ -1,5 +1,6 @@
 #include "lifecycle/joint_ranks.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include <atomic>
@@ -21,7 +22,8 @@ constexpr Nanoseconds kMaxWait = 60 * kSecond;
 
 bool JointRanks::join(const Config& config, JointState& own) {
   if (config.joint.empty()) return true;
-  if (file_.open(config.joint.c_str()) && file_.map_next(sizeof own, &own) != nullptr) return true;
+  if (file_.open(config.joint.c_str(), O_NOFOLLOW) && file_.map_next(sizeof own, &own) != nullptr)
+    return true;
   message("this rank cannot join the others (%s: %s); it runs unprofiled", config.joint.c_str(),
           strerror(errno));
   return false;
@@ -29,6 +31,7 @@ bool JointRanks::join(const Config& config, JointState& own) {
 
 bool JointRanks::agree(const Config& config, const std::string& program, JointState& shared) {
   if (!is_on()) return true;
+  file_.close();  // all is mapped
   const std::string all = program + '\n' + std::to_string(config.period) + '\n' +
                           name_of(config.granularity, kGranularityNames) + '\n' +
                           std::to_string(config.companion_dose) + '\n' + config.source_scope;
@@ -43,9 +46,11 @@ bool JointRanks::agree(const Config& config, const std::string& program, JointSt
   if (shared.agreed.load() == 0) {
     message("the leading rank has not begun; this rank runs unprofiled");
   } else {
-    message(
-        "this rank runs another program than the leading one, or coz run was given other "
-        "options for it; it runs unprofiled");
+    message("%s; it runs unprofiled",
+            config.is_executed
+                ? "this program's lines have changed since coz run read them"
+                : "this rank runs another program than the leading one, or coz run was "
+                  "given other options for it");
   }
   return false;
 }

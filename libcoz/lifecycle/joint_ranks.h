@@ -1,11 +1,13 @@
-// The ranks of a job that are profiled as one program (--joint; docs/decisions/joint.md): this
-// process takes part in what they share.
+// The ranks of a job that are profiled as one program (--joint; docs/decisions/joint.md), or the
+// programs of a tree (--tree -b; docs/decisions/tree.md): this process takes part in what they
+// share.
 //
-// In the constructor, before any thread; allocates. Without --joint nothing happens.
+// In the constructor, before any thread; allocates. Without either nothing happens.
 #ifndef LIBCOZ_LIFECYCLE_JOINT_RANKS_H
 #define LIBCOZ_LIFECYCLE_JOINT_RANKS_H
 
 #include <string>
+#include <utility>
 
 #include "kernel/joint_file.h"
 #include "lifecycle/config.h"
@@ -15,6 +17,10 @@ namespace coz {
 
 class JointRanks {
  public:
+  // `file`: of a tree, whose first part is mapped.
+  explicit JointRanks(JointFile file) noexcept : file_(std::move(file)) {}
+
+  // Until they agree().
   bool is_on() const noexcept { return file_.is_open(); }
   // Where further parts are shared.
   JointFile& file() noexcept { return file_; }

@@ -9,11 +9,11 @@
 #include "common/raw_syscall.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
-#include "kernel/process_state.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
 #include "lifecycle/point_totals.h"
 #include "lifecycle/run_record.h"
+#include "lifecycle/tree_file.h"
 #include "sampling/call_chain.h"
 #include "signals/program_signals.h"
 #include "signals/sample_handler.h"
@@ -34,13 +34,16 @@ Runtime* Runtime::runtime_ = nullptr;
 std::atomic<Session*> Runtime::forking_{nullptr};
 std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
-Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
+Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts, JointFile file)
     : config_(std::move(config)),
-      session_(shared, config_.period, {config_.waits != WaitTargets::kNone, !config_.load},
+      // Places of code differ from one execution to the next, and few are known.
+      session_(shared, config_.period,
+               {config_.waits != WaitTargets::kNone, !config_.load && !config_.is_executed},
                run_timer),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),
       counts_(counts),
+      joint_(std::move(file)),
       waits_(modules_, targets_, counts_.histogram, shared.lock_waits, config_.waits,
              config_.period),
       samples_(shared.threads, shared.lives, config_.period),
@@ -53,6 +56,7 @@ Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts)
   if (config_.load) shared.points.amplify();
   // A pause would stop the samples of this process only.
   if (config_.tree || !config_.joint.empty()) samples_.never_pause();
+  if (config_.is_executed) samples_.begin_in_child();
   if (config_.tree) point_setup_.counters().follow_children();
 }
 
@@ -76,17 +80,28 @@ void Runtime::start() {
   if (PointTotals::is_wanted() || ForkedStart::is_wanted()) return;
   auto config = Config::from_environment();
   if (!config) return;
-  SharedState* shared = make_shared_state(config->tree ? Sharing::kShared : Sharing::kCopied);
-  if (shared != nullptr) start_with(std::move(*config), *shared);
+  JointFile file;
+  SharedState* shared = nullptr;
+  if (!config->tree_file.empty()) {
+    shared = config->is_executed ? find_tree(*config, file) : begin_tree(*config, file);
+  }
+  if (config->tree_file.empty()) {
+    shared = make_shared_state(config->tree ? Sharing::kShared : Sharing::kCopied);
+  }
+  if (shared != nullptr) start_with(std::move(*config), *shared, std::move(file));
 }
 
-void Runtime::start_with(Config config, SharedState& shared) {
+void Runtime::start_with(Config config, SharedState& shared, JointFile file) {
   SampleCounts* counts = make<SampleCounts>(config.tree ? Sharing::kShared : Sharing::kCopied);
   if (counts == nullptr) return;
+  if (void* probe = file.is_open() ? file.map_next(sizeof(SpeedProbe)) : nullptr) {
+    counts->speed_probe =
+        config.is_executed ? static_cast<SpeedProbe*>(probe) : new (probe) SpeedProbe;
+  }
   Session::keep_from_children();
   Session::set_own_process();
   if (config.tree) {
-    shared.tree.begin(Session::own_process());
+    if (!config.is_executed) shared.tree.begin(Session::own_process());
     Session::set_object_salt();
   } else {
     // A child makes its visits through the same pointers; they must not count as ours.
@@ -95,9 +110,12 @@ void Runtime::start_with(Config config, SharedState& shared) {
   }
   // Never destroyed: threads may still run while the process ends.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
-  runtime_ = new (storage) Runtime(std::move(config), shared, *counts);
+  runtime_ = new (storage) Runtime(std::move(config), shared, *counts, std::move(file));
   const std::optional<int> socket = runtime_->config_.table_socket;
-  if (!runtime_->begin() && socket) raw_syscall(SYS_close, *socket);
+  const bool is_executed = runtime_->config_.is_executed;
+  if (is_executed ? runtime_->begin_executed() : runtime_->begin()) return;
+  if (!is_executed) shared.tree.end();
+  if (socket) raw_syscall(SYS_close, *socket);
 }
 
 // The order matters: what counts visits is there before the experiments' thread, which takes its
@@ -116,21 +134,28 @@ bool Runtime::begin() {
   start_sampling();
   log_.append(describe_run(config_, modules_, samples_, point_setup_.records()));
   experimenter_.hand_over_descriptors();
-
   Session::open(session_);
   threads_.begin_first();
+  call_at_forks_and_end();
+  return true;
+}
+
+void Runtime::call_at_forks_and_end() {
   pthread_atfork(before_fork, after_fork, in_forked_child);
   atexit(finish);
   at_quick_exit(finish);
-  return true;
 }
 
 bool Runtime::load_modules() {
   std::vector<std::string> problems;
   const bool by_function = config_.granularity == Granularity::kFunction;
   modules_.load(config_.line_tables, SourceScope(config_.source_scope),
-                by_function ? Lineless::kFind : Lineless::kSkip, problems);
-  for (const std::string& problem : problems) message("%s", problem.c_str());
+                by_function ? Lineless::kFind : Lineless::kSkip,
+                config_.tree_file.empty() ? Modules::Absent::kSkip : Modules::Absent::kNumber,
+                problems);
+  if (!config_.is_executed) {
+    for (const std::string& problem : problems) message("%s", problem.c_str());
+  }
   if (reserve_counts() && call_paths_.reserve(sharing()) &&
       (config_.companion_dose == 0 || session_.mixes.reserve(ThreadRegistry::kSlots))) {
     return true;
@@ -173,7 +198,10 @@ void Runtime::start_sampling() {
   std::string explanation;
   install_sample_handler(take_sample);
   const bool sampling = samples_.start(config_.sampling, explanation);
-  if (!explanation.empty()) message("%s", explanation.c_str());
+  // The launched program has said why there is no better way.
+  if (!explanation.empty() && !(sampling && config_.is_executed)) {
+    message("%s", explanation.c_str());
+  }
   sampler_.drops_kernel_time(samples_.drops_kernel_time());
   set_sample_signal(sampling ? samples_.signal() : 0, point_setup_.breakpoints());
   point_setup_.arm();
@@ -214,6 +242,8 @@ void Runtime::end() {
   module_thread_.stop();
   experimenter_.stop();
   join_experiments();
+  // Other ranks may go on, and would obey the last window for ever.
+  if (!config_.follows) session_.shared.selection.clear();
   samples_.stop();
 }
 
@@ -297,76 +327,6 @@ Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class, cons
 // Also when profiling has ended meanwhile: the runtime is never destroyed.
 void Runtime::leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept {
   if (wait.target != kNoTarget) runtime_->waits_.leave(wait, delays);
-}
-
-void Runtime::join_tree(Nanoseconds inherited, std::uintptr_t kind) noexcept {
-  const int saved = errno;
-  Runtime& runtime = *runtime_;
-  ProcessTree& tree = runtime.session_.shared.tree;
-  Session::set_own_process();
-  // A handler may have interrupted malloc, which a timer's thread needs.
-  const bool starts_thread = runtime.samples_.mode() == Sampling::kTimer;
-  if (tree.has_ended() || (starts_thread && is_in_signal_handler())) {
-    program_signals.in_forked_child();
-    errno = saved;
-    return;
-  }
-  Session::set_object_salt();
-  OwnThread::in_forked_child();
-  runtime.is_child_ = true;
-  tree.join();
-  if (const long error = runtime.samples_.start_in_child(); error != 0) {
-    message("no samples can be taken in process %d (%s): its delays count, but not what it runs",
-            Session::own_process(), strerror(static_cast<int>(-error)));
-  }
-  Session::open(runtime.session_);
-  runtime.threads_.begin(inherited, kind, SampleSource::Age::kForked);
-  errno = saved;
-}
-
-// In a child that ends by itself.
-void Runtime::leave_tree() noexcept {
-  const int process = Session::own_process();
-  samples_.stop();
-  if (ThreadState* thread = Session::registered_thread()) {
-    threads_.end_with_process(*thread, Session::object_of_process(process));
-  }
-  // Slots of other threads are given back by the experimenter, since they still run.
-  session_.shared.tree.leave(processor_time_of(process));
-}
-
-// In the sample handler. True: there is no first process any more, and no profiling here.
-bool Runtime::has_tree_ended() noexcept {
-  if (!is_child_ || !session_.shared.tree.look(now(), is_missing)) return false;
-  if (Session::close() != nullptr) samples_.stop_in_handler();
-  return true;
-}
-
-void Runtime::before_fork() {
-  Session* session = Session::active();
-  forking_.store(session, std::memory_order_relaxed);
-  if (session != nullptr) runtime_->module_thread_.before_fork();
-}
-
-void Runtime::after_fork() {
-  if (Runtime* runtime = active()) runtime->module_thread_.after_fork();
-}
-
-void Runtime::in_forked_child() {
-  const bool was_active = forking_.load(std::memory_order_relaxed) != nullptr;
-  Session::close();
-  ended_early_.store(nullptr, std::memory_order_relaxed);
-  Session::set_thread(nullptr);
-  if (was_active && runtime_->config_.tree) {
-    runtime_->threads_.forget_parent();  // join_tree() follows
-  } else {
-    Session::set_own_process();
-    program_signals.in_forked_child();
-  }
-  // Otherwise profiling had ended before.
-  if (!was_active) return;
-  runtime_->module_thread_.in_forked_child();
-  close_cost_event_in_forked_child();
 }
 
 }  // namespace coz

@@ -1,5 +1,6 @@
 #include "lifecycle/thread_lifecycle.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "common/raw_syscall.h"
@@ -28,11 +29,18 @@ void ThreadLifecycle::begin(Nanoseconds inherited, std::uintptr_t kind, Age age)
   begin(*thread, age);
 }
 
-void ThreadLifecycle::end_with_process(ThreadState& thread, std::uintptr_t object) noexcept {
+// The kernel tells the parent by SIGCHLD, and whoever reads a pipe that only this process wrote to.
+void ThreadLifecycle::end_with_process(ThreadState& thread) noexcept {
   ThreadDelays delays(thread.delay, session_.delays);
   thread.delay.blocked.store(false, std::memory_order_relaxed);
   thread.delay.in_marked_wait.store(false, std::memory_order_relaxed);
-  delays.before_ending(object);
+  delays.before_ending(Session::object_of_process(Session::own_process()));
+  const int parent = static_cast<int>(raw_syscall(SYS_getppid));
+  for (const std::uintptr_t object :
+       {Session::object_of_any_end(), Session::object_of_signal(Session::kAnySignal, parent),
+        Session::object_of_signal(SIGCHLD, parent)}) {
+    delays.record(object, ReleaseTime::kNoted);
+  }
   Session::set_thread(nullptr);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   SampleSource::end_thread(thread);
@@ -44,7 +52,8 @@ ThreadState* ThreadLifecycle::claim_slot() noexcept {
   const int process = Session::own_process();
   const bool is_first = process == session_.shared.tree.first() || !session_.shared.tree.is_on();
   ThreadState* thread =
-      session_.shared.threads.claim(current_tid(), is_first ? ThreadState::kFirstProcess : process);
+      session_.shared.threads.claim(current_tid(), is_first ? ThreadState::kFirstProcess : process,
+                                    reinterpret_cast<std::uintptr_t>(Session::own_process_mark()));
   if (thread == nullptr && !warned_unsampled_.exchange(true)) {
     message("more than %u threads at once: the further ones run unprofiled",
             ThreadRegistry::kSlots);

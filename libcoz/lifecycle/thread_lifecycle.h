@@ -30,9 +30,9 @@ class ThreadLifecycle {
   void begin_first() noexcept;
   // The calling thread is about to create another.
   void before_creating(ThreadState& parent) noexcept { samples_.before_creating(parent); }
-  // Such a process ends in the calling thread, and others may wait for it as `object`. When nothing
-  // is profiled here any more.
-  void end_with_process(ThreadState& thread, std::uintptr_t object) noexcept;
+  // A process of a tree ends in the calling thread, and others may wait for that. When nothing is
+  // profiled here any more.
+  void end_with_process(ThreadState& thread) noexcept;
   // In a forked child of a tree: the slot of the thread that forked stays that one's.
   void forget_parent() const noexcept { pthread_setspecific(end_key_, nullptr); }
   // `inherited`: the delays that the parent thread had served; in a forked child of a tree, where

@@ -321,6 +321,7 @@ std::string to_json(const SamplesRecord& record) {
     json.field("processes", record.processes->joined);
     json.field("processes_running", record.processes->running);
   }
+  if (record.children_time > 0) json.field("children_time", record.children_time);
   write_load(json, record.load);
   json.field("final", record.final);
   json.end_object();

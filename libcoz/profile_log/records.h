@@ -205,6 +205,7 @@ struct SamplesRecord {
   Discarded discarded;
   std::uint64_t threads = 0;
   std::optional<ProcessCounts> processes;
+  Nanoseconds children_time = 0;  // processor time of children that are not profiled
   std::optional<LoadResult> load;
   bool final = false;
 };

@@ -11,8 +11,9 @@ namespace coz {
 
 struct SampleCounts {
   Histogram histogram;
-  SpeedProbe speed_probe;
   HandlerTime handler_time;
+  SpeedProbe own_speed_probe;
+  SpeedProbe* speed_probe = &own_speed_probe;  // or one that programs of a tree share
 };
 
 }  // namespace coz

@@ -57,8 +57,10 @@ class SampleSource {
   bool start(Sampling wanted, std::string& explanation);
   void stop() noexcept;
 
-  // In the first process of a tree, before start(): the others cannot be paused from here.
+  // In a tree, before start(): other processes cannot be paused from here.
   void never_pause() noexcept { may_pause_ = false; }
+  // In a program that another process of a tree has executed, before start().
+  void begin_in_child() noexcept { is_in_child_ = true; }
   // In a forked child that is profiled with its parent: what start() has chosen begins there.
   // Returns 0 or -errno. In mode timer it starts a thread.
   long start_in_child() noexcept;
@@ -142,7 +144,7 @@ class SampleSource {
   std::atomic<bool> knows_interrupt_{false};
   std::atomic<bool> started_{false};
   bool may_pause_ = true;
-  bool is_in_child_ = false;
+  bool is_in_child_ = false;  // of a tree
   SamplingPauses pauses_;
   pthread_t timer_{};
   bool timer_runs_ = false;

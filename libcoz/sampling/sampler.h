@@ -49,7 +49,7 @@ class Sampler {
   // was.
   void sample(void* context, bool is_late, ThreadState& thread, ThreadDelays& delays) noexcept {
     const Nanoseconds start = now();
-    counts_.speed_probe.take();
+    counts_.speed_probe->take();
     if (drops_kernel_time_) count_dropped(thread, delays);
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
     if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {

@@ -115,7 +115,7 @@ Modules::~Modules() {
 }
 
 void Modules::load(std::string_view list, const SourceScope& scope, Lineless lineless,
-                   std::vector<std::string>& problems) {
+                   Absent absent, std::vector<std::string>& problems) {
   lineless_ = lineless;
   while (!list.empty()) {
     std::string_view path_of_table = take_part(list, '\n');
@@ -130,8 +130,9 @@ void Modules::load(std::string_view list, const SourceScope& scope, Lineless lin
       continue;
     }
     const auto loading = find_loading(binary.c_str());
-    if (!loading) continue;  // loaded later, or not at all
-    start_loads_.push_back({*loading, &add(std::move(table), scope)});
+    if (!loading && absent == Absent::kSkip) continue;
+    const Module& module = add(std::move(table), scope);
+    if (loading) start_loads_.push_back({*loading, &module});
   }
 }
 

@@ -73,10 +73,16 @@ class Modules {
   Modules& operator=(const Modules&) = delete;
   ~Modules();
 
+  // Of binaries that are not loaded now.
+  enum class Absent {
+    kSkip,    // they may be added later
+    kNumber,  // they have lines and functions all the same: another process has loaded them
+  };
+
   // Maps the tables listed as `binary<TAB>table`, one a line, and finds where the binaries are
   // loaded. A table that cannot be used is left out and reported in `problems`. `lineless` says
   // whether find() returns functions that are known by symbols alone.
-  void load(std::string_view list, const SourceScope& scope, Lineless lineless,
+  void load(std::string_view list, const SourceScope& scope, Lineless lineless, Absent absent,
             std::vector<std::string>& problems);
 
   // --- For modules that are loaded after the start. One thread. ---

@@ -93,6 +93,18 @@ class Session {
     constexpr std::uintptr_t kOdd = 0x94d049bb133111ebU;
     return static_cast<std::uintptr_t>(process) * kOdd;
   }
+  // Released whenever one ends: its ends of pipes are closed then, too.
+  static std::uintptr_t object_of_any_end() noexcept { return object_of_process(-1); }
+  // What is released by a signal; kAnySignal is released with each. `process`: who gets it;
+  // kAnyProcess for a group, and without --tree. No object lives at an address with the highest
+  // bit.
+  static constexpr int kAnySignal = 0;
+  static constexpr int kAnyProcess = 0;
+  static std::uintptr_t object_of_signal(int signal, int process) noexcept {
+    constexpr std::uintptr_t kHighest = std::uintptr_t{1} << 63;
+    return kHighest | static_cast<std::uintptr_t>(process) << 8 |
+           static_cast<std::uintptr_t>(signal);
+  }
 
   // The rest is for lifecycle/.
 

@@ -18,7 +18,9 @@ class ThreadRegistry {
   static constexpr std::uint32_t kSlots = 16384;
 
   // A slot for the calling thread, or nullptr when all are taken: the thread then runs unprofiled.
-  ThreadState* claim(int tid, int process = ThreadState::kFirstProcess) noexcept {
+  // `process`, `process_mark`: ThreadState's.
+  ThreadState* claim(int tid, int process = ThreadState::kFirstProcess,
+                     std::uintptr_t process_mark = 0) noexcept {
     const std::uint32_t start = hint_.load(std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < kSlots; ++i) {
       const std::uint32_t slot = (start + i) % kSlots;
@@ -28,6 +30,7 @@ class ThreadRegistry {
       raise_high_water(slot + 1);
       state->number = threads_seen_.fetch_add(1, std::memory_order_relaxed) + 1;
       state->delay.holder = static_cast<LockHolder>(tid);
+      state->process_mark.store(process_mark, std::memory_order_relaxed);
       state->process.store(process, std::memory_order_relaxed);
       state->tid.store(tid, std::memory_order_release);
       uses_[slot].store(Use::kRegistered, std::memory_order_release);
@@ -44,11 +47,13 @@ class ThreadRegistry {
   // The same for a thread of a process that is gone, unless another has the slot by now. Calls
   // `before()` first, while nobody can claim it.
   template <typename Before>
-  void release_if(ThreadState& thread, int process, Before before) noexcept {
+  void release_if(ThreadState& thread, int process, std::uintptr_t process_mark,
+                  Before before) noexcept {
     std::atomic<Use>& use = uses_[thread.delay.slot];
     Use seen = Use::kRegistered;
     if (!use.compare_exchange_strong(seen, Use::kClaimed, std::memory_order_acquire)) return;
-    if (thread.process.load(std::memory_order_relaxed) == process) {
+    if (thread.process.load(std::memory_order_relaxed) == process &&
+        thread.process_mark.load(std::memory_order_relaxed) == process_mark) {
       before();
       release(thread);
     } else {

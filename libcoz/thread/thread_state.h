@@ -51,6 +51,7 @@ struct alignas(64) ThreadState {
   std::atomic<int> tid{0};  // 0: the thread has ended
   // Its process, where that is not the one that makes the experiments (process_tree.h).
   std::atomic<int> process{kFirstProcess};
+  std::atomic<std::uintptr_t> process_mark{0};  // where that one keeps its number (Session)
   int event = kNone;              // perf descriptor, while the thread has an event of its own
   bool event_is_stopped = false;  // it does not count: sampling has paused
   Nanoseconds accounted = 0;      // processor time up to which it took samples before it had one

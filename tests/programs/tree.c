@@ -2,8 +2,9 @@
  *   tree WAY SECONDS
  * WAY: pool (four workers that take jobs from a pipe), requests (a child for each), killed (a pool,
  * one of whose workers is killed), outlives (a child works on after its parent's end), nested (a
- * child forks the worker), execs (children become another program), lock (two processes share a
- * mutex). Prints the number of rounds that all of them did, and exits with 7. */
+ * child forks the worker), execs (children become another program), executes (they become this
+ * one again), lock (two processes share a mutex). Prints the number of rounds that all of them did,
+ * and exits with 7. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #include "until.h"
 
 #define WORKERS 4
+#define EXECUTED_ROUNDS 20
 
 typedef struct {
   atomic_long rounds;
@@ -121,6 +123,20 @@ static int execute_others(const Until* end) {
   return 7;
 }
 
+/* How many rounds the children did is what they exit with. */
+static int execute_itself(const Until* end) {
+  while (!is_over(end)) {
+    if (fork() == 0) {
+      execl("/proc/self/exe", "tree", "executed", (char*)NULL);
+      _exit(0);
+    }
+    int status = 0;
+    if (wait(&status) < 0 || WEXITSTATUS(status) != EXECUTED_ROUNDS) return 1;
+    atomic_fetch_add(&shared->rounds, EXECUTED_ROUNDS);
+  }
+  return 7;
+}
+
 int main(int count, char** words) {
   const char* way = count > 1 ? words[1] : "";
   const Until end = until(count > 2 ? words[2] : "2");
@@ -136,6 +152,11 @@ int main(int count, char** words) {
   if (strcmp(way, "requests") == 0) status = serve_requests(&end);
   if (strcmp(way, "lock") == 0) status = share_lock(&end);
   if (strcmp(way, "execs") == 0) status = execute_others(&end);
+  if (strcmp(way, "executes") == 0) status = execute_itself(&end);
+  if (strcmp(way, "executed") == 0) {
+    while (atomic_load(&shared->rounds) < EXECUTED_ROUNDS) one_round();
+    return EXECUTED_ROUNDS;
+  }
   if (strcmp(way, "nested") == 0) {
     if (fork() == 0) {
       if (fork() == 0) exit(work_until(&end));

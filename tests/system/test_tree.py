@@ -51,6 +51,13 @@ def test_a_process_for_each_request(coz, prog):
     assert f"of {rounds(run) + 1:,} processes" in coz("report", coz.profile).out
 
 
+def test_without_tree_the_time_of_children_is_noted(coz, prog):
+    run = coz.run([prog, "requests", 1])
+    assert run.status == 7, run.err
+    assert totals(run)["children_time"] > 0.1 * totals(run)["duration"]
+    assert "children_time" not in totals(coz.run([prog, "requests", 1], "--tree"))
+
+
 def test_a_process_that_is_killed_takes_nothing_with_it(coz, prog):
     """Experiments go on after its end, and nobody waits for what it owed."""
     run = coz.run_until(3, [prog, "killed", coz.enough], "--tree")
@@ -69,12 +76,81 @@ def test_a_process_that_executes_another_program_leaves(coz, prog):
     assert totals(run)["processes_running"] == 0
 
 
+@pytest.fixture
+def executed(build):
+    return build("executed.c")
+
+
+@pytest.mark.parametrize("mode", ["perf-trap", "timer"])
+def test_programs_that_are_executed_and_named_are_profiled(coz, build, executed, request, mode):
+    command = [build("executes.c"), coz.enough, executed]
+    run = coz.run_until(4, command, "--tree", "-b", executed, "--sampling", mode)
+    assert run.status == 7, run.err
+    assert run.warnings() == []
+    assert totals(run)["points"][0]["visits"] == rounds(run)
+    assert totals(run)["processes_running"] == 0
+    source = request.config.rootpath / "tests/programs/executed.c"
+    place = f"executed.c:{line_number(source, 'WORK')}"
+    (samples,) = [line["count"] for line in totals(run)["lines"] if line["location"].endswith(place)]
+    assert samples > 0.5 * totals(run)["in_scope"] > 0
+    assert {Path(e["location"]).name for e in run.records("experiment")} >= {place}
+
+
+def test_a_shell_may_start_them(coz, executed):
+    """It has no debug information, and need not."""
+    script = f"yes | head -n 8000 | tr -d '\\n' | {executed} & wait; exit 3"
+    run = coz.run(["sh", "-c", script], "--tree", "-b", executed)
+    assert run.status == 3, run.err
+    assert totals(run)["points"][0]["visits"] == 8000
+    assert run.warnings() == []
+
+
+def test_a_program_that_executes_itself(coz, prog):
+    run = coz.run_until(2, [prog, "executes", coz.enough], "--tree", "-b", prog)
+    assert run.status == 7, run.err
+    assert totals(run)["points"][0]["visits"] == rounds(run)
+
+
+def test_a_shell_may_become_one(coz, executed):
+    """The process that is launched; what it was before had no lines."""
+    script = f"yes | head -n 8000 | tr -d '\\n' > jobs; exec {executed} < jobs"
+    run = coz.run(["sh", "-c", script], "--tree", "-b", executed, cwd=coz.folder)
+    assert run.status == 0, run.err
+    assert totals(run)["points"][0]["visits"] == 8000
+
+
+def test_a_name_of_the_launched_program_is_no_other_program(coz, prog):
+    run = coz.run_until(1, [prog, "pool", coz.enough], "--tree", "-b", prog.name, "--waits")
+    assert run.status == 7, run.err
+    assert totals(run)["points"][0]["visits"] == rounds(run)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["-b", "%cuted"], "-b %cuted does not say which program is meant"),
+        (["-b", "no-such-program"], "no-such-program"),
+        (["-b", "{}", "--waits"], "--waits do not go together"),
+        (["-b", "{}", "--progress", "executed.c:9"], "--progress do not go together"),
+    ],
+)
+def test_what_does_not_go_with_executed_programs_is_refused(coz, build, executed, options, told):
+    options = [option.format(executed) for option in options]
+    run = coz.run([build("executes.c"), 1, executed], "--tree", *options)
+    assert (run.status in (2, 127), run.out) == (True, "")
+    assert told in run.err
+
+
 def test_what_outlives_the_program_goes_on_unprofiled(coz, prog):
     run = coz.run([prog, "outlives", 1], "--tree")
     assert run.status == 7, run.err
     assert totals(run)["final"]
     assert totals(run)["processes_running"] == 1
     assert "1 process that it forked was still running (of 2 in all)" in run.err
+
+
+def line_number(source, mark):
+    return next(i for i, line in enumerate(source.read_text().splitlines(), 1) if mark in line)
 
 
 def processes_of(prog):
@@ -113,10 +189,9 @@ def test_when_the_first_process_is_killed_sampling_ends_in_the_others(coz, prog,
     assert run.records("experiment")
 
 
-@pytest.mark.parametrize("options", [("--forked", 1), ("-b", "other")])
-def test_with_another_first_process_it_is_refused(coz, prog, options):
-    run = coz.run([prog, "pool", 0.1], "--tree", *options)
-    assert run.status != 0
+def test_with_another_first_process_it_is_refused(coz, prog):
+    run = coz.run([prog, "pool", 0.1], "--tree", "--forked", 1)
+    assert (run.status, run.out) == (2, "")
     assert "--tree begins with the launched program" in run.err
 
 

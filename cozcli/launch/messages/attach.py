@@ -63,12 +63,34 @@ def never_forked(launched: str, generations: int) -> Problem:
     )
 
 
-def tree_of_another(names: Sequence[str]) -> Problem:
+def tree_of_a_child() -> Problem:
     """--tree goes with the launched program."""
-    other = f"-b {listed(names)} names another one below it" if names else "--forked a child of it"
     return Problem(
-        f"--tree begins with the launched program, and {other}.",
-        "start that program itself with coz run --tree, or leave --tree out.",
+        "--tree begins with the launched program, and --forked with a child of it.", "leave one of them out."
+    )
+
+
+def tree_wants_a_path(pattern: str) -> Problem:
+    """Lines are read before the program starts."""
+    return Problem(
+        f"with --tree, -b {pattern} does not say which program is meant.",
+        "name each program by its path, or as a shell finds it.",
+    )
+
+
+def tree_with(program: str, option: str) -> Problem:
+    """Each process would do something of its own."""
+    return Problem(
+        f"--tree with programs that are executed (-b {program}) and {option} do not go together.",
+        "leave one of them out.",
+    )
+
+
+def no_tree_file(reason: str) -> Problem:
+    """No memory that programs can share."""
+    return Problem(
+        f"no memory could be shared between programs ({reason}), so nothing was started.",
+        "leave out --tree, or the programs that -b names.",
     )
 
 

@@ -10,6 +10,8 @@ using namespace delays_world;
 
 namespace {
 
+constexpr std::uintptr_t kRole = 40;
+
 std::vector<coz::QueueWaits::Wait> waits_of(const coz::QueueWaits& waits) {
   std::vector<coz::QueueWaits::Wait> found;
   waits.for_each([&](const coz::QueueWaits::Wait& wait) { found.push_back(wait); });
@@ -19,7 +21,7 @@ std::vector<coz::QueueWaits::Wait> waits_of(const coz::QueueWaits& waits) {
 // Waits for `kCondition`, which the thread in slot 2 signals after some time.
 void wait_for_condition(Thread& waits, World& world, Nanoseconds time) {
   coz::rules::wait_for_condition(
-      waits.delays, {kCondition, kMutex}, [] { return false; },
+      waits.delays, {kCondition, kMutex, kRole}, [] { return false; },
       [&](Nanoseconds) {
         clock_now += time;
         world.wakers->record(kCondition, {0, 2, clock_now});
@@ -78,7 +80,7 @@ TEST_CASE("a wait for a condition counts for the thread that signalled it") {
   CHECK(found[0].object == kCondition);
   CHECK(found[0].waker == 2);
   CHECK(found[0].waited == 3 * kMillisecond);
-  CHECK(found[0].role == kCondition - kMutex);
+  CHECK(found[0].role == kRole);
 }
 
 TEST_CASE("a wait for a lock, and one that a time-out ended, are not waits at a queue") {

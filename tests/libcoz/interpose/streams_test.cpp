@@ -22,6 +22,7 @@ struct Pipe {
 };
 
 constexpr std::uint64_t kDirection = 7;
+constexpr std::size_t kSize = 1;  // of what is written
 
 }  // namespace
 
@@ -47,7 +48,7 @@ TEST_CASE("who waits for data takes over the delays of who wrote them") {
     clock_now += 10 * kMillisecond;
     writes.state.clock.start_at(4 * kDelay);
     world.global.raise_to(4 * kDelay);
-    return coz::write_stream(writes.delays, pipe.ends[1], kDirection, [] { return 1L; });
+    return coz::write_stream(writes.delays, pipe.ends[1], kSize, kDirection, [] { return 1L; });
   });
   CHECK(result == 1);
   CHECK(sleeps == 0);
@@ -61,7 +62,7 @@ TEST_CASE("data that are there already earn no credit") {
   Thread writes(world, 2);
   writes.state.clock.start_at(4 * kDelay);
   world.global.raise_to(4 * kDelay);
-  coz::write_stream(writes.delays, pipe.ends[1], kDirection,
+  coz::write_stream(writes.delays, pipe.ends[1], kSize, kDirection,
                     [&] { return write(pipe.ends[1], "x", 1); });
   coz::read_stream(reads.delays, pipe.ends[0], kDirection, [] { return 1L; });
   CHECK(slept == 4 * kDelay);
@@ -95,7 +96,7 @@ TEST_CASE("who waits for room takes over the delays of who read") {
   sleeps = 0;
   writes.state.clock.start_at(0);
   // It pays before it may wake a reader; what comes after that is credited.
-  coz::write_stream(writes.delays, pipe.ends[1], kDirection, [&] {
+  coz::write_stream(writes.delays, pipe.ends[1], kSize, kDirection, [&] {
     reads.state.clock.start_at(5 * kDelay);
     world.global.raise_to(5 * kDelay);
     clock_now += 10 * kMillisecond;
@@ -104,6 +105,38 @@ TEST_CASE("who waits for room takes over the delays of who read") {
   });
   CHECK(slept == 3 * kDelay);
   CHECK(writes.local() == 5 * kDelay);
+}
+
+TEST_CASE("a large write into an empty pipe may wait for a reader all the same") {
+  World world;
+  const Pipe pipe;
+  Thread reads(world, 1);
+  Thread writes(world, 2);
+  const bool is_read = GENERATE(true, false);
+  coz::write_stream(writes.delays, pipe.ends[1], std::size_t{1} << 20U, kDirection, [&] {
+    reads.state.clock.start_at(5 * kDelay);
+    world.global.raise_to(5 * kDelay);
+    clock_now += 10 * kMillisecond;
+    REQUIRE(write(pipe.ends[1], "x", 1) == 1);
+    if (is_read) coz::read_stream(reads.delays, pipe.ends[0], kDirection, [] { return 1L; });
+    return 1L << 20;
+  });
+  CHECK(slept == (is_read ? 0 : 5 * kDelay));
+}
+
+TEST_CASE("the end of the data is the end of the process that could write") {
+  World world;
+  const Pipe pipe;
+  Thread reads(world, 1);
+  Thread ends(world, 2);
+  coz::read_stream(reads.delays, pipe.ends[0], kDirection, [&] {
+    ends.state.clock.start_at(5 * kDelay);
+    world.global.raise_to(5 * kDelay);
+    clock_now += 10 * kMillisecond;
+    ends.delays.record(coz::Session::object_of_any_end(), coz::ReleaseTime::kNoted);
+    return 0L;
+  });
+  CHECK(slept == 0);
 }
 
 TEST_CASE("a call that returns at once, since it is not to wait, changes nothing") {

@@ -274,6 +274,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.discarded = {.few_visits = 2, .all_delay = 4, .shutdown = 1};
   samples.threads = 8;
   samples.processes = {.joined = 4, .running = 1};
+  samples.children_time = 12;
   samples.final = true;
   CHECK(to_json(samples) ==
         R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
@@ -288,7 +289,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
         R"("points":[{"name":"item","kind":"throughput","visits":5},)"
         R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
         R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"
-        R"("processes":4,"processes_running":1,"final":true})");
+        R"("processes":4,"processes_running":1,"children_time":12,"final":true})");
 }
 
 TEST_CASE("a name with line breaks or broken bytes still makes one line of valid text") {

@@ -105,7 +105,7 @@ TEST_CASE("what threads of processes held that are gone is given back") {
   };
   REQUIRE(accrued() > 0);
   int asked = 0;
-  coz::release_departed(shared, [&](int process) {
+  coz::release_departed(shared, [&](int process, std::uintptr_t) {
     ++asked;
     return process != 20;
   });
@@ -120,7 +120,7 @@ TEST_CASE("what threads of processes held that are gone is given back") {
 TEST_CASE("a slot that another process has claimed meanwhile is not released") {
   SharedState& shared = make_shared();
   coz::ThreadState* thread = shared.threads.claim(2, 20);
-  coz::release_departed(shared, [&](int) {
+  coz::release_departed(shared, [&](int, std::uintptr_t) {
     thread->process.store(40);
     return false;
   });
