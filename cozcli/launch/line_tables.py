@@ -257,12 +257,17 @@ def executable_patterns(program: Path, interpreter: str, patterns: Sequence[str]
     It is meant where any pattern matches it, or a library that it loads at its start. Else patterns that can
     only be libraries' names are left out: with `.so` in the last component, or `%` at both ends of a part.
     """
-    if not patterns or MAIN in patterns:
-        return []
-    libraries = loaded_libraries(program, interpreter).paths if interpreter else []
-    if binaries_in_scope(program, libraries, patterns):
+    if not patterns or in_scope_at_start(program, interpreter, patterns):
         return []
     return [pattern for pattern in patterns if _may_name_program(pattern)]
+
+
+def in_scope_at_start(program: Path, interpreter: str, patterns: Sequence[str]) -> bool:
+    """Does a pattern match the program, or a library that it loads at its start?"""
+    if not patterns or MAIN in patterns:
+        return bool(patterns)
+    libraries = loaded_libraries(program, interpreter).paths if interpreter else []
+    return bool(binaries_in_scope(program, libraries, patterns))
 
 
 def _may_name_program(pattern: str) -> bool:

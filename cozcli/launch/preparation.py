@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cozcli.errors import CozError, Problem, reason_of
 from cozcli.launch import messages
+from cozcli.launch.elf import read_elf
 from cozcli.launch.environment import Settings
 from cozcli.launch.fixed_targets import FixedTarget, Wanted
 from cozcli.launch.helper import Helper
-from cozcli.launch.line_tables import LineTables, Scope, build_table, build_tables
+from cozcli.launch.line_tables import LineTables, Scope, build_tables, in_scope_at_start
 from cozcli.launch.points import WantedPoints, place_points
 from cozcli.launch.table_service import Later, TableService
 
@@ -127,20 +128,23 @@ class Preparation:
 
     def _build_tables(self, helper: Helper, program: Path, interpreter: str) -> LineTables:
         """Those of the program, and of what its tree executes."""
-        patterns = [pattern for pattern in self.scope.binary if pattern not in self._executed]
-        if patterns or not self._executed:
-            scope = self.scope._replace(binary=patterns)
-            tables = build_tables(helper, program, interpreter, scope, more_may_come=True)
-        else:
-            tables = LineTables(helper, self.scope)
-        known = {table.binary for table in tables.tables}
-        for path in dict.fromkeys(self._executed.values()):
-            if str(path) in known:
+        others = {name: path for name, path in self._executed.items() if path != program}
+        patterns = [pattern for pattern in self.scope.binary if pattern not in others]
+        if not others:
+            return build_tables(helper, program, interpreter, self.scope, more_may_come=not self._executed)
+        result = LineTables(helper, self.scope)
+        for path in [program, *dict.fromkeys(others.values())]:
+            own = [str(path)] if path != program or program in self._executed.values() else []
+            scope = self.scope._replace(binary=[*own, *patterns])
+            interpreter = _interpreter(path)
+            if not own and not in_scope_at_start(path, interpreter, patterns):
                 continue
-            table, warnings = build_table(helper, str(path), self.scope.functions, self.scope.source)
-            tables.tables.append(table)
-            tables.warnings += warnings
-        return tables
+            found = build_tables(helper, path, interpreter, scope)
+            known = {table.binary for table in result.tables}
+            result.tables += [table for table in found.tables if table.binary not in known]
+            result.warnings += [warning for warning in found.warnings if warning not in result.warnings]
+            result.examined |= found.examined
+        return result
 
     def make_service(
         self, tables: LineTables, warn: Warn, connection: socket.socket | None = None
@@ -155,6 +159,11 @@ class Preparation:
         except OSError as error:
             warn([messages.scope.table_socket_failed(reason_of(error))])
             return None
+
+
+def _interpreter(program: Path) -> str:
+    elf = read_elf(program)
+    return elf.interpreter if elf is not None else ""
 
 
 def _wanted(options: argparse.Namespace, scope: Scope) -> list[Wanted]:

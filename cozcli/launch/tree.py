@@ -7,6 +7,7 @@ the program runs (docs/launch_contract.md, COZ_TREE_FILE).
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,16 +47,21 @@ def executed_programs(
             if is_needed:
                 raise
             continue
-        check_program(path)
-        refuse_sanitized(path)
-        found[pattern] = path
+        if path != program:
+            check_program(path)
+            refuse_sanitized(path)
+            found[pattern] = path
     forbidden = _forbidden(options, amplifies)
     if found and forbidden:
         raise CozError(messages.attach.tree_with(next(iter(found)), forbidden))
-    own = [pattern for pattern in patterns if matches_binary(pattern, str(program), False)]
+    own = [name for name in patterns if "%" not in name and _names(name, program)]
     if not forbidden and (found or len(own) == len(patterns)):
         found.update(dict.fromkeys(own, program))
     return found
+
+
+def _names(pattern: str, program: Path) -> bool:
+    return matches_binary(pattern, str(program), False) or os.path.realpath(pattern) == str(program)
 
 
 def _forbidden(options: argparse.Namespace, amplifies: bool) -> str:
@@ -74,6 +80,10 @@ class TreeFile:
 
     def __init__(self) -> None:
         """Raises OSError."""
+        import resource  # which most runs need not wait for
+
+        if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+            raise OSError(errno.EFBIG, "the size of files is limited, see ulimit -f")
         self._descriptor = os.memfd_create("coz-tree")
 
     def variables(self, programs: Sequence[Path]) -> Mapping[str, str]:

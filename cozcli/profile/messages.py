@@ -202,7 +202,8 @@ def ended_before_counting() -> Problem:
     """A run record and nothing after it."""
     return Problem(
         "no experiment: the program ended or was killed before the first one was finished.",
-        "let it run longer: a few seconds at least, better a minute.",
+        "let it run longer: a few seconds at least, better a minute. If it becomes another program (exec), "
+        "profile that one.",
     )
 
 

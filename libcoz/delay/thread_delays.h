@@ -244,7 +244,7 @@ class ThreadDelays {
   // The thread has taken `lock`: those who wait for it now wait for this thread.
   void took(std::uintptr_t lock, LockUse use = LockUse::kAlone) noexcept {
     if (!follows_waits()) return;
-    environment_.lock_holds->taken(lock, site_);
+    environment_.lock_holds->set(lock, site_);
     if (use == LockUse::kShared) {
       state_.shared_lock = lock;
     } else if (!environment_.waits->is_empty()) {
@@ -255,7 +255,7 @@ class ThreadDelays {
   // It is about to release it.
   void releases(std::uintptr_t lock) noexcept {
     if (!follows_waits()) return;
-    environment_.lock_holds->released(lock);
+    environment_.lock_holds->remove(lock);  // the next may take it without a record
     if (state_.shared_lock == lock) state_.shared_lock = WaitCharges::kNoLock;
   }
   // It has released it, and pays what it put off for those who wait.
@@ -271,7 +271,7 @@ class ThreadDelays {
   // The address to which the call returned that took `lock`; 0 if that is not known. Only where
   // waits are targets.
   std::uintptr_t taken_at(std::uintptr_t lock) const noexcept {
-    return environment_.lock_holds->taken_at(lock);
+    return environment_.lock_holds->get(lock).value_or(0);
   }
   // The effective time of threads that owe nothing.
   Nanoseconds settled_now() const noexcept {

@@ -37,7 +37,7 @@ void note_watch(Session& session, int epoll, int file, bool watches) noexcept {
   const auto inode = session.shared.tree.is_on() ? inode_of(file) : std::nullopt;
   if (!inode) return;
   // Both ends of a pipe have one inode, and several processes may watch it.
-  LossyMap& epoll_files = session.shared.epoll_files;
+  auto& epoll_files = session.shared.epoll_files;
   if (watches) {
     epoll_files.set(*inode, key_of_file(epoll));
   } else if (epoll_files.get(*inode) == key_of_file(epoll)) {
@@ -58,6 +58,11 @@ std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept {
 std::uintptr_t room_released_at(const ThreadDelays& delays, int file) noexcept {
   const auto stream = Session::object_salt() == 0 ? std::nullopt : stream_of(file);
   return stream ? released_meanwhile(delays, room_in(stream->outgoing)) : kNoObject;
+}
+
+std::uintptr_t end_released_at(const ThreadDelays& delays, int file) noexcept {
+  const bool is_stream = Session::object_salt() != 0 && stream_of(file);
+  return is_stream ? released_meanwhile(delays, Session::object_of_any_end()) : kNoObject;
 }
 
 void before_waking_at(ThreadDelays& delays, int file) noexcept {

@@ -26,6 +26,8 @@ inline bool may_be_event_file(int file) noexcept {
 std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept;
 // The same of another process, which has read, so that there is room.
 std::uintptr_t room_released_at(const ThreadDelays& delays, int file) noexcept;
+// The same of one that has ended, so that nobody can write any more.
+std::uintptr_t end_released_at(const ThreadDelays& delays, int file) noexcept;
 
 // These are the ends of a new pipe, or of a pair of sockets.
 void add_pair(const int ends[2]) noexcept;

@@ -56,7 +56,7 @@ std::uintptr_t released_at(const ThreadDelays& delays, const pollfd& file) noexc
   std::uintptr_t object = coz::kNoObject;
   if ((file.revents & POLLIN) != 0) object = coz::released_at(delays, file.fd);
   if (object == coz::kNoObject && (file.revents & POLLHUP) != 0) {
-    object = coz::released_meanwhile(delays, coz::Session::object_of_any_end());
+    object = coz::end_released_at(delays, file.fd);
   }
   if (object == coz::kNoObject && (file.revents & POLLOUT) != 0) {
     object = coz::room_released_at(delays, file.fd);

@@ -11,29 +11,27 @@
 #include <time.h>
 
 #include <cstddef>
-#include <cstdint>
 
 #include "common/raw_syscall.h"
+#include "kernel/signal_bits.h"
 
 namespace coz {
 
 inline long harmless_write(int descriptor, const char* data, std::size_t size) noexcept {
   // In the kernel's own form, so that nothing that wraps libc's functions sees it.
-  constexpr std::uint64_t kBoth =
-      (std::uint64_t{1} << (SIGXFSZ - 1)) | (std::uint64_t{1} << (SIGPIPE - 1));
+  constexpr SignalBits kBoth = bit_of(SIGXFSZ) | bit_of(SIGPIPE);
   const auto address = [](const void* what) noexcept { return reinterpret_cast<long>(what); };
-  std::uint64_t before = 0;
-  std::uint64_t pending = 0;
-  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, address(&kBoth), address(&before), sizeof before);
+  const SignalBits before = change_kernel_mask(SIG_BLOCK, kBoth);
+  SignalBits pending = 0;
   // If the program has blocked one and it is pending, then that is the program's.
   raw_syscall(SYS_rt_sigpending, address(&pending), sizeof pending);
   const long result = raw_syscall(SYS_write, descriptor, address(data), static_cast<long>(size));
-  const std::uint64_t came = kBoth & ~pending;
+  const SignalBits came = kBoth & ~pending;
   if ((result == -EFBIG || result == -EPIPE) && came != 0) {
     const timespec at_once = {0, 0};
     raw_syscall(SYS_rt_sigtimedwait, address(&came), 0, address(&at_once), sizeof came);
   }
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, address(&before), 0, sizeof before);
+  change_kernel_mask(SIG_SETMASK, before);
   return result;
 }
 

@@ -30,8 +30,7 @@ class JointFile {
   bool open(const char* path, int flags = 0) noexcept;
   bool is_open() const noexcept { return descriptor_ >= 0; }
   void close() noexcept;
-  // Another process has mapped all parts already: a shorter file is another one, and stays as it
-  // is.
+  // map_next() fails where the file is too short: the process that made it has mapped all parts.
   void never_grow() noexcept { may_grow_ = false; }
   // Is it the one with this inode?
   bool is(std::uint64_t inode) const noexcept;

@@ -8,9 +8,9 @@
 #include <signal.h>
 
 #include <atomic>
-#include <cstdint>
 
-#include "common/raw_syscall.h"
+#include "kernel/real.h"
+#include "kernel/signal_bits.h"
 
 namespace coz {
 
@@ -34,17 +34,13 @@ class OwnThread {
 };
 
 // Starts a thread of ours with all signals blocked, so that it is not sampled and takes no signal
-// of the program's. Returns what pthread_create returns. Once the program is profiled, `create`
-// must be the real one.
-inline int start_own_thread(pthread_t& thread, void* (*run)(void*), void* argument,
-                            decltype(&pthread_create) create = pthread_create) noexcept {
+// of the program's. Returns what pthread_create returns.
+inline int start_own_thread(pthread_t& thread, void* (*run)(void*), void* argument) noexcept {
   // All but the two that glibc sends to threads by itself, as for setuid().
-  constexpr std::uint64_t kAll = ~(std::uint64_t{3} << 31);
-  std::uint64_t before = 0;
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&kAll),
-              reinterpret_cast<long>(&before), sizeof before);
-  const int error = create(&thread, nullptr, run, argument);
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
+  constexpr SignalBits kAll = ~(SignalBits{3} << 31);
+  const SignalBits before = change_kernel_mask(SIG_SETMASK, kAll);
+  const int error = COZ_REAL(pthread_create)(&thread, nullptr, run, argument);
+  change_kernel_mask(SIG_SETMASK, before);
   return error;
 }
 

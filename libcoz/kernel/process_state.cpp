@@ -28,7 +28,11 @@ bool is_zombie(int tid) noexcept {
 
 }  // namespace
 
-bool is_missing(int process) noexcept { return raw_syscall(SYS_kill, process, 0) == -ESRCH; }
+bool is_missing(int process, int thread) noexcept {
+  const long result =
+      thread == 0 ? raw_syscall(SYS_kill, process, 0) : raw_syscall(SYS_tgkill, process, thread, 0);
+  return result == -ESRCH;
+}
 
 bool has_ended(int tid) noexcept {
   return raw_syscall(SYS_tkill, tid, 0) == -ESRCH || is_zombie(tid);

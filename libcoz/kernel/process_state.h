@@ -8,8 +8,9 @@
 
 namespace coz {
 
-// True if no process has this number. One that has ended has it until its parent has waited.
-bool is_missing(int process) noexcept;
+// True if no process has this number. One that has ended has it until its parent has waited. With
+// `thread`: true if the process has no such thread, for example after it has executed a program.
+bool is_missing(int process, int thread = 0) noexcept;
 
 // True if the thread has ended, also if its process has and nobody has waited for that.
 bool has_ended(int tid) noexcept;

@@ -39,7 +39,7 @@ void* exit_after_the_others(void* /*nothing*/) {
 bool exit_after_the_last() noexcept {
   COZ_REAL(pthread_sigmask)(SIG_BLOCK, nullptr, &programs_mask);
   pthread_t thread{};
-  if (start_own_thread(thread, exit_after_the_others, nullptr, COZ_REAL(pthread_create)) != 0) {
+  if (start_own_thread(thread, exit_after_the_others, nullptr) != 0) {
     return false;
   }
   pthread_detach(thread);

@@ -36,7 +36,7 @@ std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
 Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts, JointFile file)
     : config_(std::move(config)),
-      // Places of code differ from one execution to the next, and few are known.
+      // Return addresses differ from one execution to the next, and there is room for few.
       session_(shared, config_.period,
                {config_.waits != WaitTargets::kNone, !config_.load && !config_.is_executed},
                run_timer),
@@ -211,6 +211,7 @@ void* Runtime::run_experiments(void* self) {
   const OwnThread own("coz");
   wake_on_time();
   auto& runtime = *static_cast<Runtime*>(self);
+  runtime.session_.shared.tree.experiments_in(static_cast<int>(raw_syscall(SYS_gettid)));
   runtime.experimenter_.take_descriptors();
   runtime.experimenter_.run();
   runtime.experimenter_.wait_for_stop();

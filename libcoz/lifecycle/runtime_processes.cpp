@@ -2,8 +2,11 @@
 #include <string.h>
 
 #include <cerrno>
+#include <functional>
 #include <string>
+#include <string_view>
 
+#include "kernel/executable.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/process_state.h"
@@ -17,21 +20,27 @@
 namespace coz {
 namespace {
 
-// What code segments of threads are known by that an executed program begins with.
-constexpr std::uintptr_t kExecuted = 1;
+// Identifies what the first thread of this program runs first, in all its executions.
+std::uintptr_t kind_of_program() { return std::hash<std::string_view>()(path_to_executable()); }
 
 }  // namespace
 
 bool Runtime::begin_executed() {
   SharedState& shared = session_.shared;
   if (is_elsewhere(shared.tree) || !load_modules()) return false;
+  if (!modules_.are_those_loaded()) {
+    if (shared.tree.may_say()) {
+      message("%s has changed since coz run read it; it runs unprofiled", path_to_executable());
+    }
+    return false;
+  }
   const std::string program = modules_.build_id() + '\n' + std::to_string(targets_.count());
   if (!joint_.agree(config_, program, shared) || threads_.prepare() != 0) return false;
   is_child_ = true;
   const Nanoseconds served = leave_former_program(session_.shared);
   start_sampling();
   Session::open(session_);
-  threads_.begin(served, kExecuted, SampleSource::Age::kForked);
+  threads_.begin(served, kind_of_program(), SampleSource::Age::kForked);
   call_at_forks_and_end();
   return true;
 }

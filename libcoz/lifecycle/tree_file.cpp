@@ -27,6 +27,9 @@ SharedState* begin_tree(Config& config, JointFile& file) {
   auto* former = static_cast<SharedState*>(block);
   if (!former->tree.is_on()) return new (block) SharedState;
   former->tree.end();
+  if (former->tree.joined() > 1) {
+    message("the launched process has executed this program: what ran before goes on unprofiled");
+  }
   file.close();
   config.tree_file.clear();
   return nullptr;
@@ -53,7 +56,7 @@ Nanoseconds leave_former_program(SharedState& shared) {
 }
 
 bool is_elsewhere(const ProcessTree& tree) noexcept {
-  return raw_syscall(SYS_getppid) == 0 || is_missing(tree.first());
+  return raw_syscall(SYS_getppid) == 0 || is_missing(tree.first(), tree.thread());
 }
 
 }  // namespace coz

@@ -11,16 +11,16 @@
 
 namespace coz {
 
-// In the launched process. nullptr, after a message, if the file cannot be had. Where this process
-// was another program before, whose tree is still there, that ends. nullptr, too, and no
-// `config.tree_file`: the tree that begins now is one without programs that are executed.
+// In the launched process. nullptr, after a message, if the file cannot be had. If this process
+// began a tree before it executed this program, that tree ends, `config.tree_file` is cleared, and
+// nullptr returned: the new tree has forked children only.
 SharedState* begin_tree(Config& config, JointFile& file);
 
 // In a program that is executed. nullptr if the tree has ended: it comes too late.
 SharedState* find_tree(const Config& config, JointFile& file);
 
-// The process may have been one of the tree before it executed this program. What it held ends with
-// the other, but what it still owes does not. Returns the delays that it has served.
+// Releases the slots that this process held before it executed this program. Returns the delays
+// that it had served by then, so that what it owes is not forgotten.
 Nanoseconds leave_former_program(SharedState& shared);
 
 // Numbers of the tree's processes mean nothing in another namespace of processes.

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "common/clock.h"
 #include "common/perf_event.h"
 #include "common/raw_syscall.h"
+#include "kernel/signal_bits.h"
 
 namespace coz {
 namespace {
@@ -20,30 +22,19 @@ constexpr long kTurns = 6'000'000;  // about 2 ms
 // The event while it is measured with, else below 0.
 std::atomic<long> own_event{-1};
 
-Nanoseconds processor_time() noexcept {
-  return thread_cpu_time(static_cast<int>(raw_syscall(SYS_gettid)));
-}
-
 Nanoseconds time_work() noexcept {
-  const Nanoseconds start = processor_time();
+  const Nanoseconds start = own_processor_time();
   for (long turns = kTurns; turns > 0; --turns) asm volatile("" : "+r"(turns));
-  return processor_time() - start;
+  return own_processor_time() - start;
 }
 
 // While it lives, the thread takes SIGTRAP; what the program is sent is passed on.
 class TakesTrap {
  public:
-  TakesTrap() noexcept { change(SIG_UNBLOCK); }
-  ~TakesTrap() { change(SIG_BLOCK); }
+  TakesTrap() noexcept { change_kernel_mask(SIG_UNBLOCK, bit_of(SIGTRAP)); }
+  ~TakesTrap() { change_kernel_mask(SIG_BLOCK, bit_of(SIGTRAP)); }
   TakesTrap(const TakesTrap&) = delete;
   TakesTrap& operator=(const TakesTrap&) = delete;
-
- private:
-  // The system call's own set, so that nothing that wraps libc's sees it.
-  static void change(int how) noexcept {
-    const std::uint64_t trap = std::uint64_t{1} << (SIGTRAP - 1);
-    raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&trap), 0, sizeof trap);
-  }
 };
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include <array>
 #include <atomic>
 
-#include "signals/signal_bits.h"
+#include "kernel/signal_bits.h"
 
 namespace coz {
 

@@ -13,14 +13,6 @@ std::string key_of(const LoadedFile& file) {
   return key;
 }
 
-// Where only one of them has a build id, nothing speaks against it.
-bool may_be_of(const LineTable& table, const BuildId& build_id) {
-  const auto of_table = table.build_id();
-  const auto of_object = build_id.get();
-  return of_table.empty() || of_object.empty() ||
-         std::equal(of_table.begin(), of_table.end(), of_object.begin(), of_object.end());
-}
-
 }  // namespace
 
 void ModuleWatch::look() {

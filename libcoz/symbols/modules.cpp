@@ -136,6 +136,25 @@ void Modules::load(std::string_view list, const SourceScope& scope, Lineless lin
   }
 }
 
+bool may_be_of(const LineTable& table, const BuildId& build_id) {
+  const auto of_table = table.build_id();
+  const auto of_object = build_id.get();
+  return of_table.empty() || of_object.empty() ||
+         std::equal(of_table.begin(), of_table.end(), of_object.begin(), of_object.end());
+}
+
+bool Modules::are_those_loaded() const {
+  LoaderListing listing;
+  list_loaded_objects(listing);
+  return std::ranges::all_of(listing.objects, [&](const ListedObject& listed) {
+    return std::ranges::all_of(start_loads_, [&](const StartLoad& load) {
+      const std::uintptr_t begin = load.loading.begin;
+      const bool is_same = begin >= listed.object.begin && begin < listed.object.end;
+      return !is_same || may_be_of(load.module->table, listed.build_id);
+    });
+  });
+}
+
 bool Modules::reserve() noexcept {
   images_ = static_cast<Image*>(map_zeroed(sizeof(Image) * kMaxImages));
   keys_ = static_cast<std::atomic<std::uintptr_t>*>(map_zeroed(sizeof(*keys_) * kMaxImages));

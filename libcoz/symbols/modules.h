@@ -59,6 +59,10 @@ std::optional<Loading> find_loading(const char* binary);
 // have.
 void remember_loadings();
 
+// Was the table made of this object's file? Where only one of them has a build id, nothing speaks
+// against it.
+bool may_be_of(const LineTable& table, const BuildId& build_id);
+
 class Modules {
  public:
   // Counts files that are loaded after the start; files without a build id once for each address.
@@ -76,7 +80,7 @@ class Modules {
   // Of binaries that are not loaded now.
   enum class Absent {
     kSkip,    // they may be added later
-    kNumber,  // they have lines and functions all the same: another process has loaded them
+    kNumber,  // they have lines and functions all the same, so that numbers agree in all processes
   };
 
   // Maps the tables listed as `binary<TAB>table`, one a line, and finds where the binaries are
@@ -84,6 +88,9 @@ class Modules {
   // whether find() returns functions that are known by symbols alone.
   void load(std::string_view list, const SourceScope& scope, Lineless lineless, Absent absent,
             std::vector<std::string>& problems);
+
+  // False if a file has changed since its table was made. Takes the loader's lock.
+  bool are_those_loaded() const;
 
   // --- For modules that are loaded after the start. One thread. ---
 

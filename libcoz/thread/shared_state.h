@@ -16,6 +16,7 @@
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
 #include "kernel/joint_file.h"
+#include "kernel/lossy_map.h"
 #include "load/amplification.h"
 #include "progress/operations.h"
 #include "progress/point_registry.h"
@@ -25,7 +26,6 @@
 #include "target/selection.h"
 #include "target/wait_sites.h"
 #include "thread/loose_ends.h"
-#include "thread/lossy_map.h"
 #include "thread/process_tree.h"
 #include "thread/thread_lives.h"
 #include "thread/thread_registry.h"
@@ -58,9 +58,9 @@ struct SharedState : JointState {
   LockHolds lock_holds;
   LockWaits lock_waits;
   // With --tree, of a socket's inode: that of the other end, which a write to the former wakes.
-  LossyMap other_ends;
+  LossyMap<10> other_ends;
   // Of the inode of a pipe or a socket: the key of the epoll file that watches it for input.
-  LossyMap epoll_files;
+  LossyMap<10> epoll_files;
   LooseEnds loose_ends;
   ThreadRegistry threads;
   ThreadLives lives;

@@ -1,4 +1,4 @@
-// A range of code addresses in a file's own address space.
+// A range of addresses, mostly of code, in a file's own address space.
 #ifndef LINETABLE_ELF_CODE_EXTENT_H
 #define LINETABLE_ELF_CODE_EXTENT_H
 

@@ -70,10 +70,7 @@ void ElfFile::read_code_sections() {
   if (!sections.empty()) code_ = std::move(sections);
 }
 
-bool ElfFile::is_code(std::uint64_t address) const {
-  return std::any_of(code_.begin(), code_.end(),
-                     [address](const CodeExtent& extent) { return extent.contains(address); });
-}
+bool ElfFile::is_code(std::uint64_t address) const { return any_contains(code_, address); }
 
 bool ElfFile::has_debug_info() const {
   bool found = false;

@@ -68,7 +68,7 @@ class Reader {
   }
 
   const char* read_common(TableCursor cursor, Extent whole) {
-    FrameCommon common{whole.begin, whole.size(), 0, 0};
+    LayoutCommon common{whole.begin, whole.size(), 0, 0};
     Encodings encodings;
     const auto version = cursor.take<std::uint8_t>();
     std::string letters;
@@ -93,7 +93,7 @@ class Reader {
     return nullptr;
   }
 
-  bool read_personality(TableCursor& cursor, FrameCommon& common) const {
+  bool read_personality(TableCursor& cursor, LayoutCommon& common) const {
     const auto encoding = cursor.take<std::uint8_t>();
     const std::uint32_t offset = offset_of(cursor) - common.offset;
     const std::uint16_t width = width_of(encoding);

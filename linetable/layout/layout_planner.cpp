@@ -242,15 +242,11 @@ class Planner {
   }
 
   void add_frames() {
-    for (const FrameCommon& common : program_.frames.commons) {
-      out_.commons.push_back(
-          {common.offset, common.size, common.pointer_offset, common.pointer_width});
-    }
+    out_.commons = program_.frames.commons;
     for (const FrameEntry& entry : program_.frames.entries) {
-      const std::uint32_t unit = unit_at(entry.code.begin);
-      if (unit == kStays) continue;
-      out_.frames.push_back({entry.offset, entry.size, unit, entry.common, entry.pointer_offset,
-                             entry.pointer_width, entry.begin_width, 0});
+      LayoutFrame frame = entry;
+      frame.unit = unit_at(entry.code.begin);
+      if (frame.unit != kStays) out_.frames.push_back(frame);
     }
     std::stable_sort(
         out_.frames.begin(), out_.frames.end(),

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/layout_plan_format.h"
+
 namespace coz::linetable {
 
 struct Extent {
@@ -41,29 +43,15 @@ struct DataPointer {
   std::uint32_t target = 0;
 };
 
-// A CIE, and where it has a relative pointer (to the personality): 0 for none.
-struct FrameCommon {
-  std::uint32_t offset = 0;
-  std::uint32_t size = 0;
-  std::uint16_t pointer_offset = 0;
-  std::uint16_t pointer_width = 0;
-};
-
-// An FDE, and where it has a relative pointer (to language-specific data).
-struct FrameEntry {
-  std::uint32_t offset = 0;
-  std::uint32_t size = 0;
-  std::uint32_t common = 0;  // index
-  std::uint16_t pointer_offset = 0;
-  std::uint16_t pointer_width = 0;
-  std::uint16_t begin_width = 0;
+// An FDE, whose unit is not known yet.
+struct FrameEntry : LayoutFrame {
   Extent code;
 };
 
 struct FrameTable {
   std::uint32_t address = 0;
   std::uint32_t size = 0;
-  std::vector<FrameCommon> commons;
+  std::vector<LayoutCommon> commons;  // CIEs
   std::vector<FrameEntry> entries;
 };
 

@@ -97,8 +97,7 @@ std::size_t add_symbol_functions(const ElfFile& binary, const ElfFile& debug_fil
   });
   std::vector<Symbol> symbols = symbols_of(binary, debug_file, sections);
   std::erase_if(symbols, [&](const Symbol& symbol) {
-    return std::any_of(eh_frame.signal_frames.begin(), eh_frame.signal_frames.end(),
-                       [&](const CodeExtent& frame) { return frame.contains(symbol.begin); });
+    return any_contains(eh_frame.signal_frames, symbol.begin);
   });
   const CodeSpace code(binary);
   const std::uint32_t line = builder.add_line(builder.add_file(binary.path()), 0);

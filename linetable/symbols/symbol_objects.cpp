@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "linetable/elf/code_extent.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/elf/sections.h"
 #include "linetable/symbols/demangle.h"
@@ -18,14 +19,9 @@ namespace {
 
 constexpr std::uint64_t kMinSize = sizeof(pthread_mutex_t);
 
-struct Section {
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
 // Those of variables that change: not tables that only the loader writes.
-std::vector<Section> writable_sections(Elf* elf) {
-  std::vector<Section> sections;
+std::vector<CodeExtent> writable_sections(Elf* elf) {
+  std::vector<CodeExtent> sections;
   for_each_section(elf, [&](Elf_Scn*, const GElf_Shdr& header, std::string_view name) {
     constexpr auto kVariable = SHF_ALLOC | SHF_WRITE;
     const auto flags = header.sh_flags & (kVariable | SHF_TLS);
@@ -38,14 +34,11 @@ std::vector<Section> writable_sections(Elf* elf) {
 }  // namespace
 
 void add_symbol_objects(const ElfFile& binary, const ElfFile& debug_file, TableBuilder& builder) {
-  const std::vector<Section> sections = writable_sections(binary.elf());
+  const std::vector<CodeExtent> sections = writable_sections(binary.elf());
   const CodeSpace space(binary);
   const auto add = [&](const GElf_Sym& entry, const char* name) {
-    const bool is_variable =
-        GELF_ST_TYPE(entry.st_info) == STT_OBJECT && entry.st_shndx != SHN_ABS &&
-        std::ranges::any_of(sections, [&](const Section& section) {
-          return section.begin <= entry.st_value && entry.st_value < section.end;
-        });
+    const bool is_variable = GELF_ST_TYPE(entry.st_info) == STT_OBJECT &&
+                             entry.st_shndx != SHN_ABS && any_contains(sections, entry.st_value);
     constexpr std::uint64_t kMaxSize = std::numeric_limits<std::uint32_t>::max();
     if (!is_variable || entry.st_size < kMinSize || !space.fits(entry.st_value)) return;
     const auto size = static_cast<std::uint32_t>(std::min(entry.st_size, kMaxSize));

@@ -2,13 +2,16 @@
 #include "kernel/joint_file.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "kernel/zeroed_memory.h"
 #include "sampling/histogram.h"
@@ -113,4 +116,37 @@ TEST_CASE("what ranks share stands apart from what is a process's own") {
   std::memset(static_cast<unsigned char*>(block) + 16, 0, 4);
   CHECK(state->selection.get().epoch == 0);
   coz::unmap(block, sizeof(coz::SharedState));
+}
+
+TEST_CASE("a process that comes later takes the file only as it is") {
+  TwoProcesses processes;
+  auto& [file, one, other] = processes;
+  struct stat status = {};
+  REQUIRE(stat(file.path.c_str(), &status) == 0);
+  CHECK(one.is(status.st_ino));
+  CHECK_FALSE(one.is(status.st_ino + 1));
+  other.never_grow();
+  CHECK(other.map_next(10) == nullptr);
+  CHECK(errno == ESTALE);
+  REQUIRE(stat(file.path.c_str(), &status) == 0);
+  CHECK(status.st_size == 0);
+  REQUIRE(one.map_next(10) != nullptr);
+  JointFile later;
+  REQUIRE(later.open(file.path.c_str()));
+  later.never_grow();
+  CHECK(later.map_next(10) != nullptr);
+}
+
+TEST_CASE("what is mapped stays when the file is closed, or moved") {
+  TwoProcesses processes;
+  auto& [file, one, other] = processes;
+  auto* first = static_cast<char*>(one.map_next(10));
+  JointFile moved = std::move(one);
+  auto* second = static_cast<char*>(moved.map_next(10));
+  moved.close();
+  CHECK_FALSE(moved.is_open());
+  std::strcpy(first, "first");
+  std::strcpy(second, "second");
+  CHECK(std::string(static_cast<char*>(other.map_next(10))) == "first");
+  CHECK(std::string(static_cast<char*>(other.map_next(10))) == "second");
 }

@@ -54,6 +54,8 @@ TEST_CASE("a process that was killed has ended before anybody waits for it") {
   CHECK(coz::is_missing(child));
   CHECK_FALSE(coz::has_ended(getpid()));
   CHECK_FALSE(coz::is_missing(getpid()));
+  CHECK_FALSE(coz::is_missing(getpid(), getpid()));
+  CHECK(coz::is_missing(getpid(), getppid()));
 }
 
 // [native]: an emulator cannot read the memory of another process.

@@ -10,11 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "target/lock_holds.h"
-
 namespace {
 
-using coz::LockHolds;
 using coz::LockWait;
 using coz::LockWaits;
 using coz::Nanoseconds;
@@ -79,17 +76,4 @@ TEST_CASE("threads that count lock waits at once lose none", "[threads]") {
     all.second += sum.second;
   }
   CHECK(all == Totals{4 * kRounds, 4 * kRounds});
-}
-
-TEST_CASE("it is known where a lock was taken last, or not at all") {
-  const auto holds = std::make_unique<LockHolds>();
-  CHECK(holds->taken_at(0x1000) == 0);
-  holds->taken(0x1000, 0x40);
-  holds->taken(0x1000, 0x80);
-  CHECK(holds->taken_at(0x1000) == 0x80);
-  for (std::uintptr_t lock = 0x2000; lock < 0x2000 + 64 * 100'000; lock += 64) {
-    holds->taken(lock, 0x99);
-  }
-  CHECK((holds->taken_at(0x1000) == 0x80 || holds->taken_at(0x1000) == 0));
-  CHECK(holds->taken_at(0x2000 + 64 * 99'999) == 0x99);
 }

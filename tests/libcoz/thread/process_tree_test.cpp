@@ -45,11 +45,13 @@ TEST_CASE("processes that join are counted, with the time of those that leave") 
 TEST_CASE("one process a second looks whether the first lives, and all learn that it does not") {
   ProcessTree tree;
   tree.begin(100);
+  tree.experiments_in(101);
   int looks = 0;
   bool is_missing = false;
   const auto look = [&](coz::Nanoseconds time) {
-    return tree.look(time, [&](int process) {
+    return tree.look(time, [&](int process, int thread) {
       CHECK(process == 100);
+      CHECK(thread == 101);
       ++looks;
       return is_missing;
     });

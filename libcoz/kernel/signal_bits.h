@@ -1,8 +1,8 @@
 // Sets of signals as the kernel has them, a bit each; signals are numbered from 1.
 //
 // Signal-safe.
-#ifndef LIBCOZ_SIGNALS_SIGNAL_BITS_H
-#define LIBCOZ_SIGNALS_SIGNAL_BITS_H
+#ifndef LIBCOZ_KERNEL_SIGNAL_BITS_H
+#define LIBCOZ_KERNEL_SIGNAL_BITS_H
 
 #include <signal.h>
 
@@ -39,4 +39,4 @@ inline SignalBits change_kernel_mask(int how, SignalBits bits) noexcept {
 
 }  // namespace coz
 
-#endif  // LIBCOZ_SIGNALS_SIGNAL_BITS_H
+#endif  // LIBCOZ_KERNEL_SIGNAL_BITS_H

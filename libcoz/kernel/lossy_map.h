@@ -1,9 +1,9 @@
 // A map from numbers to numbers of fixed size: a newer entry may replace an older one, whose key is
-// then unknown. For what is known of files, by their inodes.
+// then unknown. For what is known of files, by their inodes, and of locks, by their addresses.
 //
 // Direct-mapped. Any thread; lock-free and signal-safe. Zeroed memory is an empty map.
-#ifndef LIBCOZ_THREAD_LOSSY_MAP_H
-#define LIBCOZ_THREAD_LOSSY_MAP_H
+#ifndef LIBCOZ_KERNEL_LOSSY_MAP_H
+#define LIBCOZ_KERNEL_LOSSY_MAP_H
 
 #include <array>
 #include <atomic>
@@ -13,6 +13,8 @@
 
 namespace coz {
 
+// `kBits`: of the number of entries.
+template <unsigned kBits>
 class LossyMap {
  public:
   void set(std::uint64_t key, std::uint64_t value) noexcept {
@@ -34,15 +36,18 @@ class LossyMap {
   }
 
  private:
-  static constexpr std::size_t kEntries = 1024;
+  static constexpr std::size_t kEntries = std::size_t{1} << kBits;
+  static constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;  // its fraction, times 2^64
   struct Entry {
     std::atomic<std::uint64_t> value{0};
     std::atomic<std::uint64_t> check{0};  // so that a torn entry has no key
   };
 
-  static std::size_t place_of(std::uint64_t key) noexcept { return key % kEntries; }
+  static std::size_t place_of(std::uint64_t key) noexcept {
+    return key * kGoldenRatio >> (64 - kBits);
+  }
   static std::uint64_t mix(std::uint64_t key, std::uint64_t value) noexcept {
-    return (key * 0x9e3779b97f4a7c15U) ^ (value * 0xc2b2ae3d27d4eb4fU) ^ 0x27d4eb2f165667c5U;
+    return (key * kGoldenRatio) ^ (value * 0xc2b2ae3d27d4eb4fU) ^ 0x27d4eb2f165667c5U;
   }
 
   std::array<Entry, kEntries> entries_{};
@@ -50,4 +55,4 @@ class LossyMap {
 
 }  // namespace coz
 
-#endif  // LIBCOZ_THREAD_LOSSY_MAP_H
+#endif  // LIBCOZ_KERNEL_LOSSY_MAP_H
