@@ -152,6 +152,7 @@ PROGRAMS = (
     Program("process_socket", options=("--tree",)),
     Program("process_for_each_request", options=("--tree",)),
     Program("process_mutex", options=("--tree",)),
+    Program("process_executed", options=("--tree", "-b", "process_executed")),
     *crowds(),
 )
 

@@ -115,6 +115,7 @@ void Runtime::start_with(Config config, SharedState& shared, JointFile file) {
   const bool is_executed = runtime_->config_.is_executed;
   if (is_executed ? runtime_->begin_executed() : runtime_->begin()) return;
   if (!is_executed) shared.tree.end();
+  runtime_->joint_.file().close();
   if (socket) raw_syscall(SYS_close, *socket);
 }
 
