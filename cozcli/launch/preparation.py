@@ -61,7 +61,8 @@ class Preparation:
         self.run_extensions = run_extensions
         self._joint = joint
         self._executed = executed
-        self.scope = Scope(options.source_scope, options.binary_scope, options.granularity)
+        binaries = [str(executed.get(pattern, pattern)) for pattern in options.binary_scope]
+        self.scope = Scope(options.source_scope, binaries, options.granularity)
         self._options = options
         self._helper = helper
         self._output = output
@@ -128,17 +129,17 @@ class Preparation:
 
     def _build_tables(self, helper: Helper, program: Path, interpreter: str) -> LineTables:
         """Those of the program, and of what its tree executes."""
-        others = {name: path for name, path in self._executed.items() if path != program}
-        patterns = [pattern for pattern in self.scope.binary if pattern not in others]
+        others = dict.fromkeys(path for path in self._executed.values() if path != program)
         if not others:
             return build_tables(helper, program, interpreter, self.scope, more_may_come=not self._executed)
+        patterns = [pattern for pattern in self.scope.binary if Path(pattern) not in others]
         result = LineTables(helper, self.scope)
-        for path in [program, *dict.fromkeys(others.values())]:
-            own = [str(path)] if path != program or program in self._executed.values() else []
-            scope = self.scope._replace(binary=[*own, *patterns])
+        for path in [program, *others]:
             interpreter = _interpreter(path)
+            own = [str(path)] if path in others else []
             if not own and not in_scope_at_start(path, interpreter, patterns):
                 continue
+            scope = self.scope._replace(binary=[*own, *patterns])
             found = build_tables(helper, path, interpreter, scope)
             known = {table.binary for table in result.tables}
             result.tables += [table for table in found.tables if table.binary not in known]

@@ -105,8 +105,10 @@ def test_a_shell_may_start_them(coz, executed):
     assert run.warnings() == []
 
 
-def test_a_program_that_executes_itself(coz, prog):
-    run = coz.run_until(2, [prog, "executes", coz.enough], "--tree", "-b", prog)
+@pytest.mark.parametrize("form", ["path", "relative", "name"])
+def test_a_program_that_executes_itself(coz, prog, form):
+    name = {"path": prog, "relative": os.path.relpath(prog, coz.folder), "name": prog.name}[form]
+    run = coz.run_until(2, [prog, "executes", coz.enough], "--tree", "-b", name)
     assert run.status == 7, run.err
     assert totals(run)["points"][0]["visits"] == rounds(run)
 
