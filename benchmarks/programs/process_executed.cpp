@@ -20,15 +20,8 @@ ground_truth::Line answer_line{"answer", 200};
   for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE answer
 }
 
-// Both end with the process if the other has ended.
-void send_length(int end, long length) {
-  if (send(end, &length, sizeof length, MSG_NOSIGNAL) != sizeof length) _exit(0);
-}
-long receive_length(int end) {
-  long length = 0;
-  if (recv(end, &length, sizeof length, 0) != sizeof length) _exit(0);
-  return length;
-}
+using ground_truth::receive_length;
+using ground_truth::send_length;
 
 [[noreturn]] void ask_for_ever(int end) {
   for (;;) {

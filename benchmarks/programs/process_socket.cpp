@@ -20,16 +20,10 @@ ground_truth::Line answer_line{"answer", 200};
   for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE answer
 }
 
-// Both end with the process if the other has ended.
-void send_length(int end, long length) {
-  if (send(end, &length, sizeof length, MSG_NOSIGNAL) != sizeof length) _exit(0);
-}
 long receive_length(int end) {
   pollfd input = {end, POLLIN, 0};
   poll(&input, 1, -1);
-  long length = 0;
-  if (recv(end, &length, sizeof length, 0) != sizeof length) _exit(0);
-  return length;
+  return ground_truth::receive_length(end);
 }
 
 }  // namespace
@@ -41,12 +35,12 @@ int main(int argc, char** argv) {
     const int end = loopback.connect_to();
     for (;;) {
       ask(receive_length(end));
-      send_length(end, 0);
+      ground_truth::send_length(end, 0);
     }
   });
   const int end = loopback.accept_one();
   for (;;) {
-    send_length(end, ground_truth::varied(ask_line));
+    ground_truth::send_length(end, ground_truth::varied(ask_line));
     receive_length(end);
     answer();
     COZ_PROGRESS_NAMED("answer");

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -56,6 +57,16 @@ class Pipe {
  private:
   int ends_[2] = {};
 };
+
+// Through a socket. Both end the process if the other end has ended.
+inline void send_length(int end, long length) {
+  if (send(end, &length, sizeof length, MSG_NOSIGNAL) != sizeof length) _exit(0);
+}
+inline long receive_length(int end) {
+  long length = 0;
+  if (recv(end, &length, sizeof length, 0) != sizeof length) _exit(0);
+  return length;
+}
 
 // `work` runs in a process of its own.
 template <typename Work>

@@ -2,7 +2,7 @@
 
 The launchers of a machine's ranks find each other by a link in /dev/shm, named after the user and the job.
 That of the leading rank makes it, and removes it at the end; the others wait for it. It points to the file
-that the runtimes share (libcoz/kernel/joint_file.h), and names the process that made it, so that one that a
+that the runtimes share (libcoz/kernel/shared_file.h), and names the process that made it, so that one that a
 killed job left is told apart.
 """
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "kernel/joint_file.h"
+#include "kernel/shared_file.h"
 #include "lifecycle/config.h"
 #include "thread/shared_state.h"
 
@@ -18,12 +18,12 @@ namespace coz {
 class JointRanks {
  public:
   // `file`: of a tree, whose first part is mapped.
-  explicit JointRanks(JointFile file) noexcept : file_(std::move(file)) {}
+  explicit JointRanks(SharedFile file) noexcept : file_(std::move(file)) {}
 
   // Until they agree().
   bool is_on() const noexcept { return file_.is_open(); }
   // Where further parts are shared.
-  JointFile& file() noexcept { return file_; }
+  SharedFile& file() noexcept { return file_; }
 
   // From here on what ranks share is where this process's own was. False, after a message, if that
   // cannot be.
@@ -35,7 +35,7 @@ class JointRanks {
   bool agree(const Config& config, const std::string& program, JointState& shared);
 
  private:
-  JointFile file_;
+  SharedFile file_;
 };
 
 }  // namespace coz

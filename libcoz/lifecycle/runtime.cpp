@@ -34,7 +34,7 @@ Runtime* Runtime::runtime_ = nullptr;
 std::atomic<Session*> Runtime::forking_{nullptr};
 std::atomic<Runtime*> Runtime::ended_early_{nullptr};
 
-Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts, JointFile file)
+Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts, SharedFile file)
     : config_(std::move(config)),
       // Return addresses differ from one execution to the next, and there is room for few.
       session_(shared, config_.period,
@@ -80,7 +80,7 @@ void Runtime::start() {
   if (PointTotals::is_wanted() || ForkedStart::is_wanted()) return;
   auto config = Config::from_environment();
   if (!config) return;
-  JointFile file;
+  SharedFile file;
   SharedState* shared = nullptr;
   if (!config->tree_file.empty()) {
     shared = config->is_executed ? find_tree(*config, file) : begin_tree(*config, file);
@@ -91,7 +91,7 @@ void Runtime::start() {
   if (shared != nullptr) start_with(std::move(*config), *shared, std::move(file));
 }
 
-void Runtime::start_with(Config config, SharedState& shared, JointFile file) {
+void Runtime::start_with(Config config, SharedState& shared, SharedFile file) {
   SampleCounts* counts = make<SampleCounts>(config.tree ? Sharing::kShared : Sharing::kCopied);
   if (counts == nullptr) return;
   if (void* probe = file.is_open() ? file.map_next(sizeof(SpeedProbe)) : nullptr) {
@@ -128,8 +128,7 @@ bool Runtime::begin() {
     return false;
   }
   if (!joint_.join(config_, session_.shared) || !load_modules()) return false;
-  const std::string program = modules_.build_id() + '\n' + std::to_string(targets_.count());
-  if (!joint_.agree(config_, program, session_.shared)) return false;
+  if (!agree_on_targets()) return false;
   point_setup_.prepare(config_.points);
   if (!start_threads()) return false;
   start_sampling();
@@ -139,6 +138,11 @@ bool Runtime::begin() {
   threads_.begin_first();
   call_at_forks_and_end();
   return true;
+}
+
+bool Runtime::agree_on_targets() {
+  const std::string program = modules_.build_id() + '\n' + std::to_string(targets_.count());
+  return joint_.agree(config_, program, session_.shared);
 }
 
 void Runtime::call_at_forks_and_end() {
@@ -212,7 +216,7 @@ void* Runtime::run_experiments(void* self) {
   const OwnThread own("coz");
   wake_on_time();
   auto& runtime = *static_cast<Runtime*>(self);
-  runtime.session_.shared.tree.experiments_in(static_cast<int>(raw_syscall(SYS_gettid)));
+  runtime.session_.shared.tree.set_experimenter(static_cast<int>(raw_syscall(SYS_gettid)));
   runtime.experimenter_.take_descriptors();
   runtime.experimenter_.run();
   runtime.experimenter_.wait_for_stop();

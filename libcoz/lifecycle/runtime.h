@@ -36,7 +36,7 @@ class Runtime {
   static void finish();
   // Profiles this process, with points and regions that the program may know already. In the
   // constructor, or in a forked child before the program goes on. `file`: JointRanks'.
-  static void start_with(Config config, SharedState& shared, JointFile file = {});
+  static void start_with(Config config, SharedState& shared, SharedFile file = {});
   // nullptr, after a message, if there is no memory.
   static SharedState* make_shared_state(Sharing sharing = Sharing::kCopied);
 
@@ -69,11 +69,12 @@ class Runtime {
   static void leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:
-  Runtime(Config config, SharedState& shared, SampleCounts& counts, JointFile file);
+  Runtime(Config config, SharedState& shared, SampleCounts& counts, SharedFile file);
 
   bool begin();
   // In a program that a process of the tree has executed.
   bool begin_executed();
+  bool agree_on_targets();
   static void call_at_forks_and_end();
   bool load_modules();
   bool reserve_counts();

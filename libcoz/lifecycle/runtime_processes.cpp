@@ -34,10 +34,9 @@ bool Runtime::begin_executed() {
     }
     return false;
   }
-  const std::string program = modules_.build_id() + '\n' + std::to_string(targets_.count());
-  if (!joint_.agree(config_, program, shared) || threads_.prepare() != 0) return false;
+  if (!agree_on_targets() || threads_.prepare() != 0) return false;
   is_child_ = true;
-  const Nanoseconds served = leave_former_program(session_.shared);
+  const Nanoseconds served = leave_former_program(shared);
   start_sampling();
   Session::open(session_);
   threads_.begin(served, kind_of_program(), SampleSource::Age::kForked);

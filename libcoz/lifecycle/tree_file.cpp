@@ -16,7 +16,7 @@
 
 namespace coz {
 
-SharedState* begin_tree(Config& config, JointFile& file) {
+SharedState* begin_tree(Config& config, SharedFile& file) {
   const bool is_there = file.open(config.tree_file.c_str()) && file.is(config.tree_inode);
   void* block = is_there ? file.map_next(sizeof(SharedState)) : nullptr;
   if (block == nullptr) {
@@ -35,7 +35,7 @@ SharedState* begin_tree(Config& config, JointFile& file) {
   return nullptr;
 }
 
-SharedState* find_tree(const Config& config, JointFile& file) {
+SharedState* find_tree(const Config& config, SharedFile& file) {
   if (!file.open(config.tree_file.c_str()) || !file.is(config.tree_inode)) return nullptr;
   file.never_grow();
   auto* shared = static_cast<SharedState*>(file.map_next(sizeof(SharedState)));
@@ -56,7 +56,7 @@ Nanoseconds leave_former_program(SharedState& shared) {
 }
 
 bool is_elsewhere(const ProcessTree& tree) noexcept {
-  return raw_syscall(SYS_getppid) == 0 || is_missing(tree.first(), tree.thread());
+  return raw_syscall(SYS_getppid) == 0 || is_missing(tree.first(), tree.experimenter());
 }
 
 }  // namespace coz

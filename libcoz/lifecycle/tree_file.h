@@ -5,7 +5,7 @@
 #ifndef LIBCOZ_LIFECYCLE_TREE_FILE_H
 #define LIBCOZ_LIFECYCLE_TREE_FILE_H
 
-#include "kernel/joint_file.h"
+#include "kernel/shared_file.h"
 #include "lifecycle/config.h"
 #include "thread/shared_state.h"
 
@@ -14,10 +14,10 @@ namespace coz {
 // In the launched process. nullptr, after a message, if the file cannot be had. If this process
 // began a tree before it executed this program, that tree ends, `config.tree_file` is cleared, and
 // nullptr returned: the new tree has forked children only.
-SharedState* begin_tree(Config& config, JointFile& file);
+SharedState* begin_tree(Config& config, SharedFile& file);
 
 // In a program that is executed. nullptr if the tree has ended: it comes too late.
-SharedState* find_tree(const Config& config, JointFile& file);
+SharedState* find_tree(const Config& config, SharedFile& file);
 
 // Releases the slots that this process held before it executed this program. Returns the delays
 // that it had served by then, so that what it owes is not forgotten.

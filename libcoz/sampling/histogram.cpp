@@ -27,7 +27,7 @@ bool Histogram::reserve(std::uint32_t target_count, std::uint32_t later, Sharing
   return cells_ != nullptr && seen_ != nullptr;
 }
 
-bool Histogram::reserve(std::uint32_t target_count, JointFile& joint) noexcept {
+bool Histogram::reserve(std::uint32_t target_count, SharedFile& joint) noexcept {
   room_ = std::max(target_count, 1U);
   auto* totals = static_cast<Totals*>(joint.map_next(sizeof(Totals)));
   cells_ = static_cast<Cell*>(joint.map_next(sizeof(Cell) * room_));

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "kernel/joint_file.h"
+#include "kernel/shared_file.h"
 #include "kernel/zeroed_memory.h"
 
 namespace coz {
@@ -27,7 +27,7 @@ class Histogram {
   bool reserve(std::uint32_t target_count, std::uint32_t later = 0,
                Sharing sharing = Sharing::kCopied) noexcept;
   // The same in memory that processes of a job share, who count together.
-  bool reserve(std::uint32_t target_count, JointFile& joint) noexcept;
+  bool reserve(std::uint32_t target_count, SharedFile& joint) noexcept;
 
   // Sets the number of targets, while other threads count. For one thread. False, and nothing
   // changes, if there is no room or memory.

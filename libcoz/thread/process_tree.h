@@ -24,8 +24,10 @@ class ProcessTree {
   bool is_on() const noexcept { return first() != 0; }
   int first() const noexcept { return first_.load(std::memory_order_acquire); }
   // Its thread that makes the experiments; 0: not begun.
-  void experiments_in(int thread) noexcept { thread_.store(thread, std::memory_order_release); }
-  int thread() const noexcept { return thread_.load(std::memory_order_acquire); }
+  void set_experimenter(int thread) noexcept {
+    experimenter_.store(thread, std::memory_order_release);
+  }
+  int experimenter() const noexcept { return experimenter_.load(std::memory_order_acquire); }
 
   // A child takes part from now on.
   void join() noexcept { joined_.fetch_add(1, std::memory_order_relaxed); }
@@ -47,14 +49,14 @@ class ProcessTree {
   // True for one of all processes: a message is said once.
   bool may_say() noexcept { return !has_said_.exchange(true, std::memory_order_relaxed); }
 
-  // Now and then, in whichever process, asks `is_missing(first(), thread())`: true if the first
-  // process was killed, or is another program. Returns has_ended().
+  // Now and then, in whichever process, asks `is_missing(first(), experimenter())`: true if the
+  // first process was killed, or is another program. Returns has_ended().
   template <typename IsMissing>
   bool look(Nanoseconds now, IsMissing is_missing) noexcept {
     Nanoseconds due = next_look_.load(std::memory_order_relaxed);
     if (now >= due &&
         next_look_.compare_exchange_strong(due, now + kBetweenLooks, std::memory_order_relaxed)) {
-      if (is_missing(first(), thread())) end();
+      if (is_missing(first(), experimenter())) end();
     }
     return has_ended();
   }
@@ -63,7 +65,7 @@ class ProcessTree {
   static constexpr Nanoseconds kBetweenLooks = kSecond;
 
   std::atomic<int> first_{0};
-  std::atomic<int> thread_{0};
+  std::atomic<int> experimenter_{0};
   std::atomic<bool> has_said_{false};
   std::atomic<bool> has_ended_{false};
   std::atomic<std::uint64_t> joined_{0};

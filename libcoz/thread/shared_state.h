@@ -15,8 +15,8 @@
 #include "delay/wait_charges.h"
 #include "delay/waker_table.h"
 #include "delay/young_charges.h"
-#include "kernel/joint_file.h"
 #include "kernel/lossy_map.h"
+#include "kernel/shared_file.h"
 #include "load/amplification.h"
 #include "progress/operations.h"
 #include "progress/point_registry.h"
@@ -35,7 +35,7 @@ namespace coz {
 // What the ranks of a job share, too (--joint), on pages of its own. Where the leading rank has
 // been killed, its `coz run` clears the selection: it writes zeros over the epoch, which is at byte
 // 16 (cozcli/launch/joint.py).
-struct alignas(JointFile::kPage) JointState {
+struct alignas(SharedFile::kPage) JointState {
   // A number that says what program and which options the leading rank has; 0: it has not begun.
   std::atomic<std::uint64_t> agreed{0};
   GlobalDelay global_delay;
@@ -44,7 +44,7 @@ struct alignas(JointFile::kPage) JointState {
 
 struct SharedState : JointState {
   // Not in what is left of the last page above.
-  alignas(JointFile::kPage) ProcessTree tree;
+  alignas(SharedFile::kPage) ProcessTree tree;
   Amplification amplification;
   WakerTable wakers;
   PendingCharges pending;

@@ -45,7 +45,7 @@ TEST_CASE("processes that join are counted, with the time of those that leave") 
 TEST_CASE("one process a second looks whether the first lives, and all learn that it does not") {
   ProcessTree tree;
   tree.begin(100);
-  tree.experiments_in(101);
+  tree.set_experimenter(101);
   int looks = 0;
   bool is_missing = false;
   const auto look = [&](coz::Nanoseconds time) {

@@ -1,4 +1,4 @@
-#include "kernel/joint_file.h"
+#include "kernel/shared_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,16 +12,16 @@
 
 namespace coz {
 
-void JointFile::close() noexcept {
+void SharedFile::close() noexcept {
   if (is_open()) raw_syscall(SYS_close, std::exchange(descriptor_, -1));
 }
 
-bool JointFile::is(std::uint64_t inode) const noexcept {
+bool SharedFile::is(std::uint64_t inode) const noexcept {
   struct stat status = {};
   return fstat(descriptor_, &status) == 0 && status.st_ino == inode;
 }
 
-bool JointFile::open(const char* path, int flags) noexcept {
+bool SharedFile::open(const char* path, int flags) noexcept {
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(kPage)) {
     errno = ENOTSUP;
     return false;
@@ -31,7 +31,7 @@ bool JointFile::open(const char* path, int flags) noexcept {
   return is_open();
 }
 
-void* JointFile::map_next(std::size_t bytes, void* at) noexcept {
+void* SharedFile::map_next(std::size_t bytes, void* at) noexcept {
   const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
   const auto end = static_cast<off_t>(next_ + whole);
   struct stat status = {};

@@ -1,5 +1,5 @@
 // Memory that processes share which do not descend from each other; here two views of one process.
-#include "kernel/joint_file.h"
+#include "kernel/shared_file.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 #include "thread/shared_state.h"
 
 using coz::Histogram;
-using coz::JointFile;
+using coz::SharedFile;
 
 namespace {
 
@@ -31,7 +31,7 @@ struct TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() { unlink(path.c_str()); }
-  std::string path = "/tmp/joint_file_test.XXXXXX";
+  std::string path = "/tmp/shared_file_test.XXXXXX";
 };
 
 // As two processes have the file.
@@ -41,8 +41,8 @@ struct TwoProcesses {
     REQUIRE(other.open(file.path.c_str()));
   }
   TemporaryFile file;
-  JointFile one;
-  JointFile other;
+  SharedFile one;
+  SharedFile other;
 };
 
 }  // namespace
@@ -51,20 +51,20 @@ TEST_CASE("what one has written the other reads, part by part") {
   TwoProcesses processes;
   auto& [file, one, other] = processes;
   auto* first = static_cast<char*>(one.map_next(10));
-  auto* second = static_cast<char*>(one.map_next(3 * JointFile::kPage));
+  auto* second = static_cast<char*>(one.map_next(3 * SharedFile::kPage));
   REQUIRE(first != nullptr);
   REQUIRE(second != nullptr);
   CHECK(second[0] == 0);
   std::strcpy(first, "first");
   std::strcpy(second, "second");
   CHECK(std::string(static_cast<char*>(other.map_next(10))) == "first");
-  CHECK(std::string(static_cast<char*>(other.map_next(3 * JointFile::kPage))) == "second");
+  CHECK(std::string(static_cast<char*>(other.map_next(3 * SharedFile::kPage))) == "second");
 }
 
 TEST_CASE("a part takes the place of memory that is there") {
   TwoProcesses processes;
   auto& [file, one, other] = processes;
-  alignas(JointFile::kPage) static char page[JointFile::kPage] = "before";
+  alignas(SharedFile::kPage) static char page[SharedFile::kPage] = "before";
   CHECK(one.map_next(sizeof page, page) == page);
   CHECK(std::string(page).empty());
   std::strcpy(static_cast<char*>(other.map_next(sizeof page)), "after");
@@ -72,7 +72,7 @@ TEST_CASE("a part takes the place of memory that is there") {
 }
 
 TEST_CASE("a file that is not there cannot be opened") {
-  JointFile file;
+  SharedFile file;
   CHECK_FALSE(file.open("/nonexistent/file"));
   CHECK_FALSE(file.is_open());
 }
@@ -106,7 +106,7 @@ TEST_CASE("what ranks share stands apart from what is a process's own") {
   const auto* begin = static_cast<const unsigned char*>(block);
   const auto* own = reinterpret_cast<const unsigned char*>(&state->tree);
   CHECK(own - begin == sizeof(coz::JointState));
-  CHECK((own - begin) % static_cast<std::ptrdiff_t>(JointFile::kPage) == 0);
+  CHECK((own - begin) % static_cast<std::ptrdiff_t>(SharedFile::kPage) == 0);
   // As the runtime does for forked children.
   CHECK(madvise(&state->tree, sizeof *state - sizeof(coz::JointState), MADV_WIPEONFORK) == 0);
   CHECK(madvise(state, sizeof(coz::JointState), MADV_WIPEONFORK) == 0);
@@ -131,7 +131,7 @@ TEST_CASE("a process that comes later takes the file only as it is") {
   REQUIRE(stat(file.path.c_str(), &status) == 0);
   CHECK(status.st_size == 0);
   REQUIRE(one.map_next(10) != nullptr);
-  JointFile later;
+  SharedFile later;
   REQUIRE(later.open(file.path.c_str()));
   later.never_grow();
   CHECK(later.map_next(10) != nullptr);
@@ -141,7 +141,7 @@ TEST_CASE("what is mapped stays when the file is closed, or moved") {
   TwoProcesses processes;
   auto& [file, one, other] = processes;
   auto* first = static_cast<char*>(one.map_next(10));
-  JointFile moved = std::move(one);
+  SharedFile moved = std::move(one);
   auto* second = static_cast<char*>(moved.map_next(10));
   moved.close();
   CHECK_FALSE(moved.is_open());

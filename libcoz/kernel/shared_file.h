@@ -4,8 +4,8 @@
 //
 // One thread, before there are others; the memory itself is for all. On failure false or nullptr,
 // with errno set. The file may be closed when all is mapped.
-#ifndef LIBCOZ_KERNEL_JOINT_FILE_H
-#define LIBCOZ_KERNEL_JOINT_FILE_H
+#ifndef LIBCOZ_KERNEL_SHARED_FILE_H
+#define LIBCOZ_KERNEL_SHARED_FILE_H
 
 #include <cstddef>
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace coz {
 
-class JointFile {
+class SharedFile {
  public:
   // Parts begin at multiples of this, which is also the size of a page.
   static constexpr std::size_t kPage = 4096;
 
-  JointFile() = default;
-  JointFile(JointFile&& other) noexcept
+  SharedFile() = default;
+  SharedFile(SharedFile&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)),
         next_(other.next_),
         may_grow_(other.may_grow_) {}
-  JointFile& operator=(JointFile&&) = delete;
-  ~JointFile() { close(); }
+  SharedFile& operator=(SharedFile&&) = delete;
+  ~SharedFile() { close(); }
 
   // False also where pages have another size. `flags`: further ones of open().
   bool open(const char* path, int flags = 0) noexcept;
@@ -47,4 +47,4 @@ class JointFile {
 
 }  // namespace coz
 
-#endif  // LIBCOZ_KERNEL_JOINT_FILE_H
+#endif  // LIBCOZ_KERNEL_SHARED_FILE_H
