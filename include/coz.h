@@ -41,9 +41,12 @@
 #ifdef __cplusplus
 #define COZ_EXTERN_C_BEGIN_ extern "C" {
 #define COZ_EXTERN_C_END_ }
+/* `type` is one word. */
+#define COZ_CAST_(type, value) type(value)
 #else
 #define COZ_EXTERN_C_BEGIN_
 #define COZ_EXTERN_C_END_
+#define COZ_CAST_(type, value) ((type)(value))
 #endif
 
 COZ_EXTERN_C_BEGIN_
@@ -69,16 +72,25 @@ typedef struct coz_region {
   void (*end)(struct coz_region* region);
 } coz_region_t;
 
-/* What a mark remembers: kind of symbol, not yet looked up, absent, or an address. */
-#define COZ_SITE_INERT_ ((size_t)0)
-#define COZ_SITE_NEW_ ((size_t)1)
+typedef coz_point_t* coz_point_pointer_t;
+typedef coz_operation_t* coz_operation_pointer_t;
+typedef coz_region_t* coz_region_pointer_t;
+typedef coz_point_t* (*coz_get_point_t)(int kind, const char* name);
+typedef coz_operation_t* (*coz_get_operation_t)(int kind, const char* name);
+typedef coz_region_t* (*coz_get_region_t)(const char* name);
+typedef void (*coz_call_t)(void);
+typedef void (*coz_call_with_t)(int argument);
+
+/* What a mark remembers: not yet looked up, absent, or an address. */
+#define COZ_SITE_INERT_ 0U
+#define COZ_SITE_NEW_ 1U
 
 /* The address of a symbol of the profiler's, or COZ_SITE_INERT_. */
 __attribute__((cold, noinline, unused)) static size_t coz_look_up_(const char* symbol) {
   void* address = NULL;
   void* (*const find)(void*, const char*) = dlsym;
   if (find != NULL) address = find(NULL /* RTLD_DEFAULT */, symbol);
-  return (size_t)address;
+  return COZ_CAST_(size_t, address);
 }
 
 /* The site's address, looked up at the first visit. Threads may race: they find the same. */
@@ -96,7 +108,7 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_point_(size_t* sit
   const size_t get_point = coz_look_up_("_coz_get_point");
   size_t point = COZ_SITE_INERT_;
   if (get_point != COZ_SITE_INERT_) {
-    point = (size_t)((coz_point_t * (*)(int, const char*)) get_point)(kind, name);
+    point = COZ_CAST_(size_t, COZ_CAST_(coz_get_point_t, get_point)(kind, name));
   }
   __atomic_store_n(site, point, __ATOMIC_RELEASE);
   return point;
@@ -107,7 +119,7 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_operation_(size_t*
   const size_t get_operation = coz_look_up_("_coz_get_operation");
   size_t operation = COZ_SITE_INERT_;
   if (get_operation != COZ_SITE_INERT_) {
-    operation = (size_t)((coz_operation_t * (*)(int, const char*)) get_operation)(kind, name);
+    operation = COZ_CAST_(size_t, COZ_CAST_(coz_get_operation_t, get_operation)(kind, name));
   }
   __atomic_store_n(site, operation, __ATOMIC_RELEASE);
   return operation;
@@ -118,7 +130,7 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_region_(size_t* si
   const size_t get_region = coz_look_up_("_coz_get_region");
   size_t region = COZ_SITE_INERT_;
   if (get_region != COZ_SITE_INERT_) {
-    region = (size_t)((coz_region_t * (*)(const char*)) get_region)(name);
+    region = COZ_CAST_(size_t, COZ_CAST_(coz_get_region_t, get_region)(name));
   }
   __atomic_store_n(site, region, __ATOMIC_RELEASE);
   return region;
@@ -128,24 +140,24 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_region_(size_t* si
 __attribute__((unused)) static inline coz_region_t* coz_region_(size_t* site, const char* name) {
   size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_region_(site, name);
-  return (coz_region_t*)address;
+  return COZ_CAST_(coz_region_pointer_t, address);
 }
 
 __attribute__((unused)) static inline void coz_visit_(size_t* site, size_t address, int kind,
                                                       const char* name) {
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_point_(site, kind, name);
   if (address != COZ_SITE_INERT_) {
-    coz_point_t* const point = (coz_point_t*)address;
+    coz_point_t* const point = COZ_CAST_(coz_point_pointer_t, address);
     point->visit(point);
   }
 }
 
 __attribute__((unused)) static inline void coz_visit_operation_(size_t* site, size_t address,
                                                                 int kind, const char* name,
-                                                                unsigned long long id) {
+                                                                size_t id) {
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_operation_(site, kind, name);
   if (address != COZ_SITE_INERT_) {
-    coz_operation_t* const operation = (coz_operation_t*)address;
+    coz_operation_t* const operation = COZ_CAST_(coz_operation_pointer_t, address);
     operation->visit(operation, id);
   }
 }
@@ -161,13 +173,13 @@ COZ_EXTERN_C_END_
     }                                                                          \
   } while (0)
 
-#define COZ_VISIT_OPERATION_(kind, name, id)                                    \
-  do {                                                                          \
-    static size_t coz_site_ = COZ_SITE_NEW_;                                    \
-    const size_t coz_address_ = __atomic_load_n(&coz_site_, __ATOMIC_ACQUIRE);  \
-    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                 \
-      coz_visit_operation_(&coz_site_, coz_address_, kind, name, (size_t)(id)); \
-    }                                                                           \
+#define COZ_VISIT_OPERATION_(kind, name, id)                                             \
+  do {                                                                                   \
+    static size_t coz_site_ = COZ_SITE_NEW_;                                             \
+    const size_t coz_address_ = __atomic_load_n(&coz_site_, __ATOMIC_ACQUIRE);           \
+    if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {                          \
+      coz_visit_operation_(&coz_site_, coz_address_, kind, name, COZ_CAST_(size_t, id)); \
+    }                                                                                    \
   } while (0)
 
 #define COZ_CALL_(symbol, type, arguments)                              \
@@ -175,7 +187,7 @@ COZ_EXTERN_C_END_
     static size_t coz_site_ = COZ_SITE_NEW_;                            \
     const size_t coz_address_ = coz_function_site_(&coz_site_, symbol); \
     if (__builtin_expect(coz_address_ != COZ_SITE_INERT_, 0)) {         \
-      ((type)coz_address_) arguments;                                   \
+      (COZ_CAST_(type, coz_address_)) arguments;                        \
     }                                                                   \
   } while (0)
 
@@ -258,18 +270,19 @@ class coz_operation_scope {
 
 #define COZ_JOINED_(a, b) a##b
 #define COZ_JOIN_(a, b) COZ_JOINED_(a, b)
-#define COZ_REGION(name)                                        \
-  static size_t COZ_JOIN_(coz_site_, __LINE__) = COZ_SITE_NEW_; \
-  const coz_region_scope COZ_JOIN_(coz_region_scope_,           \
-                                   __LINE__)(coz_region_(&COZ_JOIN_(coz_site_, __LINE__), name))
+#define COZ_REGION(name) COZ_REGION_SCOPE_(name, __COUNTER__)
+#define COZ_REGION_SCOPE_(name, number)                       \
+  static size_t COZ_JOIN_(coz_site_, number) = COZ_SITE_NEW_; \
+  const coz_region_scope COZ_JOIN_(coz_region_scope_,         \
+                                   number)(coz_region_(&COZ_JOIN_(coz_site_, number), name))
 #define COZ_SCOPE(name) COZ_SCOPE_(name, __COUNTER__)
 #define COZ_SCOPE_(name, number)                                                         \
   static coz_scope_sites COZ_JOIN_(coz_sites_, number) = {COZ_SITE_NEW_, COZ_SITE_NEW_}; \
   const coz_operation_scope COZ_JOIN_(coz_scope_, number)(&COZ_JOIN_(coz_sites_, number), name)
 #endif
 
-#define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", void (*)(void), ())
-#define COZ_PRE_BLOCK COZ_CALL_("_coz_pre_block", void (*)(void), ())
-#define COZ_POST_BLOCK(skip) COZ_CALL_("_coz_post_block", void (*)(int), (skip))
+#define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", coz_call_t, ())
+#define COZ_PRE_BLOCK COZ_CALL_("_coz_pre_block", coz_call_t, ())
+#define COZ_POST_BLOCK(skip) COZ_CALL_("_coz_post_block", coz_call_with_t, (skip))
 
 #endif /* COZ_H */

@@ -95,7 +95,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[],
 
 /* Threads of MPI's own have slept all the time, and would pay for all of it when they are woken. */
 int MPI_Finalize(void) {
-  COZ_CALL_("_coz_end", void (*)(void), ());
+  COZ_CALL_("_coz_end", coz_call_t, ());
   return PMPI_Finalize();
 }
 

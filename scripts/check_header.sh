@@ -21,12 +21,18 @@ int use(int x) {
   else
     COZ_REGION_END("region");
 #ifdef __cplusplus
-  COZ_REGION("scope");
-  COZ_REGION("another");
+  COZ_REGION("scope"); COZ_REGION("another");
+  COZ_SCOPE("first"); COZ_SCOPE("second");
 #endif
+  COZ_BEGIN_ID("with an address", &x);
+  COZ_END_ID("with an address", &x);
+  COZ_BEGIN_ID("with a number", x);
+  COZ_END_ID("with a number", x);
   COZ_CATCH_UP;
   COZ_PRE_BLOCK;
   COZ_POST_BLOCK(1);
+  COZ_POST_BLOCK(0);
+  COZ_CALL_("_coz_end", coz_call_t, ()); /* as coz_mpi.c does */
   COZ_END("operation");
   return x;
 }
@@ -54,6 +60,6 @@ for standard in c99 c11 c17; do
   check clang "$standard" c
 done
 for standard in c++11 c++17 c++20; do
-  check g++ "$standard" cpp
-  check clang++ "$standard" cpp
+  check g++ "$standard" cpp -Wold-style-cast
+  check clang++ "$standard" cpp -Wold-style-cast
 done
