@@ -26,7 +26,8 @@
 namespace coz {
 
 inline constexpr char kLayoutPlanMagic[8] = {'C', 'O', 'Z', 'L', 'A', 'Y', 'P', '\n'};
-inline constexpr std::uint32_t kLayoutPlanVersion = 1;
+// Raised, too, when the planner learns to move other things: older plans are then made anew.
+inline constexpr std::uint32_t kLayoutPlanVersion = 2;
 inline constexpr std::uint32_t kStays = 0xffffffffU;
 inline constexpr std::uint32_t kEntryJumpSize = 5;  // jmp by a 32-bit distance
 

@@ -108,6 +108,8 @@ bool has_one_thread() noexcept {
   return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
+int own_process() noexcept { return static_cast<int>(getpid()); }
+
 std::span<const std::byte> map_file(const char* path) noexcept {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -183,9 +185,9 @@ bool register_frames(std::uint8_t* table, void (*own)(void*)) noexcept {
   return shared != nullptr || own != nullptr;
 }
 
-std::uint64_t nanoseconds() noexcept {
+std::uint64_t nanoseconds(clockid_t clock) noexcept {
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(now.tv_nsec);
 }

@@ -5,6 +5,8 @@
 #ifndef LIBLAYOUT_PROCESS_H
 #define LIBLAYOUT_PROCESS_H
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,6 +22,7 @@ namespace coz::layout {
 [[nodiscard]] FileIdentity executed_file() noexcept;
 
 [[nodiscard]] bool has_one_thread() noexcept;
+[[nodiscard]] int own_process() noexcept;
 
 // The whole of a file; empty if it cannot be read.
 [[nodiscard]] std::span<const std::byte> map_file(const char* path) noexcept;
@@ -45,7 +48,7 @@ void unmap(std::span<const std::byte> bytes) noexcept;
 // Tells unwinders of the table, by the program's own function too, if it has one.
 [[nodiscard]] bool register_frames(std::uint8_t* table, void (*own)(void*)) noexcept;
 
-[[nodiscard]] std::uint64_t nanoseconds() noexcept;
+[[nodiscard]] std::uint64_t nanoseconds(clockid_t clock) noexcept;
 
 // Appends a line to a file.
 void append_line(const char* path, const char* line) noexcept;

@@ -93,8 +93,6 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _draw(report: object, name: str) -> None:
-    if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
-        os.environ["MPLCONFIGDIR"] = "/tmp"
     from cozcli.bias.figure import write_figure
     from cozcli.bias.report import Report
     from cozcli.output_file import writing

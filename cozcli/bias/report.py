@@ -127,7 +127,8 @@ def _slow_place(each: Aliasing) -> str:
         )
     else:
         text = (
-            f"Environment sizes of {each.residue} bytes modulo 4096 are {slower} (p = {p_text(each.p)}). "
+            f"With {each.residue} more bytes in the environment, modulo 4096, it is {slower} "
+            f"(p = {p_text(each.p)}). "
             f"{each.remedy}"
         )
         if each.remedied is not None:

@@ -202,7 +202,7 @@ def _slow_places(
     for each in spikes.test(runner, tried, plan.sizes, question.seed, count):
         if each.is_slow(question.margin):
             peak = each.candidate.peak
-            names = objects.at(Place(peak), Place(peak + spikes.MOVED * 2))
+            names = objects.at(Place(peak), Place(peak + spikes.distance(each.candidate) + spikes.MOVED))
             remedy = f"With the stack {spikes.distance(each.candidate)} bytes further"
             yield Aliasing("environment", peak, each.slowdown, each.p, names.pairs, remedy, each.moved)
     if "heap" in plan.factors:

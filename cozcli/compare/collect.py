@@ -21,6 +21,8 @@ from cozcli.errors import CozError
 
 #: Pairs before the width of the interval is looked at.
 MIN_LOOK = 12
+#: With so many times the pairs, the interval is computed again: with thousands that takes longer than a run.
+LOOK_AGAIN = 1.02
 #: A run that lost a larger share of its wall time is disturbed.
 DISTURBED = 0.05
 #: Of the pairs wanted, so many may be replaced; on a machine that is always busy all are kept after that.
@@ -81,6 +83,7 @@ class Collector:
         self._files = [_state_of_program(side) for side in sides]
         self._found: list[Block] = []
         self._replaced = 0
+        self._looked = 0
 
     def warm_up(self) -> None:
         """Runs that do not count.
@@ -119,8 +122,9 @@ class Collector:
         number = len(self._found)
         if number >= self._plan.pairs:
             return True
-        if self._plan.precision is None or number < MIN_LOOK:
+        if self._plan.precision is None or number < max(MIN_LOOK, LOOK_AGAIN * self._looked):
             return False
+        self._looked = number
         found = self.collected()
         widths = (half_width(found.pairs(self._plan.metric, side)) for side in range(1, len(self._sides)))
         return all(width <= self._plan.precision for width in widths)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: In seconds: below, the start of the process is a large part.
 _SHORT = 0.01
-#: With so many times the pairs, the interval is computed again while runs go on.
-_LOOK_AGAIN = 1.02
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -119,7 +117,7 @@ def write_html(report: Report, path: str) -> None:
 
 def measured(sides: Sequence[Side], plan: Plan) -> Collected:
     """Collect, and show on a terminal how far things are."""
-    from cozcli.compare.collect import collect
+    from cozcli.compare.collect import LOOK_AGAIN, collect
     from cozcli.compare.estimate import half_width
 
     begin = time.monotonic()
@@ -130,7 +128,7 @@ def measured(sides: Sequence[Side], plan: Plan) -> Collected:
             nonlocal known, looked
             done = len(collected.blocks)
             # Of thousands of pairs, an interval takes longer than a run.
-            if done >= MIN_PAIRS and done >= _LOOK_AGAIN * looked:
+            if done >= MIN_PAIRS and done >= LOOK_AGAIN * looked:
                 known, looked = f", ±{100 * half_width(collected.pairs(plan.metric)):.2g} %", done
             left = (time.monotonic() - begin) / done * (plan.pairs - done)
             show(f"pair {done} of {plan.pairs}{known}, at most {left:.0f} s left")
@@ -146,6 +144,9 @@ def _doubts(report: Report) -> list[Problem]:
     plan, collected = report.plan, report.collected
     pairs = len(collected.blocks)
     doubts: list[Problem] = []
+    for side in report.sides[:2]:
+        if (layouts := function_layouts_of(side)) and layouts.others:
+            doubts.append(messages.others_stay(side.name, layouts.others))
     if collected.interrupted:
         doubts.append(messages.interrupted(pairs, plan.pairs))
     if collected.replaced or collected.disturbed:

@@ -22,9 +22,12 @@ _SELF_TESTS = 2
 
 
 class FunctionLayouts(NamedTuple):
-    """An arranger: functions in random order with random gaps, by the layout's seed."""
+    """An arranger: functions in random order with random gaps, by the layout's seed. others: processes of
+    other programs that the program was seen to start.
+    """
 
     plan: LayoutPlan
+    others: int = 0
 
     def arrange(self, environment: dict[str, str], layout: Layout) -> None:
         """Another seed for each run."""
@@ -114,4 +117,4 @@ def _checked(side: Side, generator: random.Random, stdin: str, interval: int) ->
         raise CozError(messages.moving_changes(side.command[0], seed, what, interval))
     if test.unmoved:
         raise CozError(messages.not_loaded(side.command[0]))
-    return FunctionLayouts(plan)
+    return FunctionLayouts(plan, test.others)

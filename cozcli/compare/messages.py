@@ -48,13 +48,14 @@ def cannot_start(program: str, reason: str) -> Problem:
     return Problem(f"{printable(program)} cannot be started ({reason}).", "nothing was compared.")
 
 
-def failed(name: str, command: Sequence[str], status: int, errors: str) -> Problem:
-    """A run that did not end with status 0."""
+def failed(name: str, command: Sequence[str], status: int, errors: str, seed: str | None) -> Problem:
+    """A run that did not end with status 0. seed: of its functions' places; None: they had not been moved."""
     end = f"was killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
     said = f"; its last words: {printable(errors.splitlines()[-1])}" if errors else ""
     return Problem(
         f"{name} ({printable(shlex.join(command))}) {end}{said}.",
-        "only runs that end with status 0 are compared; run the command by itself to see what is wrong.",
+        "only runs that end with status 0 are compared; run the command by itself to see what is wrong"
+        + (f", or in the same layout: coz layout replay --seed {seed} COMMAND." if seed else "."),
     )
 
 
@@ -342,9 +343,19 @@ def moving_changes(program: str, seed: int, what: str, interval: int) -> Problem
     )
 
 
-def not_loaded(program: str) -> Problem:
-    """The library said nothing."""
+def others_stay(name: str, others: int) -> Problem:
+    """Processes of the program that execute other ones."""
     return Problem(
-        f"libcoz-layout.so was not loaded into {printable(program)}.",
+        f"{name} starts {others} {'process' if others == 1 else 'processes'} of other programs, whose "
+        "functions stay where the linker put them.",
+        "if most of the time is theirs, compare these programs themselves.",
+    )
+
+
+def not_loaded(program: str) -> Problem:
+    """The library said nothing, or that it found itself in another program."""
+    return Problem(
+        f"libcoz-layout.so was not loaded into {printable(program)}, or this executes another program in "
+        "its place.",
         "run the program itself, not a launcher that clears LD_PRELOAD or executes another file.",
     )

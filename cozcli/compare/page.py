@@ -137,7 +137,7 @@ def _measured(document: dict[str, Any]) -> str:
         "coz": document["coz"],
         "margin": f"{100 * document['margin']:g} %",
         "layout seed": document["layout_seed"],
-        "layout": document.get("layout", ", ".join(document.get("moved", [])) or "environment size"),
+        "layout": document["layout"],
         "heap": document["heap"],
         "stacks": document["stack"],
         **{name.replace("_", " "): value for name, value in document["machine"].items() if value != ""},

@@ -194,18 +194,20 @@ def _by(found: Estimate) -> tuple[str, str]:
 def _layouts(report: Report) -> str:
     if not report.plan.layouts:
         return ""
-    if report.layout == "runtime":
-        interval = _interval(report)
-        again = f", and elsewhere again every {interval} ms" if interval else ""
-        return f", each run with its functions in other places{again}"
-    builds = [len(side.builds) for side in report.sides[:2]]
-    build = f", one of {builds[0]} and {builds[1]} builds" if all(builds) else ""
     memory = memory_layouts_of(report.sides)
     others = [f"heap ({memory.heap})"] if memory and memory.heap else []
     others += ["stacks"] if memory and memory.stack else []
-    moved = ["environment size", *others]
-    first = f"{', '.join(moved[:-1])} and " if others else ""
-    return f", each run with another {first}{moved[-1]}{build}"
+    if report.layout == "runtime":
+        interval = _interval(report)
+        again = f", and elsewhere again every {interval} ms" if interval else ""
+        return f", each run with its {_together(['functions', *others])} in other places{again}"
+    builds = [len(side.builds) for side in report.sides[:2]]
+    build = f", one of {builds[0]} and {builds[1]} builds" if all(builds) else ""
+    return f", each run with another {_together(['environment size', *others])}{build}"
+
+
+def _together(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _interval(report: Report) -> int:
@@ -282,19 +284,19 @@ def _rows(report: Report) -> list[list[str]]:
 
 
 def _percent(fraction: float) -> str:
-    return f"{_figure(100 * fraction)} %"
+    return f"{figure(100 * fraction)} %"
 
 
 def figures(value: float, low: float, high: float) -> list[str]:
     """A value and the ends of its interval, with digits enough to tell the ends apart."""
     for more in range(MORE_DIGITS):
-        shown = [_figure(number, more) for number in (value, low, high)]
+        shown = [figure(number, more) for number in (value, low, high)]
         if shown[1] != shown[2] or low == high:
             break
     return shown
 
 
-def _figure(number: float, more: int = 0) -> str:
+def figure(number: float, more: int = 0) -> str:
     """Two digits or so, or some more, and never an exponent, nor -0."""
     decimals = more + (2 if abs(number) < 1 else 1 if abs(number) < 10 else 0)
     text = f"{number:.{decimals}f}"

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from cozcli.compare import messages
 from cozcli.errors import CozError
-from cozcli.launch.layout_plan import STATUS_GAVE_UP, LayoutPlan, preloaded
+from cozcli.launch.layout_plan import STATUS_GAVE_UP, LayoutPlan, LayoutReport, preloaded
 from cozcli.messages import signal_name
 
 #: A moved program that takes longer than so many plain runs, and so many seconds, hangs.
@@ -54,7 +54,8 @@ class Difference(NamedTuple):
 class SelfTest(NamedTuple):
     """seeds: how many were tried. output_repeats, status_repeats: do plain runs print the same, and end with
     the same status? start: seconds for moving, at the median; None if it was never told. unmoved: runs in
-    which the library was not loaded.
+    which the library was not loaded, or the program executed another one in its own place. others: processes
+    of other programs in a run.
     """
 
     seeds: int
@@ -63,6 +64,7 @@ class SelfTest(NamedTuple):
     unmoved: int
     start: float | None
     status_repeats: bool = True
+    others: int = 0
 
     @property
     def passed(self) -> bool:
@@ -90,15 +92,16 @@ def self_test(
     progress("running the program as it is")
     plain = [run(command, environment, stdin)]
     limit = max(_SECONDS, _TIMES * plain[0].seconds)
-    differences, starts, unmoved = [], [], 0
+    differences, starts, unmoved, others = [], [], 0, 0
     for number, seed in enumerate(seeds, 1):
         progress(f"running it in layout {number} of {len(seeds)}")
         with tempfile.NamedTemporaryFile("r", prefix="coz-layout-") as report:
             moved = run(command, preloaded(plan, seed, environment, report.name), stdin, limit)
-            told = report.read().split()
-        if told:
-            starts.append(int(told[told.index("ns") - 1]) * 1e-9)
-        elif moved.status == STATUS_GAVE_UP and moved.error.startswith(_GAVE_UP):
+            told = LayoutReport.read(report.read())
+        others = max(others, told.others)
+        if told.moved and not told.replaced:
+            starts.append(told.seconds)
+        elif not told.moved and moved.status == STATUS_GAVE_UP and moved.error.startswith(_GAVE_UP):
             raise CozError(messages.functions_not_movable(command[0], moved.error.removeprefix(_GAVE_UP)))
         else:
             unmoved += 1
@@ -120,6 +123,7 @@ def self_test(
         unmoved,
         statistics.median(starts) if starts else None,
         _agree(each.status for each in plain),
+        others,
     )
 
 

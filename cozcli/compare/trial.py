@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import re
 import resource
@@ -17,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from cozcli.compare import messages
 from cozcli.compare.design import Layout
@@ -25,9 +26,12 @@ from cozcli.compare.instrument import Instrument
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.small_start import spawn_small
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
+from cozcli.launch.layout_plan import PLAN, REPORT, SEED, LayoutReport
 
 #: The variable that makes the environment larger.
 PADDING = "COZ_COMPARE_PADDING"
+#: How names of files begin that the library of layouts reports to, and how many random letters follow.
+_REPORT, _RANDOM = "/coz-layout-", 8
 #: Of what a failing program wrote to standard error, so much of the end is read.
 _SHOWN_ERRORS = 2000
 #: Where output goes: it takes all at no cost, as /dev/null does, at whose sight grep and tar do less work.
@@ -63,8 +67,8 @@ class Side(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What one run took. cpu, wall: seconds; memory: peak resident bytes, and no less than ours unless it
-    was asked for.
+    """What one run took. cpu, wall: seconds, without those of moving functions; memory: peak resident bytes,
+    and no less than ours unless it was asked for.
 
     lost: share of the wall time in which the program's first thread waited for a processor behind other
     programs, or a hypervisor gave the processors that it may run on to other guests. output: digest of
@@ -105,6 +109,7 @@ def run(
         ]
         command = [side.program(layout), *side.command[1:]]
         environment = environment_of(side, layout)
+        moving = files.enter_context(_report_of_moving(environment))
         readings = [files.enter_context(each.attached(environment)) for each in instruments]
         before = _processor_times()
         # Ctrl-C waits until there is somebody who ends the program.
@@ -113,16 +118,31 @@ def run(
         if status != 0:
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - _SHOWN_ERRORS))
             said = errors.read().decode(errors="replace").strip()
-            raise CozError(messages.failed(side.name, command, status, said))
+            seed = environment.get(SEED) if PLAN in environment else None
+            raise CozError(messages.failed(side.name, command, status, said, seed))
         digest = ""
         if keep_output:
             output.seek(0)
             digest = hashlib.file_digest(output, "sha256").hexdigest()
         cpu = usage.ru_utime + usage.ru_stime
-        lost = _lost(waited, cpu, before, _processor_times()) / wall
+        lost = _lost(waited, cpu, wall, before, _processor_times()) / wall
+        # More code takes longer to move, which says nothing of the program.
+        moved = LayoutReport.read(moving.read())
+        cpu, wall = cpu - moved.processor_seconds, wall - moved.seconds
         figures = {name: value for read in readings for name, value in read(side.name).items()}
         peak = usage.ru_maxrss * 1024
         return Trial(cpu, wall, peak, lost, digest, layout, figures)
+
+
+def _report_of_moving(environment: dict[str, str]) -> IO[str]:
+    """A file that is told what the library of layouts does, if it is preloaded; an arranger's own, if any."""
+    if PLAN not in environment:
+        return io.StringIO()
+    if not environment[REPORT].startswith("-"):
+        return open(environment[REPORT])  # noqa: SIM115: closed by the caller
+    report = tempfile.NamedTemporaryFile("r", prefix=_REPORT.removeprefix("/"))  # noqa: SIM115
+    environment[REPORT] = report.name
+    return report
 
 
 class _Started(NamedTuple):
@@ -186,6 +206,9 @@ def environment_of(side: Side, layout: Layout | None) -> dict[str, str]:
         environment[PADDING] = "x" * layout.environment
         for arranger in side.arrangers:
             arranger.arrange(environment, layout)
+    for plan, report in ((PLAN, REPORT), (PLAN.lower(), REPORT.lower())):
+        if plan in environment:  # a name as long as that of a file, or the stack would move
+            environment.setdefault(report, "-" * (len(tempfile.gettempdir()) + len(_REPORT) + _RANDOM))
     return environment
 
 
@@ -247,11 +270,14 @@ def _processor_times() -> _ProcessorTimes:
     )
 
 
-def _lost(waited: float, cpu: float, before: _ProcessorTimes, after: _ProcessorTimes) -> float:
+def _lost(waited: float, cpu: float, wall: float, before: _ProcessorTimes, after: _ProcessorTimes) -> float:
     """Seconds that the machine took away. waited: in run queues. cpu: the program's processor time.
 
     A thread may have waited behind the program's other threads, but behind others no longer than these ran.
+    That is counted in ticks; where several threads certainly ran, which may have waited behind each other,
+    the doubt of a tick counts for the program.
     """
     if before.tick > 0 and after.tick > 0:
-        waited = min(waited, max(after.busy - before.busy - cpu + after.tick, 0.0))
+        doubt = after.tick if cpu + waited <= wall else -after.tick
+        waited = min(waited, max(after.busy - before.busy - cpu + doubt, 0.0))
     return waited + max(after.stolen - before.stolen, 0.0)

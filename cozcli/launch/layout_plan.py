@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,13 +16,16 @@ from cozcli.launch.runtime_library import find_installation, preload
 
 LIBRARY = "libcoz-layout.so"
 #: What the library reads.
-PLAN, SEED, REPORT = "COZ_LAYOUT_PLAN", "COZ_LAYOUT_SEED", "COZ_LAYOUT_REPORT"
-INTERVAL = "COZ_LAYOUT_INTERVAL"
+PLAN, SEED, FILE = "COZ_LAYOUT_PLAN", "COZ_LAYOUT_SEED", "COZ_LAYOUT_FILE"
+INTERVAL, REPORT = "COZ_LAYOUT_INTERVAL", "COZ_LAYOUT_REPORT"
 #: In place of a seed: copies that lie as the linker left the originals.
 ORIGINAL = "original"
 #: The status with which the library ends a program that it could not move.
 STATUS_GAVE_UP = 125
 _REFUSED = 7
+_LINE = re.compile(
+    r"^process ([0-9]+) (?:other|moved .* in ([0-9]+) ns, processor ([0-9]+) ns)$", re.MULTILINE
+)
 
 
 class Pinned(NamedTuple):
@@ -46,7 +50,7 @@ class LayoutPlan(NamedTuple):
     """pinned: the largest first; pinned_count: of all, should some not be listed. kept_entries: functions
     that are moved, but whose pointers lead to the original, as there is no room for a jump. interval: ms
     after which calls lead to another layout, again and again; 0: they never do. units: pieces that move as
-    one, mostly a function each.
+    one, mostly a function each. file: the binary's device and inode.
     """
 
     binary: str
@@ -60,6 +64,7 @@ class LayoutPlan(NamedTuple):
     pinned: Sequence[Pinned]
     interval: int = 0
     units: int = 0
+    file: str = ""
 
     @property
     def movable(self) -> float:
@@ -67,9 +72,39 @@ class LayoutPlan(NamedTuple):
         return self.movable_bytes / self.text_bytes if self.text_bytes else 0.0
 
     def variables(self, seed: int | str, report: str = "") -> dict[str, str]:
-        """What the library needs. report: a file that gets a line when functions have been moved."""
+        """What the library needs. report: a file for `LayoutReport`."""
         switched = {INTERVAL: str(self.interval)} if self.interval else {}
-        return {PLAN: self.path, SEED: str(seed), **({REPORT: report} if report else {}), **switched}
+        told = {REPORT: report} if report else {}
+        return {PLAN: self.path, SEED: str(seed), FILE: self.file, **told, **switched}
+
+
+class LayoutReport(NamedTuple):
+    """What the library did in a run.
+
+    moved: in how many processes. others: in how many it found another program. replaced: does a process go on
+    as another program, whose functions stay? seconds, processor_seconds: that moving took, in the first
+    process and in all.
+    """
+
+    moved: int = 0
+    others: int = 0
+    replaced: bool = False
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+    @classmethod
+    def read(cls, text: str) -> LayoutReport:
+        """text: of the file that the library told."""
+        lines = [(process, took, ran) for process, took, ran in _LINE.findall(text)]
+        moved = [line for line in lines if line[1]]
+        others = {process for process, took, _ in lines if not took}
+        return cls(
+            len(moved),
+            len(others),
+            not others.isdisjoint(process for process, _, _ in moved),
+            int(moved[0][1]) * 1e-9 if moved else 0.0,
+            sum(int(ran) for _, _, ran in moved) * 1e-9,
+        )
 
 
 def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
@@ -88,6 +123,7 @@ def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
         raise CozError(messages.layout.refused(answer["message"], answer.get("remedy", "")))
     if status != 0:
         raise CozError(failure(str(program), status, answer))
+    status_of_file = os.stat(program)
     return LayoutPlan(
         answer["binary"],
         answer["plan"],
@@ -100,6 +136,7 @@ def plan_layout(program: Path, interval: int = 0) -> LayoutPlan:
         [Pinned(p["function"], p["address"], p["bytes"], p["reason"]) for p in answer["pinned"]],
         interval,
         answer["units"],
+        f"{status_of_file.st_dev} {status_of_file.st_ino}",
     )
 
 

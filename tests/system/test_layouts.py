@@ -170,6 +170,20 @@ def test_children_and_their_environment(tmp_path):
     assert not done.stderr
 
 
+def test_a_launcher_is_not_taken_for_what_it_becomes():
+    command = (shutil.which("env"), "true")
+    done = coz("compare", "--layout", "runtime", "-n", 6, *command, "---", "vs", *command)
+    assert done.returncode == 2
+    assert "executes another program in its place" in done.stderr
+
+
+def test_other_programs_that_a_program_starts_are_told():
+    command = (shutil.which("sh"), "-c", "cat /dev/null; :")
+    done = coz("compare", "-n", 6, "--fixed-pairs", 0, *command, "---", "vs", *command)
+    assert done.returncode == 0, done.stderr
+    assert "A starts 1 process of other programs" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "reason", "remedy"),
     [

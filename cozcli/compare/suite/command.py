@@ -85,6 +85,7 @@ def execute(options: argparse.Namespace) -> int:
         [name for name, each in sides.items() if function_layouts_of(each[0])],
         evaluate(fixed, suite.treatments, metrics[:1], options.margin) if fixed else None,
         options.rerandomize,
+        all(side.builds for found in sides.values() for side in found),
     )
     shared.write(render(report, options.form))
     if options.plot:

@@ -129,7 +129,8 @@ def _program(name: str, table: Any, treatments: Sequence[Treatment]) -> Program:
         raise ValueError(f"command in {where} is not a list of texts")
     cells = []
     for treatment in treatments:
-        texts = {"program": name, "treatment": treatment.name, **treatment.texts}
+        # {seed} stands for builds with other layouts (sides.py), unless a treatment means something by it.
+        texts = {"seed": "{seed}", "program": name, "treatment": treatment.name, **treatment.texts}
         cells.append(
             Cell(
                 name,

@@ -11,7 +11,7 @@ from cozcli import __version__
 from cozcli.compare.collect import Plan
 from cozcli.compare.drawing import Table
 from cozcli.compare.metrics import Metric
-from cozcli.compare.report import trial_json
+from cozcli.compare.report import figure, trial_json
 from cozcli.compare.suite.running import Results
 from cozcli.compare.suite.statistics import SIGNIFICANT, CellResult, SuiteResult, TreatmentResult
 from cozcli.messages import listed
@@ -29,7 +29,7 @@ _FIXED = "The one layout that the linker chose would have said:"
 class SuiteReport(NamedTuple):
     """metrics: the first one decides. machine: what may have mattered. moved: programs whose functions lay
     elsewhere in each run. fixed: what the one layout of the files says, by the first metric. interval: ms
-    after which functions moved again within a run; 0: they did not.
+    after which functions moved again within a run; 0: they did not. builds: do layouts choose builds of all?
     """
 
     baseline: str
@@ -44,6 +44,16 @@ class SuiteReport(NamedTuple):
     moved: Sequence[str] = ()
     fixed: SuiteResult | None = None
     interval: int = 0
+    builds: bool = False
+
+    @property
+    def layout(self) -> str:
+        """As Report.layout; `mixed`: functions were moved of some programs only."""
+        if not self.plan.layouts:
+            return "none"
+        if not self.moved:
+            return "link" if self.builds else "environment"
+        return "runtime" if len(self.moved) == len(self.results) else "mixed"
 
 
 def render(report: SuiteReport, form: str | None) -> str:
@@ -70,6 +80,7 @@ def render_json(report: SuiteReport) -> str:
         "treatments": list(report.treatments),
         "margin": report.margin,
         "rerandomize": report.interval / 1000 or None,
+        "layout": report.layout,
         "layout_seed": report.plan.seed,
         **report.memory,
         "machine": report.machine,
@@ -184,7 +195,7 @@ def _sentences(report: SuiteReport) -> str:
         shown = "" if each.p < SIGNIFICANT else ", which is not significant"
         noun = report.metrics[0].noun
         texts.append(
-            f"{each.treatment}: over {each.degrees + 1} programs {abs(change):.2g} % {less} {noun} than "
+            f"{each.treatment}: over {each.degrees + 1} programs {figure(abs(change))} % {less} {noun} than "
             f"{report.baseline}{shown} (p = {each.p:.2g})."
         )
     false = [c for c in report.found.controls if c.estimate.verdict in ("faster", "slower")]

@@ -225,7 +225,7 @@ def test_json_asks_for_no_randomisation_where_that_is_open():
 def test_text_says_rank_places_and_verdict():
     text = render_text(report())
     assert "faster than 67 % of 3 random layouts; their median is 2.0 % slower" in text
-    assert "3296 bytes modulo 4096 are 30.0 % [28.0, 32.0] slower" in text
+    assert "With 3296 more bytes in the environment, modulo 4096, it is 30.0 % [28.0, 32.0] slower" in text
     assert "i and ring" in text
     assert "need randomised layouts: environment size" in text
     assert "need no randomisation" in render_text(report(verdict="not needed", randomise=[], aliasing=[]))

@@ -19,9 +19,9 @@ from cozcli.compare.function_layouts import (
     with_functions_moved,
 )
 from cozcli.compare.self_test import Difference, SelfTest, self_test
-from cozcli.compare.trial import Side, environment_of
+from cozcli.compare.trial import Side, environment_of, run
 from cozcli.errors import CozError, Problem
-from cozcli.launch.layout_plan import LayoutPlan, Pinned
+from cozcli.launch.layout_plan import LayoutPlan, LayoutReport, Pinned
 from cozcli.launch.runtime_library import preload
 
 PINNED = [
@@ -251,3 +251,63 @@ def test_the_self_test_sees_what_differs(tmp_path):
     found = self_test(plan, [str(script)], [1])
     assert not found.output_repeats
     assert not found.differences
+
+
+MOVED = "process {} moved 9 units to 0x7f00, 1 layouts, in {} ns, processor {} ns\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "report"),
+    [
+        ("", LayoutReport()),
+        (MOVED.format(12, 3_000_000, 2_000_000), LayoutReport(1, 0, False, 0.003, 0.002)),
+        # A launcher becomes another program.
+        (MOVED.format(12, 10**6, 10**6) + "process 12 other\n", LayoutReport(1, 1, True, 0.001, 0.001)),
+        # A program starts others, and itself.
+        (
+            MOVED.format(12, 10**6, 10**6) + "process 13 other\n" + MOVED.format(14, 2 * 10**6, 2 * 10**6),
+            LayoutReport(2, 1, False, 0.001, 0.003),
+        ),
+    ],
+)
+def test_what_the_library_reports(text, report):
+    found = LayoutReport.read("unit 3 lies at 0x7f10\n" + text)
+    assert found._replace(seconds=0, processor_seconds=0) == report._replace(seconds=0, processor_seconds=0)
+    assert (found.seconds, found.processor_seconds) == pytest.approx(
+        (report.seconds, report.processor_seconds)
+    )
+
+
+def test_the_time_for_moving_functions_is_not_the_programs(tmp_path):
+    """A script stands in for a program whose library says that moving took 100 s."""
+    script = tmp_path / "program"
+    line = MOVED.format(12, 10**11, 4 * 10**10).strip()
+    script.write_text(f'#!/bin/sh\necho "{line}" >> "$COZ_LAYOUT_REPORT"\n')
+    script.chmod(0o755)
+    side = Side("A", [str(script)], arrangers=[FunctionLayouts(PLAN._replace(library=tmp_path / "none.so"))])
+    moved = run(side, Layout(0))
+    assert moved.wall < -60
+    assert -40 <= moved.cpu < -20
+
+
+def test_the_report_of_a_run_moves_no_stack(planned):
+    planned(PLAN, GOOD)
+    (side, _), _ = with_functions_moved(sides(), "auto", 1, "/dev/null")
+    environment = environment_of(side, Layout(0))
+    length = len(environment["COZ_LAYOUT_REPORT"])
+    script = Side("A", ["/bin/sh", "-c", f"[ ${{#COZ_LAYOUT_REPORT}} = {length} ]"], arrangers=side.arrangers)
+    run(script, Layout(0))  # fails if not
+
+
+def test_a_failing_run_tells_where_its_functions_lay(planned):
+    planned(PLAN, GOOD)
+    (side, _), _ = with_functions_moved(sides(), "auto", 1, "/dev/null")
+    with pytest.raises(CozError) as caught:
+        run(side._replace(command=["/bin/false"]), Layout(0, seed=77))
+    assert "coz layout replay --seed 77" in caught.value.problem.hint
+
+
+def test_other_programs_that_a_program_starts_are_told(planned):
+    planned(PLAN, GOOD._replace(others=2))
+    moved, _ = with_functions_moved(sides(), "auto", 1, "/dev/null")
+    assert function_layouts_of(moved[0]).others == 2

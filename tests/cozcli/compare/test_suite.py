@@ -73,12 +73,12 @@ def test_files_that_describe_no_suite(suite, text, reason, capsys):
 
 def test_the_baseline_comes_first_and_texts_are_filled_in(suite):
     text = "[suite]\nbaseline = 'many'\n" + TWO_TREATMENTS
-    text += "[programs.p]\ncommand = '{program} {treatment} {times} {x'\nenvironment = { A = '1' }"
+    text += "[programs.p]\ncommand = '{program}-{seed} {treatment} {times} {x'\nenvironment = { A = '1' }"
     found = read_suite(suite(text))
     assert found.treatments == ["many", "some"]
     assert [list(cell.command) for cell in found.programs[0].cells] == [
-        ["p", "many", "32000", "{x"],
-        ["p", "some", "8000", "{x"],
+        ["p-{seed}", "many", "32000", "{x"],
+        ["p-{seed}", "some", "8000", "{x"],
     ]
     assert found.programs[0].cells[0].environment == {"A": "1"}
 

@@ -80,14 +80,24 @@ def test_times_are_those_of_the_processors_that_the_program_may_run_on(monkeypat
 
 
 @pytest.mark.parametrize(
-    ("others", "stolen", "lost"),
-    [(0.0, 0.0, 0.02), (0.1, 0.0, 0.12), (5.0, 0.0, 0.5), (0.0, 0.25, 0.27)],
-    ids=["its own threads", "others for a while", "others all the time", "stolen"],
+    ("others", "stolen", "wall", "lost"),
+    [
+        *((0.0, 0.0, 2.5, 0.0), (0.1, 0.0, 2.5, 0.08), (5.0, 0.0, 2.5, 0.5), (0.0, 0.25, 2.5, 0.25)),
+        *((0.0, 0.0, 4.5, 0.02), (0.1, 0.0, 4.5, 0.12)),
+    ],
+    ids=[
+        "its own threads",
+        "others for a while",
+        "others all the time",
+        "stolen",
+        "one thread",
+        "and others",
+    ],
 )
-def test_waiting_behind_its_own_threads_is_no_disturbance(others, stolen, lost):
+def test_waiting_behind_its_own_threads_is_no_disturbance(others, stolen, wall, lost):
     """Of 4 s of processor time; its first thread waited for 0.5 s. Processors are counted to 0.02 s."""
     before = trial._ProcessorTimes(100.0, 3.0, 0.02)
     after = trial._ProcessorTimes(104.0 + others, 3.0 + stolen, 0.02)
-    assert trial._lost(0.5, 4.0, before, after) == pytest.approx(lost)
+    assert trial._lost(0.5, 4.0, wall, before, after) == pytest.approx(lost)
     unknown = trial._ProcessorTimes(0.0, 0.0, 0.0)
-    assert trial._lost(0.5, 4.0, unknown, unknown) == 0.5
+    assert trial._lost(0.5, 4.0, wall, unknown, unknown) == 0.5
