@@ -154,6 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller, and so it stays for the program
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    _forget_locale_of_python()
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = separate_program(arguments)
     try:
@@ -179,6 +180,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _forget_locale_of_python() -> None:
+    """In the C locale Python sets LC_CTYPE for its own process (PEP 538); programs are not to inherit it."""
+    if "LC_CTYPE" not in os.environ:
+        return
+    with contextlib.suppress(OSError), open("/proc/self/environ", "rb") as stream:
+        if b"\0LC_CTYPE=" not in b"\0" + stream.read():
+            del os.environ["LC_CTYPE"]
 
 
 def _print_error(problem: Problem) -> None:

@@ -4,8 +4,8 @@
     cargo coz run [OPTIONS] [--- ARGUMENTS]
 
 OPTIONS are those of cargo build that choose what is built (--bin, --example, --bench, --test, --package,
---features, --all-features, --no-default-features, --profile, --target-dir, --manifest-path, --offline, --locked,
---frozen) and those of coz run. ARGUMENTS are the program's. In place of run, also amp, doctor and lines.
+--features, --all-features, --no-default-features, --profile, --release, --target, --target-dir, --manifest-path,
+--jobs, --offline, --locked, --frozen) and those of coz run. ARGUMENTS are the program's. In place of run, also amp, doctor and lines.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ ACTIONS = ("run", "amp", "doctor", "lines")
 #: Options of cargo build, by whether a value follows.
 WITH_VALUE = (
     *("--bin", "--example", "--bench", "--test", "--package", "--features"),
-    *("--profile", "--target-dir", "--manifest-path"),
+    *("--profile", "--target", "--target-dir", "--manifest-path", "--jobs"),
 )
-WITHOUT = ("--all-features", "--no-default-features", "--offline", "--locked", "--frozen")
+WITHOUT = ("--all-features", "--no-default-features", "--release", "--offline", "--locked", "--frozen")
 SEPARATORS = ("---", "--")
 #: What cargo's messages call line tables, or more.
 NO_LINES = (None, 0, "none", "line-directives-only")
+#: The name of the section that line tables are in.
+LINE_SECTION = b".debug_line\0"
 STATUS_REFUSED = 2
 
 
@@ -66,8 +68,9 @@ def build(options: Sequence[str], with_lines: bool) -> dict[str, object]:
     profile = options[options.index("--profile") + 1] if "--profile" in options else "release"
     environment = dict(os.environ)
     if with_lines:
-        environment[f"CARGO_PROFILE_{profile.upper().replace('-', '_')}_DEBUG"] = "line-tables-only"
-    chosen = options if "--profile" in options else [*options, "--release"]
+        variable = f"CARGO_PROFILE_{profile.upper().replace('-', '_')}"
+        environment |= {f"{variable}_DEBUG": "line-tables-only", f"{variable}_STRIP": "none"}
+    chosen = options if {"--profile", "--release"} & set(options) else [*options, "--release"]
     cargo = os.environ.get("CARGO", "cargo")
     command = [cargo, "build", "--message-format=json-render-diagnostics", *chosen]
     try:
@@ -87,9 +90,11 @@ def build(options: Sequence[str], with_lines: bool) -> dict[str, object]:
 
 
 def has_lines(program: dict[str, object]) -> bool:
-    """Whether the program has line tables."""
+    """Whether the program has line tables, which `strip = true` would have removed."""
     profile = program.get("profile")
-    return not isinstance(profile, dict) or profile.get("debuginfo") not in NO_LINES
+    if isinstance(profile, dict) and profile.get("debuginfo") in NO_LINES:
+        return False
+    return LINE_SECTION in Path(str(program["executable"])).read_bytes()
 
 
 def find_coz() -> str:

@@ -113,7 +113,7 @@ def contents(
     package = stage / "share" / "coz"
     for path in sorted(package.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts and path.name != "installed":
-            if "rust" in path.relative_to(package).parts:
+            if "rust" in path.relative_to(package).parts or path.name == "coz_mpi.c":
                 continue  # cargo takes crates from elsewhere
             yield str(path.relative_to(package)), path.read_bytes(), 0o644
     for target, source in native.items():
@@ -121,6 +121,7 @@ def contents(
     data = f"{name}-{version}.data/data"
     for header in ("coz.h", "coz.f90"):
         yield f"{data}/include/{header}", (stage / "include" / header).read_bytes(), 0o644
+    yield f"{data}/share/coz/coz_mpi.c", (package / "coz_mpi.c").read_bytes(), 0o644
     yield f"{name}-{version}.data/scripts/cargo-coz", (stage / "bin/cargo-coz").read_bytes(), 0o755
     for page in sorted((stage / "share/man/man1").iterdir()):
         yield f"{data}/share/man/man1/{page.name}", page.read_bytes(), 0o644

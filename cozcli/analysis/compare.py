@@ -203,7 +203,6 @@ def baseline_periods(runs: Sequence[Run], results: Sequence[LineResult] = ()) ->
                         companion.speedup
                         * slopes.get((load, run.targets[companion.number].location, point.name), 0.0)
                         for companion in record.companions
-                        if companion.number in run.targets
                     )
                     visits[point.name] += point.visits
                     elapsed[point.name] += point.elapsed / (1 - min(saved, MAX_SAVED))

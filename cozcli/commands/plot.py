@@ -82,8 +82,6 @@ def execute(options: argparse.Namespace) -> int:
         shared.write(f"{printable(str(output))}\n")
         return 0
     profile = load_profile(options.files or [shared.DEFAULT_PROFILE])
-    if not os.environ.get("MPLCONFIGDIR") and not os.access(Path.home(), os.W_OK):
-        os.environ["MPLCONFIGDIR"] = "/tmp"
     # These take half a second to load, which a wrong file name need not wait for.
     from cozcli.analysis.analyse import analyse
     from cozcli.analysis.rank.ranking import leading

@@ -72,6 +72,11 @@ def execute(options: argparse.Namespace) -> int:
     for name, given in (("--stop-after", options.stop_after), ("--warmup", options.warmup)):
         if given and options.end_to_end:
             raise CozError(messages.run.part_of_end_to_end(name))
+    for name, end in (("--stop-after", options.stop_after), ("--end-after", options.end_after)):
+        if end and options.warmup and options.warmup >= end:
+            raise CozError(messages.run.nothing_is_left(name))
+    if options.until and options.fixed_speedup == 0 and not (options.repeat or options.duration):
+        raise CozError(messages.run.never_certain())
     run_extensions: list[RunExtension] = [extension.read(options) for extension in extensions("run")]
     program = find_program(options.program[0])
     if options.from_config and not options.quiet:

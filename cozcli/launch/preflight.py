@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import stat
+from io import FileIO
 from pathlib import Path
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
@@ -99,11 +101,15 @@ def refuse_sanitized(path: Path) -> None:
 
 
 class Output:
-    """The profile to append to. Made by `open_output`; `discard_if_empty` undoes that."""
+    """The profile to append to. Made by `open_output`; `discard_if_empty` undoes that.
 
-    def __init__(self, path: Path, created: bool, size: int, ends_in_newline: bool) -> None:
+    `stream`: keeps other runs away as long as it is open.
+    """
+
+    def __init__(self, path: Path, stream: FileIO, created: bool, size: int, ends_in_newline: bool) -> None:
         self.path = path
         self.appends = size > 0
+        self._stream = stream
         self._created = created
         self._ends_in_newline = ends_in_newline
 
@@ -126,7 +132,7 @@ def open_output(name: str) -> Output:
 
     Raises:
         CozError: a directory, unwritable, another user's in a folder like /tmp, not a profile, or a classic
-            one.
+            one; or another run is writing to it.
     """
     try:
         # A link of the user's own stays one; the runtime follows none.
@@ -136,14 +142,16 @@ def open_output(name: str) -> Output:
         if path.exists() and not path.is_file():
             raise CozError(messages.run.output_not_a_file(name))
         created = not path.exists()
-        with os.fdopen(os.open(path, APPEND, 0o666), "ab") as stream:
-            size = stream.seek(0, os.SEEK_END)
+        stream = FileIO(os.open(path, APPEND, 0o666), "ab")
+        if _is_locked(stream):
+            raise CozError(messages.run.output_in_use(name))
+        size = os.fstat(stream.fileno()).st_size
         if size == 0:
-            return Output(path, created, 0, True)
-        with path.open("rb") as stream:
-            head = stream.read(HEAD)
-            stream.seek(-1, os.SEEK_END)
-            last = stream.read(1)
+            return Output(path, stream, created, 0, True)
+        with path.open("rb") as content:
+            head = content.read(HEAD)
+            content.seek(-1, os.SEEK_END)
+            last = content.read(1)
     except (OSError, ValueError) as error:
         raise CozError(cannot_write(name, reason_of(error))) from None
     if not head.startswith(OWN_PROFILE):
@@ -154,7 +162,18 @@ def open_output(name: str) -> Output:
 
         if not looks_like_profile(head):
             raise CozError(messages.run.output_not_a_profile(name))
-    return Output(path, created, size, last == b"\n")
+    return Output(path, stream, created, size, last == b"\n")
+
+
+def _is_locked(stream: FileIO) -> bool:
+    """Does another process hold the lock? This one does now, where the file system has locks."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def is_classic(head: bytes) -> bool:

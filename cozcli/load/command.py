@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import random
 import re
 import signal
@@ -38,7 +37,10 @@ _FIGURE = re.compile(r"(?<![\w:./-])[0-9][0-9.,]*( \w+)?")
 #: Signals that end a run, and the seconds that each has. Ctrl-C at a terminal has reached it already.
 _ENDINGS = ((None, 2.0), (signal.SIGINT, 10.0), (signal.SIGTERM, 5.0))
 #: Options of `coz run` that a sweep sets itself.
-OWN = ("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output")
+OWN = (
+    *("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output"),
+    *("--until", "--format", "--legacy-format"),
+)
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -102,7 +104,7 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.reports.text import TextReport
 
     analysis = analyse(load_profile([options.output]))
-    sys.stdout.write(TextReport(None).render(analysis))
+    shared.write(TextReport(None).render(analysis))
     shared.print_warnings(analysis.warnings)
     return 0
 
@@ -112,18 +114,21 @@ def accept_run_options(options: argparse.Namespace, arguments: Sequence[str]) ->
     parser = options.parser
     for argument in arguments:
         if argument.partition("=")[0] in OWN:
-            parser.error(f"{argument.partition('=')[0]} is chosen by the sweep; see --levels and --lines")
+            parser.error(
+                f"{argument.partition('=')[0]} is not for a sweep; see --levels, --budget and --lines"
+            )
     checker = argparse.ArgumentParser(prog="coz amp", add_help=False, allow_abbrev=False, usage=parser.usage)
     run.register(checker.add_subparsers())
     checker.parse_args(["run", *arguments])
     options.run_options = list(arguments)
 
 
-#: `python -m cozcli`, for a process that inherits a blocked SIGTSTP.
+#: `python -m cozcli`, for a process that inherits a blocked SIGTSTP, and whose environment is the program's.
 _START_OF_RUN = (
-    "import runpy, signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP}); "
-    "runpy.run_module('cozcli', run_name='__main__', alter_sys=True)"
+    "import runpy, signal, sys; signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP}); "
+    "sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('cozcli', run_name='__main__', alter_sys=True)"
 )
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProcess[str]:
@@ -135,8 +140,7 @@ def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProc
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START_OF_RUN, "run", "-o", profile, *arguments],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            [sys.executable, "-I", "-S", "-c", _START_OF_RUN, str(_ROOT), "run", "-o", profile, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -299,7 +303,9 @@ class Sweep:
 
 def _command(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     """What comes before the level's option, and the program."""
-    before = list(options.run_options)
+    before = ["--format", "coz", *options.run_options]  # whatever coz.toml says
+    if not any(word.partition("=")[0] in ("--repeat", "--duration") for word in before):
+        before += ["--repeat", "1"]
     return before if options.lines else [*before, "--fixed-speedup", "0"], options.program
 
 

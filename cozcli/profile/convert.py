@@ -51,12 +51,18 @@ def append_classic(measured: Path, descriptor: int, form: str) -> None:
     """Add what was measured to the file open as `descriptor`, then remove the former.
 
     Raises:
-        OSError: it could not be written; `measured` is still there.
+        OSError: it could not be written, and is as it was; `measured` is still there.
         CozError: `measured` cannot be read.
     """
     text = "".join(ClassicWriter(IS_JSON[form]).lines(load_profile([str(measured)]).runs))
-    with os.fdopen(os.dup(descriptor), "ab") as stream:
-        stream.write(text.encode())
-        stream.flush()
-        os.fsync(stream.fileno())
+    size = os.fstat(descriptor).st_size
+    try:
+        with os.fdopen(os.dup(descriptor), "ab", buffering=0) as stream:
+            rest = memoryview(text.encode())
+            while rest:
+                rest = rest[stream.write(rest) :]
+            os.fsync(stream.fileno())
+    except BaseException:
+        os.ftruncate(descriptor, size)  # `measured` will be converted again
+        raise
     measured.unlink()

@@ -69,6 +69,15 @@ def nothing_told(problem: Problem, cut: Sequence[str]) -> Problem:
     )
 
 
+def companions_unknown(path: str, lost: int) -> Problem:
+    """Records of targets are missing, with damaged lines."""
+    return Problem(
+        f"{path}: {count(lost, 'experiment')} left out, of which it is not known what was sped up: the "
+        "records that name it are damaged.",
+        "copy the profile again, or measure anew.",
+    )
+
+
 def lines_skipped(path: str, numbers: Sequence[int]) -> Problem:
     """Garbage between the records."""
     return Problem(

@@ -292,6 +292,7 @@ def _samples(fields: Fields) -> SamplesRecord:
         duration=fields.natural("duration", 0),
         total=fields.natural("total"),
         in_scope=fields.natural("in_scope", 0),
+        in_kernel=fields.natural("in_kernel", 0),
         lines=tuple(
             LineCount(
                 location=line.text("location"),

@@ -32,7 +32,7 @@ _RECORD = b'{"type":'
 class Run:
     """One run of a program. `samples` is the last record of cumulative counts, if there is one.
 
-    `targets`: what companions' numbers mean.
+    `targets`: what companions' numbers mean. `unknown`: windows left out, as theirs mean nothing.
     """
 
     def __init__(
@@ -51,6 +51,13 @@ class Run:
         self.job: JobRecord | None = None
         self.exit: ExitRecord | None = None
         self.targets: dict[int, TargetRecord] = {}
+        self.unknown = 0
+
+    def leave_out_unknown(self) -> None:
+        """Windows whose companions' records are lost, with a damaged line: nobody knows what was sped up."""
+        known = [e for e in self.experiments if all(each.number in self.targets for each in e.companions)]
+        self.unknown += len(self.experiments) - len(known)
+        self.experiments = known
 
     @property
     def identity(self) -> Hashable | None:
@@ -130,6 +137,8 @@ def load_profile(paths: Sequence[str]) -> Profile:
             raise CozError(messages.not_a_profile(path))
         profile.runs += runs
         profile.warnings += _describe(problems, path)
+        if lost := sum(run.unknown for run in runs):
+            profile.warnings.append(messages.companions_unknown(path, lost))
         if problems.truncated:
             profile.cut.append(f"{path} breaks off in line {problems.truncated}")
         profile.rejected += [f"{path}, line {number}: {reason}" for number, reason in problems.rejected]
@@ -177,6 +186,8 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
                 run.job = record
             case ExitRecord():
                 run.exit = record
+    for run in runs:
+        run.leave_out_unknown()
     return runs
 
 

@@ -282,6 +282,7 @@ class SamplesRecord(NamedTuple):
     duration: int = 0
     total: int = -1
     in_scope: int = 0
+    in_kernel: int = 0
     lines: tuple[LineCount, ...] = ()
     callers: tuple[CallerCount, ...] = ()
     locks: tuple[LockCount, ...] = ()

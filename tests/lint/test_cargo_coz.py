@@ -31,6 +31,7 @@ def test_options_are_divided():
     assert of_cargo == ["--bin", "server", "--all-features"]
     assert of_coz == ["--progress", "main.rs:5", "-o", "a.coz"]
     assert arguments == ["--bin", "x"]
+    assert cargo_coz.divide(["--release", "--jobs", "2"]) == (["--jobs", "2", "--release"], [], [])
     assert cargo_coz.divide(["--features", "a", "--features=b", "--", "1"]) == (
         ["--features", "a", "--features", "b"],
         [],
@@ -49,8 +50,12 @@ def test_options_are_divided():
         (None, True),
     ],
 )
-def test_line_tables_are_seen(profile, has):
-    assert cargo_coz.has_lines({"profile": profile}) is has
+def test_line_tables_are_seen(profile, has, tmp_path):
+    program = tmp_path / "program"
+    program.write_bytes(b"\0.debug_line\0")
+    assert cargo_coz.has_lines({"profile": profile, "executable": str(program)}) is has
+    program.write_bytes(b"stripped")
+    assert not cargo_coz.has_lines({"profile": profile, "executable": str(program)})
 
 
 def fake_cargo(tmp_path, monkeypatch, messages):
@@ -58,7 +63,8 @@ def fake_cargo(tmp_path, monkeypatch, messages):
     (tmp_path / "said").write_text(said + "\n")
     cargo = tmp_path / "cargo"
     cargo.write_text(
-        f'#!/bin/sh\necho "$@" "${{CARGO_PROFILE_MY_OWN_DEBUG-}}" > {tmp_path}/given\ncat {tmp_path}/said\n'
+        f'#!/bin/sh\necho "$@" "${{CARGO_PROFILE_MY_OWN_DEBUG-}}" "${{CARGO_PROFILE_MY_OWN_STRIP-}}" '
+        f"> {tmp_path}/given\ncat {tmp_path}/said\n"
     )
     cargo.chmod(0o755)
     monkeypatch.setenv("CARGO", str(cargo))
@@ -77,7 +83,7 @@ def test_one_program_is_wanted(tmp_path, monkeypatch):
     assert cargo_coz.build(["--profile", "my-own"], with_lines=True)["executable"] == "/x/a"
     assert given.read_text().split() == [
         *("build", "--message-format=json-render-diagnostics"),
-        *("--profile", "my-own", "line-tables-only"),
+        *("--profile", "my-own", "line-tables-only", "none"),
     ]
     assert cargo_coz.build([], with_lines=False) == program
     assert "--release" in given.read_text()

@@ -85,6 +85,7 @@ def test_a_wheel_is_the_same_twice_and_runs_by_itself(tmp_path):
         ("include/coz.f90", "include/coz.f90"),
         ("bin/cargo-coz", "packaging/cargo_coz.py"),
         ("share/coz/coz.py", "python/coz.py"),
+        ("share/coz/coz_mpi.c", "include/coz_mpi.c"),
         ("share/man/man1/coz.1", "docs/man/coz.1"),
     ):
         (stage / target).parent.mkdir(parents=True, exist_ok=True)
@@ -105,6 +106,7 @@ def test_a_wheel_is_the_same_twice_and_runs_by_itself(tmp_path):
     assert re.fullmatch(rf"cozcli-{version()}-py3-none-manylinux_2_\d\d_x86_64\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         assert archive.testzip() is None
+        assert f"cozcli-{version()}.data/data/share/coz/coz_mpi.c" in archive.namelist()
         archive.extractall(tmp_path / "site")
     native = tmp_path / "site/cozcli/native"
     (native / "coz-linetable").chmod(0o755)

@@ -67,8 +67,13 @@ def test_from_any_folder_and_by_a_link(coz, build, tmp_path):
     assert (tmp_path / "p.coz").exists()
 
 
-def test_environment_is_left_alone(coz, tmp_path):
-    """Nothing but what the launch contract names is added."""
+@pytest.mark.parametrize("locale", ["C.UTF-8", ""])
+def test_environment_is_left_alone(coz, tmp_path, locale):
+    """Nothing but what the launch contract names is added. Without a locale Python sets one for itself."""
+    for name in ("LANG", "LC_ALL", "LC_CTYPE"):
+        coz.environment.pop(name, None)
+    if locale:
+        coz.environment["LANG"] = locale
     probe = tmp_path / "probe.c"
     probe.write_text(
         "#include <coz.h>\n#include <stdio.h>\nextern char** environ;\n"
@@ -116,7 +121,7 @@ def test_blocking_calls_keep_their_promises(coz, build, sampling):
     run = coz.run([build("blocking_calls.cpp")], "--sampling", sampling)
     assert run.status == 0, run.err
     assert [line for line in run.out.splitlines() if not line.endswith(": yes")] == []
-    assert len(run.out.splitlines()) == 41
+    assert len(run.out.splitlines()) == 47
 
 
 @pytest.mark.parametrize("sampling", MODES)

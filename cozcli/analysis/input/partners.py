@@ -57,7 +57,8 @@ def _partners(record: ExperimentRecord, run: Run, shares: Mapping[str, float]) -
         location = run.targets[companion.number].location
         return companion.speedup * shares.get(location, 0.0) >= least
 
-    known = [each for each in record.companions if each.number in run.targets]
     return sorted(
-        f"{run.targets[each.number].location} at {each.speedup:.0%}" for each in known if is_partner(each)
+        f"{run.targets[each.number].location} at {each.speedup:.0%}"
+        for each in record.companions
+        if is_partner(each)
     )

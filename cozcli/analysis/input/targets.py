@@ -79,7 +79,7 @@ def find_targets(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
                 names[record.location] = (known[0] or record.function, record.target)
     for run in runs:
         used = {c.number for record in run.experiments for c in record.companions}
-        for number in sorted(used & run.targets.keys()):
+        for number in sorted(used):
             companion = run.targets[number]
             names.setdefault(companion.location, (companion.function, companion.kind))
     shares = shares_of_time(runs)
@@ -160,11 +160,7 @@ def _counted(run: Run) -> tuple[dict[str, float], float]:
     seen: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for record in run.experiments:
         own = [(record.location, record.target_samples)] if record.target != "none" else []
-        others = [
-            (run.targets[c.number].location, c.target_samples)
-            for c in record.companions
-            if c.number in run.targets
-        ]
+        others = [(run.targets[c.number].location, c.target_samples) for c in record.companions]
         for location, count in own + others:
             seen[location][0] += count
             seen[location][1] += record.effective_duration
@@ -189,9 +185,8 @@ def companion_rows(windows: Sequence[Window], runs: Sequence[Run], index: Mappin
     for row, window in enumerate(windows):
         targets = runs[window.run].targets
         for companion in window.record.companions:
-            if companion.number in targets:
-                column = index[targets[companion.number].location]
-                rows.speedup[row, column] = companion.speedup
-                time = companion.target_samples * window.period
-                rows.share[row, column] = time / window.record.effective_duration
+            column = index[targets[companion.number].location]
+            rows.speedup[row, column] = companion.speedup
+            time = companion.target_samples * window.period
+            rows.share[row, column] = time / window.record.effective_duration
     return rows

@@ -33,6 +33,23 @@ def part_of_end_to_end(option: str) -> Problem:
     )
 
 
+def nothing_is_left(option: str) -> Problem:
+    """--warmup for as long as the run, or longer."""
+    return Problem(
+        f"--warmup is not shorter than {option}: nothing would be measured, so nothing was started.",
+        f"shorten --warmup, or lengthen {option}.",
+    )
+
+
+def never_certain() -> Problem:
+    """--until with --fixed-speedup 0."""
+    return Problem(
+        "with --fixed-speedup 0 no effect is measured, so that --until would never be reached; nothing was "
+        "started.",
+        "leave one of them out, or say how long by --repeat or --duration.",
+    )
+
+
 def output_is_directory(name: str) -> Problem:
     """-o DIR."""
     return Problem(f"the output {name} is a directory.", f"name a file: -o {name.rstrip('/')}/profile.coz")
@@ -48,6 +65,14 @@ def output_not_a_profile(name: str) -> Problem:
     return Problem(
         f"the output {name} exists and is not a coz profile; nothing was written to it.",
         "choose another file with -o FILE, or remove it.",
+    )
+
+
+def output_in_use(name: str) -> Problem:
+    """Another coz run has it open."""
+    return Problem(
+        f"another coz run is writing to {name}, and two at once would mix; nothing was started.",
+        "choose another file with -o FILE, or wait for its end.",
     )
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -300,6 +301,22 @@ def test_a_whole_run_has_no_parts(tmp_path: Path, option: str) -> None:
     done = coz("run", "--end-to-end", option, "5s", "---", "/bin/true", cwd=tmp_path)
     assert done.returncode == 2
     assert f"{option} profiles a part of the run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--warmup", "60s", "--stop-after", "60s"), "--warmup is not shorter than --stop-after"),
+        (("--warmup", "60s", "--end-after", "20s"), "--warmup is not shorter than --end-after"),
+        (("--until", "2%", "--fixed-speedup", "0"), "--until would never be reached"),
+    ],
+)
+def test_runs_that_could_measure_nothing_are_refused(
+    tmp_path: Path, options: Sequence[str], words: str
+) -> None:
+    done = coz("run", *options, "---", "/bin/true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
 
 
 def test_numbers_have_no_exponents() -> None:

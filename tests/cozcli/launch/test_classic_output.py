@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 from launching import RECORDS, Start, finish
+
+from cozcli.profile.convert import append_classic
 
 POINTS = '"points":[{"name":"p","kind":"throughput","visits":3,"elapsed":9}]'
 MEASURED = RECORDS.replace('"points":[]', POINTS)
@@ -70,6 +74,24 @@ def test_what_cannot_be_converted_is_kept(start: Start, tmp_path: Path) -> None:
     assert "could not be added to out/p.coz" in error
     assert "out/p.coz.measured" in error
     assert '"location":"/src/a.c:3"' in (tmp_path / "out" / "p.coz.measured").read_text()
+
+
+def test_what_can_be_converted_in_part_only_is_not_there_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured, output = tmp_path / "measured", tmp_path / "p.coz"
+    measured.write_text(MEASURED)
+    output.write_text(CLASSIC)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    descriptor = os.open(output, os.O_WRONLY | os.O_APPEND)
+    with pytest.raises(OSError, match="full"):
+        append_classic(measured, descriptor, "classic")
+    os.close(descriptor)
+    assert (output.read_text(), measured.read_text()) == (CLASSIC, MEASURED)
 
 
 def test_the_variable_of_the_classic_tool_is_not_taken_for_ours(start: Start) -> None:

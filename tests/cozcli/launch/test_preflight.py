@@ -200,10 +200,21 @@ def test_output_is_only_ever_appended_to(tmp_path: Path) -> None:
     output = open_output(str(path))
     assert output.appends
     assert path.read_bytes() == RUN + b'{"type": "expe'
+    del output
+    output = open_output(str(path))
     beginning = output.begin()
     assert path.read_bytes()[beginning - 1 :] == b"\n"
     output.discard_if_empty()
     assert path.exists()
+
+
+def test_two_runs_at_once_do_not_write_one_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "p.coz")
+    first = open_output(path)
+    with pytest.raises(CozError, match="another coz run is writing"):
+        open_output(path)
+    del first
+    open_output(path)
 
 
 def test_outputs_that_are_refused(tmp_path: Path) -> None:

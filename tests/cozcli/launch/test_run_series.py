@@ -72,6 +72,23 @@ def test_an_interrupted_run_is_the_last_however_it_ends(start: Start, tmp_path: 
     assert (tmp_path / "profile.coz").read_text().count('"exit"') == 1
 
 
+def test_a_signal_that_is_ignored_ends_no_series(start: Start, tmp_path: Path) -> None:
+    """As below nohup, and in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = start("leave", options=("--repeat", "2"), FAKE_RECORDS=RECORDS)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert process.stdout is not None
+    for _ in range(2):
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+    status, _, error = finish(process)
+    assert status == 0
+    assert "interrupted" not in error
+    assert (tmp_path / "profile.coz").read_text().count('"exit"') == 2
+
+
 def test_a_time_that_has_passed_ends_the_series(start: Start) -> None:
     options = ("--duration", "1ms", "--repeat", "9")
     _, _, error = finish(start("exit", "0", options=options, FAKE_RECORDS=RECORDS))

@@ -40,7 +40,7 @@ def test_options_of_run_are_passed_on_and_others_refused(capsys: pytest.CaptureF
         parse(["amp", "--never-heard-of"])
     with pytest.raises(SystemExit):
         parse(["amp", "--arrival-speedup", "1ms"])
-    assert "chosen by the sweep" in capsys.readouterr().err
+    assert "is not for a sweep" in capsys.readouterr().err
 
 
 def test_no_program_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,9 +114,10 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     program = tmp_path / "cozcli/__main__.py"
     program.parent.mkdir()
     (program.parent / "__init__.py").touch()
-    shown = "sys.argv[1:], signal.pthread_sigmask(signal.SIG_BLOCK, [])"
-    program.write_text(f"import signal, sys; print({shown}, file=sys.stderr)")
-    monkeypatch.syspath_prepend(tmp_path)
+    shown = "sys.argv[1:], signal.pthread_sigmask(signal.SIG_BLOCK, []), os.environ.get('PYTHONPATH')"
+    program.write_text(f"import os, signal, sys; print({shown}, file=sys.stderr)")
+    monkeypatch.setenv("PYTHONPATH", "of the program")
+    monkeypatch.setattr(amp, "_ROOT", tmp_path)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
     inherited = []
     start = subprocess.Popen
@@ -128,7 +129,7 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     monkeypatch.setattr(subprocess, "Popen", started)
     done = amp.run_once(["---", "a program"], "a profile")
     assert inherited == [{signal.SIGTSTP}]
-    assert done.stderr == f"{['run', '-o', 'a profile', '---', 'a program']} {before}\n"
+    assert done.stderr == f"{['run', '-o', 'a profile', '---', 'a program']} {before} of the program\n"
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
 
 
@@ -150,7 +151,7 @@ def test_an_interrupted_run_is_asked_to_end_before_it_is_killed(
         f"os.kill({os.getpid()}, signal.SIGUSR1)\n"
         "while True: time.sleep(1)\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(amp, "_ROOT", tmp_path)
     monkeypatch.setattr(
         amp, "_ENDINGS", ((None, 0.1), (signal.SIGINT, 5 - 4 * is_deaf), (signal.SIGTERM, 1.0))
     )

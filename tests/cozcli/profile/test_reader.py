@@ -61,11 +61,14 @@ def test_a_run_may_have_a_speedup_of_its_own() -> None:
 def test_companions_are_named_by_the_targets_of_their_run() -> None:
     target = {"type": "target", "number": 0, "kind": "function", "location": "/a.c:f", "function": "f"}
     window = {**EXPERIMENT, "companions": [[0, 0.25, 7], [3, 1, 0]]}
-    records, problems = read({**RUN, "companion_dose": 0.05}, target, window, RUN, EXPERIMENT)
+    other = {**target, "number": 3, "location": "/a.c:g"}
+    lost = {**EXPERIMENT, "companions": [[4, 0.25, 7]]}
+    records, problems = read({**RUN, "companion_dose": 0.05}, target, other, window, lost, RUN, EXPERIMENT)
     assert not problems.rejected
     combined, plain = collect_runs(records, "x")  # type: ignore[arg-type]
     assert (combined.record.companion_dose, plain.record.companion_dose) == (0.05, 0.0)
-    assert combined.targets == {0: TargetRecord(0, "function", "/a.c:f", "f")}
+    assert combined.targets[0] == TargetRecord(0, "function", "/a.c:f", "f")
+    assert (len(combined.experiments), combined.unknown, plain.unknown) == (1, 1, 0)
     assert combined.experiments[0].companions == (Companion(0, 0.25, 7), Companion(3, 1.0, 0))
     assert not plain.targets
     assert not plain.experiments[0].companions

@@ -309,3 +309,13 @@ def test_children_that_compute_beside_the_program_are_mentioned(share: float, is
     warnings = [warning.text for warning in analyse_records(records).warnings]
     assert any("used 0.5 processors on average" in text for text in warnings) == is_told
     assert len(warnings) == is_told
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.05, False), (0.4, True)])
+def test_time_in_the_kernel_that_belongs_to_no_line_is_mentioned(share: float, is_told: bool) -> None:
+    records = model().records(12)
+    last = next(record for record in records if record["type"] == "samples")
+    last["in_kernel"] = int(share * last["total"])
+    warnings = [warning.text for warning in analyse_records(records).warnings]
+    assert any("40% of the processor time was spent in the kernel" in text for text in warnings) == is_told
+    assert len(warnings) == is_told

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from combined_profiles import SHAPES, Measurement, Program
 
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.result import Analysis, LineResult, Mark
+from cozcli.profile.profile import load_profile
 
 SHOWN = (0.25, 0.5, 0.75)
 
@@ -252,9 +255,21 @@ def test_one_wild_window_in_twenty_changes_little() -> None:
         assert effect.effect == pytest.approx(program.truth(line, 0.5), abs=0.04)
 
 
-def test_companions_whose_numbers_mean_nothing_are_passed_over() -> None:
+def test_windows_with_companions_whose_record_is_lost_are_left_out(tmp_path: Path) -> None:
+    number = 0
+
     def spoil(record: dict[str, Any]) -> None:
-        record["companions"].append([999, 0.5, 3])
+        nonlocal number
+        number += 1
+        if number % 10 == 0:
+            record["companions"].append([999, 0.5, 3])
 
     program = Program("serial", 10)
-    assert len(by_line(program, analyse_records(spoiled(spoil)))) >= 9
+    records = spoiled(spoil)
+    assert len(by_line(program, analyse_records(records))) >= 9
+    path = tmp_path / "p.coz"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    profile = load_profile([str(path)])
+    assert profile.experiments == number - number // 10
+    (warning,) = profile.warnings
+    assert f"{number // 10} experiments left out" in warning.text
