@@ -43,7 +43,7 @@ SHARED = {("linetable", "libcoz", "unwind")}
 #: Files of the runtime with variables that can change and live as long as the process.
 GLOBALS = {
     "libcoz/thread/session.h": "the session, and the state of the calling thread",
-    "libcoz/lifecycle/runtime.cpp": "the runtime",
+    "libcoz/lifecycle/runtime.cpp": "the runtime, and whether it has been started",
     "libcoz/lifecycle/runtime.h": "the runtime",
     "libcoz/lifecycle/forked_start.cpp": "what waits for a child to be profiled",
     "libcoz/lifecycle/forked_start.h": "what waits for a child to be profiled",
@@ -55,7 +55,6 @@ GLOBALS = {
     "libcoz/kernel/real.cpp": "addresses of libc's functions",
     "libcoz/kernel/own_thread.h": "the number of our threads",
     "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",
-    "libcoz/interpose/entry.cpp": "whether the runtime has been started",
     "libcoz/interpose/futex.cpp": "where syscall() passes other calls",
     "libcoz/interpose/openmp.cpp": "the parallel region that each thread is in",
     "libcoz/interpose/openmp_waits.cpp": "what each thread waits for",

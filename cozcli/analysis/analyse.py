@@ -11,6 +11,7 @@ from cozcli.analysis import extension, messages
 from cozcli.analysis.check.capacity import capacity_of, within_capacity
 from cozcli.analysis.check.children import warn_of_children
 from cozcli.analysis.check.contention import p_no_contention
+from cozcli.analysis.check.kernel_time import warn_of_kernel_time
 from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
 from cozcli.analysis.check.stage_limits import stage_limits
@@ -163,7 +164,8 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
         windows = with_partners_apart(windows, runs)
     # Combined windows tell of targets that have no baseline of their own, too.
     all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
-    warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs) + warn_of_children(runs)
+    warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs)
+    warnings += warn_of_children(runs) + warn_of_kernel_time(runs)
     context = Context(runs, windows.by_target, period_ratios, of_windows_only)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]

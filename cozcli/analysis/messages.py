@@ -129,6 +129,15 @@ def children_unprofiled(processors: float) -> Problem:
     )
 
 
+def kernel_time_unknown(share: float) -> Problem:
+    """Without kernel samples."""
+    return Problem(
+        f"{share:.0%} of the processor time was spent in the kernel, for no known line, as in page faults or "
+        "waking threads: lines that cause it seem to matter too little.",
+        "coz run --sampling timer counts it for the line that goes on afterwards.",
+    )
+
+
 def nothing_estimated(experiments: int) -> Problem:
     """Experiments, but not one line with a baseline and a speedup."""
     return Problem(

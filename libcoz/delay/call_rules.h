@@ -27,6 +27,33 @@ auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf w
   return result;
 }
 
+// After a time-out at `deadline` the thread waits on for as long as it owes, as if that came later:
+// in a pause it would not see what others do meanwhile. `again(later)` makes the call again, with
+// its deadline so much later.
+template <typename Result, typename HasTimedOut, typename Again>
+void prolong(ThreadDelays& delays, Result& result, HasTimedOut has_timed_out, Nanoseconds deadline,
+             std::uintptr_t mutex, Again again) {
+  ThreadDelays::Prolongation longer{0, deadline};
+  do {
+    longer = delays.prolong_wait(longer.until, longer.by, mutex);
+    if (longer.by == 0) return;
+    result = again(longer.until - deadline);
+  } while (has_timed_out(result));
+}
+
+// Waiting as above, for some time at most. `call` is told by how much to postpone its time-out.
+// `deadline()`: of a call that has timed out.
+template <typename Call, typename WakeSourceOf, typename HasTimedOut, typename DeadlineOf>
+auto wait_until(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf wake_source_of,
+                HasTimedOut has_timed_out, DeadlineOf deadline, WaitsFor waits_for) {
+  const bool accounted = delays.before_blocking(waits_for);
+  auto result = call(Nanoseconds{0});
+  if (!accounted) return result;
+  if (has_timed_out(result)) prolong(delays, result, has_timed_out, deadline(), kNoObject, call);
+  delays.after_blocking(wake_source_of(result), object);
+  return result;
+}
+
 // Taking something that another thread may hold: a lock, a unit of a semaphore, the end of a
 // thread. `attempt` takes it without blocking. Unless `is_busy` says of its result that another
 // thread has it, that is the result, and there was no wait. The thread pays what it owes before it
@@ -37,6 +64,21 @@ auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBus
   delays.settle();
   const auto tried = attempt();
   if (is_busy(tried)) return wait(delays, object, call, wake_source_of, waits_for);
+  delays.begin_segment();
+  return tried;
+}
+
+// The same for some time at most: see wait_until().
+template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf,
+          typename HasTimedOut, typename DeadlineOf>
+auto acquire_until(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
+                   Call call, WakeSourceOf wake_source_of, HasTimedOut has_timed_out,
+                   DeadlineOf deadline, WaitsFor waits_for) {
+  delays.settle();
+  const auto tried = attempt();
+  if (is_busy(tried)) {
+    return wait_until(delays, object, call, wake_source_of, has_timed_out, deadline, waits_for);
+  }
   delays.begin_segment();
   return tried;
 }
@@ -86,6 +128,20 @@ auto wait_for_end(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Call ca
     const std::uintptr_t object = object_of(result);
     return delays.was_released(object) ? object : kNoObject;
   });
+}
+
+// Trying to take it without ever waiting. What the thread owes comes first: meanwhile another may
+// release it, which it would have done before, were the selected target faster.
+template <typename Attempt, typename IsBusy>
+auto try_to_take(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt, IsBusy is_busy,
+                 LockUse use = LockUse::kAlone) {
+  delays.settle();
+  const auto tried = attempt();
+  if (!is_busy(tried)) {
+    delays.took(lock, use);
+    delays.begin_segment();
+  }
+  return tried;
 }
 
 // Taking a lock that is waited for by spinning. No credit is needed, since a thread can pay
@@ -170,24 +226,28 @@ struct Condition {
 template <typename IsWaitedFor, typename Call, typename WakeSourceOf, typename TimedOut>
 auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_waited_for, Call call,
                         WakeSourceOf wake_source_of, TimedOut timed_out) {
+  const auto leave_mutex = [&] {
+    if (is_waited_for()) delays.record(waits.mutex, ReleaseTime::kNoted);
+    delays.releases(waits.mutex);
+  };
   delays.settle();
-  if (is_waited_for()) delays.record(waits.mutex, ReleaseTime::kNoted);
-  delays.releases(waits.mutex);
+  leave_mutex();
   const bool accounted = delays.before_blocking(WaitsFor::kQueue);
   auto result = call(Nanoseconds{0});
   delays.took(waits.mutex);
   if (!accounted) return result;
-  WakeSource wake_source = wake_source_of(result);
-  if (wake_source == WakeSource::kExternal) {
-    const Nanoseconds deadline = timed_out();
-    ThreadDelays::Prolongation longer{0, deadline};
-    do {
-      longer = delays.prolong_wait(longer.until, longer.by, waits.mutex);
-      if (longer.by == 0) break;
-      result = call(longer.until - deadline);
+  WakeSource wake_source = WakeSource::kNone;
+  const auto has_timed_out = [&](const auto& ended) {
+    wake_source = wake_source_of(ended);
+    return wake_source == WakeSource::kExternal;
+  };
+  if (has_timed_out(result)) {
+    prolong(delays, result, has_timed_out, timed_out(), waits.mutex, [&](Nanoseconds later) {
+      leave_mutex();
+      const auto again = call(later);
       delays.took(waits.mutex);
-      wake_source = wake_source_of(result);
-    } while (wake_source == WakeSource::kExternal);
+      return again;
+    });
   }
   if (wake_source == WakeSource::kThread) {
     delays.after_condition(waits.condition, waits.mutex, waits.role);

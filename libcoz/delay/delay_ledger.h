@@ -73,11 +73,12 @@ class ThreadClock {
   }
 
   // The thread has paused for `slept`, where `due` was asked for. What it overslept serves later
-  // pauses; it never enters G (§5.2.5.2).
+  // pauses, up to `kMaxExcess`: while the whole process stood still, nobody else went on. It never
+  // enters G (§5.2.5.2).
   void paused(Nanoseconds due, Nanoseconds slept) noexcept {
     const Nanoseconds served = std::min(due, slept);
     set_local(local() + served);
-    excess_ += std::max<Nanoseconds>(0, slept - due);
+    excess_ = std::min(excess_ + std::max<Nanoseconds>(0, slept - due), kMaxExcess);
   }
 
   // The thread gave its processor away, and got it back after `lasted`. Meanwhile it did not hold
@@ -121,6 +122,9 @@ class ThreadClock {
   }
 
  private:
+  // Longer than a scheduler keeps a thread waiting that may run.
+  static constexpr Nanoseconds kMaxExcess = 100 * kMillisecond;
+
   static Nanoseconds void_part(Nanoseconds credit, Nanoseconds shortened,
                                Nanoseconds lasted) noexcept {
     if (shortened <= 0 || lasted <= 0) return 0;

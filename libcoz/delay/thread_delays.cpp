@@ -19,6 +19,11 @@ std::uintptr_t frame() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
+// Is this call so deep below that frame, or on another stack, that it may be a handler's?
+bool is_far_below(std::uintptr_t above) noexcept {
+  return frame() + kMinSignalFrame - above > kSameStack;
+}
+
 }  // namespace
 
 void ThreadDelays::begin(Nanoseconds inherited, std::uintptr_t kind) noexcept {
@@ -63,17 +68,26 @@ void ThreadDelays::sampled(std::uint32_t target) noexcept {
 bool ThreadDelays::is_interrupting() const noexcept {
   // A handler may have left the call by longjmp: then no signal frame lies below it on the stack.
   if (state_.busy.load(std::memory_order_relaxed)) {
-    const std::uintptr_t above = frame() + kMinSignalFrame - state_.busy_frame;
-    if (above > kSameStack) return true;
+    if (is_in_handler_above(state_.busy_frame)) return true;
     state_.busy.store(false, std::memory_order_relaxed);
     state_.pausing.store(false, std::memory_order_relaxed);
   }
   if (!state_.blocked.load(std::memory_order_relaxed)) return false;
-  if (frame() + kMinSignalFrame - state_.blocked_frame > kSameStack) return true;
+  // In a marked wait, what is deep below is the library that waits.
+  const bool is_marked = state_.in_marked_wait.load(std::memory_order_relaxed);
+  if (is_marked && is_far_below(state_.blocked_frame)) return true;
+  if (is_in_handler_above(state_.blocked_frame)) return true;
   state_.blocked.store(false, std::memory_order_relaxed);
   state_.in_marked_wait.store(false, std::memory_order_relaxed);
   if (environment_.waits != nullptr) environment_.waits->forget(state_.slot);
   return false;
+}
+
+// `left`: the frame of a call that has not returned. Deep below it there may be a handler, or what
+// the program calls since it has left that call by a jump; only the stack tells.
+bool ThreadDelays::is_in_handler_above(std::uintptr_t left) const noexcept {
+  if (!is_far_below(left)) return false;
+  return environment_.is_in_signal_handler == nullptr || environment_.is_in_signal_handler();
 }
 
 void ThreadDelays::settle_exclusively() noexcept {
@@ -120,17 +134,23 @@ void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object)
     end_queue_wait(object, waker, 0);
     // A mutex is released without a record if the thread came to wait just then.
     if (waker && waker->at != 0 && waker->at < state_.blocked_at.since) waker.reset();
-    credit(state_.blocked_at, waker ? std::optional(waker->local) : std::nullopt);
+    if (waker || (object & kOfOthersToo) == 0) {
+      credit(state_.blocked_at, waker ? std::optional(waker->local) : std::nullopt,
+             waker && waker->owes);
+    }
   }
   end_wait(wake_source != WakeSource::kNone);
 }
 
 // If the last signal came before the wait, or has no record, nothing is known about what woke the
-// thread, and G of now stands in for it.
+// thread, and G of now stands in for it. If a process that is not profiled may have, nothing has
+// been served.
 void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mutex,
                                    std::uintptr_t role) noexcept {
   const Exclusive exclusive(state_);
-  const Release unknown{environment_.global.get(), environment_.now()};
+  const Release unknown{
+      (condition & kOfOthersToo) != 0 ? state_.blocked_at.local : environment_.global.get(),
+      environment_.now()};
   const auto signalled = find_other(condition);
   end_queue_wait(condition, signalled, role);
   const bool is_known = signalled && signalled->at >= state_.blocked_at.since;
@@ -138,7 +158,8 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
   // Without another thread's record, this one has not waited for the mutex.
   const auto holder = find_other(mutex);
   credit(state_.blocked_at,
-         holder ? served_at_last(signal, {holder->local, holder->at}) : signal.local);
+         holder ? served_at_last(signal, {holder->local, holder->at}) : signal.local,
+         (is_known && signalled->owes) || (holder && holder->owes));
   end_wait(true);
 }
 
@@ -156,7 +177,8 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
   ThreadClock::Blocked wait = state_.clock.block(std::max(state_.blocked_at.since, timed_out));
   const auto holder = find_other(mutex);
   if (holder && holder->at > wait.since) {
-    credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}));
+    credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}),
+           holder->owes);
   }
   const Nanoseconds due = state_.clock.pause_due(global_now(), kMinPause);
   state_.blocked_at = state_.clock.block(environment_.now());
@@ -169,19 +191,18 @@ std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object)
   return waker;
 }
 
-void ThreadDelays::credit(const ThreadClock::Blocked& wait,
-                          std::optional<Nanoseconds> served) noexcept {
+void ThreadDelays::credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served,
+                          bool owes) noexcept {
   const Nanoseconds shortened = state_.lock_wait_charge;
   state_.lock_wait_charge = 0;
   // G holds what this wait was charged, so it cannot stand in for an unknown waker.
   if (shortened > 0 && !served) served = wait.local;
   // Whoever wakes another has settled before, unless it is a signal handler that interrupted a
-  // call, or others wait for it in a selected lock. So a waker that has served less has done so
-  // long ago, and something unknown has ended this wait.
+  // call, or `owes`. So a waker that has served less has done so long ago, and something unknown
+  // has ended this wait.
   constexpr Nanoseconds kUnlimited = std::numeric_limits<Nanoseconds>::max();
   state_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
-                      environment_.max_saved_wait, shortened,
-                      environment_.waits == nullptr ? kMinPause : kUnlimited);
+                      environment_.max_saved_wait, shortened, owes ? kUnlimited : kMinPause);
 }
 
 void ThreadDelays::end_queue_wait(std::uintptr_t object,

@@ -54,6 +54,8 @@ struct DelayEnvironment {
   OutsideQueues* outside = nullptr;    // nullptr: what is outside is not held up
   // Lets the calling thread's own timer run, or stops it (DelayState::has_timer).
   void (*run_timer)(bool runs) noexcept = nullptr;
+  // Is the calling thread in a signal handler? nullptr: whoever may be, is.
+  bool (*is_in_signal_handler)() noexcept = nullptr;
 };
 
 // What ended a wait.
@@ -63,8 +65,8 @@ enum class WakeSource {
   kNone,      // the call did not block
 };
 
-// Who marks a wait. Other calls inside one of the program's end it; inside one of OpenMP's, where
-// its library makes them, they change nothing.
+// Who marks a wait. Other calls that the program makes directly inside one of its own end it; those
+// of a library deep below, and all inside one of OpenMP's, change nothing.
 enum class MarkedWait { kOfProgram, kOfOpenMp };
 
 // What a call waits for.
@@ -79,6 +81,15 @@ enum class LockUse { kAlone, kShared };
 
 // Not an object: no thread can have released it.
 inline constexpr std::uintptr_t kNoObject = 0;
+
+// Set in an object's name: processes that are not profiled may release it, too. Without a record,
+// one of them has.
+inline constexpr std::uintptr_t kOfOthersToo = 1;
+
+// A name that is no address, made of numbers.
+constexpr std::uintptr_t made_name(std::uintptr_t number) noexcept {
+  return number & ~kOfOthersToo;
+}
 
 // Whether a release records its time. Where a thread may wait for two releases, as for a condition
 // and its mutex, the times show which came last. Elsewhere the clock need not be read.
@@ -113,10 +124,11 @@ class ThreadDelays {
   // has just settled.
   void record(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
     const Nanoseconds local = state_.clock.local();
+    const bool owes = follows_waits() && lock_waits() == WaitCharges::LockWaits::kForThis;
     if (time == ReleaseTime::kNoted) {
-      environment_.wakers.record(object, {local, state_.slot, environment_.now()});
+      environment_.wakers.record(object, {local, state_.slot, environment_.now(), owes});
     } else {
-      environment_.wakers.record_without_time(object, local, state_.slot);
+      environment_.wakers.record_without_time(object, local, state_.slot, owes);
     }
   }
 
@@ -329,7 +341,8 @@ class ThreadDelays {
   }
   Nanoseconds max_pending() const noexcept;
   std::optional<WakerTable::Waker> find_other(std::uintptr_t object) const noexcept;
-  void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served) noexcept;
+  void credit(const ThreadClock::Blocked& wait, std::optional<Nanoseconds> served,
+              bool owes) noexcept;
   void end_queue_wait(std::uintptr_t object, const std::optional<WakerTable::Waker>& waker,
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
@@ -338,6 +351,7 @@ class ThreadDelays {
   void resume_segment() noexcept;
   void resume_segment_exclusively() noexcept;
   bool is_interrupting() const noexcept;
+  bool is_in_handler_above(std::uintptr_t left) const noexcept;
   void apply_charges() noexcept;
   void apply_deferred() noexcept;
   bool begin_discharge(const Selection& selection) noexcept;

@@ -23,12 +23,13 @@ class WakerTable {
     Nanoseconds local;
     std::uint32_t thread;  // index of the waker's slot
     Nanoseconds at;        // the last release whose time is known; 0: none
+    bool owes = false;     // it has put off paying, so that whoever it wakes owes that, too
   };
 
   void record(std::uintptr_t object, Waker waker) noexcept {
     Entry& entry = entry_for(object);
     const auto local = static_cast<std::uint64_t>(waker.local);
-    const std::uint64_t thread = waker.thread;
+    const std::uint64_t thread = waker.thread | (waker.owes ? kOwes : 0);
     const auto at = static_cast<std::uint64_t>(waker.at);
     entry.local.store(local, std::memory_order_relaxed);
     entry.thread.store(thread, std::memory_order_relaxed);
@@ -39,10 +40,10 @@ class WakerTable {
   // Records a release whose time nobody needs, and keeps the time of an earlier one. The thread
   // which that one woke still needs it: it may run only after another thread has taken the object
   // and released it.
-  void record_without_time(std::uintptr_t object, Nanoseconds local,
-                           std::uint32_t thread) noexcept {
+  void record_without_time(std::uintptr_t object, Nanoseconds local, std::uint32_t thread,
+                           bool owes = false) noexcept {
     const auto before = find(object);
-    record(object, {local, thread, before ? before->at : 0});
+    record(object, {local, thread, before ? before->at : 0, owes});
   }
 
   std::optional<Waker> find(std::uintptr_t object) const noexcept {
@@ -54,6 +55,7 @@ class WakerTable {
 
  private:
   static constexpr std::size_t kSets = 1024;
+  static constexpr std::uint64_t kOwes = std::uint64_t{1} << 32;  // beside the slot's index
   struct Entry {
     std::atomic<std::uintptr_t> object{0};
     std::atomic<std::uint64_t> local{0};
@@ -79,7 +81,7 @@ class WakerTable {
     const std::uint64_t at = entry.at.load(std::memory_order_relaxed);
     if (check != mix(object, local, thread, at)) return std::nullopt;
     return Waker{static_cast<Nanoseconds>(local), static_cast<std::uint32_t>(thread),
-                 static_cast<Nanoseconds>(at)};
+                 static_cast<Nanoseconds>(at), (thread & kOwes) != 0};
   }
 
   // The object's own entry; else one that no object has had; else one chosen by its address.

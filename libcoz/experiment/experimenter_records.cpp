@@ -109,6 +109,7 @@ SamplesRecord Experimenter::samples_record(bool final) {
   record.duration = time - start_;
   record.total = counts_.histogram.total();
   record.in_scope = counts_.histogram.in_scope();
+  record.in_kernel = counts_.histogram.in_kernel();
   record.lines = line_counts();
   record.callers = callers();
   record.locks = count_locks(shared_.lock_waits, choice_.targets, choice_.modules);

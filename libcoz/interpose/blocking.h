@@ -43,6 +43,17 @@ inline LockHolder holder_of(const void* mutex) noexcept {
 // mutex that is not recoverable, the waiting call would never return.
 inline bool is_busy(int error) { return error == EBUSY; }
 
+// Of timed calls. libc refuses an unfit clock or deadline even if the object is free, and then it
+// must not be taken. No deadline (nullptr, behind the compiler's back) is none to refuse.
+inline bool is_valid(clockid_t clock) noexcept {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+inline bool is_valid(const timespec* deadline) noexcept {
+  asm("" : "+r"(deadline));
+  if (deadline == nullptr) return true;
+  return deadline->tv_nsec >= 0 && deadline->tv_nsec < kSecond;
+}
+
 // For calls that return an error number: a time-out is external, and another error did not block.
 inline WakeSource wake_source_of_error_number(int error) {
   if (error == 0 || error == EOWNERDEAD) return WakeSource::kThread;

@@ -2,46 +2,18 @@
 #include <pthread.h>
 #include <threads.h>
 
-#include <algorithm>
-
 #include "interpose/blocking.h"
+#include "interpose/deadline.h"
 #include "interpose/export.h"
 #include "kernel/real.h"
 
 namespace {
 
+using coz::Deadline;
 using coz::key;
 using coz::Nanoseconds;
+using coz::time_of;
 using coz::WakeSource;
-
-// When a deadline was that has passed, by CLOCK_REALTIME or CLOCK_MONOTONIC. A condition does not
-// show which of the two it uses, but no machine has run for as long as it is since 1970.
-Nanoseconds time_of(const timespec* deadline) noexcept {
-  if (deadline == nullptr) return coz::now();
-  const Nanoseconds at = deadline->tv_sec * coz::kSecond + deadline->tv_nsec;
-  const Nanoseconds now = coz::now();
-  return at <= now ? at : now - std::max<Nanoseconds>(0, coz::wall_clock() - at);
-}
-
-// A deadline, or a later one. An invalid deadline stays as the program gave it, so that libc
-// returns its error.
-class Deadline {
- public:
-  Deadline(const timespec* given, Nanoseconds later) : deadline_(given) {
-    if (later == 0) return;
-    const Nanoseconds nanoseconds = given->tv_nsec + later;
-    later_ = {given->tv_sec + nanoseconds / coz::kSecond, nanoseconds % coz::kSecond};
-    deadline_ = &later_;
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-
-  const timespec* get() const noexcept { return deadline_; }
-
- private:
-  const timespec* deadline_;
-  timespec later_;
-};
 
 template <typename Condition, typename Mutex, typename Wait, typename WakeSourceOf>
 COZ_WRAPPER_PART int wait_for_condition(const Condition* condition, const Mutex* mutex, Wait wait,

@@ -1,8 +1,5 @@
 // Where the program and the library meet: the constructor, the functions that macros in the program
 // call by name (include/coz.h and the classic header), and the ends of the process.
-#include <unistd.h>
-
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,16 +17,7 @@
 namespace coz {
 namespace {
 
-// In our constructor, or before: where a library's constructor, which runs earlier, visits a mark.
-// Not in a thread that it has created: the first thread to be profiled is the main thread.
-void start_once() noexcept {
-  constinit static std::atomic<bool> has_begun = false;
-  if (has_begun.load(std::memory_order_relaxed) || gettid() != getpid()) return;
-  has_begun.store(true, std::memory_order_relaxed);
-  Runtime::start();
-}
-
-__attribute__((constructor)) void load() { start_once(); }
+__attribute__((constructor)) void load() { Runtime::start_once(); }
 
 // What a point macro of our header holds. `visit` must come first: the header calls it.
 struct PointHandle {
@@ -83,7 +71,7 @@ void end_region(RegionHandle* handle) noexcept {
 }
 
 Point* point_of(int kind, const char* name) noexcept {
-  start_once();
+  Runtime::start_once();
   PointRegistry* points = PointTotals::points();
   if (SharedState* shared = ForkedStart::registries()) points = &shared->points;
   if (points == nullptr || kind < 1 || kind > 4 || name == nullptr) return nullptr;
@@ -126,7 +114,7 @@ COZ_EXPORT void* _coz_get_operation(int kind, const char* name) {
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
-  coz::start_once();
+  coz::Runtime::start_once();
   coz::SharedState* shared = coz::ForkedStart::registries();
   if (shared == nullptr || name == nullptr) return nullptr;
   const auto region = shared->regions.find_or_add(name);

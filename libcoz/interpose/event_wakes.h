@@ -14,7 +14,7 @@
 namespace coz {
 
 inline std::uintptr_t key_of_file(int file) noexcept {
-  return own_key(static_cast<std::uintptr_t>(file + 1) * 0xbea225f9eb34556dU);
+  return own_key(made_name(static_cast<std::uintptr_t>(file + 1) * 0xbea225f9eb34556dU));
 }
 
 inline bool may_be_event_file(int file) noexcept {

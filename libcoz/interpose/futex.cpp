@@ -11,6 +11,7 @@
 #include <cstdarg>
 
 #include "interpose/blocking.h"
+#include "interpose/deadline.h"
 #include "interpose/export.h"
 #include "kernel/real.h"
 
@@ -32,15 +33,19 @@ WakeSource wake_source_of(long result) {
 }
 
 // FUTEX_WAIT has a relative time-out, the others an absolute one.
-long wait(const Futex& futex) {
-  const bool is_relative = (futex.operation & FUTEX_CMD_MASK) == FUTEX_WAIT;
-  const auto* timeout = reinterpret_cast<const timespec*>(futex.timeout);
-  if (!is_relative) {
-    return coz::past_samples([&] { return futex.call(futex.timeout); }, coz::is_interrupted);
+bool is_relative(const Futex& futex) { return (futex.operation & FUTEX_CMD_MASK) == FUTEX_WAIT; }
+
+const timespec* timeout_of(const Futex& futex) {
+  return reinterpret_cast<const timespec*>(futex.timeout);
+}
+
+long wait(const Futex& futex, coz::Nanoseconds later) {
+  const auto call = [&](const timespec* time) { return futex.call(reinterpret_cast<long>(time)); };
+  if (is_relative(futex)) {
+    return coz::past_samples_within(timeout_of(futex), call, coz::is_interrupted);
   }
-  return coz::past_samples_within(
-      timeout, [&](const timespec* given) { return futex.call(reinterpret_cast<long>(given)); },
-      coz::is_interrupted);
+  const coz::Deadline deadline(timeout_of(futex), later);
+  return coz::past_samples([&] { return call(deadline.get()); }, coz::is_interrupted);
 }
 
 }  // namespace
@@ -60,7 +65,7 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
   const bool is_private = (operation & FUTEX_PRIVATE_FLAG) != 0;
   const auto key_of = [is_private](long word) {
     const auto object = static_cast<std::uintptr_t>(word);
-    return is_private ? coz::own_key(object) : object;
+    return is_private ? coz::own_key(object) : coz::shared_key(object);
   };
   const std::uintptr_t object = key_of(address);
   delays->called_from(
@@ -70,8 +75,11 @@ __attribute__((visibility("hidden"), used)) long coz_futex(long /*number*/, long
     case FUTEX_WAIT_BITSET:
     case FUTEX_LOCK_PI:
     case FUTEX_WAIT_REQUEUE_PI:
-      return coz::rules::wait(
-          *delays, object, [&] { return wait(futex); }, wake_source_of, coz::WaitsFor::kQueue);
+      return coz::rules::wait_until(
+          *delays, object, [&](coz::Nanoseconds later) { return wait(futex, later); },
+          wake_source_of,
+          [&](long result) { return result == -1 && errno == ETIMEDOUT && !is_relative(futex); },
+          [&] { return coz::time_of(timeout_of(futex)); }, coz::WaitsFor::kQueue);
     case FUTEX_WAKE_OP:
       delays->before_waking(key_of(second));
       [[fallthrough]];

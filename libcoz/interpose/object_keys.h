@@ -2,7 +2,8 @@
 // process may have an object of its own at the same address, only if both share the object.
 //
 // Objects that processes map at different addresses have different keys. Without a record of who
-// released one, the global delay stands in (delay/thread_delays.h).
+// released one, the global delay stands in (delay/thread_delays.h); but not where a process that is
+// not profiled may have released it (kOfOthersToo).
 #ifndef LIBCOZ_INTERPOSE_OBJECT_KEYS_H
 #define LIBCOZ_INTERPOSE_OBJECT_KEYS_H
 
@@ -57,11 +58,15 @@ inline std::uintptr_t own_key(std::uintptr_t address) noexcept {
   return address ^ Session::object_salt();
 }
 
+// Of several.
+inline std::uintptr_t shared_key(std::uintptr_t address) noexcept {
+  return Session::knows_all() ? address : address | kOfOthersToo;
+}
+
 template <typename Object>
 std::uintptr_t key(const Object* object) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(object);
-  const std::uintptr_t salt = Session::object_salt();
-  return salt == 0 || is_shared(object) ? address : address ^ salt;
+  return is_shared(object) ? shared_key(address) : own_key(address);
 }
 // Those of C11 are never shared.
 inline std::uintptr_t key(const mtx_t* mutex) noexcept {

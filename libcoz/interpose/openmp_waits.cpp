@@ -31,9 +31,7 @@ void end_wait(ThreadDelays& delays, bool by_thread, std::uintptr_t object) noexc
 
 }  // namespace
 
-std::uintptr_t object(std::uintptr_t number) noexcept {
-  return own_key(number) & ~std::uintptr_t{1};
-}
+std::uintptr_t object(std::uintptr_t number) noexcept { return own_key(made_name(number)); }
 
 void arrive_at(ThreadDelays& delays, std::uintptr_t meeting) noexcept {
   delays.settle();

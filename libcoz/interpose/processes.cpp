@@ -24,7 +24,8 @@ COZ_WRAPPER_PART pid_t wait_for_child(int options, Call call) {
   return coz::rules::wait_for_end(
       *delays, [=] { return call(options | WNOHANG); },
       [=](pid_t ended) { return ended == 0 && (options & WNOHANG) == 0; },
-      [=] { return call(options); }, Session::object_of_process);
+      [=] { return call(options); },
+      [](pid_t ended) { return Session::object_of_process(ended > 0 ? ended : 0); });
 }
 
 }  // namespace

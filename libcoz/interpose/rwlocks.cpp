@@ -38,13 +38,25 @@ COZ_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   return take_shared(lock, [=] { return COZ_REAL(pthread_rwlock_rdlock)(lock); });
 }
 
+COZ_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
+  return coz::try_lock(lock, coz::LockUse::kShared,
+                       [=] { return COZ_REAL(pthread_rwlock_tryrdlock)(lock); });
+}
+
+COZ_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
+  return coz::try_lock(lock, coz::LockUse::kAlone,
+                       [=] { return COZ_REAL(pthread_rwlock_trywrlock)(lock); });
+}
+
 COZ_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  return take_shared(lock, [=] { return COZ_REAL(pthread_rwlock_timedrdlock)(lock, time); });
+  const auto call = [=] { return COZ_REAL(pthread_rwlock_timedrdlock)(lock, time); };
+  return coz::is_valid(time) ? take_shared(lock, call) : call();
 }
 
 COZ_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
                                           const timespec* time) noexcept {
-  return take_shared(lock, [=] { return COZ_REAL(pthread_rwlock_clockrdlock)(lock, clock, time); });
+  const auto call = [=] { return COZ_REAL(pthread_rwlock_clockrdlock)(lock, clock, time); };
+  return coz::is_valid(clock) && coz::is_valid(time) ? take_shared(lock, call) : call();
 }
 
 COZ_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
@@ -52,12 +64,14 @@ COZ_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
 }
 
 COZ_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  return take_alone(lock, [=] { return COZ_REAL(pthread_rwlock_timedwrlock)(lock, time); });
+  const auto call = [=] { return COZ_REAL(pthread_rwlock_timedwrlock)(lock, time); };
+  return coz::is_valid(time) ? take_alone(lock, call) : call();
 }
 
 COZ_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                           const timespec* time) noexcept {
-  return take_alone(lock, [=] { return COZ_REAL(pthread_rwlock_clockwrlock)(lock, clock, time); });
+  const auto call = [=] { return COZ_REAL(pthread_rwlock_clockwrlock)(lock, clock, time); };
+  return coz::is_valid(clock) && coz::is_valid(time) ? take_alone(lock, call) : call();
 }
 
 COZ_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {

@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include "interpose/blocking.h"
+#include "interpose/deadline.h"
 #include "interpose/export.h"
 #include "kernel/real.h"
 
@@ -11,36 +12,54 @@ namespace {
 
 using coz::key;
 
-// sem_wait is a cancellation point even if it need not wait; sem_trywait is not.
+// sem_wait is a cancellation point even if it need not wait; sem_trywait is not. `wait(deadline)`:
+// the real call. `deadline`: nullptr for none.
 template <typename Wait>
-COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait) {
+COZ_WRAPPER_PART int wait_for_unit(sem_t* semaphore, Wait wait, const timespec* deadline) {
   auto delays = coz::Session::current_delays();
-  if (!delays) return wait();
+  if (!delays) return wait(deadline);
   const int saved = errno;
   pthread_testcancel();
-  return coz::rules::acquire(
+  return coz::rules::acquire_until(
       *delays, key(semaphore), [=] { return COZ_REAL(sem_trywait)(semaphore); },
       [=](int result) {
         if (result == 0 || errno != EAGAIN) return false;
         errno = saved;
         return true;
       },
-      [=] { return coz::past_samples(wait, coz::is_interrupted); }, coz::wake_source_of_errno,
-      coz::WaitsFor::kQueue);
+      [=](coz::Nanoseconds later) {
+        const coz::Deadline until(deadline, later);
+        return coz::past_samples([&] { return wait(until.get()); }, coz::is_interrupted);
+      },
+      coz::wake_source_of_errno, [](int result) { return result == -1 && errno == ETIMEDOUT; },
+      [=] { return coz::time_of(deadline); }, coz::WaitsFor::kQueue);
 }
 
 }  // namespace
 
 COZ_EXPORT int sem_wait(sem_t* semaphore) {
-  return wait_for_unit(semaphore, [=] { return COZ_REAL(sem_wait)(semaphore); });
+  return wait_for_unit(
+      semaphore, [=](const timespec*) { return COZ_REAL(sem_wait)(semaphore); }, nullptr);
+}
+
+COZ_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
+  if (auto delays = coz::Session::current_delays()) delays->settle();
+  return COZ_REAL(sem_trywait)(semaphore);
 }
 
 COZ_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* time) {
-  return wait_for_unit(semaphore, [=] { return COZ_REAL(sem_timedwait)(semaphore, time); });
+  const auto wait = [=](const timespec* until) {
+    return COZ_REAL(sem_timedwait)(semaphore, until);
+  };
+  return coz::is_valid(time) ? wait_for_unit(semaphore, wait, time) : wait(time);
 }
 
 COZ_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
-  return wait_for_unit(semaphore, [=] { return COZ_REAL(sem_clockwait)(semaphore, clock, time); });
+  const auto wait = [=](const timespec* until) {
+    return COZ_REAL(sem_clockwait)(semaphore, clock, until);
+  };
+  const bool is_valid = coz::is_valid(clock) && coz::is_valid(time);
+  return is_valid ? wait_for_unit(semaphore, wait, time) : wait(time);
 }
 
 COZ_EXPORT int sem_post(sem_t* semaphore) noexcept {

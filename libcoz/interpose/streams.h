@@ -43,15 +43,15 @@ inline void pair_sockets(SharedState& shared, std::uint64_t one, std::uint64_t o
 }
 
 inline std::uintptr_t data_in(std::uint64_t direction) noexcept {
-  return direction * 0xd1342543de82ef95U;
+  return made_name(direction * 0xd1342543de82ef95U);
 }
 // The same for who waits in poll() or select(): recorded with its time, since a write before the
 // wait has not ended it.
 inline std::uintptr_t polled_in(std::uint64_t direction) noexcept {
-  return direction * 0x8ebc6af09c88c6e3U;
+  return made_name(direction * 0x8ebc6af09c88c6e3U);
 }
 inline std::uintptr_t room_in(std::uint64_t direction) noexcept {
-  return direction * 0xaf251af3b0f025b5U;
+  return made_name(direction * 0xaf251af3b0f025b5U);
 }
 
 // The key of the epoll file that watches this direction, in whichever process; nullopt: none that

@@ -27,6 +27,15 @@ COZ_WRAPPER_PART int take_lock(const Lock* lock, LockHolder (*holder)(const void
                                  use);
 }
 
+template <typename Lock, typename Attempt>
+COZ_WRAPPER_PART int try_lock(const Lock* lock, LockUse use, Attempt attempt) {
+  auto delays = Session::current_delays();
+  if (!delays) return attempt();
+  // Of mutexes, read-write locks and C11's mutexes, 0 is success.
+  return rules::try_to_take(
+      *delays, key(lock), attempt, [](int result) { return result != 0; }, use);
+}
+
 }  // namespace coz
 
 #endif  // LIBCOZ_INTERPOSE_TAKE_LOCK_H

@@ -80,6 +80,7 @@ static_assert(thrd_success == 0);
 
 COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*routine)(void*), void* argument) {
+  coz::Runtime::start_once();
   const coz::SmallStack stack(attributes);
   if (stack.is_too_small()) {
     // Not registered, it is not sampled either: the handler goes back at once.
@@ -94,6 +95,7 @@ COZ_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 COZ_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
+  coz::Runtime::start_once();
   return coz::create_thread(routine, argument, thrd_nomem, [=](thrd_start_t begin, void* start) {
     return COZ_REAL(thrd_create)(thread, begin, start);
   });

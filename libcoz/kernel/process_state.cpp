@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -32,6 +33,12 @@ bool is_missing(int process, int thread) noexcept {
   const long result =
       thread == 0 ? raw_syscall(SYS_kill, process, 0) : raw_syscall(SYS_tgkill, process, thread, 0);
   return result == -ESRCH;
+}
+
+bool has_other_threads() noexcept {
+  // An entry for each thread, and two for folders.
+  struct stat status = {};
+  return stat("/proc/self/task", &status) == 0 && status.st_nlink > 3;
 }
 
 bool has_ended(int tid) noexcept {

@@ -12,6 +12,9 @@ namespace coz {
 // `thread`: true if the process has no such thread, for example after it has executed a program.
 bool is_missing(int process, int thread = 0) noexcept;
 
+// True if the calling process has more than one thread.
+bool has_other_threads() noexcept;
+
 // True if the thread has ended, also if its process has and nobody has waited for that.
 bool has_ended(int tid) noexcept;
 

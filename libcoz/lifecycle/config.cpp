@@ -74,14 +74,18 @@ bool is_process_to_profile() {
   return program != nullptr && is_launched_process() && is_this_program(program);
 }
 
-// One of the programs that processes of a tree execute.
-bool is_executed_in_tree() {
-  const char* programs = getenv("COZ_TREE_PROGRAMS");
-  if (programs == nullptr) return false;
-  for (std::string_view rest = programs; !rest.empty();) {
-    if (is_this_program(std::string(take_part(rest, '\n')).c_str())) return true;
+std::vector<std::string> parse_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) lines.emplace_back(take_part(text, '\n'));
+  return lines;
+}
+
+// Which of the programs that take part in a tree this is.
+std::optional<std::size_t> program_of_tree(const std::vector<std::string>& programs) {
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (is_this_program(programs[i].c_str())) return i;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -149,6 +153,8 @@ Config read(const Variables& variables) {
   config.tree = variables.text("COZ_TREE") == "1";
   config.tree_file = variables.text("COZ_TREE_FILE");
   config.tree_inode = variables.number("COZ_TREE_INODE").value_or(0);
+  config.tree_programs = parse_lines(variables.text("COZ_TREE_PROGRAMS"));
+  config.tree_program = program_of_tree(config.tree_programs);
   config.joint = variables.text("COZ_JOINT");
   config.follows = variables.text("COZ_JOINT_FOLLOWS") == "1";
   config.version = variables.text("COZ_VERSION");
@@ -193,7 +199,7 @@ Config Config::from_attach_answer(const AttachAnswer& answer) {
 
 std::optional<Config> Config::from_environment() {
   if (is_process_to_profile()) return read(Variables());
-  if (is_executed_in_tree()) {
+  if (program_of_tree(parse_lines(Variables().text("COZ_TREE_PROGRAMS")))) {
     Config config = read(Variables());
     config.is_executed = config.follows = !is_launched_process();
     return config;

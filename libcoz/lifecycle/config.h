@@ -2,6 +2,7 @@
 #ifndef LIBCOZ_LIFECYCLE_CONFIG_H
 #define LIBCOZ_LIFECYCLE_CONFIG_H
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ struct Config : ExperimentOptions {
   // inode; empty: none.
   std::string tree_file;
   std::uint64_t tree_inode = 0;
+  // The programs that take part when processes of the tree execute them; this one's index there.
+  std::vector<std::string> tree_programs;
+  std::optional<std::size_t> tree_program;
   bool is_executed = false;  // this is such a program, and not the launched process
   std::string joint;         // the file that ranks of a job share; empty: none
 

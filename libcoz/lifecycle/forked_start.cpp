@@ -14,8 +14,6 @@
 namespace coz {
 namespace {
 
-constexpr int kMaxFrames = 256;
-
 bool is_pipe(const Forked& forked) noexcept {
   struct stat status{};
   return forked.pipe >= 0 && fstat(forked.pipe, &status) == 0 && S_ISFIFO(status.st_mode) &&
@@ -23,15 +21,6 @@ bool is_pipe(const Forked& forked) noexcept {
 }
 
 }  // namespace
-
-// In programs of one thread fork() does not take malloc's locks.
-[[gnu::noinline]] bool is_in_signal_handler() noexcept {
-  StackWalk walk(current_registers(), true);
-  for (int frame = 0; frame < kMaxFrames && walk.step(); ++frame) {
-    if (walk.is_interrupted()) return true;
-  }
-  return false;
-}
 
 ForkedStart::Waiting* ForkedStart::waiting_ = nullptr;
 
@@ -62,6 +51,8 @@ void ForkedStart::in_child() noexcept {
   if (--waiting_->forked.generations > 0) return;
   waiting_ = nullptr;
   const int saved = errno;
+  // In programs of one thread fork() does not take malloc's locks, and a handler may have
+  // interrupted malloc.
   if (!is_in_signal_handler()) {
     if (const auto answer = request_attach_at(waiting.forked.socket_path)) {
       waiting.shared.points.forget_visits();

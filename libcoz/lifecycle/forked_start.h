@@ -9,10 +9,6 @@
 
 namespace coz {
 
-// Whether the calling thread is in a handler of the program's. It may have interrupted malloc: a
-// child that it forks must not use malloc then.
-bool is_in_signal_handler() noexcept;
-
 class ForkedStart {
  public:
   // In the constructor. True if a child is to be profiled, and not this process; what is needed for

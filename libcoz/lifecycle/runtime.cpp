@@ -2,13 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <new>
 
 #include "common/raw_syscall.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
+#include "kernel/process_state.h"
 #include "kernel/real.h"
 #include "lifecycle/forked_start.h"
 #include "lifecycle/point_totals.h"
@@ -75,6 +78,13 @@ Object* make(Sharing sharing) {
 
 SharedState* Runtime::make_shared_state(Sharing sharing) { return make<SharedState>(sharing); }
 
+void Runtime::start_once() noexcept {
+  constinit static std::atomic<bool> has_begun = false;
+  if (has_begun.load(std::memory_order_relaxed) || gettid() != getpid()) return;
+  has_begun.store(true, std::memory_order_relaxed);
+  start();
+}
+
 void Runtime::start() {
   real::prepare();
   if (PointTotals::is_wanted() || ForkedStart::is_wanted()) return;
@@ -102,12 +112,14 @@ void Runtime::start_with(Config config, SharedState& shared, SharedFile file) {
   Session::set_own_process();
   if (config.tree) {
     if (!config.is_executed) shared.tree.begin(Session::own_process());
+    if (!config.is_executed && config.tree_program) shared.tree.runs(*config.tree_program);
     Session::set_object_salt();
   } else {
     // A child makes its visits through the same pointers; they must not count as ours.
     keep_from_children(&shared.tree, sizeof shared - sizeof(JointState));
     if (config.joint.empty()) keep_from_children(&shared, sizeof(JointState));
   }
+  if (!config.joint.empty()) Session::set_joint();
   // Never destroyed: threads may still run while the process ends.
   alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
   runtime_ = new (storage) Runtime(std::move(config), shared, *counts, std::move(file));
@@ -129,6 +141,11 @@ bool Runtime::begin() {
   }
   if (!joint_.join(config_, session_.shared) || !load_modules()) return false;
   if (!agree_on_targets()) return false;
+  if (has_other_threads()) {
+    message(
+        "the program has threads that Coz did not see begin: they are neither sampled nor held "
+        "up, so distrust the effects of lines that run beside them");
+  }
   point_setup_.prepare(config_.points);
   if (!start_threads()) return false;
   start_sampling();
@@ -222,7 +239,7 @@ void* Runtime::run_experiments(void* self) {
   runtime.experimenter_.wait_for_stop();
   const bool is_early = runtime.leave_program();
   runtime.experimenter_.finish();
-  if (runtime.config_.tree) runtime.session_.shared.tree.end();
+  if (runtime.config_.tree) runtime.end_tree();
   if (is_early) runtime.detach();
   return nullptr;
 }
@@ -312,8 +329,11 @@ void Runtime::run_timer(bool runs) noexcept {
 void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
                                   Nanoseconds end) noexcept {
   Runtime* runtime = active();
-  // In the handler it is the unwinder that calls.
-  if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed)) return;
+  // The handler counts the same periods, and may call by the unwinder, or be interrupted.
+  if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed) ||
+      thread.in_unwinder.load(std::memory_order_relaxed)) {
+    return;
+  }
   ThreadDelays delays(thread.delay, runtime->session_.delays);
   runtime->sampler_.kernel_call_returns(thread, delays, start, end);
 }

@@ -1,10 +1,9 @@
 // Builds the parts of the profiler, connects them, and takes them down.
 //
-// start() runs before main and before any other thread: in our constructor, or in that of a library
-// of the program's which visits a mark. finish() may be called by any thread, more than once; the
-// first call ends the profiling, unless --stop-after has ended it in the experiments' thread.
-// Neither may be called in a signal handler. In a process that is not profiled nothing is built,
-// and every wrapper passes its call on.
+// start_once() runs before main and before any other thread. finish() may be called by any thread,
+// more than once; the first call ends the profiling, unless --stop-after has ended it in the
+// experiments' thread. Neither may be called in a signal handler. In a process that is not profiled
+// nothing is built, and every wrapper passes its call on.
 #ifndef LIBCOZ_LIFECYCLE_RUNTIME_H
 #define LIBCOZ_LIFECYCLE_RUNTIME_H
 
@@ -32,7 +31,9 @@ class Runtime {
   // The runtime while it profiles, else nullptr. Signal-safe.
   static Runtime* active() noexcept { return Session::active() == nullptr ? nullptr : runtime_; }
 
-  static void start();
+  // In our constructor; or before, where a library's constructor, which runs earlier, visits a mark
+  // or creates a thread. Not in a thread: the first to be profiled is the main thread.
+  static void start_once() noexcept;
   static void finish();
   // Profiles this process, with points and regions that the program may know already. In the
   // constructor, or in a forked child before the program goes on. `file`: JointRanks'.
@@ -69,6 +70,7 @@ class Runtime {
   static void leave_wait(ThreadDelays& delays, const Waits::Wait& wait) noexcept;
 
  private:
+  static void start();
   Runtime(Config config, SharedState& shared, SampleCounts& counts, SharedFile file);
 
   bool begin();
@@ -82,6 +84,7 @@ class Runtime {
   void start_sampling();
   void end();
   void leave_tree() noexcept;
+  void end_tree();
   bool has_tree_ended() noexcept;
   Sharing sharing() const noexcept { return config_.tree ? Sharing::kShared : Sharing::kCopied; }
   void join_experiments();

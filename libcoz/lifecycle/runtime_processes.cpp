@@ -16,6 +16,7 @@
 #include "sampling/sample_cost.h"
 #include "signals/program_signals.h"
 #include "signals/sample_handler.h"
+#include "unwind/stack_walk.h"
 
 namespace coz {
 namespace {
@@ -27,6 +28,7 @@ std::uintptr_t kind_of_program() { return std::hash<std::string_view>()(path_to_
 
 bool Runtime::begin_executed() {
   SharedState& shared = session_.shared;
+  shared.tree.runs(*config_.tree_program);
   if (is_elsewhere(shared.tree) || !load_modules()) return false;
   if (!modules_.are_those_loaded()) {
     if (shared.tree.may_say()) {
@@ -78,6 +80,17 @@ void Runtime::leave_tree() noexcept {
   }
   // Slots of other threads are given back by the experimenter, since they still run.
   session_.shared.tree.leave(processor_time_of(process));
+}
+
+// In the first process, when all records are written.
+void Runtime::end_tree() {
+  ProcessTree& tree = session_.shared.tree;
+  tree.end();
+  for (std::size_t i = 0; i < config_.tree_programs.size(); ++i) {
+    if (tree.has_run(i)) continue;
+    message("no process has executed %s (-b), so nothing is known of its lines",
+            config_.tree_programs[i].c_str());
+  }
 }
 
 // In the sample handler. True: there is no first process any more, and no profiling here.

@@ -32,6 +32,7 @@ SharedState* begin_tree(Config& config, SharedFile& file) {
   }
   file.close();
   config.tree_file.clear();
+  config.tree_programs.clear();
   return nullptr;
 }
 

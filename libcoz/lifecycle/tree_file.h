@@ -12,8 +12,8 @@
 namespace coz {
 
 // In the launched process. nullptr, after a message, if the file cannot be had. If this process
-// began a tree before it executed this program, that tree ends, `config.tree_file` is cleared, and
-// nullptr returned: the new tree has forked children only.
+// began a tree before it executed this program, that tree ends, what `config` says of the file is
+// cleared, and nullptr returned: the new tree has forked children only.
 SharedState* begin_tree(Config& config, SharedFile& file);
 
 // In a program that is executed. nullptr if the tree has ended: it comes too late.

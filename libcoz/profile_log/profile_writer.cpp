@@ -296,6 +296,7 @@ std::string to_json(const SamplesRecord& record) {
   json.field("duration", record.duration);
   json.field("total", record.total);
   json.field("in_scope", record.in_scope);
+  if (record.in_kernel > 0) json.field("in_kernel", record.in_kernel);
   json.key("lines").begin_array();
   for (const LineCount& line : record.lines) {
     json.begin_object();

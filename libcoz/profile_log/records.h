@@ -196,6 +196,7 @@ struct SamplesRecord {
   Nanoseconds duration = 0;
   std::uint64_t total = 0;
   std::uint64_t in_scope = 0;
+  std::uint64_t in_kernel = 0;  // dropped there, so that their lines are not known
   std::vector<LineCount> lines;
   std::vector<CallerCount> callers;
   std::vector<LockCount> locks;      // where most time was waited for first

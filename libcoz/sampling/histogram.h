@@ -38,6 +38,11 @@ class Histogram {
     totals_->samples.fetch_add(1, std::memory_order_relaxed);
     if (in_scope) totals_->in_scope.fetch_add(1, std::memory_order_relaxed);
   }
+  // The same for one that was dropped in the kernel, of which no target is known.
+  void count_in_kernel() noexcept {
+    totals_->samples.fetch_add(1, std::memory_order_relaxed);
+    totals_->in_kernel.fetch_add(1, std::memory_order_relaxed);
+  }
   // The same for a sample in a wait that the program, or its OpenMP library, spins through.
   void count_spun() noexcept {
     totals_->samples.fetch_add(1, std::memory_order_relaxed);
@@ -59,6 +64,9 @@ class Histogram {
   std::uint64_t in_scope() const noexcept {
     return totals_->in_scope.load(std::memory_order_relaxed);
   }
+  std::uint64_t in_kernel() const noexcept {
+    return totals_->in_kernel.load(std::memory_order_relaxed);
+  }
   std::uint32_t of(std::uint32_t target) const noexcept;
   // The function of the first sample in the target: its id in the target's module.
   std::uint32_t function_of(std::uint32_t target) const noexcept;
@@ -76,6 +84,7 @@ class Histogram {
   struct Totals {
     std::atomic<std::uint64_t> samples{0};
     std::atomic<std::uint64_t> in_scope{0};
+    std::atomic<std::uint64_t> in_kernel{0};
     std::atomic<std::uint64_t> waits{0};
     std::atomic<std::uint64_t> spun{0};
     std::atomic<std::uint32_t> seen{0};

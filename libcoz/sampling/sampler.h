@@ -64,8 +64,12 @@ class Sampler {
     // The report shows callers, for which some of the samples are enough.
     const bool with_caller = targets_.wants_caller() || thread.samples % kCallerEvery == 0;
     std::array<SourceFrame, 2> frames;
-    const std::size_t found =
-        find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
+    std::size_t found = 0;
+    {
+      const CallsAreOurs ours(thread);
+      found =
+          find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
+    }
     counts_.handler_time.add(now() - start);
     take(std::span(frames).first(found), with_caller, thread, delays);
   }
@@ -79,10 +83,11 @@ class Sampler {
     const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
     if (fell == 0) return;
     std::array<SourceFrame, 2> frames;
-    thread.in_handler.store(true,
-                            std::memory_order_relaxed);  // calls that the unwinder makes are ours
-    const std::size_t found = find_frames_.calling(modules_, frames);
-    thread.in_handler.store(false, std::memory_order_relaxed);
+    std::size_t found = 0;
+    {
+      const CallsAreOurs ours(thread);
+      found = find_frames_.calling(modules_, frames);
+    }
     for (Nanoseconds i = 0; i < fell; ++i) {
       take(std::span(frames).first(found), true, thread, delays);
     }
@@ -143,7 +148,7 @@ class Sampler {
       if (knows_regions) {
         take({}, false, thread, delays);
       } else {
-        counts_.histogram.count_sample(false);
+        counts_.histogram.count_in_kernel();
       }
     }
   }

@@ -80,9 +80,8 @@ class Waits {
     std::array<SourceFrame, 1> frames;
     std::size_t found = site == 0 ? 0 : modules_.find(site - 1, frames);
     if (found == 0) {
-      thread.in_handler.store(true, std::memory_order_relaxed);  // as in Sampler
+      const CallsAreOurs ours(thread);
       found = find_calling_frames(modules_, frames);
-      thread.in_handler.store(false, std::memory_order_relaxed);
     }
     return targets_.of_wait(std::span(frames).first(found), wait_class == WaitClass::kLock);
   }

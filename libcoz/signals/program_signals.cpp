@@ -65,6 +65,15 @@ void warn_of_stand_in(int number) noexcept {
   message("the program handles signal %d, which the profiler uses itself: it never comes", number);
 }
 
+// A handler of the program's that interrupts ours may run into a breakpoint instruction, while
+// SIGTRAP is blocked; the kernel would end the process. So it waits until ours has returned.
+void block_all_in_handler(int signal) noexcept {
+  struct sigaction action = {};
+  COZ_REAL(sigaction)(signal, nullptr, &action);
+  sigfillset(&action.sa_mask);
+  COZ_REAL(sigaction)(signal, &action, nullptr);
+}
+
 }  // namespace
 
 void ProgramSignals::take_over(SignalHandler handler) noexcept {
@@ -83,6 +92,7 @@ void ProgramSignals::keep(int sample_signal, bool has_breakpoints) noexcept {
   never_blocked_.store(breakpoints);
   kept_off_.store(samples & ~breakpoints);
   taken_.store(samples | breakpoints);
+  if (has_breakpoints) block_all_in_handler(SIGTRAP);
   for (Taken& each : signals_) {
     if ((taken() & bit_of(each.signal)) != 0) {
       set_taken(each, &each.before, nullptr);

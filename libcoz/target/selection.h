@@ -27,10 +27,12 @@ struct SelectedTarget {
   Nanoseconds delay = 0;
 };
 
-// What a thread is charged for a time in targets that cost `delay` for each period.
+// What a thread is charged for a time in targets that cost `delay` for each period. The product
+// may not fit into 64 bits: one selection may last for the whole run.
 constexpr Nanoseconds charge_for(Nanoseconds line_time, Nanoseconds delay,
                                  Nanoseconds period) noexcept {
-  return line_time * delay / period;  // times are at most seconds: no overflow
+  __extension__ using Wide = __int128;
+  return static_cast<Nanoseconds>(static_cast<Wide>(line_time) * delay / period);
 }
 
 // The main target; kNoTarget if there are only companions.

@@ -8,6 +8,7 @@
 #define LIBCOZ_THREAD_PROCESS_TREE_H
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "common/clock.h"
@@ -31,6 +32,14 @@ class ProcessTree {
 
   // A child takes part from now on.
   void join() noexcept { joined_.fetch_add(1, std::memory_order_relaxed); }
+  // It runs a program that the user named, the `index`th. Of more than 64 the first are told.
+  void runs(std::size_t index) noexcept {
+    if (index < kMaxPrograms) programs_.fetch_or(bit(index), std::memory_order_relaxed);
+  }
+  // Has any process run it?
+  bool has_run(std::size_t index) const noexcept {
+    return index >= kMaxPrograms || (programs_.load(std::memory_order_relaxed) & bit(index)) != 0;
+  }
   // It leaves by itself, having used that much processor time.
   void leave(Nanoseconds processor_time) noexcept {
     processor_time_.fetch_add(processor_time, std::memory_order_relaxed);
@@ -63,12 +72,15 @@ class ProcessTree {
 
  private:
   static constexpr Nanoseconds kBetweenLooks = kSecond;
+  static constexpr std::size_t kMaxPrograms = 64;
+  static constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << index; }
 
   std::atomic<int> first_{0};
   std::atomic<int> experimenter_{0};
   std::atomic<bool> has_said_{false};
   std::atomic<bool> has_ended_{false};
   std::atomic<std::uint64_t> joined_{0};
+  std::atomic<std::uint64_t> programs_{0};
   std::atomic<Nanoseconds> processor_time_{0};
   std::atomic<Nanoseconds> next_look_{0};
 };

@@ -17,6 +17,7 @@
 #include "kernel/own_page.h"
 #include "thread/event_files.h"
 #include "thread/shared_state.h"
+#include "unwind/stack_walk.h"
 
 namespace coz {
 
@@ -46,7 +47,8 @@ class Session {
                options.waits ? &state.waits : nullptr,
                options.waits ? &state.lock_holds : nullptr,
                options.holds_up_outside ? &state.outside : nullptr,
-               run_timer} {}
+               run_timer,
+               is_in_signal_handler} {}
 
   SharedState& shared;
   ChargeMixes mixes;
@@ -59,14 +61,14 @@ class Session {
   // The calling thread's state; nullptr when it is not profiled.
   static ThreadState* current_thread() noexcept { return active() == nullptr ? nullptr : thread_; }
 
-  // The calling thread's delays, for wrappers and macros; nullopt also inside the sample handler.
+  // The calling thread's delays, for wrappers and macros; nullopt also inside the unwinder.
   // Inlined into the exported function, since the address to which that returns identifies the code
   // segment that follows. (Parts of exported functions are inlined too: COZ_WRAPPER_PART.)
   [[gnu::always_inline]] static std::optional<ThreadDelays> current_delays() noexcept {
     ThreadState* thread = thread_;
     if (thread == nullptr) return std::nullopt;
     const Session* session = active();
-    if (session == nullptr || thread->in_handler.load(std::memory_order_relaxed)) {
+    if (session == nullptr || thread->in_unwinder.load(std::memory_order_relaxed)) {
       return std::nullopt;
     }
     return ThreadDelays(thread->delay, session->delays,
@@ -82,6 +84,9 @@ class Session {
     return object_salt_.load(std::memory_order_relaxed);
   }
 
+  // Are processes that share objects with this one profiled with it?
+  static bool knows_all() noexcept { return knows_all_.load(std::memory_order_relaxed); }
+
   // True where waits are targets.
   static bool follows_waits() noexcept {
     const Session* session = active();
@@ -91,7 +96,7 @@ class Session {
   // What threads wait for that wait for the end of a process of the tree.
   static std::uintptr_t object_of_process(int process) noexcept {
     constexpr std::uintptr_t kOdd = 0x94d049bb133111ebU;
-    return static_cast<std::uintptr_t>(process) * kOdd;
+    return made_name(static_cast<std::uintptr_t>(process) * kOdd);
   }
   // Released whenever one ends: its ends of pipes are closed then, too.
   static std::uintptr_t object_of_any_end() noexcept { return object_of_process(-1); }
@@ -102,8 +107,8 @@ class Session {
   static constexpr int kAnyProcess = 0;
   static std::uintptr_t object_of_signal(int signal, int process) noexcept {
     constexpr std::uintptr_t kHighest = std::uintptr_t{1} << 63;
-    return kHighest | static_cast<std::uintptr_t>(process) << 8 |
-           static_cast<std::uintptr_t>(signal);
+    return kHighest | static_cast<std::uintptr_t>(process) << 9 |
+           static_cast<std::uintptr_t>(signal) << 1;
   }
 
   // The rest is for lifecycle/.
@@ -124,8 +129,11 @@ class Session {
   // This process is one of a tree, and the calling one: after set_own_process().
   static void set_object_salt() noexcept {
     constexpr std::uintptr_t kOdd = 0xd6e8feb86659fd93U;
-    object_salt_ = static_cast<std::uintptr_t>(process_) * kOdd;
+    object_salt_ = made_name(static_cast<std::uintptr_t>(process_) * kOdd);
+    knows_all_ = true;
   }
+  // The ranks of a job are profiled together.
+  static void set_joint() noexcept { knows_all_ = true; }
   static void keep_from_children() noexcept { coz::keep_from_children(&active_, sizeof active_); }
 
   // The state of the calling thread, also after the session's end.
@@ -136,6 +144,7 @@ class Session {
   static inline constinit OwnPage<std::atomic<Session*>> active_;
   static inline std::atomic<int> process_{0};
   static inline std::atomic<std::uintptr_t> object_salt_{0};
+  static inline std::atomic<bool> knows_all_{false};
   static inline thread_local constinit ThreadState* thread_
       __attribute__((tls_model("initial-exec"))) = nullptr;
 };

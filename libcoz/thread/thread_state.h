@@ -32,8 +32,10 @@ struct alignas(64) ThreadState {
   std::uint32_t pauses_seen = 0;   // sampling/sampling_pauses.h
   std::uint32_t regions_seen = 0;  // OpenRegions::changes() at the last sample
 
-  // Inside the sample handler: calls that the unwinder makes there are not the program's.
+  // Inside the sample handler.
   std::atomic<bool> in_handler{false};
+  // Calls that the unwinder makes are not the program's.
+  std::atomic<bool> in_unwinder{false};
   // Samples taken; counted by the handler.
   std::uint32_t samples = 0;
   // How often our handler alone interrupted a system call: wrappers make such a call again
@@ -66,6 +68,7 @@ struct alignas(64) ThreadState {
     delay.reset(slot);
     regions.clear();
     in_handler.store(false, std::memory_order_relaxed);
+    in_unwinder.store(false, std::memory_order_relaxed);
     is_in_kernel_call.store(false, std::memory_order_relaxed);
     missed_tick.store(false, std::memory_order_relaxed);
     event = kNone;
@@ -76,6 +79,22 @@ struct alignas(64) ThreadState {
     sample_times.reset();
     ticks.end();
   }
+};
+
+// Around the unwinder.
+class CallsAreOurs {
+ public:
+  explicit CallsAreOurs(ThreadState& thread) noexcept
+      : flag_(thread.in_unwinder), before_(flag_.load(std::memory_order_relaxed)) {
+    flag_.store(true, std::memory_order_relaxed);
+  }
+  ~CallsAreOurs() { flag_.store(before_, std::memory_order_relaxed); }
+  CallsAreOurs(const CallsAreOurs&) = delete;
+  CallsAreOurs& operator=(const CallsAreOurs&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+  bool before_;
 };
 
 }  // namespace coz

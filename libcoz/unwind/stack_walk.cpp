@@ -86,4 +86,13 @@ bool StackWalk::step_out_of_handler() noexcept {
   return registers_.pc != 0;
 }
 
+[[gnu::noinline]] bool is_in_signal_handler() noexcept {
+  constexpr int kMaxFrames = 256;
+  StackWalk walk(current_registers(), true);
+  for (int frame = 0; frame < kMaxFrames && walk.step(); ++frame) {
+    if (walk.is_interrupted()) return true;
+  }
+  return false;
+}
+
 }  // namespace coz

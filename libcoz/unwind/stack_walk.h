@@ -49,6 +49,9 @@ class StackWalk {
   CheckedMemory memory_;
 };
 
+// Whether the calling thread is in a signal handler, as far as its innermost 256 frames show.
+bool is_in_signal_handler() noexcept;
+
 }  // namespace coz
 
 #endif  // LIBCOZ_UNWIND_STACK_WALK_H

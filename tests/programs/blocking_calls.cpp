@@ -47,6 +47,9 @@ void mutexes() {
   pthread_mutex_init(&recursive, &attributes);
   pthread_mutex_lock(&recursive);
   say("a recursive mutex nests", pthread_mutex_lock(&recursive) == 0);
+  pthread_mutex_unlock(&recursive);
+  std::thread([&] { say("and stays held", pthread_mutex_trylock(&recursive) == EBUSY); }).join();
+  pthread_mutex_unlock(&recursive);
 
   pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_NORMAL);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
@@ -64,6 +67,18 @@ void mutexes() {
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   pthread_rwlock_wrlock(&lock);
   say("a write lock taken twice is a deadlock", pthread_rwlock_wrlock(&lock) == EDEADLK);
+
+  // Of some calls the arguments are looked at before the lock.
+  pthread_rwlock_t is_free = PTHREAD_RWLOCK_INITIALIZER;
+  say("also for a free lock", pthread_rwlock_timedwrlock(&is_free, &nonsense) == EINVAL);
+  const timespec past = {0, 0};
+  say("as is an unfit clock",
+      pthread_rwlock_clockrdlock(&is_free, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL);
+  say("which leaves the lock free", pthread_rwlock_trywrlock(&is_free) == 0);
+  sem_t has_one;
+  sem_init(&has_one, 0, 1);
+  say("and for a semaphore", sem_timedwait(&has_one, &nonsense) == -1 && errno == EINVAL);
+  say("which keeps its unit", sem_trywait(&has_one) == 0);
 }
 
 void spin_locks() {

@@ -19,7 +19,7 @@ static void* hold(void* argument) {
     pthread_mutex_lock(&plain); /* HOLD */
     work(1000000);
     pthread_mutex_unlock(&plain);
-    while (pthread_mutex_trylock(&tried) != 0) work(1000);
+    while (pthread_mutex_trylock(&tried) != 0) work(1000); /* TRY */
     work(1000000);
     pthread_mutex_unlock(&tried);
     COZ_PROGRESS_NAMED("round");

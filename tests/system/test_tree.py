@@ -105,6 +105,12 @@ def test_a_shell_may_start_them(coz, executed):
     assert run.warnings() == []
 
 
+def test_a_named_program_that_no_process_executes_is_told(coz, executed):
+    run = coz.run(["sh", "-c", "exit 3"], "--tree", "-b", executed)
+    assert run.status == 3
+    assert f"no process has executed {executed} (-b)" in run.err
+
+
 @pytest.mark.parametrize("form", ["path", "relative", "name"])
 def test_a_program_that_executes_itself(coz, prog, form):
     name = {"path": prog, "relative": os.path.relpath(prog, coz.folder), "name": prog.name}[form]

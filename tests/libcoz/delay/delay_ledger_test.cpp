@@ -105,6 +105,13 @@ TEST_CASE("what a thread overslept serves later pauses first") {
   }
 }
 
+TEST_CASE("a pause in which the process stood still serves later pauses for a moment only") {
+  ThreadClock clock;
+  clock.paused(clock.pause_due(1000, 0), 10 * coz::kSecond);
+  CHECK(clock.excess() <= 100 * coz::kMillisecond);
+  CHECK(clock.pause_due(coz::kSecond, 0) > coz::kSecond / 2);
+}
+
 TEST_CASE("a pause of at most the threshold stays owed until it is longer") {
   ThreadClock clock;
   CHECK(clock.pause_due(coz::kMinPause, coz::kMinPause) == 0);

@@ -177,83 +177,6 @@ TEST_CASE("a signal without a record takes no credit away") {
   CHECK(slept == due * kDelay);
 }
 
-TEST_CASE("after a wait that timed out, only the wait for the mutex earns credit") {
-  World world;
-  Thread waits(world, 1);
-  Thread holds(world, 2);
-  waits.delays.before_blocking();
-  world.global.raise_to(6 * kDelay);
-  clock_now += 10 * kDelay;
-  const Nanoseconds timed_out = clock_now;
-  const bool is_waited_for = GENERATE(true, false);
-  const bool is_known = GENERATE(true, false);
-  holds.delays.settle();
-  clock_now = timed_out + 4 * kDelay;
-  coz::rules::release_mutex(holds.delays, kMutex, [=] { return is_waited_for; }, [] {});
-  const auto longer = waits.delays.prolong_wait(timed_out, 0, is_known ? kMutex : kEvicted);
-  CHECK(longer.by == (is_waited_for && is_known ? 2 : 6) * kDelay);
-  CHECK(longer.until == clock_now + longer.by);
-}
-
-TEST_CASE("a wait that times out is prolonged to pay in it, not with the mutex held") {
-  World world;
-  Thread waits(world, 1);
-  world.global.raise_to(kDelay);
-  waits.delays.settle();
-  slept = 0;
-  const Nanoseconds deadline = clock_now + 10 * kDelay;
-  const bool is_signalled = GENERATE(true, false);
-  std::vector<Nanoseconds> asked;
-  const WakeSource wake_source = coz::rules::wait_for_condition(
-      waits.delays, {kCondition, kMutex}, no,
-      [&](Nanoseconds later) {
-        asked.push_back(later);
-        if (asked.size() == 2 && is_signalled) {
-          clock_now += kDelay;
-          world.wakers->record(kCondition, {3 * kDelay, 2, clock_now});
-          return WakeSource::kThread;
-        }
-        clock_now = deadline + later;
-        if (asked.size() == 1) world.global.raise_to(4 * kDelay);
-        if (asked.size() == 2) world.global.raise_to(5 * kDelay);
-        return WakeSource::kExternal;
-      },
-      [](WakeSource result) { return result; }, [&] { return deadline; });
-  if (is_signalled) {
-    CHECK(wake_source == WakeSource::kThread);
-    CHECK(asked == std::vector<Nanoseconds>{0, 3 * kDelay});
-    // Of the two delays that it takes over from who signalled, it has waited through one.
-    CHECK(slept == 2 * kDelay);
-    CHECK(waits.local() == 4 * kDelay);
-  } else {
-    CHECK(wake_source == WakeSource::kExternal);
-    CHECK(asked == std::vector<Nanoseconds>{0, 3 * kDelay, 4 * kDelay});
-    CHECK(slept == 0);
-    CHECK(waits.local() == 5 * kDelay);
-  }
-  CHECK_FALSE(waits.state.blocked);
-}
-
-TEST_CASE("if a prolonged wait does not last, the rest is paid by a pause") {
-  World world;
-  Thread waits(world, 1);
-  world.global.raise_to(4 * kDelay);
-  waits.delays.settle();
-  slept = 0;
-  int calls = 0;
-  coz::rules::wait_for_condition(
-      waits.delays, {kCondition, kMutex}, no,
-      [&](Nanoseconds) {
-        world.global.raise_to(7 * kDelay);
-        if (++calls == 2) clock_now += kDelay;
-        return WakeSource::kExternal;
-      },
-      [](WakeSource result) { return result; }, [] { return Nanoseconds{0}; });
-  CHECK(calls == 2);
-  CHECK(slept == 2 * kDelay);
-  CHECK(waits.local() == 7 * kDelay);
-}
-
 TEST_CASE("releasing a mutex is recorded if another may wait for it, asked when settled") {
   World world;
   Thread holds(world, 1);
@@ -295,6 +218,40 @@ TEST_CASE("without a record of the waker, what G had reached is credited") {
   waits.delays.after_blocking(WakeSource::kThread, kMutex);
   CHECK(sleeps == 0);
   CHECK(waits.local() == 7 * kDelay);
+}
+
+TEST_CASE(
+    "what a process that is not profiled may have released earns no credit without a record") {
+  World world;
+  Thread waits(world, 1);
+  constexpr std::uintptr_t kShared = kMutex | coz::kOfOthersToo;
+  const bool is_recorded = GENERATE(true, false);
+  const bool is_condition = GENERATE(true, false);
+  waits.delays.before_blocking();
+  world.global.raise_to(7 * kDelay);
+  clock_now += 10 * kMillisecond;
+  if (is_recorded) world.wakers->record(kShared, {7 * kDelay, 2, clock_now});
+  if (is_condition) {
+    waits.delays.after_condition(kShared, kCondition);
+  } else {
+    waits.delays.after_blocking(WakeSource::kThread, kShared);
+  }
+  CHECK(waits.local() == 7 * kDelay);
+  CHECK(slept == (is_recorded ? 0 : 7 * kDelay));
+}
+
+TEST_CASE("only who wakes another while it puts off paying hands on what it owes") {
+  World world;
+  Thread woken(world, 8);
+  world.global.raise_to(50 * kDelay);
+  woken.delays.settle();
+  slept = 0;
+  woken.delays.before_blocking();
+  clock_now += kMillisecond;
+  const bool owes = GENERATE(true, false);
+  world.wakers->record(kMutex, {10 * kDelay, 7, clock_now, owes});
+  woken.delays.after_blocking(WakeSource::kThread, kMutex);
+  CHECK(slept == (owes ? 40 * kDelay : 0));
 }
 
 TEST_CASE("a release from before the wait did not end it: what G had reached is credited") {

@@ -274,22 +274,23 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.discarded = {.few_visits = 2, .all_delay = 4, .shutdown = 1};
   samples.threads = 8;
   samples.processes = {.joined = 4, .running = 1};
-  samples.children_time = 12;
+  samples.children_time = 12, samples.in_kernel = 7;
   samples.final = true;
-  CHECK(to_json(samples) ==
-        R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
-        R"("lines":[{"kind":"line","location":"/src/a.c:1","function":"f","count":30},)"
-        R"({"kind":"region","location":"region x","count":10}],)"
-        R"("callers":[{"location":"/src/a.c:1","function":"f","caller":"/src/b.c:7",)"
-        R"("caller_function":"g","count":6},)"
-        R"({"location":"/src/a.c:1","count":2}],)"
-        R"("locks":[{"location":"lock /src/a.c:1","lock":"table","holder":"/src/b.c:7",)"
-        R"("holder_function":"g","waits":3,"waited":90},)"
-        R"({"location":"lock /src/a.c:1","waits":1,"waited":10}],)"
-        R"("points":[{"name":"item","kind":"throughput","visits":5},)"
-        R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
-        R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"
-        R"("processes":4,"processes_running":1,"children_time":12,"final":true})");
+  CHECK(
+      to_json(samples) ==
+      R"({"type":"samples","run_time":900,"duration":1000,"total":50,"in_scope":40,)"
+      R"("in_kernel":7,"lines":[{"kind":"line","location":"/src/a.c:1","function":"f","count":30},)"
+      R"({"kind":"region","location":"region x","count":10}],)"
+      R"("callers":[{"location":"/src/a.c:1","function":"f","caller":"/src/b.c:7",)"
+      R"("caller_function":"g","count":6},)"
+      R"({"location":"/src/a.c:1","count":2}],)"
+      R"("locks":[{"location":"lock /src/a.c:1","lock":"table","holder":"/src/b.c:7",)"
+      R"("holder_function":"g","waits":3,"waited":90},)"
+      R"({"location":"lock /src/a.c:1","waits":1,"waited":10}],)"
+      R"("points":[{"name":"item","kind":"throughput","visits":5},)"
+      R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
+      R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"
+      R"("processes":4,"processes_running":1,"children_time":12,"final":true})");
 }
 
 TEST_CASE("a name with line breaks or broken bytes still makes one line of valid text") {

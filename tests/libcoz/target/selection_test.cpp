@@ -119,6 +119,12 @@ TEST_CASE("readers see delays of one epoch, or none", "[threads]") {
   CHECK(torn == 0);
 }
 
+TEST_CASE("a charge for hours in a target fits") {
+  constexpr coz::Nanoseconds kDay = 24 * 3600 * coz::kSecond;
+  constexpr coz::Nanoseconds kPeriod = 100 * coz::kMillisecond;
+  CHECK(coz::charge_for(kDay, kPeriod / 2, kPeriod) == kDay / 2);
+}
+
 TEST_CASE("readers see whole selections, or none", "[threads]") {
   SelectionCell cell;
   std::atomic<bool> stop{false};
