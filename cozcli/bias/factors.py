@@ -8,16 +8,14 @@ it is tried. Bits of addresses from the twelfth on are not varied otherwise.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from cozcli.compare.design import STACK_STEP, Layout
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.memory_layouts import HEAP, HEAP_SEED, STACK_SEED
+from cozcli.compare.personality import randomisation
 from cozcli.compare.trial import Side
 from cozcli.launch.layout_plan import ORIGINAL, LayoutPlan
 from cozcli.launch.runtime_library import preload
@@ -26,8 +24,6 @@ from cozcli.launch.runtime_library import preload
 FACTORS = ("environment", "stack", "heap", "code", "aslr")
 #: Two pages: what depends on an offset in a page is seen twice.
 SIZES = range(0, 8192, STACK_STEP)
-_ADDR_NO_RANDOMIZE = 0x0040000
-_ASK = 0xFFFFFFFF
 #: How blocks of the heap are moved: large ones, by what costs no time.
 HEAP_MODE = "offset"
 _MODES = {False: HEAP_MODE, True: "shuffle,offset"}
@@ -141,29 +137,3 @@ def find_movers(library: Path | None) -> Movers:
     except OSError:
         return Movers(heap, False)
     return Movers(heap, True)
-
-
-@contextlib.contextmanager
-def randomisation(wanted: bool) -> Iterator[None]:
-    """Address space randomisation of programs that this thread starts meanwhile.
-
-    Raises:
-        OSError: the kernel refuses, as some sandboxes have it.
-    """
-    before = _personality(_ASK)
-    _personality(before & ~_ADDR_NO_RANDOMIZE if wanted else before | _ADDR_NO_RANDOMIZE)
-    try:
-        yield
-    finally:
-        _personality(before)
-
-
-def _personality(value: int) -> int:
-    """personality(2); Python has no function for it."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.personality.argtypes = [ctypes.c_ulong]
-    before: int = libc.personality(value)
-    if before < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return before

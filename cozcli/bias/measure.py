@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cozcli.bias.factors import Movers, Place, layout, randomisation
+from cozcli.bias.factors import Movers, Place, layout
 from cozcli.bias.plan import MIN_ROUNDS, Plan, Run
+from cozcli.compare.personality import randomisation
 from cozcli.compare.trial import Trial, run
 
 #: Runs before and after one that say how fast the machine was.

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.bias import messages
-from cozcli.bias.factors import Movers, Place, layout, randomisation
+from cozcli.bias.factors import Movers, Place, layout
 from cozcli.bias.result import PAGE
+from cozcli.compare.personality import randomisation
 from cozcli.compare.trial import environment_of
 from cozcli.errors import Problem
 

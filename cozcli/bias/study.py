@@ -22,6 +22,7 @@ from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.memory_layouts import MemoryLayouts, check_program, check_run
+from cozcli.compare.personality import is_randomised
 from cozcli.compare.trial import Side, run
 from cozcli.errors import CozError, Problem
 from cozcli.launch.runtime_library import find_installation
@@ -68,7 +69,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     functions = function_layouts_of(side)
     movers = movers._replace(code=CodeLibrary(functions.plan) if functions else None)
     movers, immovable = _without_immovable(movers, question)
-    randomised = _is_randomised()
+    randomised = is_randomised()
     runner = Runner(question.command, movers, question.stdin)
     plan = _plan(question, movers, runner, randomised)
     measured = measure(runner, plan, lambda done: watch(done, plan.runs()))
@@ -212,13 +213,3 @@ def _slow_places(
             yield Aliasing(
                 "heap", names.residue, heap.default, heap.default.p, names.pairs, _HEAP_REMEDY, None
             )
-
-
-def _is_randomised() -> bool:
-    """Does a program that the user starts get addresses at random?"""
-    try:
-        if Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
-            return False
-        return int(Path("/proc/self/personality").read_text(), 16) & 0x0040000 == 0
-    except (OSError, ValueError):
-        return True

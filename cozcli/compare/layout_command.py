@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
+import contextlib
 import json
 import os
 import random
@@ -14,6 +14,7 @@ from cozcli.commands import options as shared
 from cozcli.commands import values
 from cozcli.compare import PACKAGES, messages
 from cozcli.compare.machine import check_input
+from cozcli.compare.personality import set_randomised
 from cozcli.compare.self_test import SelfTest, program_of, self_test
 from cozcli.compare.sides import one_program, program_path
 from cozcli.compare.trial import DEFAULT_SIGNALS
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 STATUS_DIFFERS = 1
 _SEEDS = 10
 _SHOWN = 10
-_ADDR_NO_RANDOMIZE = 0x0040000
-_KEEP_PERSONALITY = 0xFFFFFFFF
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -219,12 +218,11 @@ def _more(effect: Estimate) -> str:
 
 
 def _fix_addresses() -> bool:
-    """Switch address space randomisation off, for this process's children and what it executes. False if the
-    kernel refuses, as in a container.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.personality.argtypes = [ctypes.c_ulong]
-    return bool(libc.personality(libc.personality(_KEEP_PERSONALITY) | _ADDR_NO_RANDOMIZE) != -1)
+    """For this process's children and what it executes. False if the kernel refuses, as in a container."""
+    with contextlib.suppress(OSError):
+        set_randomised(False)
+        return True
+    return False
 
 
 def _command(options: argparse.Namespace) -> list[str]:

@@ -12,7 +12,7 @@ from cozcli.messages import count, listed, printable, signal_name
 def no_programs() -> Problem:
     """Not two commands on the command line."""
     return Problem(
-        "two commands are needed: the first is A, what B is compared with.",
+        "two commands are needed: A, the reference, and B.",
         "write them as: coz compare ./a arguments --- vs ./b arguments",
     )
 
@@ -106,8 +106,8 @@ def hyperfine_failed(path: str, command: str) -> Problem:
 def unpaired(path: str) -> Problem:
     """What hyperfine's runs cannot tell."""
     return Problem(
-        f"in {printable(path)} the runs of a command follow one another, not in random order: what the "
-        "machine did meanwhile counts as a difference, and one layout of memory stands for all.",
+        f"in {printable(path)} each command's runs were made in a row, not in random order: changes of the "
+        "machine's speed look like differences, and only one layout of memory was tried.",
         "coz compare A --- vs B runs both in turn.",
     )
 
