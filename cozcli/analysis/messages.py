@@ -8,8 +8,8 @@ from cozcli.errors import Problem
 from cozcli.messages import count, listed, printable
 
 _WHAT_IS_AWAITED = (
-    "where it waits for a client or a timer, the effects shown there are not real; where for a device that "
-    "it has given work, as a disk, they are."
+    "if it waits there for a client or a timer, the effects on this point are not real; if for a device that "
+    "works for it, such as a disk, they are."
 )
 NOTHING_IN_COMMON = "the profiles have no line and progress point in common"
 
@@ -94,9 +94,9 @@ def too_few_cores(share: float, cores: int) -> Problem:
 def sampling_rate_too_low(achieved: float) -> Problem:
     """The timer came less often than the period says."""
     return Problem(
-        f"the timer took {achieved:.0%} of the samples that it should have: lines were sped up by that part "
-        "only of what is shown, and effects are larger than they seem.",
-        "allow perf events, which come as planned: sysctl kernel.perf_event_paranoid=2; or use a longer "
+        f"the timer took only {achieved:.0%} of the samples due: lines were sped up by only that share of "
+        "what is shown, and true effects are larger.",
+        "allow perf events, which arrive on time: sysctl kernel.perf_event_paranoid=2; or use a longer "
         "--period.",
     )
 

@@ -201,7 +201,7 @@ def all_rejected(reasons: Sequence[str]) -> Problem:
 def converted_companions() -> Problem:
     """Combined windows in a form that knows one target for each."""
     return Problem(
-        "in experiments other targets were sped up besides; the classic form does not say so, and its "
+        "experiments also sped up other targets; the classic form does not record that, so that its "
         "readers take what that saved for noise.",
         "for them, measure by coz run --format classic, which speeds up one target at a time.",
     )

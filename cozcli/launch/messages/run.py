@@ -154,7 +154,7 @@ def series_broken_off(runs: int, status: int, signal: int) -> Problem:
     return Problem(
         f"run {runs:,} {how}, which counts as a failure, so the program is not run again; what was measured "
         "is kept.",
-        "run it without coz to see whether it ends so there, too."
+        "run it without coz to see whether that happens, too."
         if signal
         else "if it is no failure, start the program from a shell that ends with 0: coz run -b NAME --- "
         "sh -c './NAME; true'",

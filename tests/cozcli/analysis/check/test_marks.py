@@ -280,7 +280,7 @@ def test_a_timer_that_takes_too_few_samples_is_mentioned(sampling: str, told: bo
     records[0]["sampling"] = sampling
     for window in windows(records):
         window["processor_time"] = int(window["samples"] * 1e6 / 0.8)
-    warnings = [w.text for w in analyse_records(records).warnings if "timer took 80%" in w.text]
+    warnings = [w.text for w in analyse_records(records).warnings if "timer took only 80%" in w.text]
     assert bool(warnings) == told
 
 
