@@ -139,7 +139,7 @@ def _report_of_moving(environment: dict[str, str]) -> IO[str]:
     if PLAN not in environment:
         return io.StringIO()
     if not environment[REPORT].startswith("-"):
-        return open(environment[REPORT])  # noqa: SIM115
+        return open(environment[REPORT])
     report = tempfile.NamedTemporaryFile("r", prefix=_REPORT.removeprefix("/"))  # noqa: SIM115
     environment[REPORT] = report.name
     return report
