@@ -56,16 +56,23 @@ auto wait_until(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSour
 
 // Taking something that another thread may hold: a lock, a unit of a semaphore, the end of a
 // thread. `attempt` takes it without blocking. Unless `is_busy` says of its result that another
-// thread has it, that is the result, and there was no wait. The thread pays what it owes before it
-// tries, since a pause with the lock held would hold up all others.
+// thread has it, that is the result, and there was no wait; otherwise `wait_for_it` waits. The
+// thread pays what it owes before it tries, since a pause with the lock held would hold up all
+// others.
+template <typename Attempt, typename IsBusy, typename Wait>
+auto take_or_wait(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Wait wait_for_it) {
+  delays.settle();
+  const auto tried = attempt();
+  if (is_busy(tried)) return wait_for_it();
+  delays.begin_segment();
+  return tried;
+}
+
 template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
 auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
              Call call, WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
-  delays.settle();
-  const auto tried = attempt();
-  if (is_busy(tried)) return wait(delays, object, call, wake_source_of, waits_for);
-  delays.begin_segment();
-  return tried;
+  return take_or_wait(delays, attempt, is_busy,
+                      [&] { return wait(delays, object, call, wake_source_of, waits_for); });
 }
 
 // The same for some time at most: see wait_until().
@@ -74,13 +81,9 @@ template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceO
 auto acquire_until(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
                    Call call, WakeSourceOf wake_source_of, HasTimedOut has_timed_out,
                    DeadlineOf deadline, WaitsFor waits_for) {
-  delays.settle();
-  const auto tried = attempt();
-  if (is_busy(tried)) {
+  return take_or_wait(delays, attempt, is_busy, [&] {
     return wait_until(delays, object, call, wake_source_of, has_timed_out, deadline, waits_for);
-  }
-  delays.begin_segment();
-  return tried;
+  });
 }
 
 // The same for a lock, where waits for locks are targets. `call` enters the wait and leaves it.
@@ -118,15 +121,11 @@ auto wait_released_by(ThreadDelays& delays, Call call, ReleasedBy released_by,
 template <typename Attempt, typename IsBusy, typename Call, typename ObjectOf>
 auto wait_for_end(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Call call,
                   ObjectOf object_of) {
-  delays.settle();
-  const auto tried = attempt();
-  if (!is_busy(tried)) {
-    delays.begin_segment();
-    return tried;
-  }
-  return wait_released_by(delays, call, [&](const auto& result) {
-    const std::uintptr_t object = object_of(result);
-    return delays.was_released(object) ? object : kNoObject;
+  return take_or_wait(delays, attempt, is_busy, [&] {
+    return wait_released_by(delays, call, [&](const auto& result) {
+      const std::uintptr_t object = object_of(result);
+      return delays.was_released(object) ? object : kNoObject;
+    });
   });
 }
 

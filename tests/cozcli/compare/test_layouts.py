@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cozcli import cli
-from cozcli.compare import function_layouts, layout_command
+from cozcli.compare import explain, function_layouts, layout_command
 from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import (
     FunctionLayouts,
@@ -21,7 +21,7 @@ from cozcli.compare.function_layouts import (
 from cozcli.compare.self_test import Difference, SelfTest, self_test
 from cozcli.compare.trial import Side, environment_of, run
 from cozcli.errors import CozError, Problem
-from cozcli.launch.layout_plan import LayoutPlan, LayoutReport, Pinned
+from cozcli.launch.layout_plan import LayoutPlan, LayoutReport, Pinned, Unit
 from cozcli.launch.runtime_library import preload
 
 PINNED = [
@@ -311,3 +311,15 @@ def test_other_programs_that_a_program_starts_are_told(planned):
     planned(PLAN, GOOD._replace(others=2))
     moved, _ = with_functions_moved(sides(), "auto", 1, "/dev/null")
     assert function_layouts_of(moved[0]).others == 2
+
+
+def test_places_are_read_from_the_librarys_report(tmp_path, monkeypatch):
+    """A script stands in for a program whose library reports where a unit lies."""
+    script = tmp_path / "program"
+    script.write_text('#!/bin/sh\necho "unit 3 from 0x401000 to 0x7f00" >> "$COZ_LAYOUT_REPORT"\n')
+    script.chmod(0o755)
+    unit = Unit(3, 0x401000, 600, ["blake3"])
+    monkeypatch.setattr(explain, "describe_units", lambda plan, numbers: [unit])
+    plan = PLAN._replace(library=tmp_path / "none.so")
+    explainer = explain.Explainer(plan, [str(script)], "/dev/null", print)
+    assert explainer._places(7, [3]) == [explain.Place(unit, 0x401000, 0x7F00)]
