@@ -21,15 +21,20 @@ long open_event(perf_event_attr& attributes) noexcept {
   return move_high(static_cast<int>(descriptor));
 }
 
-perf_event_attr task_clock(Nanoseconds period) noexcept {
+perf_event_attr task_clock(Nanoseconds period, KernelMode kernel) noexcept {
   perf_event_attr attributes = {};
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.size = sizeof attributes;
   attributes.config = PERF_COUNT_SW_TASK_CLOCK;
   attributes.sample_period = static_cast<__u64>(period);
-  attributes.exclude_kernel = 1;
+  attributes.exclude_kernel = kernel == KernelMode::kExcluded ? 1 : 0;
   attributes.exclude_hv = 1;
   return attributes;
+}
+
+bool has_kernel(long major, long minor) noexcept {
+  utsname system = {};
+  return uname(&system) == 0 && is_at_least(system.release, major, minor);
 }
 
 }  // namespace
@@ -41,12 +46,13 @@ bool is_at_least(const char* release, long major, long minor) noexcept {
   return its_major > major || (its_major == major && its_minor >= minor);
 }
 
-long open_trap_event(Nanoseconds period) noexcept {
+long open_trap_event(Nanoseconds period, KernelMode kernel) noexcept {
   // Before 5.19 a sample in a thread that blocks SIGTRAP at that moment, as libc itself does here
-  // and there, killed the program.
-  utsname system = {};
-  if (uname(&system) != 0 || !is_at_least(system.release, 5, 19)) return -EOPNOTSUPP;
-  perf_event_attr attributes = task_clock(period);
+  // and there, killed the program. Before 6.11 a signal that was raised in the kernel ended calls
+  // early.
+  const bool is_recent = kernel == KernelMode::kExcluded ? has_kernel(5, 19) : has_kernel(6, 11);
+  if (!is_recent) return -EOPNOTSUPP;
+  perf_event_attr attributes = task_clock(period, kernel);
   attributes.inherit = 1;
   attributes.inherit_thread = 1;
   attributes.remove_on_exec = 1;
@@ -54,8 +60,8 @@ long open_trap_event(Nanoseconds period) noexcept {
   return open_event(attributes);
 }
 
-long open_own_trap_event(Nanoseconds period, bool counts) noexcept {
-  perf_event_attr attributes = task_clock(period);
+long open_own_trap_event(Nanoseconds period, KernelMode kernel, bool counts) noexcept {
+  perf_event_attr attributes = task_clock(period, kernel);
   attributes.disabled = counts ? 0 : 1;
   attributes.remove_on_exec = 1;  // which sigtrap requires
   attributes.sigtrap = 1;
@@ -106,7 +112,7 @@ long open_breakpoint_event(std::uintptr_t address, bool in_children) noexcept {
 }
 
 long open_signal_event(Nanoseconds period, int signal, int tid) noexcept {
-  perf_event_attr attributes = task_clock(period);
+  perf_event_attr attributes = task_clock(period, KernelMode::kExcluded);
   attributes.wakeup_events = 1;
   attributes.disabled = 1;
   const long descriptor = open_event(attributes);

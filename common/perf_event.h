@@ -11,14 +11,19 @@
 
 namespace coz {
 
+// Whether a period that ends in the kernel raises a signal, too, as the thread returns to user
+// mode; one for all that end before that. Needs Linux 6.11, and kernel.perf_event_paranoid of 1 or
+// less, or CAP_PERFMON.
+enum class KernelMode { kExcluded, kIncluded };
+
 // One event for the calling thread and all threads created after it: each period of a thread's
-// time in user mode raises SIGTRAP in it (Linux 5.19 and later). No ring, one descriptor for the
+// processor time raises SIGTRAP in it (Linux 5.19 and later). No ring, one descriptor for the
 // process; ends with exec. The cheaper of the two modes.
-long open_trap_event(Nanoseconds period) noexcept;
+long open_trap_event(Nanoseconds period, KernelMode kernel) noexcept;
 
 // The same for the calling thread alone, whose signals carry kOwnEventMark. `counts`: it begins at
 // once.
-long open_own_trap_event(Nanoseconds period, bool counts) noexcept;
+long open_own_trap_event(Nanoseconds period, KernelMode kernel, bool counts) noexcept;
 inline constexpr std::uint64_t kOwnEventMark = 0x6b636974;
 
 // An event of the calling thread that counts nothing and that its children do not inherit: while

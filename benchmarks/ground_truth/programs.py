@@ -126,6 +126,7 @@ PROGRAMS = (
     Program("condvar_handoff"),
     Program("thread_pool"),
     Program("task_kinds"),
+    Program("kernel_time"),
     Program("thread_for_each_request"),
     Program("thread_batches"),
     Program("std_async"),

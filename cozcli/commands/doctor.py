@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from cozcli import __version__
 from cozcli.commands import options as shared
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding
-from cozcli.doctor.machine import Machine, examine_machine
+from cozcli.doctor.machine import Machine, Refused, examine_machine
 from cozcli.doctor.program import examine_program
 from cozcli.errors import CozError
 from cozcli.launch import messages
@@ -55,7 +55,8 @@ def execute(options: argparse.Namespace) -> int:
     if status != 0:
         reason = answer.get("message", f"status {status}")
         raise CozError(messages.scope.helper_failed(str(installation.helper), reason))
-    findings = examine_machine(Machine(), str(answer["trap_error"]), str(answer["signal_error"]))
+    refused = Refused(*(str(answer[name]) for name in ("trap_error", "kernel_error", "signal_error")))
+    findings = examine_machine(Machine(), refused)
     if options.config is not None:
         used = " ".join(options.from_config) or "nothing that coz doctor uses"
         findings.append(Finding(OK, "config", f"{options.config}: {used}"))

@@ -10,12 +10,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from cozcli.doctor import messages
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding, of_problem
 
 #: The runtime's first choice needs it (common/perf_event.cpp).
-TRAP_SINCE = (5, 19)
+TRAP_SINCE, KERNEL_SINCE = (5, 19), (6, 11)
 #: Of processor time: what hosts take away, and others use, without being mentioned.
 STOLEN, BUSY = 0.01, 0.25
 #: Libraries that take over what the runtime does, or that it would take from them.
@@ -94,10 +95,21 @@ class Machine:
         return int(words[0]) / int(words[1])
 
 
-def examine_machine(machine: Machine, trap_error: str, signal_error: str) -> list[Finding]:
-    """All findings. The errors: what the kernel said to the runtime's ways of sampling; empty if nothing."""
+class Refused(NamedTuple):
+    """What the kernel said to each way of sampling by perf; empty if it allows it.
+
+    kernel: perf-trap, time in the kernel included.
+    """
+
+    trap: str = ""
+    kernel: str = ""
+    signal: str = ""
+
+
+def examine_machine(machine: Machine, refused: Refused) -> list[Finding]:
+    """All findings."""
     return [
-        _sampling(machine, trap_error, signal_error),
+        _sampling(machine, refused),
         _processors(machine),
         *_quota(machine),
         _others(machine),
@@ -106,19 +118,22 @@ def examine_machine(machine: Machine, trap_error: str, signal_error: str) -> lis
     ]
 
 
-def _sampling(machine: Machine, trap_error: str, signal_error: str) -> Finding:
+def _sampling(machine: Machine, refused: Refused) -> Finding:
     subject, release = "sampling", machine.release
-    if not trap_error:
+    if not refused.trap and not refused.kernel:
         return of_problem(OK, subject, messages.best_sampling(release))
-    if not signal_error:
+    if not refused.trap:
+        is_old = _version(release) < KERNEL_SINCE
+        return of_problem(OK, subject, messages.user_mode_sampling(release, is_old=is_old))
+    if not refused.signal:
         is_old = _version(release) < TRAP_SINCE
-        found = messages.old_kernel(release) if is_old else messages.second_best_sampling(trap_error)
+        found = messages.old_kernel(release) if is_old else messages.second_best_sampling(refused.trap)
     elif machine.paranoid is not None and machine.paranoid > 2:
-        found = messages.perf_refused_by_setting(signal_error, machine.paranoid)
+        found = messages.perf_refused_by_setting(refused.signal, machine.paranoid)
     elif machine.has_seccomp:
-        found = messages.perf_refused_by_filter(signal_error)
+        found = messages.perf_refused_by_filter(refused.signal)
     else:
-        found = messages.perf_refused(signal_error)
+        found = messages.perf_refused(refused.signal)
     return of_problem(WARNING, subject, found)
 
 

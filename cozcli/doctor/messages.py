@@ -11,7 +11,20 @@ from cozcli.messages import count
 
 def best_sampling(release: str) -> Problem:
     """The runtime's first choice."""
-    return Problem(f"perf events are allowed, in the best way (perf-trap, Linux {release})")
+    return Problem(
+        f"perf events are allowed, in the best way (perf-trap with time in the kernel, Linux {release})"
+    )
+
+
+def user_mode_sampling(release: str, *, is_old: bool) -> Problem:
+    """The runtime's first choice, without the kernel."""
+    return Problem(
+        f"perf events are allowed (perf-trap, Linux {release}), but not in the kernel: page faults, and "
+        "calls that Coz does not intercept, count for no line.",
+        "Linux 6.11 or newer, if that matters."
+        if is_old
+        else "if that matters, as root: sysctl kernel.perf_event_paranoid=1   (or coz run --sampling timer)",
+    )
 
 
 def second_best_sampling(reason: str) -> Problem:

@@ -119,7 +119,8 @@ void pass_other_syscalls_to(void* address) noexcept {
 }  // namespace coz::real
 
 #if defined(__x86_64__)
-static_assert(SYS_futex == 202 && SYS_exit_group == 231 && SYS_rt_sigprocmask == 14,
+static_assert(SYS_futex == 202 && SYS_exit_group == 231 && SYS_rt_sigprocmask == 14 &&
+                  SYS_execve == 59 && SYS_execveat == 322,
               "the numbers are in the assembler below");
 asm(R"(
   .text
@@ -134,6 +135,10 @@ syscall:
   je coz_exit_group
   cmpq $14, %rdi
   je coz_set_mask
+  cmpq $59, %rdi
+  je coz_execute
+  cmpq $322, %rdi
+  je coz_execute
   jmpq *coz_other_syscall(%rip)
   .cfi_endproc
   .size syscall, .-syscall

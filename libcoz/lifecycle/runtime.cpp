@@ -224,7 +224,7 @@ void Runtime::start_sampling() {
   if (!explanation.empty() && !(sampling && config_.is_executed)) {
     message("%s", explanation.c_str());
   }
-  sampler_.drops_kernel_time(samples_.drops_kernel_time());
+  sampler_.set_in_kernel(samples_.in_kernel());
   set_sample_signal(sampling ? samples_.signal() : 0, point_setup_.breakpoints());
   point_setup_.arm();
 }
@@ -318,6 +318,13 @@ void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
     runtime->sampler_.sample(context, signal.is_late, *thread, delays);
   }
   thread->in_handler.store(false, std::memory_order_relaxed);
+}
+
+void Runtime::hold_samples(bool holds) noexcept {
+  if (!Session::is_in_own_process()) return;
+  Runtime* runtime = active();
+  ThreadState* thread = Session::registered_thread();
+  if (runtime != nullptr && thread != nullptr) runtime->samples_.hold(*thread, holds);
 }
 
 void Runtime::run_timer(bool runs) noexcept {

@@ -63,6 +63,9 @@ class Runtime {
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
   static void take_missed_tick(ThreadState& thread) noexcept;
+  // The calling thread is about to execute another program, or has failed to: until then, no
+  // sample is taken that would reach that program. Signal-safe.
+  static void hold_samples(bool holds) noexcept;
 
   // Where waits are targets: the calling thread begins to wait, perhaps for `lock`, and has waited.
   static Waits::Wait enter_wait(ThreadDelays& delays, WaitClass wait_class, const AwaitedLock* lock,

@@ -53,7 +53,7 @@ Nanoseconds cost_of_sample(std::span<SampledRound> rounds, Nanoseconds period) n
 }
 
 Nanoseconds measure_trap_cost() noexcept {
-  const long event = open_own_trap_event(kPeriod, false);
+  const long event = open_own_trap_event(kPeriod, KernelMode::kExcluded, false);
   if (event < 0) return 0;
   own_event.store(event);
   std::array<SampledRound, kRounds> rounds;

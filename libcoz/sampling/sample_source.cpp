@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/perf_event.h"
 #include "common/raw_syscall.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
@@ -98,8 +97,11 @@ bool SampleSource::choose(Sampling wanted, std::string& explanation) {
   long error = 0;
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfTrap) {
     mode_ = Sampling::kPerfTrap;
-    trap_event_ = open_trap_event(kProcessPeriods * period_);
-    if (trap_event_ >= 0) return true;
+    for (const KernelMode kernel : {KernelMode::kIncluded, KernelMode::kExcluded}) {
+      kernel_ = kernel;
+      trap_event_ = open_trap_event(kProcessPeriods * period_, kernel);
+      if (trap_event_ >= 0) return true;
+    }
     error = trap_event_;
   }
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfSignal) {
@@ -151,7 +153,7 @@ long SampleSource::start_in_child() noexcept {
   is_in_child_ = true;
   if (mode_ == Sampling::kTimer) return start_timer() ? 0 : -EAGAIN;
   if (mode_ != Sampling::kPerfTrap) return 0;
-  trap_event_ = open_trap_event(kProcessPeriods * period_);
+  trap_event_ = open_trap_event(kProcessPeriods * period_, kernel_);
   return trap_event_ < 0 ? trap_event_ : 0;
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/perf_event.h"
 #include "common/text.h"
 #include "kernel/stop_signal.h"
 #include "sampling/sampling_pauses.h"
@@ -102,6 +103,9 @@ class SampleSource {
   void take_missed_tick(ThreadState& thread) noexcept;
   // Stops the calling thread's own timer, if it has one, or lets it run again.
   void run_timer(ThreadState& thread, bool runs) noexcept;
+  // While it holds them, the calling thread's events count nothing, if they would in the kernel.
+  // Signal-safe.
+  void hold(ThreadState& thread, bool holds) noexcept;
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
   static void end_thread(ThreadState& thread) noexcept;
@@ -110,9 +114,10 @@ class SampleSource {
   int signal() const noexcept;
   const char* mode_name() const noexcept { return name_of(mode_, kSamplingNames); }
   Sampling mode() const noexcept { return mode_; }
-  // perf drops samples in kernel mode; the timer's signals wait until the thread returns from the
-  // kernel.
-  bool drops_kernel_time() const noexcept { return mode_ != Sampling::kTimer; }
+  InKernel in_kernel() const noexcept {
+    if (mode_ == Sampling::kTimer) return InKernel::kEach;
+    return kernel_ == KernelMode::kIncluded ? InKernel::kMerged : InKernel::kDropped;
+  }
 
  private:
   bool choose(Sampling wanted, std::string& explanation);
@@ -135,6 +140,7 @@ class SampleSource {
   ThreadLives& lives_;
   Nanoseconds period_;
   Sampling mode_ = Sampling::kAuto;
+  KernelMode kernel_ = KernelMode::kExcluded;
   long trap_event_ = -1;
   // How many threads have an event, or young ones a timer, of their own, and may have at most.
   std::atomic<int> own_events_{0};

@@ -91,7 +91,7 @@ bool SampleSource::open_own_event(ThreadState& thread, Nanoseconds phase) noexce
   if (pauses_.is_paused()) return false;
   const bool has_room = own_events_.fetch_add(1, std::memory_order_relaxed) < max_own_events_;
   const Nanoseconds first = event_period(phase);
-  const long event = has_room ? open_own_trap_event(first, true) : -EMFILE;
+  const long event = has_room ? open_own_trap_event(first, kernel_, true) : -EMFILE;
   if (event < 0) {
     own_events_.fetch_sub(1, std::memory_order_relaxed);
     return false;
@@ -137,7 +137,9 @@ bool SampleSource::takes_own(ThreadState& thread) noexcept {
   }
   SampleTimes& samples = thread.sample_times;
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  const bool is_sample = samples.is_steady() || samples.raised_at(used, period_);
+  // What was due in the kernel has not been dropped, if it is merged with this one.
+  const bool is_sample =
+      samples.is_steady() || samples.raised_at(used, period_) || in_kernel() == InKernel::kMerged;
   if (samples.is_steady()) {
     samples.raised(used, random_of(thread), period_);
     thread.kernel.expect_next(samples.due(), samples.event_period());
@@ -195,6 +197,12 @@ void SampleSource::set_timer(ThreadState& thread, Nanoseconds used) noexcept {
   set_thread_timer(thread.timer, thread.young_timer.set(used, lateness));
 }
 
+void SampleSource::hold(ThreadState& thread, bool holds) noexcept {
+  if (in_kernel() != InKernel::kMerged) return;
+  if (trap_event_ >= 0) set_event_counting(trap_event_, !holds);
+  if (thread.event >= 0 && !thread.event_is_stopped) set_event_counting(thread.event, !holds);
+}
+
 void SampleSource::stop_thread(ThreadState& thread) noexcept {
   if (thread.event >= 0) {
     set_event_counting(thread.event, false);  // a child of the process may have its descriptor, too
@@ -219,7 +227,9 @@ Nanoseconds SampleSource::event_period(Nanoseconds phase) const noexcept {
 FirstInterrupt SampleSource::measure_interrupt_in(ThreadState& thread) const noexcept {
   const auto close = [](long event) noexcept { raw_syscall(SYS_close, event); };
   if (mode_ == Sampling::kPerfTrap) {
-    const auto open = [](Nanoseconds period) { return open_own_trap_event(period, true); };
+    const auto open = [kernel = kernel_](Nanoseconds period) {
+      return open_own_trap_event(period, kernel, true);
+    };
     return measure_interrupt(open, close);
   }
   if (mode_ == Sampling::kPerfSignal) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "delay/thread_delays.h"
+#include "kernel/interrupted_call.h"
 #include "progress/point.h"
 #include "sampling/sample_counts.h"
 #include "sampling/sampling_pauses.h"
@@ -50,15 +51,17 @@ class Sampler {
   void sample(void* context, bool is_late, ThreadState& thread, ThreadDelays& delays) noexcept {
     const Nanoseconds start = now();
     counts_.speed_probe->take();
-    if (drops_kernel_time_) count_dropped(thread, delays);
+    Nanoseconds samples = 1 + missed(context, is_late, thread, delays);
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
     if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
-      if (spins) {
-        counts_.histogram.count_spun();
-      } else {
-        counts_.histogram.count_sample(false);
+      for (; samples > 0; --samples) {
+        if (spins) {
+          counts_.histogram.count_spun();
+        } else {
+          counts_.histogram.count_sample(false);
+        }
+        delays.sampled(kNoTarget);
       }
-      delays.sampled(kNoTarget);
       return;
     }
     // The report shows callers, for which some of the samples are enough.
@@ -71,13 +74,15 @@ class Sampler {
           find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
     }
     counts_.handler_time.add(now() - start);
-    take(std::span(frames).first(found), with_caller, thread, delays);
+    for (; samples > 0; --samples) {
+      take(std::span(frames).first(found), with_caller, thread, delays);
+    }
   }
 
   // In the thread, not in a signal handler, after a call into the kernel.
   void kernel_call_returns(ThreadState& thread, ThreadDelays& delays, Nanoseconds start,
                            Nanoseconds end) noexcept {
-    if (!drops_kernel_time_ || pauses_.is_paused()) return;
+    if (in_kernel_ != InKernel::kDropped || pauses_.is_paused()) return;
     const int tid = thread.tid.load(std::memory_order_relaxed);
     if (begins_anew(thread)) return;
     const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
@@ -96,8 +101,8 @@ class Sampler {
   // Adds a progress point whose visits are the samples in a line. Before any thread is sampled.
   void add_point(std::uint32_t line, Point& point) { sampled_points_.push_back({line, &point}); }
 
-  // Says whether the source drops samples in kernel mode. Before any thread is sampled.
-  void drops_kernel_time(bool drops) noexcept { drops_kernel_time_ = drops; }
+  // What the source does with samples in kernel mode. Before any thread is sampled.
+  void set_in_kernel(InKernel in_kernel) noexcept { in_kernel_ = in_kernel; }
 
  private:
   static constexpr std::uint32_t kCallerEvery = 4;
@@ -132,25 +137,35 @@ class Sampler {
     return true;
   }
 
-  // Samples that were dropped since the last one. In which line is not known; in which regions is,
-  // if the thread has neither entered nor left one since.
-  void count_dropped(ThreadState& thread, ThreadDelays& delays) noexcept {
+  // Samples that were due since the last one, and raised no signal. Returns how many of them fell
+  // in a system call that has just returned; counts the others. In which line those fell is not
+  // known; in which regions is, if the thread has neither entered nor left one since.
+  Nanoseconds missed(const void* context, bool is_late, ThreadState& thread,
+                     ThreadDelays& delays) noexcept {
+    if (in_kernel_ == InKernel::kEach) return 0;
     const std::uint32_t changes = thread.regions.changes();
     const bool in_same_regions = thread.regions_seen == changes;
     thread.regions_seen = changes;
-    if (begins_anew(thread)) return;
-    const int tid = thread.tid.load(std::memory_order_relaxed);
+    if (begins_anew(thread)) return 0;
+    const Nanoseconds used = thread_cpu_time(thread.tid.load(std::memory_order_relaxed));
+    Nanoseconds samples = in_kernel_ == InKernel::kMerged
+                              ? thread.kernel.at_merged_sample(used, period_)
+                              : thread.kernel.at_sample(used, period_);
+    if (samples == 0) return 0;
+    if (in_kernel_ == InKernel::kMerged && !is_late && is_after_system_call(context)) {
+      return samples;
+    }
     const bool knows_regions = in_same_regions && !thread.regions.is_empty() &&
                                !thread.delay.pausing.load(std::memory_order_relaxed) &&
                                !thread.delay.in_marked_wait.load(std::memory_order_relaxed);
-    Nanoseconds dropped = thread.kernel.at_sample(thread_cpu_time(tid), period_);
-    for (; dropped > 0; --dropped) {
+    for (; samples > 0; --samples) {
       if (knows_regions) {
         take({}, false, thread, delays);
       } else {
         counts_.histogram.count_in_kernel();
       }
     }
+    return 0;
   }
 
   void count(std::uint32_t target, std::uint32_t function, const ThreadState& thread) noexcept {
@@ -176,7 +191,7 @@ class Sampler {
   const SamplingPauses& pauses_;
   FindFrames find_frames_;
   Nanoseconds period_;
-  bool drops_kernel_time_ = false;
+  InKernel in_kernel_ = InKernel::kEach;
   std::vector<SampledPoint> sampled_points_;
 };
 

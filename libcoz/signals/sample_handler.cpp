@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "common/perf_event.h"
+#include "kernel/interrupted_call.h"
 #include "kernel/machine_context.h"
 #include "sampling/sample_source.h"
-#include "signals/interrupted_call.h"
 #include "signals/program_signals.h"
 #include "thread/session.h"
 #include "thread/visit.h"

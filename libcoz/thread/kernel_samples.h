@@ -1,7 +1,7 @@
 // Samples that fell in the kernel.
 //
-// perf drops a sample that finds the thread in kernel mode, since without privileges it may sample
-// user mode only. But its periods of processor time go on, each as long as announced
+// Without privileges, perf may sample user mode only, and drops a sample that finds the thread in
+// kernel mode. But its periods of processor time go on, each as long as announced
 // (expect_next) or else as the sampling period. So if a period ended during a call into
 // the kernel, there was a sample in that call. To read the processor time takes a call as well; but
 // it cannot have grown by more than the wall clock has, so that for most calls a look at the wall
@@ -15,6 +15,9 @@
 // show at the next sample: they are counted, and belong to no line. They do belong to the regions
 // that the thread was in all the while.
 //
+// With privileges, one signal comes for all periods that end in a call, as it returns:
+// at_merged_sample().
+//
 // One thread owns it: at_sample() runs in its signal handler, at_return() in its wrappers. If the
 // handler interrupts at_return(), that one sample is lost. Time is handed in.
 #ifndef LIBCOZ_THREAD_KERNEL_SAMPLES_H
@@ -26,6 +29,13 @@
 #include "common/clock.h"
 
 namespace coz {
+
+// What becomes of periods of processor time that end in the kernel.
+enum class InKernel {
+  kEach,     // a sample each, as the thread returns or later
+  kMerged,   // one signal for all, as the thread returns
+  kDropped,  // nothing
+};
 
 class KernelSamples {
  public:
@@ -70,6 +80,18 @@ class KernelSamples {
     next_ += late < 0 || late > period / 2 ? late : late / kSlowly;
     next_ += period;
     return samples;
+  }
+
+  // A sample at that processor time, where periods that end in the kernel are merged: how many it
+  // stands for beyond the first.
+  Nanoseconds at_merged_sample(Nanoseconds processor_time, Nanoseconds period) noexcept {
+    const Nanoseconds late = processor_time - next_;
+    next_ = expected_ != 0 ? std::exchange(expected_, 0) : processor_time + period;
+    if (late <= period / 4) return 0;  // then the next one comes earlier (thread/sample_times.h)
+    carried_ += late;
+    const Nanoseconds samples = carried_ / period;
+    carried_ %= period;
+    return std::min(samples, kMaxAtOnce);
   }
 
   // True if the period may have ended by now: then call at_return().

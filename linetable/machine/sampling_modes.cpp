@@ -24,13 +24,15 @@ std::string complaint(long event) {
 
 SamplingModes try_sampling() {
   const int self = static_cast<int>(raw_syscall(SYS_gettid));
-  return {.trap_error = complaint(open_trap_event(kPeriod)),
+  return {.trap_error = complaint(open_trap_event(kPeriod, KernelMode::kExcluded)),
+          .kernel_error = complaint(open_trap_event(kPeriod, KernelMode::kIncluded)),
           .signal_error = complaint(open_signal_event(kPeriod, SIGPROF, self))};
 }
 
 std::string to_json(const SamplingModes& modes) {
   JsonWriter json;
   json.begin_object().field("trap_error", modes.trap_error);
+  json.field("kernel_error", modes.kernel_error);
   json.field("signal_error", modes.signal_error).end_object();
   return json.text();
 }

@@ -10,10 +10,11 @@ namespace coz::linetable {
 // For each way what the kernel says against it; empty if nothing.
 struct SamplingModes {
   std::string trap_error;
+  std::string kernel_error;  // trap events that are raised in the kernel, too
   std::string signal_error;
 };
 
-// Opens and closes an event of either kind. Changes nothing else in this process.
+// Opens and closes an event of each kind. Changes nothing else in this process.
 SamplingModes try_sampling();
 
 // One object, as docs/launch_contract.md has it.

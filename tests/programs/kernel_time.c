@@ -1,11 +1,13 @@
-/* Half of the time in the kernel: kernel_time SECONDS (read | write). Between the calls there is a
- * short one that takes hardly any time. Prints the share of the long ones by the thread's clock.
- * Rounds vary in length: those of a period exactly would keep step with the samples. */
+/* Half of the time in the kernel: kernel_time SECONDS (read | write | faults). Between the calls
+ * there is a short one that takes hardly any time. Prints the share of the long ones by the
+ * thread's clock. Rounds vary in length: those of a period exactly would keep step with the
+ * samples. */
 #include <coz.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,13 +38,22 @@ static void ask_kernel_by_write(int file, char* buffer, int times) {
   }
 }
 
+/* Each page is new to the process whenever it is touched. */
+static void ask_kernel_by_faults(volatile char* memory, int times) {
+  for (int i = 0; i < times; ++i) {
+    /* clang-format off */
+    for (size_t j = 0; j <= SIZE; j += 4096) j < SIZE ? (memory[j] = 1) : madvise((void*)memory, SIZE, MADV_DONTNEED); /* FAULTS */
+    /* clang-format on */
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  const int writes = strcmp(argv[2], "write") == 0;
   const int zeros = open("/dev/zero", O_RDONLY);
   char* const buffer = malloc(SIZE);
   FILE* const file = tmpfile();
-  if (zeros < 0 || buffer == NULL || file == NULL) return 2;
+  char* const memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (zeros < 0 || buffer == NULL || file == NULL || memory == MAP_FAILED) return 2;
   memset(buffer, 1, SIZE);
   const double end = now(CLOCK_MONOTONIC) + atof(argv[1]);
   double in_kernel = 0;
@@ -50,8 +61,10 @@ int main(int argc, char** argv) {
   while (now(CLOCK_MONOTONIC) < end) {
     const int times = 2 + (int)(random() % 11);
     const double before = now(CLOCK_THREAD_CPUTIME_ID);
-    if (writes) {
+    if (strcmp(argv[2], "write") == 0) {
       ask_kernel_by_write(fileno(file), buffer, times);
+    } else if (strcmp(argv[2], "faults") == 0) {
+      ask_kernel_by_faults(memory, times);
     } else {
       ask_kernel_by_read(zeros, buffer, times);
     }

@@ -20,7 +20,7 @@ PROCESSES = [
     Row("posix_spawn", "spawn.c", ("posix_spawn",), lasts=75),
     Row("system and popen", "spawn.c", ("shell",), lasts=75),
     Row("exec of a shell", "exec.c", ("shell",), 5, environment={"LD_PRELOAD": "libm.so.6"}),
-    Row("exec of itself", "exec.c", ("self", "3"), 6),
+    Row("exec of itself", "exec.c", ("self", "9"), 6),
     Row("exec of a static program", "exec.c", ("other",), 8, others=(("other.c", ("-static",)),)),
     Row("exec of a setuid program", "exec.c", ("other",), 8, others=(("other.c", ("setuid",)),)),
     Row("setuid child", "exec.c", ("child",), others=(("other.c", ("setuid",)),)),

@@ -13,7 +13,7 @@ MIN_SHARE = 0.15
 
 
 def warn_of_kernel_time(runs: Sequence[Run]) -> list[Problem]:
-    """Perf drops samples in the kernel, and only some of them are known to belong to a call."""
+    """Where perf may not sample the kernel, only some of the samples there are known to belong to a call."""
     known = [run.samples for run in runs if run.samples is not None and run.samples.total > 0]
     total = sum(samples.total for samples in known)
     share = sum(samples.in_kernel for samples in known) / total if total > 0 else 0.0

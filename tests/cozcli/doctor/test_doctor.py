@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding
-from cozcli.doctor.machine import Machine, examine_machine
+from cozcli.doctor.machine import Machine, Refused, examine_machine
 from cozcli.doctor.program import examine_program
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import Scope
@@ -19,8 +20,10 @@ from cozcli.launch.line_tables import Scope
 ROOT = Path(__file__).resolve().parents[3]
 HELPER = ROOT / "build" / "libexec" / "coz-linetable"
 
+ALLOWED = Refused()
+NO_KERNEL, NO_TRAP, NO_PERF = Refused(kernel="no"), Refused("no", "no"), Refused("no", "no", "no")
 FILES = {
-    "proc/sys/kernel/osrelease": "6.1.0-44-amd64\n",
+    "proc/sys/kernel/osrelease": "6.12.0-44-amd64\n",
     "proc/sys/kernel/perf_event_paranoid": "2\n",
     "proc/self/status": "Name:\tx\nSeccomp:\t0\n",
     "proc/self/cgroup": "0::/user.slice/job\n",
@@ -29,9 +32,7 @@ FILES = {
 }
 
 
-def findings(
-    tmp_path: Path, trap: str = "", signal: str = "", preload: str = "", **changed: str
-) -> list[Finding]:
+def findings(tmp_path: Path, refused: Refused = ALLOWED, preload: str = "", **changed: str) -> list[Finding]:
     names = {name.rpartition("/")[2].replace(".", "_"): name for name in FILES}
     files = {**FILES, **{names.get(name, name): text for name, text in changed.items()}}
     for name, text in files.items():
@@ -39,7 +40,7 @@ def findings(
         (tmp_path / name).write_text(text)
     machine = Machine(tmp_path, {"LD_PRELOAD": preload} if preload else {})
     machine.processors = 4
-    return examine_machine(machine, trap, signal)
+    return examine_machine(machine, refused)
 
 
 def of(subject: str, found: list[Finding]) -> Finding:
@@ -53,17 +54,19 @@ def test_a_good_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "subject", "level", "text", "remedy"),
     [
-        ({"trap": "no", "osrelease": "5.15.0"}, "sampling", WARNING, "older than 5.19", "a newer kernel"),
-        ({"trap": "no"}, "sampling", WARNING, "not in the best way (no)", ""),
+        ({"refused": NO_KERNEL}, "sampling", OK, "not in the kernel", "paranoid=1"),
+        ({"refused": NO_KERNEL, "osrelease": "6.8.0"}, "sampling", OK, "not in the kernel", "6.11"),
+        ({"refused": NO_TRAP, "osrelease": "5.15.0"}, "sampling", WARNING, "older than 5.19", "newer kernel"),
+        ({"refused": NO_TRAP}, "sampling", WARNING, "not in the best way (no)", ""),
         (
-            {"trap": "no", "signal": "no", "perf_event_paranoid": "3"}, "sampling", WARNING,
+            {"refused": NO_PERF, "perf_event_paranoid": "3"}, "sampling", WARNING,
             "perf_event_paranoid is 3", "sysctl kernel.perf_event_paranoid=2",
         ),
         (
-            {"trap": "no", "signal": "no", "status": "Seccomp:\t2"}, "sampling", WARNING, "seccomp",
+            {"refused": NO_PERF, "status": "Seccomp:\t2"}, "sampling", WARNING, "seccomp",
             "--cap-add PERFMON",
         ),
-        ({"trap": "no", "signal": "no"}, "sampling", WARNING, "a timer takes the samples", "security module"),
+        ({"refused": NO_PERF}, "sampling", WARNING, "a timer takes the samples", "security module"),
         ({"sys/fs/cgroup/user.slice/cpu.max": "150000 100000"}, "quota", WARNING, "1.5 of 4", "--cpus"),
         ({"sys/fs/cgroup/cpu.max": "50000 100000"}, "quota", WARNING, "allows 0.5 of 4", "1 busy thread"),
         ({"loadavg": "3.00 1 1 1/1 1"}, "load", WARNING, "load 3 on 4", "quiet"),
@@ -74,7 +77,7 @@ def test_a_good_machine(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_findings_of_the_machine(
-    tmp_path: Path, changed: dict[str, str], subject: str, level: str, text: str, remedy: str
+    tmp_path: Path, changed: dict[str, Any], subject: str, level: str, text: str, remedy: str
 ) -> None:
     found = of(subject, findings(tmp_path, **changed))
     assert found.level == level
@@ -102,7 +105,7 @@ def test_quotas_of_either_version(tmp_path: Path, files: dict[str, str], quota: 
 def test_nothing_of_the_kernel_can_be_read(tmp_path: Path) -> None:
     machine = Machine(tmp_path, {})
     assert machine.paranoid is None
-    assert {finding.level for finding in examine_machine(machine, "", "")} <= {OK, WARNING}
+    assert {finding.level for finding in examine_machine(machine, Refused())} <= {OK, WARNING}
 
 
 # Programs

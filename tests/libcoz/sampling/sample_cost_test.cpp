@@ -58,7 +58,7 @@ TEST_CASE("a pause lasts from its beginning to its end, and both are counted") {
 }
 
 TEST_CASE("the cost of a trap is measured where perf is allowed, by a thread that blocks signals") {
-  const long event = coz::open_own_trap_event(kMillisecond, false);
+  const long event = coz::open_own_trap_event(kMillisecond, coz::KernelMode::kExcluded, false);
   if (event < 0) {
     WARN("perf events with traps are refused here");
     CHECK(coz::measure_trap_cost() == 0);

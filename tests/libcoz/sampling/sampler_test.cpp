@@ -1,5 +1,6 @@
 #include "sampling/sampler.h"
 
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -32,9 +33,9 @@ struct World {
     selection.select(kTarget, coz::kMillisecond);
   }
 
-  void sample(bool is_late) {
+  void sample(bool is_late, void* context = nullptr) {
     coz::ThreadDelays delays(thread.delay, environment);
-    sampler.sample(nullptr, is_late, thread, delays);
+    sampler.sample(context, is_late, thread, delays);
   }
 
   coz::Modules modules;
@@ -94,7 +95,7 @@ TEST_CASE(
   World world;
   constexpr std::uint32_t kRegion = 1;
   world.selection.select(coz::Targets::of_region(kRegion), coz::kMillisecond);
-  world.sampler.drops_kernel_time(true);
+  world.sampler.set_in_kernel(coz::InKernel::kDropped);
   world.thread.tid.store(gettid());
   const bool stays = GENERATE(true, false);
   world.thread.kernel.start_at(coz::thread_cpu_time(gettid()), coz::kMillisecond);
@@ -116,3 +117,28 @@ TEST_CASE(
     CHECK(fell == 1);
   }
 }
+
+#if defined(__x86_64__)
+TEST_CASE(
+    "periods that ended unsampled belong to the line of a system call that has just returned, and "
+    "else to none") {
+  World world;
+  world.sampler.set_in_kernel(coz::InKernel::kMerged);
+  world.thread.tid.store(gettid());
+  alignas(64) static const unsigned char kCode[] = {0x90, 0x90, 0x0f, 0x05, 0x90};  // syscall, nop
+  ucontext_t context = {};
+  const bool is_after_call = GENERATE(true, false);
+  const auto address = reinterpret_cast<std::uintptr_t>(kCode) + (is_after_call ? 4 : 2);
+  context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
+  world.thread.kernel.start_at(coz::thread_cpu_time(gettid()), coz::kMillisecond);
+  run_for(6 * coz::kMillisecond);
+  world.sample(false, &context);
+  CHECK(world.counts.histogram.total() >= 6);
+  if (is_after_call) {
+    CHECK(world.counts.histogram.of(kTarget) == world.counts.histogram.total());
+  } else {
+    CHECK(world.counts.histogram.of(kTarget) == 1);
+    CHECK(world.counts.histogram.in_kernel() == world.counts.histogram.total() - 1);
+  }
+}
+#endif

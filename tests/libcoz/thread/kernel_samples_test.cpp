@@ -45,6 +45,17 @@ TEST_CASE("a long call holds several samples") {
         4);
 }
 
+TEST_CASE("a signal that comes when a call returns stands for all periods that ended in it") {
+  KernelSamples samples = begun();
+  samples.expect_next(2 * kMillisecond, kPeriod);
+  CHECK(samples.at_merged_sample(1100 * kMicrosecond, kPeriod) == 0);  // late, but not by a period
+  samples.expect_next(8 * kMillisecond, kPeriod);
+  CHECK(samples.at_merged_sample(6500 * kMicrosecond, kPeriod) == 4);
+  // The half of a period that was left then.
+  samples.expect_next(10 * kMillisecond, kPeriod);
+  CHECK(samples.at_merged_sample(8500 * kMicrosecond, kPeriod) == 1);
+}
+
 TEST_CASE("a period that ended before the call is not the call's") {
   KernelSamples samples = begun();
   // Page faults until 1.5 ms, then a call of 0.2.

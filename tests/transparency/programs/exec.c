@@ -1,13 +1,50 @@
-/* The process becomes another program. argv[1]: a shell, itself, or (argv[2]) a program of any
- * kind. */
+/* The process becomes another program. argv[1]: a shell, itself in each of ten ways in turn, or
+ * (argv[2]) a program of any kind. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include "transparency.h"
 
 static void* computes(void* argument) {
   for (;;) work(1);
   return argument;
+}
+
+static void execute_self(char* path, int way, char* left) {
+  char* const arguments[] = {path, "self", left, NULL};
+  switch (way) {
+    case 0:
+      execl(path, path, "self", left, (char*)NULL);
+      break;
+    case 1:
+      execlp(path, path, "self", left, (char*)NULL);
+      break;
+    case 2:
+      execle(path, path, "self", left, (char*)NULL, environ);
+      break;
+    case 3:
+      execv(path, arguments);
+      break;
+    case 4:
+      execvp(path, arguments);
+      break;
+    case 5:
+      execvpe(path, arguments, environ);
+      break;
+    case 6:
+      execve(path, arguments, environ);
+      break;
+    case 7:
+      fexecve(open(path, O_RDONLY | O_CLOEXEC), arguments, environ);
+      break;
+    case 8:
+      execveat(AT_FDCWD, path, arguments, environ, 0);
+      break;
+    default:
+      syscall(SYS_execve, path, arguments, environ);
+  }
 }
 
 int main(int count, char** arguments) {
@@ -41,7 +78,10 @@ int main(int count, char** arguments) {
     if (left == 0) return 6;
     char text[16];
     snprintf(text, sizeof text, "%d", left - 1);
-    execl(arguments[0], arguments[0], "self", text, (char*)NULL);
+    /* One that fails leaves everything as it was. */
+    execl("/nonexistent", "nonexistent", (char*)NULL);
+    work(5);
+    execute_self(arguments[0], left % 10, text);
   } else if (strcmp(arguments[1], "other") == 0) {
     execl(arguments[2], arguments[2], (char*)NULL);
   } else if (strcmp(arguments[1], "child") == 0) {
