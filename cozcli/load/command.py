@@ -30,6 +30,8 @@ DEFAULT_BUDGET = 600.0
 TIGHT = 2.0
 #: Rounds before intervals are believed.
 MIN_ROUNDS = 2
+#: The load that arrivals show, times that which was planned: from here on other levels are adapted.
+MIN_EXCESS = 1.5
 #: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
 MAX_FAILURES = 3
 #: A number with its unit or noun, but none in a name (`a.cpp:17`).
@@ -222,6 +224,10 @@ class Sweep:
         self._measure(0, 0)
         interval = self._interval()
         first = [level for level in self._levels if level > 0]
+        if first and self._has_time():
+            level = first.pop(0)
+            self._measure(level, round(interval * level / 100))
+            interval /= self._excess()
         rounds = 0
         while self._has_time():
             order = first if rounds == 0 else list(self._levels)
@@ -280,6 +286,16 @@ class Sweep:
         if not intervals or not between:
             raise CozError(messages.sweep_without_arrivals(bool(records)))
         return between / intervals
+
+    def _excess(self) -> float:
+        """How many times as high as planned the load became."""
+        from cozcli.load.scalability import excess_of_load
+
+        excess = excess_of_load(self._own_runs())
+        if excess < MIN_EXCESS:
+            return 1.0
+        shared.print_warnings([messages.sweep_adapted(excess)])
+        return excess
 
     def _own_runs(self) -> Sequence[Run]:
         """Those of this sweep. Earlier ones in the file may be another program's, or of another machine."""

@@ -90,6 +90,16 @@ def sweep_cannot_start(status: int) -> Problem:
     )
 
 
+def sweep_adapted(excess: float) -> Problem:
+    """The load is higher than planned."""
+    return Problem(
+        f"at the first load, requests came more often than planned ({excess:.1f} times the load), as where "
+        "several threads receive requests that come on a schedule from outside: each is also brought forward "
+        "by the pauses for the others. Further loads are made by shorter times, and all are named by the "
+        "arrivals counted.",
+    )
+
+
 def sweep_keeps_failing(runs: int, status: int, profile: str) -> Problem:
     """Run after run of `coz amp` ended with another status than 0."""
     return Problem(

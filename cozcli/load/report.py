@@ -42,6 +42,10 @@ class LoadReportExtension:
         """Its load."""
         return load_name(self._analysis, result.arrival_speedup)
 
+    def condition(self, result: LineResult) -> str:
+        """Its load, where there are several."""
+        return f"load {self.cell(result)}" if self.column() else ""
+
     def document(self) -> dict[str, Any]:
         """`scalability` and `shifts`; nothing at all where load was not amplified."""
         if not self._analysis.scalability:

@@ -5,6 +5,11 @@ d_a are never joined. Load is the part of the time between two arrivals that is 
 figures 6.2 and 6.3 of the dissertation: at 50 % twice as many requests come. r is measured at base load, or
 where there is no such run, in the windows of the level itself, before amplification.
 
+Where several threads receive requests that come on a schedule from outside, each of them is also brought
+forward by the pauses for those of the others; and threads that receive different numbers of requests differ
+in r. So a level counts as the load that arrivals show, if that is surely higher. It may be lower where
+requests wait for the program, which is no reason to call the load so.
+
 A thread cannot wait for less than nothing: where what it computes between two arrivals and d_a are more than
 the time between them, the level is limited (`find_limit`), and no knee is sought there.
 
@@ -44,6 +49,8 @@ MIN_RUNS = 4
 #: Waits for a processor are compared among at least so many windows. A window may have twice the median, and
 #: this part of its length more.
 MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
+#: By which part of the requests arrivals must be more than planned, to be believed instead.
+MIN_EXCESS = 0.1
 #: A curve that rises by less does not scale at all.
 MIN_GAIN = 0.02
 #: A curve flattens before its last level only if the last level is so far below the straight line.
@@ -111,14 +118,7 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
     """One result for each progress point, if load was amplified; without levels that were not reached."""
     if not is_amplified(runs):
         return ()
-    unusable = unusable_levels(runs)
-    levels: dict[int, list[_Window]] = {}
-    for number, run in enumerate(runs):
-        for record in run.experiments:
-            # Runs without amplification count no arrivals; they are no part of the sweep.
-            if record.speedup == 0 and record.arrivals and record.arrivals.speedup not in unusable:
-                levels.setdefault(record.arrivals.speedup, []).append(_Window(number, record))
-    levels = {level: _undisturbed(windows) for level, windows in levels.items()}
+    levels = _usable_levels(runs)
     names = {
         (point.name, kind): None
         for windows in levels.values()
@@ -126,10 +126,21 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
         for point in window.record.points
         for kind in _kinds(point)
     }
-    loads = {level: load_of(level, levels) for level in levels}
+    loads = loads_of(levels)
     limit = find_limit(runs)
     found = [replace(_scale(name, kind, levels, loads), limit=limit) for name, kind in names]
     return tuple(result for result in found if result.points)
+
+
+def _usable_levels(runs: Sequence[Run]) -> dict[int, list[_Window]]:
+    unusable = unusable_levels(runs)
+    levels: dict[int, list[_Window]] = {}
+    for number, run in enumerate(runs):
+        for record in run.experiments:
+            # Runs without amplification count no arrivals; they are no part of the sweep.
+            if record.speedup == 0 and record.arrivals and record.arrivals.speedup not in unusable:
+                levels.setdefault(record.arrivals.speedup, []).append(_Window(number, record))
+    return {level: _undisturbed(windows) for level, windows in levels.items()}
 
 
 def _undisturbed(windows: list[_Window]) -> list[_Window]:
@@ -161,10 +172,48 @@ def _kinds(point: Point) -> tuple[str, ...]:
     return () if isinstance(point, ArrivalPoint) else (THROUGHPUT,)
 
 
-def load_of(level: int, levels: dict[int, list[_Window]]) -> float:
-    """d_a / r, with r at base load, or in the level's own windows."""
-    interval = _interval(levels.get(0, [])) or _interval(levels[level])
-    return level / interval if interval else 0.0
+def loads_of(levels: dict[int, list[_Window]]) -> dict[int, float]:
+    """By level: d_a / r, with r at base load, or in the level's own windows; or as arrivals show."""
+    base = levels.get(0, [])
+    found = {}
+    for level, windows in levels.items():
+        interval = _interval(base) or _interval(windows)
+        planned = level / interval if interval else 0.0
+        shown, low = _shown_load(base, windows)
+        found[level] = shown if low > planned + MIN_EXCESS * (1 - planned) else planned
+    return found
+
+
+def excess_of_load(runs: Sequence[Run]) -> float:
+    """How many times as high as planned the load became at the lowest level; 1 if it is not surely higher."""
+    levels = _usable_levels(runs)
+    level = min((level for level in levels if level > 0), default=0)
+    interval = _interval(levels.get(0, []))
+    return loads_of(levels)[level] * interval / level if level and interval else 1.0
+
+
+def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[float, float]:
+    """What the numbers of arrivals say, and at least (95 %)."""
+    of_base, own = _arrival_periods(base), _arrival_periods(windows)
+    if of_base is None or own is None:
+        return 0.0, 0.0
+    shown = 1 - own.period / of_base.period
+    return shown, float(percentile_interval(-np.expm1(own.replicates - of_base.replicates))[0])
+
+
+def _arrival_periods(windows: Sequence[_Window]) -> _Level | None:
+    """Effective time from one arrival to the next, of all threads together."""
+    known = [w for w in windows if w.record.arrivals and w.record.arrivals.count]
+    if not known:
+        return None
+    values = np.array(
+        [(w.record.effective_duration, w.record.arrivals.count) for w in known if w.record.arrivals], float
+    )
+    total = values.sum(axis=0)
+    rng = np.random.default_rng(len(values))
+    return _Level(
+        total[0] / total[1], _replicates(values, np.array([w.run for w in known]), rng), 0.0, len(values)
+    )
 
 
 def _interval(windows: Sequence[_Window]) -> float:

@@ -40,11 +40,11 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
 void Experimenter::run() {
   if (options_.sampling == Sampling::kOff) return;  // without samples nothing is sped up
   if (options_.follows) return;
+  if (!options_.end_to_end && !wait_for_start()) return;
   if (!measure_load()) return;
   if (options_.end_to_end) {
     run_whole();
   } else {
-    if (!wait_for_start()) return;
     run_blocks();
   }
 }
@@ -60,7 +60,11 @@ bool Experimenter::wait_for_start() {
   while (!source_.is_started()) {
     if (!stop_.sleep_for(kMillisecond)) return false;
   }
-  return options_.warmup == 0 || stop_.sleep_for(options_.warmup);
+  const Nanoseconds end = now() + options_.warmup;
+  for (Nanoseconds left = options_.warmup; left > 0; left = end - now()) {
+    if (!stop_.sleep_for(std::min(left, kNap)) || load_.gives_up()) return false;
+  }
+  return true;
 }
 
 bool Experimenter::measure_load() {
@@ -92,6 +96,7 @@ void Experimenter::run_blocks() {
     earlier_.find_missing(choice_.targets);
     const auto planned = next_block();
     if (!planned) {
+      if (load_.gives_up()) return;
       checkpoint_if_due();
       stop_.sleep_for(kNap);
       continue;

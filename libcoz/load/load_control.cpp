@@ -15,9 +15,11 @@ struct Enough {
 constexpr std::array kEnough = {Enough{1 * kSecond, 200}, Enough{5 * kSecond, 20},
                                 Enough{20 * kSecond, 3}};
 
-// After this many arrivals, at most this share of the amplification may have been lost.
+// Of each batch of so many arrivals, at most this share of the amplification may be lost, but for a
+// few batches: a burst at the start says nothing of the rest.
 constexpr std::uint64_t kArrivalsToJudge = 100;
 constexpr double kMaxLost = 0.2;
+constexpr int kMaxBadBatches = 3;
 
 void announce(const LoadLevel& level, const ArrivalRate& rate, Nanoseconds delay) {
   const auto interval = static_cast<double>(rate.interval);
@@ -47,10 +49,22 @@ LoadControl::LoadControl(std::optional<LoadLevel> level, Amplification& amplific
 
 std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effective) {
   const ArrivalCounts counts = amplification_.counts();
+  const Look look{counts, real, effective};
   if (!first_) {
-    if (counts.arrivals > 0) first_ = First{counts, real, effective};
+    if (counts.arrivals > 0) first_ = look;
+    last_ = looked_ = effective;
+    arrivals_ = counts.arrivals;
     return std::nullopt;
   }
+  if (counts.arrivals > arrivals_) {
+    if (looked_ - last_ > longest_gap_) {
+      longest_gap_ = looked_ - last_;
+      after_gap_ = look;
+    }
+    arrivals_ = counts.arrivals;
+    last_ = effective;
+  }
+  looked_ = effective;
   const ArrivalCounts seen = counts.since(first_->counts);
   const Nanoseconds elapsed = effective - first_->effective;
   bool is_enough = false;
@@ -58,7 +72,7 @@ std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effec
     is_enough |= elapsed >= enough.time && seen.intervals >= enough.intervals;
   }
   const auto rate = ArrivalRate::from(seen, elapsed);
-  if (!is_enough || !rate) return std::nullopt;
+  if (!is_enough || !rate || restarts_after_gap(elapsed)) return std::nullopt;
   LoadRecord record;
   record.start = first_->real;
   record.duration = real - first_->real;
@@ -67,10 +81,18 @@ std::optional<LoadRecord> LoadControl::watch(Nanoseconds real, Nanoseconds effec
   record.rate = rate->per_second;
   delay_ = record.arrival_speedup;
   amplification_.set_delay(delay_);
-  unamplified_ = counts;
+  judged_ = counts;
   measuring_ = false;
   announce(*level_, *rate, record.arrival_speedup);
   return record;
+}
+
+// If most of the time passed without arrivals, their mean distance says little.
+bool LoadControl::restarts_after_gap(Nanoseconds elapsed) {
+  if (longest_gap_ <= elapsed / 2) return false;
+  first_ = after_gap_;
+  longest_gap_ = 0;
+  return true;
 }
 
 std::optional<LoadResult> LoadControl::since(const ArrivalCounts& before) const {
@@ -81,15 +103,20 @@ std::optional<LoadResult> LoadControl::since(const ArrivalCounts& before) const 
 bool LoadControl::gives_up() {
   if (given_up_) return true;
   if (delay_ == 0) return false;
-  const ArrivalCounts seen = amplification_.counts().since(unamplified_);
+  const ArrivalCounts counts = amplification_.counts();
+  const ArrivalCounts seen = counts.since(judged_);
   if (seen.arrivals < kArrivalsToJudge) return false;
+  judged_ = counts;
   const double asked = static_cast<double>(seen.arrivals) * static_cast<double>(delay_);
-  if (1 - static_cast<double>(seen.charged) / asked < kMaxLost) return false;
-  given_up_ = amplification_.counts();
+  const bool is_bad = 1 - static_cast<double>(seen.charged) / asked >= kMaxLost;
+  bad_batches_ = is_bad ? bad_batches_ + 1 : 0;
+  if (bad_batches_ < kMaxBadBatches) return false;
+  given_up_ = counts;
   amplification_.set_delay(0);
   message(
       "requests follow each other in a thread too closely to arrive %ld ns earlier each: from here "
-      "on, load is not amplified and nothing is measured. Use a shorter --arrival-speedup",
+      "on, load is not amplified and nothing is measured. Use a shorter --arrival-speedup; where "
+      "more than 16 come at once, mark one arrival for all",
       static_cast<long>(delay_));
   return true;
 }

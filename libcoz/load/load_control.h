@@ -22,7 +22,8 @@ class LoadControl {
   bool is_measuring() const noexcept { return measuring_; }
 
   // Called regularly while is_measuring(). Returns the record once enough arrivals have been seen;
-  // load is amplified from then on. Both times are since the start of the run.
+  // load is amplified from then on. A long time without arrivals, as between a first request and
+  // the load proper, does not count. Both times are since the start of the run.
   std::optional<LoadRecord> watch(Nanoseconds real, Nanoseconds effective);
 
   // Called regularly. Returns true once load cannot be amplified as asked, because requests follow
@@ -40,14 +41,23 @@ class LoadControl {
   Amplification& amplification_;
   bool measuring_;
   Nanoseconds delay_ = 0;                  // as asked for
-  ArrivalCounts unamplified_;              // arrivals before amplification
+  ArrivalCounts judged_;                   // arrivals of which gives_up() has judged
+  int bad_batches_ = 0;                    // in a row, up to then
   std::optional<ArrivalCounts> given_up_;  // arrivals until it gave up
-  struct First {
+  struct Look {
     ArrivalCounts counts;
     Nanoseconds real;
     Nanoseconds effective;
   };
-  std::optional<First> first_;  // at the first arrival seen
+  bool restarts_after_gap(Nanoseconds elapsed);
+
+  std::optional<Look> first_;   // at the first arrival seen
+  std::uint64_t arrivals_ = 0;  // seen up to the last look
+  Nanoseconds looked_ = 0;      // effective time of the last look
+  Nanoseconds last_ = 0;        // of the last one that found a new arrival
+  // The longest time in which looks found none, and the look that found one at last.
+  Nanoseconds longest_gap_ = 0;
+  std::optional<Look> after_gap_;
 };
 
 }  // namespace coz

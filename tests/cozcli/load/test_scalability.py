@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from dataclasses import replace
@@ -14,11 +16,13 @@ from cozcli.analysis.analyse import analyse
 from cozcli.analysis.result import COMPLETED, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.load.figure import draw_load
-from cozcli.load.scalability import find_knee, measure_scalability
+from cozcli.load.scalability import excess_of_load, find_knee, measure_scalability
 from cozcli.load.shifts import find_shifts
 from cozcli.profile.profile import Profile, Run, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.reports.annotate import notes
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.table_reports import CsvReport, MarkdownReport
 from cozcli.reports.text import TextReport
 
 MS = 1_000_000
@@ -79,6 +83,29 @@ def test_each_level_is_compared_with_base_load() -> None:
         assert point.speedup_low - 0.01 < truth < point.speedup_high + 0.01
         assert point.speedup_high - point.speedup_low < 0.04
     assert result.points[2].arrival_rate == pytest.approx(1000)
+
+
+def test_a_load_that_is_higher_than_planned_is_named_by_the_arrivals() -> None:
+    records = sweep([0, 1 * MS])
+    for record in records:
+        if record.get("arrival_speedup") == 1 * MS and record["type"] == "experiment":
+            record["arrivals"] |= {"count": 1000, "charged": 1000 * MS}  # twice as many as without, not 4/3
+    runs = runs_of(records)
+    (result,) = measure_scalability(runs)
+    assert [p.load for p in result.points] == pytest.approx([0, 0.5])
+    assert excess_of_load(runs) == pytest.approx(2)
+
+
+def test_a_load_of_which_fewer_arrivals_came_is_named_as_planned() -> None:
+    """They wait for the program: it is saturated."""
+    records = sweep([0, 2 * MS])
+    for record in records:
+        if record.get("arrival_speedup") == 2 * MS and record["type"] == "experiment":
+            record["arrivals"]["count"] = 600
+    runs = runs_of(records)
+    (result,) = measure_scalability(runs)
+    assert [p.load for p in result.points] == pytest.approx([0, 0.5])
+    assert excess_of_load(runs) == pytest.approx(1)
 
 
 def served_by_its_receiver(computed: float) -> list[dict[str, Any]]:
@@ -219,6 +246,20 @@ def test_results_at_different_loads_stand_apart() -> None:
     text = TextReport(None).render(analysis)
     assert "Slopes from load 0% to 25%" in text
     assert "/src/a.cpp:7" in text or "a.cpp:7" in text
+
+
+def test_reports_name_the_load_of_a_result() -> None:
+    found = analyse(lines_at_two_loads())
+    analysis = replace(found, results=tuple(replace(result, marks=()) for result in found.results))
+    assert "would make done (load 25%)" in TextReport(None).render(analysis)
+    assert "would make done (load 25%)" in json.loads(JsonReport().render(analysis))["summary"][0]
+    markdown, table = MarkdownReport().render(analysis), CsvReport().render(analysis)
+    assert "| done (load 0%) |" in markdown
+    assert "| done (load 25%) |" in markdown
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert {row["arrival_speedup"] for row in rows} == {"0", str(MS)}
+    ((_, note),) = notes(analysis)
+    assert "done (load 25%)" in note
 
 
 def test_reports_have_the_table() -> None:

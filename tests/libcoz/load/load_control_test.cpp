@@ -112,18 +112,34 @@ TEST_CASE("rare arrivals are watched for longer, and few are enough") {
   CHECK(control.watch(20 * kSecond, 20 * kSecond));
 }
 
+TEST_CASE("a long time without arrivals does not count as time between two") {
+  const auto amplification = std::make_unique<Amplification>();
+  LoadControl control(LoadLevel::parse("25%", ""), *amplification);
+  arrive(*amplification, 1);  // a first request, and then none for half a minute
+  for (int i = 0; i < 30; ++i) CHECK_FALSE(control.watch(i * kSecond, i * kSecond));
+  amplification->count(0, {0, 30 * kSecond, false, false});
+  for (int i = 30; i < 40; ++i) {
+    if (control.watch(i * kSecond, i * kSecond)) break;
+    arrive(*amplification, 1000);
+  }
+  CHECK_FALSE(control.is_measuring());
+  CHECK(amplification->delay() == 250 * kMicrosecond);
+}
+
 TEST_CASE("where arrivals are too close, load is no longer amplified, and the counts say so") {
   const auto amplification = std::make_unique<Amplification>();
   LoadControl control(LoadLevel::parse("1000", ""), *amplification);
-  for (int i = 0; i < 99; ++i) amplification->count(0, {700, 700, false, true});
-  CHECK_FALSE(control.gives_up());
+  for (int i = 1; i < 300; ++i) {
+    amplification->count(0, {700, 700, false, true});
+    CHECK_FALSE(control.gives_up());
+  }
   amplification->count(0, {700, 700, false, true});
   CHECK(control.gives_up());
   CHECK(control.gives_up());
   CHECK(amplification->delay() == 0);
   amplification->count(0, {0, 700, false, false});
   CHECK(control.since({})->arrival_speedup == 1000);
-  CHECK(control.since({})->counts.arrivals == 100);
+  CHECK(control.since({})->counts.arrivals == 300);
 }
 
 TEST_CASE("a small loss of amplification is accepted") {
@@ -131,4 +147,29 @@ TEST_CASE("a small loss of amplification is accepted") {
   LoadControl control(LoadLevel::parse("1000", ""), *amplification);
   for (int i = 0; i < 1000; ++i) amplification->count(0, {900, 1200, false, true});
   CHECK_FALSE(control.gives_up());
+}
+
+TEST_CASE("arrivals that become too close end amplification soon, however many were not") {
+  const auto amplification = std::make_unique<Amplification>();
+  LoadControl control(LoadLevel::parse("1000", ""), *amplification);
+  for (int i = 0; i < 100'000; ++i) amplification->count(0, {1000, 1200, false, false});
+  CHECK_FALSE(control.gives_up());
+  for (int i = 0; i < 300; ++i) {
+    amplification->count(0, {0, 0, false, true});
+    control.gives_up();
+  }
+  CHECK(control.gives_up());
+}
+
+TEST_CASE("a burst does not end amplification") {
+  const auto amplification = std::make_unique<Amplification>();
+  LoadControl control(LoadLevel::parse("1000", ""), *amplification);
+  for (int i = 0; i < 200; ++i) {
+    amplification->count(0, {0, 0, false, true});
+    CHECK_FALSE(control.gives_up());
+  }
+  for (int i = 0; i < 1000; ++i) {
+    amplification->count(0, {1000, 1200, false, false});
+    CHECK_FALSE(control.gives_up());
+  }
 }
