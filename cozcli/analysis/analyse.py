@@ -103,6 +103,7 @@ def analyse(
     pairs: list[Pair] = []
     warnings = [*profile.warnings, *whole.warnings]
     failure = CozError(whole.failure) if whole.failure else None
+    failed: list[Problem] = []
     for level, runs in _by_load(profile.runs).items():
         if level in whole.unusable:
             continue
@@ -110,6 +111,8 @@ def analyse(
             found = _analyse_level(runs, corrections, of_windows_only)
         except CozError as error:
             failure = failure or error
+            if any(record.speedup > 0 for run in runs for record in run.experiments):
+                failed.append(messages.load_left_out(level, error.problem))
             continue
         results += [replace(result, arrival_speedup=level) for result in found.results]
         overheads = {**found.overheads, **overheads}  # of the lowest load that has any
@@ -118,6 +121,7 @@ def analyse(
     if not results and not whole.scalability:
         problem = failure.problem if failure else messages.nothing_estimated(profile.experiments)
         raise CozError(nothing_told(problem, profile.cut))
+    warnings += failed
     everything = Analysis(
         results=tuple(by_impact(results)),
         runs=tuple(_summarize(run) for run in profile.runs),
@@ -182,6 +186,9 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
         if delayed := count_windows_of_delay_only(runs):
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
+    known_of = {candidate.result.point for candidate in candidates}
+    rare = {s.point for s in all_series if s.point not in known_of and s.denominator.sum() > 0}
+    warnings += [messages.point_without_result(point) for point in sorted(rare)]
     pairs = tuple(pair for point in points for pair in _pairs(point))
     results = decide_significance(candidates)
     capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))

@@ -22,7 +22,8 @@ from types import MappingProxyType
 
 from cozcli.analysis import messages
 from cozcli.analysis.estimate.shape import effect_at
-from cozcli.analysis.input.locations import common_directory, line_number, matches_line, shorten
+from cozcli.analysis.input.functions import short_function
+from cozcli.analysis.input.locations import common_directory, file_of, line_number, matches_line, shorten
 from cozcli.analysis.rank.ranking import impact
 from cozcli.analysis.rank.rest import hardly_matters
 from cozcli.analysis.result import THROUGHPUT, UNFIT, Analysis, LineResult, Mark
@@ -221,7 +222,7 @@ def _match(
     before: Sequence[LineResult], after: Sequence[LineResult]
 ) -> tuple[list[Pair], list[LineResult], list[LineResult]]:
     prefixes = ("", "")
-    if not {_path(r.location) for r in before} & {_path(r.location) for r in after}:
+    if not {_path(r) for r in before} & {_path(r) for r in after}:
         prefixes = (
             common_directory([r.location for r in before]),
             common_directory([r.location for r in after]),
@@ -252,7 +253,7 @@ def _exact(
         loads.get(result.arrival_speedup, result.arrival_speedup),
         result.target,
         shorten(result.location, prefix),
-        result.function.partition("(")[0],
+        short_function(result.function),
         result.point,
         result.kind,
     )
@@ -265,15 +266,15 @@ def _by_function(
     found: defaultdict[Key, list[LineResult]] = defaultdict(list)
     for result in results:
         is_line = result.target == "line" and bool(result.function)
-        file = shorten(_path(result.location), prefix) if is_line else result.location
-        function = result.function.partition("(")[0] if is_line else "\0" + result.target
+        file = shorten(_path(result), prefix) if is_line else result.location
+        function = short_function(result.function) if is_line else "\0" + result.target
         load = loads.get(result.arrival_speedup, result.arrival_speedup)
         found[file, function, result.point, result.kind, load].append(result)
     return {key: sorted(members, key=_line_of) for key, members in found.items()}
 
 
-def _path(location: str) -> str:
-    return location.rpartition(":")[0]
+def _path(result: LineResult) -> str:
+    return file_of(result.location, result.function)
 
 
 def _line_of(result: LineResult) -> int:

@@ -252,8 +252,8 @@ class LineResult:
 
     @property
     def speedups(self) -> int:
-        """Number of different speedups other than 0."""
-        return sum(point.speedup > 0 for point in self.curve)
+        """Number of different speedups other than 0 at which it was measured."""
+        return sum(point.speedup > 0 and point.experiments > 0 for point in self.curve)
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,12 @@ def execute(options: argparse.Namespace) -> int:
     names = (options.before, options.after)
     profiles = [load_profile([name]) for name in names]
     before, after = (analyse(profile) for profile in profiles)
+    # Under another load a point has another period.
+    loads = set[int].intersection(*({run.arrival_speedup for run in profile.runs} for profile in profiles))
     periods = [
-        baseline_periods(profile.runs, analysis.results)
+        baseline_periods([run for run in profile.runs if run.arrival_speedup == min(loads)], analysis.results)
+        if loads
+        else {}
         for profile, analysis in zip(profiles, (before, after), strict=True)
     ]
     wanted = {result.point for result in (*before.results, *after.results)}

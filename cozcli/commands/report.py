@@ -127,13 +127,13 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
         verdict = check_threshold(threshold, analysis.results)
         if verdict.result is not None and verdict.point is not None:
             status = STATUS_EXCEEDED
-            print(f"coz: {printable(_excess(verdict))}", file=sys.stderr)
+            print(f"coz: {printable(_excess(verdict, analysis))}", file=sys.stderr)
         elif verdict.unfit and verdict.looked_at == verdict.unfit:
             shared.print_warnings([messages.threshold_without_data(threshold.text)])
         elif verdict.is_beyond_curves:
             shared.print_warnings([messages.threshold_beyond_curves(threshold.text)])
         elif verdict.looked_at == 0:
-            points = known_points(analysis)
+            points = known_points(analysis, runs)
             if threshold.point in ("", *points) and is_sampled(threshold, runs):
                 shared.print_warnings([messages.threshold_not_measured(threshold.text)])
                 continue
@@ -146,7 +146,8 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
     return status
 
 
-def _excess(verdict: Verdict) -> str:
+def _excess(verdict: Verdict, analysis: Analysis) -> str:
+    from cozcli.reports.extension import point_naming
     from cozcli.reports.intervals import with_interval
 
     assert verdict.result is not None
@@ -154,7 +155,7 @@ def _excess(verdict: Verdict) -> str:
     point, result = verdict.point, verdict.result
     return (
         f"threshold {verdict.threshold.text!r} is exceeded: {result.location} at {point.speedup:.0%} on "
-        f"{result.point}: {with_interval(point.effect, point.low, point.high)} %"
+        f"{point_naming(analysis, '')(result)}: {with_interval(point.effect, point.low, point.high)} %"
     )
 
 

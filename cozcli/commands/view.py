@@ -20,7 +20,7 @@ from cozcli.messages import printable
 from cozcli.profile.profile import load_profile
 
 if TYPE_CHECKING:
-    from cozcli.analysis.result import LineResult, ResultKey
+    from cozcli.analysis.result import LineResult
     from cozcli.reports.page import PageProfile
 
 DEFAULT_OUTPUT = "profile.html"
@@ -69,10 +69,9 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.reports.page_sources import read_sources
 
     groups = [options.files or [shared.DEFAULT_PROFILE], *([options.compare] if options.compare else [])]
-    profiles = _cut([_load(files, options) for files in groups], options.top)
-    runs = [run for profile in profiles for run in profile.analysis.runs]
+    profiles = _cut(_load(groups, options), options.top)
     locations = [result.location for profile in profiles for result in profile.analysis.results]
-    newest = max((run.time for run in runs), default=0)
+    newest = [max((run.time for run in profile.analysis.runs), default=0) for profile in profiles]
     sources = {} if options.no_source else read_sources(locations, newest)
     try:
         page = render_page(profiles, sources)
@@ -93,30 +92,57 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _load(files: Sequence[str], options: argparse.Namespace) -> PageProfile:
-    from cozcli.analysis.analyse import analyse
+def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[PageProfile]:
+    """What was asked for of each; one of two may lack it.
+
+    Raises:
+        CozError: all lack it.
+    """
+    from cozcli.analysis.analyse import analyse, select
     from cozcli.analysis.rank.result_filter import ResultFilter
     from cozcli.reports.page import PageProfile
 
     result_filter = ResultFilter(options.min_points, options.line, options.progress_point)
-    analysis = analyse(load_profile(list(files)), result_filter)
-    return PageProfile(", ".join(Path(file).name for file in files), analysis, 0)
+    profiles: list[PageProfile] = []
+    missing: list[CozError] = []
+    for files in groups:
+        analysis = analyse(load_profile(list(files)))
+        try:
+            analysis = select(analysis, result_filter)
+        except CozError as error:
+            missing.append(error)
+            analysis = replace(analysis, results=(), pairs=())
+        profiles.append(PageProfile(", ".join(Path(file).name for file in files), analysis, 0))
+    if len(missing) == len(groups):
+        raise missing[0]
+    return profiles
 
 
 def _cut(profiles: Sequence[PageProfile], top: int | None) -> list[PageProfile]:
     """The leading results of each, and in each what leads in the other."""
-    chosen = {_key(result) for profile in profiles for result in profile.analysis.results[:top]}
+    from cozcli.analysis.input.locations import common_directory
+
+    prefixes = [common_directory([r.location for r in profile.analysis.results]) for profile in profiles]
+    chosen = {
+        _key(result, prefix)
+        for profile, prefix in zip(profiles, prefixes, strict=True)
+        for result in profile.analysis.results[:top]
+    }
     cut = []
-    for profile in profiles:
+    for profile, prefix in zip(profiles, prefixes, strict=True):
         results = profile.analysis.results
-        shown = tuple(result for result in results if _key(result) in chosen)
+        shown = tuple(result for result in results if _key(result, prefix) in chosen)
         analysis = replace(profile.analysis, results=shown)
         cut.append(replace(profile, analysis=analysis, left_out=len(results) - len(shown)))
     return cut
 
 
-def _key(result: LineResult) -> tuple[ResultKey, int]:
-    return result.key, result.arrival_speedup
+def _key(result: LineResult, prefix: str) -> tuple[str, str, str, str, int]:
+    """What the page knows a result by."""
+    from cozcli.analysis.input.locations import shorten
+
+    short = shorten(result.location, prefix)
+    return result.target, short, result.point, result.kind, result.arrival_speedup
 
 
 def _has_display() -> bool:

@@ -4,7 +4,8 @@ A window becomes one `experiment` for each of its progress points, with the effe
 point's first and last visit as duration: the readers take the period for duration/delta, and add both up by
 line and point. So the period is exactly ours. A latency is difference·duration/arrivals.
 
-What the form cannot say is left out: functions of lines, reference windows, load, the companions of a window.
+What the form cannot say is left out: functions of lines, reference windows, arrivals and load, the companions
+of a window.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from cozcli.profile.profile import Run
-from cozcli.profile.records import ExperimentRecord, LatencyPoint
+from cozcli.profile.records import ExperimentRecord, LatencyPoint, ThroughputPoint
 
 
 class ClassicWriter:
@@ -54,7 +55,7 @@ class ClassicWriter:
                     "difference": self._difference(experiment, point),
                 }
                 yield self._line("latency-point", counts)
-            elif point.visits > 0:
+            elif isinstance(point, ThroughputPoint) and point.visits > 0:
                 yield self._line("experiment", head)
                 yield self._line("throughput-point", {"name": point.name, "delta": point.visits})
 

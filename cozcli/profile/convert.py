@@ -44,6 +44,8 @@ def convert(output: str, inputs: Sequence[str], form: str) -> tuple[Profile, lis
     warnings = [*profile.warnings]
     if has_companions(profile.runs):
         warnings.append(messages.converted_companions())
+    if len({run.arrival_speedup for run in profile.runs}) > 1:
+        warnings.append(messages.converted_loads())
     return profile, warnings
 
 

@@ -198,6 +198,15 @@ def all_rejected(reasons: Sequence[str]) -> Problem:
     )
 
 
+def converted_loads() -> Problem:
+    """Runs under different loads in a form that knows no load."""
+    return Problem(
+        "the runs were measured under different loads; the classic form does not record them, so that its "
+        "readers take all for one program.",
+        "convert the runs of one load only.",
+    )
+
+
 def converted_companions() -> Problem:
     """Combined windows in a form that knows one target for each."""
     return Problem(

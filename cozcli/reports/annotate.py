@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
-from cozcli.reports.base import CALLED_FROM, REGION, common_directory, short_point, waits_of
+from cozcli.reports.base import CALLED_FROM, REGION, common_directory, waits_of
+from cozcli.reports.extension import point_naming
 from cozcli.reports.summary import sentence
 
 
@@ -25,9 +26,10 @@ class AnnotateReport:
 def notes(analysis: Analysis) -> Iterator[tuple[LineResult, str]]:
     """Each line and progress point whose effect is certain, in order of rank, with a sentence."""
     prefix = common_directory([result.location for result in analysis.results])
+    point = point_naming(analysis, prefix)
     for result in analysis.results:
         if line_of(result) and result.significant and result.is_trusted:
-            yield result, _note(result, short_point(analysis, result.point, prefix))
+            yield result, _note(result, point(result))
 
 
 def line_of(result: LineResult) -> str:

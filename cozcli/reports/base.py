@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from pathlib import Path
 from typing import Protocol
 
+from cozcli.analysis.input.functions import short_function as short_function
 from cozcli.analysis.input.locations import CALLED_FROM as CALLED_FROM
 from cozcli.analysis.input.locations import REGION as REGION
 from cozcli.analysis.input.locations import common_directory as common_directory
@@ -25,10 +25,6 @@ SHOWN = (0.25, 0.50, 0.75)
 MENTIONED_SLOWDOWN = 0.1
 #: Characters of a program and its arguments.
 COMMAND_LENGTH = 160
-#: Names of operators, whose signs and spaces are part of the name.
-_OPERATOR = re.compile(
-    r"\boperator *(\(\)|\[\]|(<=>|->\*?|<<=?|>>=?|[<>]=?)( (?=<))?|[a-z]\w*( ?\[\])?)",
-)
 
 
 class Report(Protocol):
@@ -36,19 +32,6 @@ class Report(Protocol):
 
     def render(self, analysis: Analysis) -> str:
         """The whole report, ending in a newline."""
-
-
-def short_function(function: str) -> str:
-    """A function without its parameters, and without the return type that names of templates begin with."""
-    name = function.replace("(anonymous namespace)::", "").strip()
-    begin = depth = 0
-    for at, letter in enumerate(_OPERATOR.sub(lambda found: "x" * len(found[0]), name)):
-        depth += (letter in "<{") - (letter in ">}")
-        if depth == 0 and letter == " ":
-            begin = at + 1
-        elif depth == 0 and letter == "(":
-            return name[begin:at] or name
-    return name[begin:] or name
 
 
 def with_share(place: Caller | Holder, unknown: str, prefix: str) -> str:

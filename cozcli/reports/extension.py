@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.extensions import extensions
+from cozcli.reports.base import short_point
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +32,9 @@ class ReportExtension(Protocol):
     def cell(self, result: LineResult) -> str:
         """What stands in that column."""
 
+    def condition(self, result: LineResult) -> str:
+        """Under what it was measured, for sentences; empty if all results are alike."""
+
     def document(self) -> dict[str, Any]:
         """Fields of the JSON report."""
 
@@ -52,3 +56,17 @@ def merged(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def extensions_of(analysis: Analysis) -> list[ReportExtension]:
     """What all extensions add to reports of this analysis."""
     return [module.make_extension(analysis) for module in extensions("report")]
+
+
+def point_naming(analysis: Analysis, prefix: str) -> Callable[[LineResult], str]:
+    """How sentences name a result's progress point, and under what it was measured: `done (load 26%)`.
+
+    prefix: what is cut off locations.
+    """
+    found = extensions_of(analysis)
+
+    def name(result: LineResult) -> str:
+        conditions = [text for each in found if (text := each.condition(result))]
+        return " ".join([short_point(analysis, result.point, prefix), *(f"({text})" for text in conditions)])
+
+    return name

@@ -22,7 +22,7 @@ from cozcli.analysis.result import (
     WaitedLock,
 )
 from cozcli.reports.base import rounded
-from cozcli.reports.extension import extensions_of, merged
+from cozcli.reports.extension import extensions_of, merged, point_naming
 from cozcli.reports.summary import summarize
 
 FORMAT, VERSION = "coz-report", 1
@@ -38,7 +38,7 @@ class JsonReport:
             "format": FORMAT,
             "version": VERSION,
             "coz": __version__,
-            "summary": summarize(analysis, lambda result: result.location, lambda result: result.point),
+            "summary": summarize(analysis, lambda result: result.location, point_naming(analysis, "")),
             "experiments": analysis.experiments,
             "runs": [_run(run) for run in analysis.runs],
             "warnings": [{"text": w.text, "hint": w.hint} for w in analysis.warnings],

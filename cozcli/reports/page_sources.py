@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cozcli.analysis.input.locations import CALLED_FROM, LOCK, WAIT
@@ -22,15 +22,15 @@ _NAMES = (
 SUFFIXES = frozenset(f".{name}" for name in _NAMES.split(" "))
 
 
-def read_sources(locations: Iterable[str], newest_run: int) -> dict[str, dict[str, Any]]:
-    """By path, `{"changed": bool, "parts": {"first line": [lines]}}`.
+def read_sources(locations: Iterable[str], newest_runs: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """By path, `{"changed": [bool of each profile], "parts": {"first line": [lines]}}`.
 
     Files that are not there, or that cannot be read, are left out: the page then shows none. The first
     locations come first, until there is enough text.
 
     Args:
-        newest_run: when the last run began, in nanoseconds since 1970, 0 if unknown: of files that were
-            written later, lines may have moved.
+        newest_runs: when the last run of each profile began, in nanoseconds since 1970, 0 if unknown: of
+            files that were written later, lines may have moved.
     """
     wanted: dict[str, set[int]] = {}
     for location in locations:
@@ -49,7 +49,8 @@ def read_sources(locations: Iterable[str], newest_run: int) -> dict[str, dict[st
         if room < 0:
             break
         if parts:
-            sources[path] = {"changed": bool(newest_run) and written > newest_run, "parts": parts}
+            changed = [0 < newest < written for newest in newest_runs]
+            sources[path] = {"changed": changed, "parts": parts}
     return sources
 
 

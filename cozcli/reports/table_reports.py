@@ -15,6 +15,7 @@ from cozcli.reports.base import (
     signed,
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
+from cozcli.reports.extension import point_naming
 from cozcli.reports.intervals import with_interval
 from cozcli.reports.marks import describe_marks
 from cozcli.reports.pairs import describe_pairs
@@ -27,7 +28,7 @@ COLUMNS = (
     *("slope", "slope_low", "slope_high", "slope_adjusted_low", "slope_adjusted_high"),
     *("significant", "contention", "notes", "experiments"),
     *(f"effect_{100 * s:.0f}{part}" for s in SHOWN for part in ("", "_low", "_high")),
-    *("largest_at", "largest_effect", "largest_low", "largest_high", "shape"),
+    *("largest_at", "largest_effect", "largest_low", "largest_high", "shape", "arrival_speedup"),
 )
 
 
@@ -46,16 +47,15 @@ class MarkdownReport:
         """Paragraphs and a table."""
         prefix = common_directory([result.location for result in analysis.results])
         name = naming(analysis.results, prefix)
+        point_of = point_naming(analysis, prefix)
         latency = any(result.kind != "throughput" for result in analysis.results)
 
         def point(result: LineResult) -> str:
-            name = short_point(analysis, result.point, prefix)
+            name = point_of(result)
             return f"{name} (latency)" if latency and result.kind != "throughput" else name
 
         functions = has_functions(analysis.results)
-        summary = summarize(
-            analysis, lambda r: name(r.location), lambda r: short_point(analysis, r.point, prefix)
-        )
+        summary = summarize(analysis, lambda r: name(r.location), point_of)
         names = (
             heading(analysis.results),
             *(["Function"] if functions else []),
@@ -101,6 +101,7 @@ def _row(result: LineResult) -> list[Cell]:
         row += [found.effect, found.low, found.high] if found else [None, None, None]
     shape = outline(result)
     row += [shape.top.speedup, shape.top.effect, shape.top.low, shape.top.high, shape.shape.value]
+    row += [result.arrival_speedup]
     return row
 
 

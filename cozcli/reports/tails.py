@@ -26,11 +26,11 @@ def label_of(quantile: Quantile) -> str:
 
 
 def describe_tails(
-    analysis: Analysis, location: Callable[[str], str], point: Callable[[str], str]
+    analysis: Analysis, location: Callable[[str], str], point: Callable[[LineResult], str]
 ) -> list[str]:
     """A line for each result that moves a tail, in the report's order, below a heading; else nothing."""
     lines = [
-        f"  {location(result.location)}, {point(result.point)}, at {speedup:.0%}: {effects}"
+        f"  {location(result.location)}, {point(result)}, at {speedup:.0%}: {effects}"
         for result in analysis.results
         if _moves_a_tail(result)
         for speedup, effects in _effects(result)

@@ -29,7 +29,7 @@ from cozcli.reports.base import (
     with_share,
 )
 from cozcli.reports.console import UNLIMITED, console_for, printed
-from cozcli.reports.extension import ReportExtension, extensions_of
+from cozcli.reports.extension import ReportExtension, extensions_of, point_naming
 from cozcli.reports.intervals import UNKNOWN, with_interval
 from cozcli.reports.locks import HEADING as LOCKS
 from cozcli.reports.locks import describe_locks
@@ -88,14 +88,11 @@ class TextReport:
         if not analysis.results:
             return printed(console)
         console.print()
-        for line in summarize(
-            analysis,
-            lambda result: name(result.location),
-            lambda result: short_point(analysis, result.point, prefix),
-        ):
+        point = point_naming(analysis, prefix)
+        for line in summarize(analysis, lambda result: name(result.location), point):
             console.print(Text(printable(line), style="bold"), soft_wrap=not terminal)
         leading, rest = divide(analysis.results)
-        analysis = replace(analysis, results=leading)
+        everything, analysis = analysis, replace(analysis, results=leading)
         room = _room(leading, self._width)
         console.print(_table(analysis, extensions, prefix, terminal, room))
         if rest:
@@ -109,11 +106,7 @@ class TextReport:
             console.print(Text(printable(line)), soft_wrap=not terminal)
         if analysis.pairs:
             console.print()
-        tails = describe_tails(
-            analysis,
-            name,
-            lambda point: short_point(analysis, point, prefix),
-        )
+        tails = describe_tails(everything, name, point)
         for line in [*tails, ""] if tails else []:
             console.print(Text(printable(line)), soft_wrap=not terminal)
         for excerpt in excerpts(analysis) if self._source else []:

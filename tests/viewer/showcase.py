@@ -153,4 +153,4 @@ def analysis(after: bool) -> Analysis:
 
 
 def sources() -> dict[str, dict[str, Any]]:
-    return {f"{FOLDER}/server.cpp": {"changed": False, "parts": {"1": SERVER.splitlines()}}}
+    return {f"{FOLDER}/server.cpp": {"changed": [False, False], "parts": {"1": SERVER.splitlines()}}}

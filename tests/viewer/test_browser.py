@@ -78,7 +78,9 @@ def test_five_hundred_lines_are_interactive(show: Show, capsys: pytest.CaptureFi
 
 
 def test_hostile_names_run_nothing_and_are_shown(show: Show) -> None:
-    sources = {"/x/</script><script>alert(1)</script>.c": {"changed": False, "parts": {"1": list(HOSTILE)}}}
+    sources = {
+        "/x/</script><script>alert(1)</script>.c": {"changed": [False, False], "parts": {"1": list(HOSTILE)}}
+    }
     page = show(render_page([PageProfile(HOSTILE[0], analysis_of(hostile_lines(), 40))], sources))
     assert page.locator("#count").inner_text() == f"{len(HOSTILE)} results"
     assert any("</script><script>alert(1)" in text for text in rows(page))

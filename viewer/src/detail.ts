@@ -43,7 +43,7 @@ export function drawDetail(
     largeChart(entry, ownDomain(entry), width, axis),
     legend(entry, page),
     ...results.flatMap((result) => explained(result, page, compared ? which(result, entry) : "")),
-    ...sourceExcerpt(shown, page),
+    ...sourceExcerpt(shown, page, shown === entry.a ? 0 : 1),
     ...surroundings(shown),
     ...otherLoads(entry, page, entries, width),
     h("h3", {}, "All points"),
@@ -123,7 +123,8 @@ function explained(result: Result, page: Page, which: string): HTMLElement[] {
   });
 }
 
-function sourceExcerpt(result: Result, page: Page): HTMLElement[] {
+/** `profile`: the number of the one that the result is of. */
+function sourceExcerpt(result: Result, page: Page, profile: number): HTMLElement[] {
   const source = page.sources[splitLocation(result.location)[0]];
   const part = source && result.line > 0 ? partWith(source, result.line) : null;
   if (!source || !part) return [];
@@ -140,7 +141,7 @@ function sourceExcerpt(result: Result, page: Page): HTMLElement[] {
       h("span", { class: "text" }, said(text) /* an empty line keeps its height by CSS */),
     );
   });
-  const changed = source.changed
+  const changed = source.changed[profile]
     ? [h("p", { class: "note" }, "The file is newer than the profile; its lines may have moved since.")]
     : [];
   return [h("h3", {}, "Source"), h("div", { class: "source", tabindex: 0 }, ...rows), ...changed];

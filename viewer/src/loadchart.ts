@@ -64,7 +64,11 @@ export function levelsChart(results: Result[], levels: string[], width: number):
     role: "img",
     "aria-label": "Effect by speedup at each load",
   });
-  drawAxes(root, frame, x, y, { x: "if this were faster by …", y: "↑ less time per unit of work" });
+  const latency = results.some((result) => result.kind !== "throughput");
+  drawAxes(root, frame, x, y, {
+    x: "if this were faster by …",
+    y: latency ? "↑ less time from begin to end" : "↑ less time per unit of work",
+  });
   const labels: { at: number; text: string; colour: string }[] = [];
   for (const result of results) {
     const colour = shade(levels.indexOf(result.load), levels.length);

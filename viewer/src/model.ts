@@ -97,7 +97,7 @@ export interface Result {
   callers: Caller[];
   instances: Instance[];
   locks: Lock[];
-  /** Where the fitted curve is highest. */
+  /** Where the effect is largest: on the fitted curve, or where the curve turns, of the measured points. */
   best: Band;
   /** The place in the report's order, from 0. */
   rank: number;
@@ -133,7 +133,8 @@ export interface Profile {
 
 /** Lines of a source file: runs of consecutive lines by the number of the first. */
 export interface Source {
-  changed: boolean;
+  /** Was the file written after the runs of each profile? */
+  changed: boolean[];
   parts: Record<string, string[]>;
 }
 
@@ -291,7 +292,8 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     callers: shortened(raw.callers, prefix),
     instances: raw.instances,
     locks: (raw.locks ?? []).map((lock) => ({ ...lock, holders: shortened(lock.holders, prefix) })),
-    best: highest(fit),
+    // A parabola has no knee.
+    best: highest(raw.ending ? curve : fit),
     rank,
   };
 }
@@ -323,9 +325,9 @@ function band(raw: Columns, i: number, speedup: number): Band {
   };
 }
 
-function highest(fit: Band[]): Band {
+function highest(curve: readonly Band[]): Band {
   const origin = { speedup: 0, effect: 0, low: 0, high: 0 };
-  return fit.reduce((best, point) => (point.effect > best.effect ? point : best), origin);
+  return curve.reduce<Band>((best, point) => (point.effect > best.effect ? point : best), origin);
 }
 
 /** What the fitted curve says at a speedup, or the measured point if there is one; null beyond the last. */
@@ -379,12 +381,13 @@ export function makeEntries(page: Page): Entry[] {
   const entries: Entry[] = [];
   for (const [key, { a, b }] of found) {
     const shown = a ?? b;
-    if (shown) entries.push({ key, a, b, shown, haystack: haystackOf(shown) });
+    if (shown) entries.push({ key, a, b, shown, haystack: [a, b].map(haystackOf).join("\n") });
   }
   return entries;
 }
 
-function haystackOf(result: Result): string {
+function haystackOf(result: Result | null): string {
+  if (!result) return "";
   const callers = result.callers.flatMap((caller) => [caller.location, caller.function]);
   const words = [result.location, result.function, result.point, result.kind, ...result.marks, ...callers];
   return words.join("\n").toLowerCase();

@@ -160,9 +160,5 @@ function caveat(result: Result): string {
 /** What becomes of a gain at larger speedups; `coz report` says the same. */
 function continuation(result: Result): string {
   const { since, ending } = result.shape;
-  return ending ? ` Beyond about ${speedup(round5(since))} ${ending}.` : "";
-}
-
-function round5(fraction: number): number {
-  return Math.round(fraction * 20) / 20;
+  return ending ? ` Beyond about ${speedup(since)} ${ending}.` : "";
 }

@@ -24,9 +24,10 @@ def is_sampled(threshold: Threshold, runs: Iterable[Run]) -> bool:
     )
 
 
-def known_points(analysis: Analysis) -> list[str]:
-    """The progress points of results."""
-    return sorted({result.point for result in analysis.results})
+def known_points(analysis: Analysis, runs: Iterable[Run]) -> list[str]:
+    """The progress points of results, and those that were visited too rarely for any."""
+    visited = {point.name for run in runs for window in run.experiments for point in window.points}
+    return sorted(visited | {result.point for result in analysis.results})
 
 
 def closest(pattern: str, analysis: Analysis, runs: Iterable[Run]) -> list[str]:

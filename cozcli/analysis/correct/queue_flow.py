@@ -37,6 +37,7 @@ from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats
 
 MAX_WAIT = 0.2  # a stage that waits for more of its time may not be the one that sets the pace
+MAX_WAIT_IN_WINDOW = 0.5  # a window in which it waited for more does not tell what it could pass
 MIN_HALVES = 3  # fewer halves prove no lag
 #: A stage lags if F_i is below F_v by this share at least; in windows that seem to be in steady state.
 MIN_LAG, MIN_STEADY_LAG = 0.02, 0.01
@@ -177,8 +178,12 @@ def _is_unsettled(halves: Sequence[Half]) -> bool:
 
 def _capacity(halves: Sequence[Half], flow: StageFlow, stage: int) -> float:
     """Items that the stage could pass if it never waited."""
-    busy = 1 - float(np.mean([half.waited(stage) for half in halves]))
+    busy = 1 - _waited(halves, stage)
     return flow.sum(halves) / busy if busy > 0 else float("inf")
+
+
+def _waited(halves: Sequence[Half], stage: int) -> float:
+    return float(np.mean([half.waited(stage) for half in halves]))
 
 
 def _share_tied(halves: Sequence[Half], stage: int, passing: int) -> float:
@@ -190,7 +195,7 @@ def _slowest(halves: Sequence[Half], flows: Mapping[int, StageFlow]) -> int | No
     candidates = [
         (_capacity(halves, flow, stage), stage)
         for stage, flow in flows.items()
-        if np.mean([half.waited(stage) for half in halves]) <= MAX_WAIT
+        if _waited(halves, stage) <= MAX_WAIT
     ]
     return min(candidates)[1] if candidates else None
 
@@ -256,6 +261,9 @@ def _rates_of(
             continue
         if slowest is None:
             found[key] = visits / effective
+            continue
+        if _waited(members, slowest) > MAX_WAIT_IN_WINDOW:
+            found[key] = float("nan")
             continue
         passed = flows[passing].sum(members)
         chance = visits / passed if passed > MIN_ITEMS else 1.0

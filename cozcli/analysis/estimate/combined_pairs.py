@@ -27,6 +27,7 @@ from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
 from cozcli.analysis.statistics.false_discovery import discoveries
+from cozcli.analysis.statistics.mixed_model import sum_by_block
 
 #: The speedup of both that effects of pairs are about. Few lines can be made to take no time, and partners
 #: are sped up by as much.
@@ -181,10 +182,9 @@ def _score(fit: CombinedFit, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     x = fit.design.matrix / fit.relative[:, None]
     x[:, 0] = 1.0
     of_block = np.bincount(rows.block, weight)
-    members = np.zeros((len(of_block), len(weight)))
-    members[rows.block, np.arange(len(weight))] = weight
     shrunk = (1.0 / (of_block + given.noise / given.block))[:, None]
-    sum_z, sum_x, weighted = members @ z, members @ x, weight[:, None] * z
+    weighted = weight[:, None] * z
+    sum_z, sum_x = (sum_by_block(weight[:, None] * values, rows.block, len(of_block)) for values in (z, x))
     with_x = (x.T @ weighted - sum_x.T @ (shrunk * sum_z)) / given.noise
     information = ((z * weighted).sum(axis=0) - (shrunk * sum_z**2).sum(axis=0)) / given.noise
     information -= (with_x * (fit.posterior.covariance @ with_x)).sum(axis=0)

@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Sequence
 
+from cozcli.analysis.input.functions import short_function
+
 #: Between a line and its caller, before the name of a region, and before the line or function that waits, for
 #: something outside or for a lock.
 CALLED_FROM, REGION, WAIT, LOCK = " < ", "region ", "wait ", "lock "
@@ -49,12 +51,36 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
     """Does a user's pattern name this line?
 
     `%` stands for any text and must then cover the whole location. Without it a pattern names a line
-    by the end of its path (`queue.cpp:10`, `src/queue.cpp:10`), a file (`queue.cpp`), or a function.
+    by the end of its path (`queue.cpp:10`, `src/queue.cpp:10`), a file (`queue.cpp`), or a function. A call
+    path is named by its line, or by both (`queue.cpp:10 < main.cpp:3`); a wait also without `wait`.
     """
     if "%" in pattern:
         expression = ".*".join(re.escape(part) for part in pattern.split("%"))
         return re.fullmatch(expression, location, re.DOTALL) is not None
-    path = location.rpartition(":")[0]
-    return any(("/" + text).endswith("/" + pattern.lstrip("/")) for text in (location, path)) or (
-        bool(function) and pattern in (function, function.partition("(")[0])
-    )
+    if function and pattern in (function, function.partition("(")[0], short_function(function)):
+        return True
+    wanted_kind, wanted = waits_of(pattern)
+    kind, place = waits_of(location)
+    if wanted_kind not in ("", kind):
+        return False
+    own, *callers = place.split(CALLED_FROM)
+    wanted_own, *wanted_callers = wanted.split(CALLED_FROM)
+    if wanted_callers and not _each_ends_in(callers, wanted_callers):
+        return False
+    names = {own, file_of(own, function), own.removesuffix(function) + short_function(function)}
+    return any(_ends_in(name, wanted_own) for name in names)
+
+
+def file_of(place: str, function: str) -> str:
+    """The path of FILE:LINE or FILE:FUNCTION."""
+    of_function = f":{function}"
+    return place.removesuffix(of_function) if place.endswith(of_function) else place.rpartition(":")[0]
+
+
+def _each_ends_in(paths: Sequence[str], ends: Sequence[str]) -> bool:
+    return len(paths) == len(ends) and all(map(_ends_in, paths, ends))
+
+
+def _ends_in(path: str, end: str) -> bool:
+    """In whole names of folders and files."""
+    return ("/" + path).endswith("/" + end.lstrip("/"))

@@ -38,7 +38,7 @@ def apply_filter(results: Sequence[LineResult], result_filter: ResultFilter) -> 
         if not left:
             known = sorted({r.point for r in before})
             raise CozError(messages.nothing_matches("progress point", result_filter.progress_point, known))
-    enough = [r for r in left if r.speedups >= result_filter.min_points]
+    enough = [r for r in left if r.speedups >= result_filter.min_points or result_filter.min_points <= 1]
     if not enough:
         best = max(r.speedups for r in left)
         lines = len({r.location for r in left})

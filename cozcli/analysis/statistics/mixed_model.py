@@ -81,7 +81,7 @@ def solve(y: Floats, x: Floats, weight: Floats, block: Ints, given: Variances) -
     prior = np.concatenate([group.prior for group in given.groups])
     weighted = weight[:, None] * x
     of_block = np.bincount(block, weight)
-    sums = _sum_by_block(weighted, block, len(of_block))
+    sums = sum_by_block(weighted, block, len(of_block))
     # Blocks have a prior, too, and are eliminated first: there may be hundreds.
     shrunk = 1.0 / (of_block + given.noise / given.block)
     sum_y = np.bincount(block, weight * y, len(of_block))
@@ -105,7 +105,8 @@ def solve(y: Floats, x: Floats, weight: Floats, block: Ints, given: Variances) -
     return Posterior(mean, covariance, effect, given, freedom), better
 
 
-def _sum_by_block(values: Floats, block: Ints, blocks: int) -> Floats:
+def sum_by_block(values: Floats, block: Ints, blocks: int) -> Floats:
+    """Sums of rows, (N, K), by block, which is numbered from 0 without gaps: (blocks, K)."""
     order = np.argsort(block, kind="stable")
     starts = np.searchsorted(block[order], np.arange(blocks))
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))

@@ -82,6 +82,13 @@ def test_lines_of_a_function_are_not_guessed() -> None:
     assert len(found.only_after) == 1
 
 
+def test_functions_without_a_name_in_common_are_different() -> None:
+    before = [Line("/s/a.cpp:10", lambda s: 0.4 * s, "(anonymous namespace)::parse(int)")]
+    after = [Line("/s/a.cpp:10", lambda s: 0.1 * s, "(anonymous namespace)::render(int)")]
+    found = compare(analysis_of(before), analysis_of(after, seed=2))
+    assert (len(found.changes), len(found.only_before), len(found.only_after)) == (0, 1, 1)
+
+
 def test_builds_in_different_folders() -> None:
     before = [Line("/home/a/src/x/a.c:1", lambda s: 0.4 * s), Line("/home/a/src/b.c:1", lambda s: 0.0)]
     after = [Line("/ci/src/x/a.c:1", lambda s: 0.4 * s), Line("/ci/src/b.c:1", lambda s: 0.0)]

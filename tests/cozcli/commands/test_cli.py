@@ -234,6 +234,15 @@ def test_fail_if_ends_with_status_1_and_says_which(profile: Path) -> None:
     rare = coz("report", "--fail-if", "a.c:7 > 1%", cwd=profile)
     assert rare.returncode == 0
     assert "takes too little time to have been measured" in rare.stderr
+    with (profile / "profile.coz").open("rb+") as stream:
+        records = [json.loads(text) for text in stream]
+        window = next(record for record in records if record.get("speedup", 0) > 0)
+        window["points"].append({"name": "commit", "kind": "throughput", "visits": 3, "elapsed": 1_000_000})
+        stream.seek(0)
+        stream.write(b"".join(json.dumps(record).encode() + b"\n" for record in records))
+    few = coz("report", "--fail-if", "% > 1% on commit", cwd=profile)
+    assert few.returncode == 0
+    assert "visits to commit came in too few windows" in few.stderr
     refused = coz("report", "--fail-if", "a.c:1", cwd=profile)
     assert refused.returncode == 2
     assert "LINE > N% or LINE < N%" in refused.stderr

@@ -195,6 +195,23 @@ def test_diff_tells_loads_apart(loads: Path) -> None:
     assert [entry.get("arrival_speedup") for entry in alone["only_after"]] == [51_000]
 
 
+def test_periods_are_those_of_one_load(folder: Path) -> None:
+    """Only the second profile has most of its windows under a load, under which visits come more often."""
+    for name, blocks in (("base.coz", (60, 4)), ("loaded.coz", (60, 200))):
+        raw = b""
+        for speedup, number, period in zip((0, 50_000), blocks, (2e6, 1e6), strict=True):
+            records = Model([Line("/s/a.c:1", lambda s: 0.5 * s)], seed=number, period=period).records(number)
+            for record in records:
+                if record["type"] == "experiment" and speedup:
+                    arrivals = {"count": 9, "charged": 9 * speedup, "intervals": 9, "between": 9_000_000}
+                    record |= {"arrival_speedup": speedup, "arrivals": arrivals}
+            raw += to_bytes(records)
+        (folder / name).write_bytes(raw)
+    document = json.loads(coz("diff", "--json", "base.coz", "loaded.coz", cwd=folder).stdout)
+    (period,) = document["periods"]
+    assert period["after"] == pytest.approx(period["before"], rel=0.03)
+
+
 def test_a_run_that_is_given_twice_counts_once(folder: Path) -> None:
     once = coz("report", "--json", "a.coz", cwd=folder)
     (folder / "again.coz").write_bytes((folder / "a.coz").read_bytes())

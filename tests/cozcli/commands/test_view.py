@@ -65,6 +65,24 @@ def test_filters_are_those_of_report(folder: Path) -> None:
     assert result["location"].endswith("a.c:12")
 
 
+def test_a_line_of_one_profile_only_is_shown(folder: Path) -> None:
+    records = Model([Line(f"{folder}/new.c:3", lambda s: 0.4 * s)]).records(40)
+    (folder / "other.coz").write_bytes(to_bytes(records))
+    assert view(folder, "--compare", "other.coz", "--line", "new.c:3").returncode == 0
+    first, second = data_of(folder / "profile.html")["profiles"]
+    assert first["results"] == []
+    assert [result["location"] for result in second["results"]] == [f"{folder}/new.c:3"]
+    assert view(folder, "--compare", "other.coz", "--line", "nowhere.c").returncode == 2
+
+
+def test_what_leads_in_one_profile_is_found_in_a_build_elsewhere(folder: Path) -> None:
+    lines = [Line("/ci/a.c:12", lambda s: 0.4 * s), Line("/ci/a.c:7", lambda s: 0.1 * s)]
+    (folder / "after.coz").write_bytes(to_bytes(Model(lines).records(40)))
+    assert view(folder, "--compare", "after.coz", "--top", "1").returncode == 0
+    profiles = data_of(folder / "profile.html")["profiles"]
+    assert [len(profile["results"]) for profile in profiles] == [2, 2]
+
+
 def test_other_files_are_not_overwritten(folder: Path) -> None:
     before = (folder / "profile.coz").read_bytes()
     done = view(folder, "-o", "profile.coz")

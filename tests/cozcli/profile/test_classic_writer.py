@@ -40,6 +40,32 @@ def periods(experiments: list[ExperimentRecord]) -> dict[tuple[str, float, str],
     return sums
 
 
+def test_arrivals_are_no_progress(profile: Path) -> None:
+    records = [json.loads(line) for line in profile.read_bytes().splitlines()]
+    for record in records:
+        if record["type"] == "experiment":
+            record["points"].append({"name": "come", "kind": "arrival", "visits": 7, "elapsed": 1_000_000})
+    profile.write_bytes(to_bytes(records))
+    assert coz("convert", "--to", "classic", "-o", "other", "own.coz", cwd=profile.parent).returncode == 0
+    back = load_profile([str(profile.parent / "other")])
+    names = {point.name for experiment in back.runs[0].experiments for point in experiment.points}
+    assert "request" in names
+    assert "come" not in names
+
+
+def test_runs_under_different_loads_are_told_of(profile: Path) -> None:
+    records = Model([Line("/s/a.c:1", lambda s: 0.5 * s)], seed=2).records(20)
+    for record in records:
+        if record["type"] == "experiment":
+            arrivals = {"count": 9, "charged": 450_000, "intervals": 9, "between": 9_000_000}
+            record |= {"arrival_speedup": 50_000, "arrivals": arrivals}
+    loaded = profile.with_name("loaded.coz")
+    loaded.write_bytes(to_bytes(records))
+    done = coz("convert", "--to", "classic", "-o", "other", "own.coz", "loaded.coz", cwd=profile.parent)
+    assert done.returncode == 0
+    assert "measured under different loads" in done.stderr
+
+
 @pytest.mark.parametrize("form", ["classic", "classic-json"])
 def test_reading_it_back_gives_the_same_periods(profile: Path, form: str) -> None:
     done = coz("convert", "--to", form, "-o", "other", "own.coz", cwd=profile.parent)

@@ -63,7 +63,7 @@ def data_of(page: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def hostile_page() -> str:
     profile = PageProfile(HOSTILE[0], analysis_of(hostile_lines(), 40))
-    return render_page([profile], {"/x/</script>.c": {"changed": False, "parts": {"1": list(HOSTILE)}}})
+    return render_page([profile], {"/x/</script>.c": {"changed": [False], "parts": {"1": list(HOSTILE)}}})
 
 
 def test_names_cannot_become_markup(hostile_page: str) -> None:
@@ -229,7 +229,7 @@ def test_source_comes_with_the_lines_around(tmp_path: Path) -> None:
     file.write_text("".join(f"line {i}\n" for i in range(1, 101)), encoding="utf-8")
     path = str(file)
     found = read_sources(
-        [f"{path}:3", f"{path}:50 < {path}:99", f"{path}:52", f"{path}:5000", f"{path}:x"], 0
+        [f"{path}:3", f"{path}:50 < {path}:99", f"{path}:52", f"{path}:5000", f"{path}:x"], [0]
     )
     assert list(found) == [path]
     parts = found[path]["parts"]
@@ -238,10 +238,10 @@ def test_source_comes_with_the_lines_around(tmp_path: Path) -> None:
         str(50 - AROUND): 3 + 2 * AROUND,
     }
     assert parts["1"][2] == "line 3"
-    assert found[path]["changed"] is False
-    assert read_sources([f"{path}:3"], 1)[path]["changed"] is True
-    assert read_sources([f"lock {path}:3"], 1) == read_sources([f"wait {path}:3"], 1)
-    assert read_sources([f"lock {path}:3"], 1) == read_sources([f"{path}:3"], 1)
+    assert found[path]["changed"] == [False]
+    assert read_sources([f"{path}:3"], [1])[path]["changed"] == [True]
+    assert read_sources([f"lock {path}:3"], [1]) == read_sources([f"wait {path}:3"], [1])
+    assert read_sources([f"lock {path}:3"], [1]) == read_sources([f"{path}:3"], [1])
 
 
 @pytest.mark.parametrize("name", ["id_rsa", "passwd.txt", ".env", "a.cpp.key"])
@@ -250,7 +250,7 @@ def test_only_source_files_are_read(tmp_path: Path, name: str) -> None:
     secret.write_text("secret\n", encoding="utf-8")
     link = tmp_path / "innocent.cpp"
     link.symlink_to(secret)
-    assert read_sources([f"{secret}:1", f"{link}:1"], 0) == {}
+    assert read_sources([f"{secret}:1", f"{link}:1"], [0]) == {}
 
 
 def test_odd_files_are_left_out(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_odd_files_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "long.c").write_text("x" * 5000, encoding="utf-8")
     names = ["folder.c", "binary.c", "pipe.c", "missing.c", "latin.c", "long.c", "nul\0.c"]
     found = read_sources(
-        [f"{tmp_path}/{name}:1" for name in names] + ["relative.c:1", "region x", "/etc:"], 0
+        [f"{tmp_path}/{name}:1" for name in names] + ["relative.c:1", "region x", "/etc:"], [0]
     )
     assert {Path(path).name for path in found} == {"latin.c", "long.c"}
     assert found[f"{tmp_path}/latin.c"]["parts"]["1"][0] == "\ufffd"
@@ -274,7 +274,7 @@ def test_there_is_a_limit_to_source(tmp_path: Path) -> None:
         file = tmp_path / f"{i}.c"
         file.write_text("y" * 200 + "\n" + ("y" * 200 + "\n") * 20, encoding="utf-8")
         locations.append(f"{file}:10")
-    found = read_sources(locations, 0)
+    found = read_sources(locations, [0])
     assert 0 < len(found) < 200
     assert list(found) == [location.rpartition(":")[0] for location in locations[: len(found)]]
     assert len(embed(found)) < 1.1 * MAX_TEXT

@@ -27,6 +27,51 @@ def test_line_patterns(pattern: str, matches: bool) -> None:
     assert matches_line(pattern, "/src/queue.cpp:10", "produce(int)") is matches
 
 
+FUNCTION = "/src/a.cpp:ns::parse(std::string const&)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("a.cpp", True),
+        ("src/a.cpp", True),
+        ("a.cpp:ns::parse", True),
+        ("ns::parse", True),
+        ("parse", False),
+        ("a.cpp:ns", False),
+    ],
+)
+def test_patterns_for_a_function_that_is_a_target(pattern: str, matches: bool) -> None:
+    assert matches_line(pattern, FUNCTION, "ns::parse(std::string const&)") is matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "function"),
+    [
+        ("parse", "(anonymous namespace)::parse(int)"),
+        ("f<int>", "void f<int>(int)"),
+        ("Foo::operator()", "Foo::operator()(int) const"),
+    ],
+)
+def test_functions_are_named_as_reports_show_them(pattern: str, function: str) -> None:
+    assert matches_line(pattern, "/src/a.cpp:10", function)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [("a.c:10", True), ("a.c", True), ("b.c:2", False), ("a.c:10 < b.c:2", True), ("a.c:10 < b.c:3", False)],
+)
+def test_a_call_path_is_named_by_its_line_or_by_both(pattern: str, matches: bool) -> None:
+    assert matches_line(pattern, "/s/a.c:10 < /s/b.c:2", "f") is matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"), [("b.c:2", True), ("wait b.c:2", True), ("lock b.c:2", False), ("wait", False)]
+)
+def test_a_wait_is_named_with_its_kind_or_without(pattern: str, matches: bool) -> None:
+    assert matches_line(pattern, "wait /src/app/b.c:2", "") is matches
+
+
 def test_a_wait_is_as_short_as_its_line() -> None:
     locations = ["/src/app/a.c:1", "wait /src/app/io/b.c:2", "wait (all sleep)"]
     prefix = common_directory(locations)
