@@ -52,6 +52,10 @@ long open_trap_event(Nanoseconds period, KernelMode kernel) noexcept {
   // early.
   const bool is_recent = kernel == KernelMode::kExcluded ? has_kernel(5, 19) : has_kernel(6, 11);
   if (!is_recent) return -EOPNOTSUPP;
+#if !defined(__x86_64__)
+  // Such a signal may need to end a call (libcoz/signals/sample_handler.cpp).
+  if (kernel == KernelMode::kIncluded) return -EOPNOTSUPP;
+#endif
   perf_event_attr attributes = task_clock(period, kernel);
   attributes.inherit = 1;
   attributes.inherit_thread = 1;

@@ -4,8 +4,11 @@
 #ifndef LIBCOZ_KERNEL_INTERRUPTED_CALL_H
 #define LIBCOZ_KERNEL_INTERRUPTED_CALL_H
 
+#include <sys/syscall.h>
 #include <ucontext.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -37,6 +40,42 @@ inline bool is_interrupted_call(const void* context) noexcept {
   const auto result = static_cast<std::int64_t>(machine.regs[0]);
 #endif
   return result == -EINTR && is_after_system_call(context);
+}
+
+// Will a call that waits be made again, after a signal whose handler has SA_RESTART? Or it is about
+// to be made.
+inline bool is_call_to_be_made(const void* context) noexcept {
+#if defined(__x86_64__)
+  constexpr std::uintptr_t kPage = 4096;
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+  const auto address = static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+  if (address % kPage == kPage - 1) return false;
+  const auto* next = reinterpret_cast<const unsigned char*>(address);
+  if (next[0] != 0x0f || next[1] != 0x05) return false;
+  // Those that a signal may end with EINTR, or that are made again.
+  constexpr std::array kWaiting = {
+      SYS_read,     SYS_readv,  SYS_write,    SYS_writev,          SYS_recvfrom,
+      SYS_recvmsg,  SYS_sendto, SYS_sendmsg,  SYS_accept,          SYS_accept4,
+      SYS_connect,  SYS_wait4,  SYS_waitid,   SYS_futex,           SYS_fcntl,
+      SYS_flock,    SYS_openat, SYS_open,     SYS_ioctl,           SYS_recvmmsg,
+      SYS_sendmmsg, SYS_splice, SYS_sendfile, SYS_mq_timedreceive, SYS_mq_timedsend,
+  };
+  return std::find(kWaiting.begin(), kWaiting.end(), machine.gregs[REG_RAX]) != kWaiting.end();
+#else
+  static_cast<void>(context);
+  return false;
+#endif
+}
+
+// Such a call is over instead, with EINTR.
+inline void end_call(void* context) noexcept {
+#if defined(__x86_64__)
+  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  machine.gregs[REG_RIP] += 2;
+  machine.gregs[REG_RAX] = -EINTR;
+#else
+  static_cast<void>(context);
+#endif
 }
 
 }  // namespace coz

@@ -37,6 +37,13 @@ inline SignalBits change_kernel_mask(int how, SignalBits bits) noexcept {
   return before;
 }
 
+// Of the calling thread and of its process.
+inline SignalBits pending_signals() noexcept {
+  SignalBits bits = 0;
+  raw_syscall(SYS_rt_sigpending, reinterpret_cast<long>(&bits), sizeof bits);
+  return bits;
+}
+
 }  // namespace coz
 
 #endif  // LIBCOZ_KERNEL_SIGNAL_BITS_H

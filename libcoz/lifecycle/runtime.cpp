@@ -219,7 +219,11 @@ void Runtime::watch_modules() {
 void Runtime::start_sampling() {
   std::string explanation;
   install_sample_handler(take_sample);
-  const bool sampling = samples_.start(config_.sampling, explanation);
+  // With breakpoint instructions, SIGTRAP cannot be blocked in calls that have a mask of their own
+  // (mask_of_wait), which a sample in the kernel would end.
+  const bool has_breakpoints = point_setup_.breakpoints() != nullptr;
+  const KernelMode best = has_breakpoints ? KernelMode::kExcluded : KernelMode::kIncluded;
+  const bool sampling = samples_.start(config_.sampling, best, explanation);
   // The launched program has said why there is no better way.
   if (!explanation.empty() && !(sampling && config_.is_executed)) {
     message("%s", explanation.c_str());

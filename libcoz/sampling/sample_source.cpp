@@ -84,20 +84,20 @@ int sampling_signal(Sampling mode) noexcept {
 
 int SampleSource::signal() const noexcept { return sampling_signal(mode_); }
 
-bool SampleSource::start(Sampling wanted, std::string& explanation) {
-  const bool samples = choose(wanted, explanation);
+bool SampleSource::start(Sampling wanted, KernelMode best, std::string& explanation) {
+  const bool samples = choose(wanted, best, explanation);
   started_.store(true, std::memory_order_release);
   return samples;
 }
 
-bool SampleSource::choose(Sampling wanted, std::string& explanation) {
+bool SampleSource::choose(Sampling wanted, KernelMode best, std::string& explanation) {
   mode_ = wanted;
   if (wanted == Sampling::kOff) return false;
   max_own_events_ = max_events_of_threads(RLIMIT_NOFILE);
   long error = 0;
   if (wanted == Sampling::kAuto || wanted == Sampling::kPerfTrap) {
     mode_ = Sampling::kPerfTrap;
-    for (const KernelMode kernel : {KernelMode::kIncluded, KernelMode::kExcluded}) {
+    for (const KernelMode kernel : {best, KernelMode::kExcluded}) {
       kernel_ = kernel;
       trap_event_ = open_trap_event(kProcessPeriods * period_, kernel);
       if (trap_event_ >= 0) return true;

@@ -53,9 +53,9 @@ class SampleSource {
   SampleSource(ThreadRegistry& threads, ThreadLives& lives, Nanoseconds period) noexcept
       : threads_(threads), lives_(lives), period_(period) {}
 
-  // Chooses the mode. Sets `explanation` if it is not the best one. False if no mode works, or none
-  // is wanted (kOff): then nothing is sampled.
-  bool start(Sampling wanted, std::string& explanation);
+  // Chooses the mode, with time in the kernel if it may be included. Sets `explanation` if it is not
+  // the best one. False if no mode works, or none is wanted (kOff): then nothing is sampled.
+  bool start(Sampling wanted, KernelMode best, std::string& explanation);
   void stop() noexcept;
 
   // In a tree, before start(): other processes cannot be paused from here.
@@ -120,7 +120,7 @@ class SampleSource {
   }
 
  private:
-  bool choose(Sampling wanted, std::string& explanation);
+  bool choose(Sampling wanted, KernelMode best, std::string& explanation);
   bool open_event_for(ThreadState& thread, Age age) noexcept;
   bool open_own_event(ThreadState& thread, Nanoseconds phase) noexcept;
   void prepare(ThreadState& parent) noexcept;

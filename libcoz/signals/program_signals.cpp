@@ -66,11 +66,13 @@ void warn_of_stand_in(int number) noexcept {
 }
 
 // A handler of the program's that interrupts ours may run into a breakpoint instruction, while
-// SIGTRAP is blocked; the kernel would end the process. So it waits until ours has returned.
+// SIGTRAP is blocked; the kernel would end the process. So it waits until ours has returned; and
+// ours can see that it does (sample_handler.cpp). Faults do not wait.
 void block_all_in_handler(int signal) noexcept {
   struct sigaction action = {};
   COZ_REAL(sigaction)(signal, nullptr, &action);
-  sigfillset(&action.sa_mask);
+  const SignalBits faults = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL);
+  assign_bits(action.sa_mask, ~faults);
   COZ_REAL(sigaction)(signal, &action, nullptr);
 }
 
@@ -92,7 +94,7 @@ void ProgramSignals::keep(int sample_signal, bool has_breakpoints) noexcept {
   never_blocked_.store(breakpoints);
   kept_off_.store(samples & ~breakpoints);
   taken_.store(samples | breakpoints);
-  if (has_breakpoints) block_all_in_handler(SIGTRAP);
+  if (has_breakpoints || sample_signal == SIGTRAP) block_all_in_handler(SIGTRAP);
   for (Taken& each : signals_) {
     if ((taken() & bit_of(each.signal)) != 0) {
       set_taken(each, &each.before, nullptr);
@@ -258,9 +260,7 @@ sigset_t ProgramSignals::mask_for_kernel(const sigset_t& mask) const noexcept {
 
 sigset_t ProgramSignals::mask_of_wait(const sigset_t& mask) const noexcept {
   sigset_t own = mask_for_kernel(mask);
-  // Ticks come as SIGSTKFLT. Perf's trap must not be blocked: some kernels end the process then.
-  const SignalBits ticks = taken() & kept_off_.load() & bit_of(SIGSTKFLT);
-  assign_bits(own, bits_of(own) | ticks);
+  assign_bits(own, bits_of(own) | (taken() & kept_off_.load()));
   return own;
 }
 

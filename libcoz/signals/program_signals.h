@@ -58,9 +58,10 @@ class ProgramSignals {
   // The same for a set that replaces the thread's mask. Handlers on an alternate stack may lack
   // room for ours, so samples stay blocked there whatever mask they set.
   sigset_t mask_for_kernel(const sigset_t& mask) const noexcept;
-  // The same for a call that waits with a mask of its own. No tick of the timer ends such a call,
-  // so that a wrapper need not tell a tick from a signal of the program's, which it cannot if both
-  // arrive at once. Handlers that run within the call take no samples.
+  // The same for a call that waits with a mask of its own. No sample ends such a call, so that a
+  // wrapper need not tell it from a signal of the program's, which it cannot if both arrive at
+  // once, and our handler never runs with that mask replaced. Handlers that run within the call
+  // take no samples.
   sigset_t mask_of_wait(const sigset_t& mask) const noexcept;
   // What pthread_sigmask() and its like do; `call` is the real one.
   using MaskCall = int (*)(int how, const sigset_t* set, sigset_t* before);

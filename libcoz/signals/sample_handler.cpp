@@ -1,12 +1,15 @@
 #include "signals/sample_handler.h"
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "common/perf_event.h"
 #include "kernel/interrupted_call.h"
 #include "kernel/machine_context.h"
+#include "kernel/real.h"
+#include "kernel/signal_bits.h"
 #include "sampling/sample_source.h"
 #include "signals/program_signals.h"
 #include "thread/session.h"
@@ -84,11 +87,26 @@ class SeenInProgram {
   bool is_moved_ = false;
 };
 
+// A sample that was due in a call comes as the call returns, perhaps together with a signal that
+// has ended the call. The kernel sets this handler up first, with SA_RESTART: it would make the
+// call again, and the other signal's handler, which waits until this one has returned, would find
+// no call to end.
+void end_call_for_others(const siginfo_t& info, void* context) noexcept {
+  if (info.si_signo != SIGTRAP || !is_call_to_be_made(context)) return;
+  const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
+  const SignalBits next = pending_signals() & ~mask;
+  struct sigaction action = {};
+  if (next == 0 || COZ_REAL(sigaction)(std::countr_zero(next) + 1, nullptr, &action) != 0) return;
+  const bool is_handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+  if (is_handled && (action.sa_flags & SA_RESTART) == 0) end_call(context);
+}
+
 // Whether the signal may have ended a call that the program did not see it end. Of samples, only
 // those of a timer reach a sleeping thread: perf's come while the thread runs. A perf sample just
 // after a call that another signal ended looks the same, and is not counted.
 bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
+  end_call_for_others(info, context);
   const SeenInProgram seen(context);
   take_sample(context, describe(info));
   return is_tick(info) || is_own_timer(info);

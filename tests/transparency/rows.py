@@ -90,6 +90,7 @@ SIGNALS = [
     Row("traps of its own", "own_traps.c"),
     Row("state of a computation", "state.c", flags=("-lm",)),
     Row("restarted calls", "restarted.c", in_all_modes=True),
+    Row("a sample in a call that a signal ends", "ended_reads.c", modes=("perf-trap",)),
 ]
 
 JEMALLOC, TCMALLOC, MIMALLOC = "libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0"
