@@ -45,11 +45,6 @@ void visit_end(OperationHandle* handle, unsigned long long identity) noexcept {
   visit(*handle->point);
 }
 
-// Where there is no room for another name.
-void visit_without_identity(OperationHandle* handle, unsigned long long) noexcept {
-  visit(*handle->point);
-}
-
 // Where visits are only counted.
 void count_operation(OperationHandle* handle, unsigned long long) noexcept {
   PointTotals::visit(*handle->point);
@@ -106,11 +101,10 @@ COZ_EXPORT void* _coz_get_operation(int kind, const char* name) {
     return new (std::nothrow) coz::OperationHandle{coz::count_operation, point, 0};
   }
   const auto number = shared->operations.find_or_add(name);
+  if (!number) return nullptr;  // never: there is room for the name of each point
   const bool begins = point->kind == coz::PointKind::kBegin;
-  return new (std::nothrow) coz::OperationHandle{!number  ? coz::visit_without_identity
-                                                 : begins ? coz::visit_begin
-                                                          : coz::visit_end,
-                                                 point, number.value_or(0)};
+  return new (std::nothrow)
+      coz::OperationHandle{begins ? coz::visit_begin : coz::visit_end, point, *number};
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
@@ -118,7 +112,13 @@ COZ_EXPORT void* _coz_get_region(const char* name) {
   coz::SharedState* shared = coz::ForkedStart::registries();
   if (shared == nullptr || name == nullptr) return nullptr;
   const auto region = shared->regions.find_or_add(name);
-  if (!region) return nullptr;
+  if (!region) {
+    if (shared->regions.is_first_refused()) {
+      coz::message("more than %u regions: %s and further ones are not profiled; use fewer names",
+                   coz::RegionRegistry::kMaxNames, name);
+    }
+    return nullptr;
+  }
   return new (std::nothrow) coz::RegionHandle{coz::begin_region, coz::end_region, *region};
 }
 

@@ -26,6 +26,11 @@ class NameTable {
 
   // nullopt when the table is full.
   std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept {
+    return find_or_add(name, [](std::uint32_t) {});
+  }
+  // Calls `prepare` with the number of a new name, before any thread can find it.
+  template <typename Prepare>
+  std::optional<std::uint32_t> find_or_add(std::string_view name, Prepare prepare) noexcept {
     adding_.lock();
     std::optional<std::uint32_t> found = find(name);
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
@@ -33,6 +38,7 @@ class NameTable {
       name = name.substr(0, kMaxName);
       names_[size].fill('\0');  // a thread that was killed here may have left more
       std::copy(name.begin(), name.end(), names_[size].begin());
+      prepare(size);
       size_.store(size + 1, std::memory_order_release);
       found = size;
     }
@@ -49,6 +55,9 @@ class NameTable {
     return std::nullopt;
   }
 
+  // True for the first caller only: one to whom find_or_add() has given no number.
+  bool is_first_refused() noexcept { return !was_full_.exchange(true, std::memory_order_relaxed); }
+
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
   void release_lock() noexcept { adding_.unlock(); }
 
@@ -60,6 +69,7 @@ class NameTable {
   std::array<std::array<char, kNameSize>, kSize> names_{};
   std::atomic<std::uint32_t> size_{0};
   SharedLock adding_;
+  std::atomic<bool> was_full_{false};
 };
 
 }  // namespace coz

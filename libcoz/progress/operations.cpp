@@ -52,14 +52,15 @@ void Operations::end(std::uint32_t name, std::uint64_t identity, Nanoseconds tim
   }
   const Nanoseconds begun = open->begun.load(std::memory_order_relaxed);
   open->key.store(kFree, std::memory_order_release);
-  kinds_[name].durations.count(time - begun);
+  kinds_[name].kind.durations.count(time - begun);
 }
 
 void Operations::forget() noexcept {
   for (Bucket& bucket : buckets_) {
     for (Place& place : bucket.places) place.key.store(kFree, std::memory_order_relaxed);
   }
-  for (Kind& kind : kinds_) {
+  for (std::uint32_t name = 0; name < names_.size(); ++name) {
+    Kind& kind = kinds_[name].kind;
     kind.lost.store(0, std::memory_order_relaxed);
     kind.durations.forget();
   }

@@ -17,23 +17,27 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "kernel/name_table.h"
 #include "progress/duration_histogram.h"
+#include "progress/point_registry.h"
 
 namespace coz {
 
 class Operations {
  public:
-  static constexpr std::uint32_t kMaxNames = 16;
+  // Each name is that of a point, so that there is room for all.
+  static constexpr std::uint32_t kMaxNames = PointRegistry::kMaxPoints;
   static constexpr std::uint32_t kPlaces = 8192;
   static constexpr std::uint32_t kNear = 8;  // places for one key
 
   // nullopt when there is no room for another name.
   std::optional<std::uint32_t> find_or_add(std::string_view name) noexcept {
-    return names_.find_or_add(name);
+    return names_.find_or_add(
+        name, [this](std::uint32_t number) { std::construct_at(&kinds_[number].kind); });
   }
   std::optional<std::uint32_t> find(std::string_view name) const noexcept {
     return names_.find(name);
@@ -44,11 +48,11 @@ class Operations {
   void end(std::uint32_t name, std::uint64_t identity, Nanoseconds time) noexcept;
 
   const DurationHistogram& durations(std::uint32_t name) const noexcept {
-    return kinds_[name].durations;
+    return kinds_[name].kind.durations;
   }
   // How many operations have no duration, for one of the reasons above.
   std::uint64_t lost(std::uint32_t name) const noexcept {
-    return kinds_[name].lost.load(std::memory_order_relaxed);
+    return kinds_[name].kind.lost.load(std::memory_order_relaxed);
   }
 
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
@@ -70,6 +74,12 @@ class Operations {
     DurationHistogram durations;
   };
 
+  // Takes memory from the time when its name is added.
+  union Slot {
+    Slot() noexcept {}
+    Kind kind;
+  };
+
   static constexpr std::uint64_t kFree = 0;
 
   static std::uint64_t key_of(std::uint32_t name, std::uint64_t identity) noexcept;
@@ -78,11 +88,11 @@ class Operations {
   }
   static Place* find_place(Bucket& bucket, std::uint64_t key) noexcept;
   void lose(std::uint32_t name) noexcept {
-    kinds_[name].lost.fetch_add(1, std::memory_order_relaxed);
+    kinds_[name].kind.lost.fetch_add(1, std::memory_order_relaxed);
   }
 
   std::array<Bucket, kPlaces / kNear> buckets_{};
-  std::array<Kind, kMaxNames> kinds_{};
+  std::array<Slot, kMaxNames> kinds_;
   NameTable<kMaxNames, 256> names_;
 };
 

@@ -56,3 +56,17 @@ def test_an_operation_as_long_as_a_block_ends_however_that_is_left(coz, build):
     assert "lost" not in operation
     windows = [point_of(record, "operation") for record in run.records("experiment")]
     assert sum(n for window in windows for _, n in window.get("durations", [])) > 0
+
+
+def test_operations_of_all_names_have_durations_and_a_region_too_many_is_told(coz, build):
+    run = coz.run_until(3, [build("many_names.c", "-O1"), coz.enough])
+    assert run.status == 0, run.err
+    followed = {
+        point["name"]
+        for record in run.records("experiment")
+        for point in record["points"]
+        if point.get("durations")
+    }
+    assert followed == {f"operation {number}" for number in range(40)}
+    assert run.err.count("more than 256 regions: region 256 and further ones are not profiled") == 1
+    assert "region 257" not in run.err

@@ -122,10 +122,14 @@ TEST_CASE("an eighth of the table is used without a loss, by counters and by add
   CHECK(operations->lost(name) == 0);
 }
 
-TEST_CASE("there is room for a limited number of names") {
+TEST_CASE("there is room for as many names as there are points") {
   const auto operations = make_operations();
-  for (std::uint32_t i = 0; i < Operations::kMaxNames; ++i) {
-    CHECK(operations->find_or_add("name " + std::to_string(i)) == i);
+  for (std::uint32_t i = 0; i < coz::PointRegistry::kMaxPoints; ++i) {
+    REQUIRE(operations->find_or_add("name " + std::to_string(i)) == i);
+    operations->begin(i, 7, 0);
+    operations->end(i, 7, kMillisecond);
+    CHECK(ended(*operations, i) == 1);
+    CHECK(operations->lost(i) == 0);
   }
   CHECK_FALSE(operations->find_or_add("one more"));
   CHECK(operations->find_or_add("name 3") == 3U);

@@ -37,6 +37,8 @@ TEST_CASE("a full registry of regions refuses more") {
     REQUIRE(registry->find_or_add("r" + std::to_string(i)));
   }
   CHECK_FALSE(registry->find_or_add("one more"));
+  CHECK(registry->is_first_refused());
+  CHECK_FALSE(registry->is_first_refused());
   CHECK(registry->find_or_add("r7"));
 }
 
