@@ -27,7 +27,7 @@ void Operations::begin(std::uint32_t name, std::uint64_t identity, Nanoseconds t
   Bucket& bucket = bucket_of(key);
   if (Place* open = find_place(bucket, key)) {
     open->begun.store(time, std::memory_order_relaxed);
-    lose(name);
+    lose_begin(name);
     return;
   }
   for (Place& place : bucket.places) {
@@ -40,14 +40,14 @@ void Operations::begin(std::uint32_t name, std::uint64_t identity, Nanoseconds t
     place.begun.store(time, std::memory_order_relaxed);
     return;
   }
-  lose(name);
+  lose_begin(name);
 }
 
 void Operations::end(std::uint32_t name, std::uint64_t identity, Nanoseconds time) noexcept {
   const std::uint64_t key = key_of(name, identity);
   Place* const open = find_place(bucket_of(key), key);
   if (open == nullptr) {
-    lose(name);
+    kinds_[name].kind.lost_ends.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   const Nanoseconds begun = open->begun.load(std::memory_order_relaxed);
@@ -61,7 +61,8 @@ void Operations::forget() noexcept {
   }
   for (std::uint32_t name = 0; name < names_.size(); ++name) {
     Kind& kind = kinds_[name].kind;
-    kind.lost.store(0, std::memory_order_relaxed);
+    kind.lost_begins.store(0, std::memory_order_relaxed);
+    kind.lost_ends.store(0, std::memory_order_relaxed);
     kind.durations.forget();
   }
 }

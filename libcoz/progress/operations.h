@@ -14,6 +14,7 @@
 #ifndef LIBCOZ_PROGRESS_OPERATIONS_H
 #define LIBCOZ_PROGRESS_OPERATIONS_H
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -50,9 +51,12 @@ class Operations {
   const DurationHistogram& durations(std::uint32_t name) const noexcept {
     return kinds_[name].kind.durations;
   }
-  // How many operations have no duration, for one of the reasons above.
+  // How many operations have no duration, for one of the reasons above. One that was not followed
+  // from its begin has an end that is not followed either, so that the larger number has them all.
   std::uint64_t lost(std::uint32_t name) const noexcept {
-    return kinds_[name].kind.lost.load(std::memory_order_relaxed);
+    const Kind& kind = kinds_[name].kind;
+    return std::max(kind.lost_begins.load(std::memory_order_relaxed),
+                    kind.lost_ends.load(std::memory_order_relaxed));
   }
 
   // In a forked child, which has no other thread: a thread of the parent may have held the lock.
@@ -70,7 +74,8 @@ class Operations {
     std::array<Place, kNear> places{};
   };
   struct Kind {
-    std::atomic<std::uint64_t> lost{0};
+    std::atomic<std::uint64_t> lost_begins{0};
+    std::atomic<std::uint64_t> lost_ends{0};
     DurationHistogram durations;
   };
 
@@ -87,8 +92,8 @@ class Operations {
     return buckets_[static_cast<std::uint32_t>(key >> 32) % buckets_.size()];
   }
   static Place* find_place(Bucket& bucket, std::uint64_t key) noexcept;
-  void lose(std::uint32_t name) noexcept {
-    kinds_[name].kind.lost.fetch_add(1, std::memory_order_relaxed);
+  void lose_begin(std::uint32_t name) noexcept {
+    kinds_[name].kind.lost_begins.fetch_add(1, std::memory_order_relaxed);
   }
 
   std::array<Bucket, kPlaces / kNear> buckets_{};
