@@ -15,39 +15,45 @@ namespace coz {
 
 class OpenRegions {
  public:
-  // Deeper ones are only counted, so that their ends match.
+  // How many different ones are kept. Others are only counted, so that their ends match.
   static constexpr std::uint32_t kMaxDepth = 16;
 
+  // A region that is entered again, as by recursion, takes no room.
   void begin(std::uint32_t region) noexcept {
     changed();
     const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+    const std::uint32_t i = place_of(region);
+    if (i < depth) {
+      ++entries_[i];
+      return;
+    }
     if (depth == kMaxDepth) {
       ++beyond_;
       return;
     }
     regions_[depth].store(region, std::memory_order_relaxed);
+    entries_[depth] = 1;
     std::atomic_signal_fence(std::memory_order_release);
     depth_.store(depth + 1, std::memory_order_relaxed);
   }
 
-  // Ends the innermost one of this name; ends may come in any order. An end without a beginning
-  // changes nothing.
+  // Ends may come in any order. An end without a beginning changes nothing.
   void end(std::uint32_t region) noexcept {
     changed();
     const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
-    for (std::uint32_t i = depth; i-- > 0;) {
-      if (regions_[i].load(std::memory_order_relaxed) != region) continue;
-      // The ones inside it move down. Meanwhile a handler may see one of them twice, which counts
-      // once.
-      for (std::uint32_t j = i; j + 1 < depth; ++j) {
-        regions_[j].store(regions_[j + 1].load(std::memory_order_relaxed),
-                          std::memory_order_relaxed);
-      }
-      std::atomic_signal_fence(std::memory_order_release);
-      depth_.store(depth - 1, std::memory_order_relaxed);
+    const std::uint32_t i = place_of(region);
+    if (i == depth) {
+      if (beyond_ > 0) --beyond_;
       return;
     }
-    if (beyond_ > 0) --beyond_;
+    if (--entries_[i] > 0) return;
+    // The later ones move down. Meanwhile a handler may see one of them twice, which counts once.
+    for (std::uint32_t j = i; j + 1 < depth; ++j) {
+      regions_[j].store(regions_[j + 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
+      entries_[j] = entries_[j + 1];
+    }
+    std::atomic_signal_fence(std::memory_order_release);
+    depth_.store(depth - 1, std::memory_order_relaxed);
   }
 
   void clear() noexcept {
@@ -85,7 +91,16 @@ class OpenRegions {
     std::atomic_signal_fence(std::memory_order_release);
   }
 
+  // The number of those that are kept if it is not among them.
+  std::uint32_t place_of(std::uint32_t region) const noexcept {
+    const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+    std::uint32_t i = 0;
+    while (i < depth && regions_[i].load(std::memory_order_relaxed) != region) ++i;
+    return i;
+  }
+
   std::array<std::atomic<std::uint32_t>, kMaxDepth> regions_{};
+  std::array<std::uint32_t, kMaxDepth> entries_{};  // how often the thread is in each
   std::atomic<std::uint32_t> depth_{0};
   std::atomic<std::uint32_t> changes_{0};
   std::uint32_t beyond_ = 0;

@@ -39,6 +39,23 @@ TEST_CASE("a region that is entered again counts once and is left as often") {
   CHECK(regions.is_empty());
 }
 
+TEST_CASE("recursion may be deeper than there is room, with one region at each level or two") {
+  OpenRegions regions;
+  constexpr std::uint32_t kLevels = 3 * OpenRegions::kMaxDepth;
+  for (std::uint32_t level = 0; level < kLevels; ++level) regions.begin(1 + level % 2);
+  regions.begin(3);
+  CHECK(open(regions) == std::vector<std::uint32_t>{1, 2, 3});
+  regions.end(3);
+  for (std::uint32_t level = kLevels; level-- > 2;) {
+    regions.end(1 + level % 2);
+    CHECK(open(regions) == std::vector<std::uint32_t>{1, 2});
+  }
+  regions.end(2);
+  CHECK(open(regions) == std::vector<std::uint32_t>{1});
+  regions.end(1);
+  CHECK(regions.is_empty());
+}
+
 TEST_CASE("regions may end in another order than they began") {
   OpenRegions regions;
   for (const std::uint32_t region : {1U, 2U, 3U}) regions.begin(region);
