@@ -233,38 +233,61 @@ class coz_region_scope {
   coz_region_t* region_;
 };
 
-/* What a mark of an operation remembers for its begin and its end. */
+/* What a mark of an operation remembers for its begin and its end. `end` is written first. */
 struct coz_scope_sites {
   size_t begin;
   size_t end;
 };
 
+/* Both are of one name, the first visitor's, although names may differ from visit to visit. Of
+ * threads that race one writes them, and the others keep to what they have found themselves. */
+__attribute__((cold, noinline, unused)) static coz_scope_sites coz_new_scope_(
+    coz_scope_sites* sites, const char* name) {
+  coz_scope_sites found = {COZ_SITE_NEW_, COZ_SITE_NEW_};
+  coz_new_operation_(&found.begin, COZ_KIND_BEGIN_, name);
+  coz_new_operation_(&found.end, COZ_KIND_END_, name);
+  if (found.begin == COZ_SITE_INERT_ || found.end == COZ_SITE_INERT_) {
+    found.begin = found.end = COZ_SITE_INERT_;
+  }
+  size_t unwritten = COZ_SITE_NEW_;
+  if (__atomic_compare_exchange_n(&sites->end, &unwritten, found.end, false, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED)) {
+    __atomic_store_n(&sites->begin, found.begin, __ATOMIC_RELEASE);
+  }
+  return found;
+}
+
 /* An operation that begins here, and ends at the end of the block, also by an exception. Its
  * identity is made of its address and of the process, since forked ones have the same addresses. */
 class coz_operation_scope {
  public:
-  coz_operation_scope(coz_scope_sites* sites, const char* name)
-      : sites_(sites), name_(name), id_(0) {
-    visit(&sites_->begin, COZ_KIND_BEGIN_);
+  coz_operation_scope(coz_scope_sites* sites, const char* name) : end_(COZ_SITE_INERT_), id_(0) {
+    const size_t begin = __atomic_load_n(&sites->begin, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(begin != COZ_SITE_INERT_, 0)) enter(sites, begin, name);
   }
-  ~coz_operation_scope() { visit(&sites_->end, COZ_KIND_END_); }
+  ~coz_operation_scope() {
+    if (__builtin_expect(end_ != COZ_SITE_INERT_, 0)) visit(end_);
+  }
 
  private:
   coz_operation_scope(const coz_operation_scope&);
   coz_operation_scope& operator=(const coz_operation_scope&);
 
-  void visit(size_t* site, int kind) {
-    const size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(address != COZ_SITE_INERT_, 0)) {
-      if (id_ == 0) {
-        id_ = reinterpret_cast<size_t>(this) ^ static_cast<size_t>(getpid()) * 0x9e3779b97f4a7c15U;
-      }
-      coz_visit_operation_(site, address, kind, name_, id_);
-    }
+  void enter(coz_scope_sites* sites, size_t begin, const char* name) {
+    coz_scope_sites known = {begin, __atomic_load_n(&sites->end, __ATOMIC_RELAXED)};
+    if (begin == COZ_SITE_NEW_) known = coz_new_scope_(sites, name);
+    if (known.begin == COZ_SITE_INERT_) return;
+    id_ = reinterpret_cast<size_t>(this) ^ static_cast<size_t>(getpid()) * 0x9e3779b97f4a7c15U;
+    end_ = known.end;
+    visit(known.begin);
   }
 
-  coz_scope_sites* sites_;
-  const char* name_;
+  void visit(size_t address) const {
+    coz_operation_t* const operation = COZ_CAST_(coz_operation_pointer_t, address);
+    operation->visit(operation, id_);
+  }
+
+  size_t end_;
   size_t id_;
 };
 

@@ -26,6 +26,12 @@ int operate(long round) {
   return 0;
 }
 
+// The mark's name is that of its first visit; the first block to end has another.
+void nest(int depth) {
+  COZ_SCOPE(depth == 0 ? "outer" : "inner");
+  if (depth == 0) nest(1);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -33,6 +39,7 @@ int main(int, char** arguments) {
   std::atomic<long> operations{0};
   const auto run = [&] {
     for (long round = 0; !is_over(&end); ++round, ++operations) {
+      nest(0);
       try {
         operate(round);
       } catch (const std::runtime_error&) {
@@ -40,6 +47,7 @@ int main(int, char** arguments) {
       COZ_PROGRESS_NAMED("round");
     }
   };
+  nest(0);  // before threads may race to name it
   std::thread other(run);
   run();
   other.join();

@@ -58,6 +58,16 @@ def test_an_operation_as_long_as_a_block_ends_however_that_is_left(coz, build):
     assert sum(n for window in windows for _, n in window.get("durations", [])) > 0
 
 
+def test_an_operation_as_long_as_a_block_ends_under_the_name_of_its_begin(coz, build):
+    run = coz.run_until(3, [build("scoped_operations.cpp", "-O1", "-std=c++11", "-lpthread"), coz.enough])
+    assert run.status == 0, run.err
+    totals = run.records("samples")[-1]
+    outer = point_of(totals, "outer")
+    assert outer["arrivals"] == outer["departures"] == 2 * (int(run.out.splitlines()[-1]) + 1)
+    assert "lost" not in outer
+    assert "inner" not in [point["name"] for point in totals["points"]]
+
+
 def test_operations_of_all_names_have_durations_and_a_region_too_many_is_told(coz, build):
     run = coz.run_until(3, [build("many_names.c", "-O1"), coz.enough])
     assert run.status == 0, run.err
