@@ -272,10 +272,12 @@ void ThreadDelays::count_target_wait(Nanoseconds waited) noexcept {
 }
 
 void ThreadDelays::catch_up() noexcept {
+  if (is_interrupting()) return;
   const Exclusive exclusive(state_);
   apply_charges();
   pay_until_settled();
   resume_segment_exclusively();
+  release_timer();  // which a wait that has just been ended holds
 }
 
 void ThreadDelays::before_ending(std::uintptr_t object) noexcept {

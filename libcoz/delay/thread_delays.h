@@ -237,6 +237,7 @@ class ThreadDelays {
 
   // Pays all that the thread owes, and goes on in the same code segment. settle() leaves the
   // segment to what follows it: begin_segment(), or before_blocking() and then after_blocking().
+  // Both end a wait that the program marks, as what they pay would be credited after it.
   void catch_up() noexcept;
 
   // Between before_blocking() and after_blocking(), where waits are targets: the thread begins to

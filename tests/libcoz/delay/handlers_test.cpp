@@ -26,11 +26,38 @@ TEST_CASE("a call in a signal handler that interrupted another is recorded and c
     REQUIRE(world.wakers->find(kMutex));
     CHECK(world.wakers->find(kMutex)->local == 0);
   }
+  SECTION("catching up") {
+    a.state.blocked_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
+    a.delays.catch_up();
+    CHECK(sleeps == 0);
+    CHECK(a.state.blocked);
+  }
   SECTION("waiting") {
     a.state.blocked_frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 65536;
     CHECK_FALSE(a.delays.before_blocking());
     CHECK(a.state.blocked);
   }
+}
+
+TEST_CASE("COZ_CATCH_UP in a marked wait ends it, as other calls do, and what it pays is kept") {
+  World world;
+  Thread a(world, 7);
+  a.delays.before_marked_wait();
+  world.global.raise_to(5 * kDelay);
+  a.delays.catch_up();
+  CHECK(slept == 5 * kDelay);
+  CHECK(a.local() == 5 * kDelay);
+  CHECK_FALSE(a.delays.is_in_marked_wait());
+}
+
+TEST_CASE("after COZ_CATCH_UP in a marked wait the thread's timer runs, also if nothing is owed") {
+  World world;
+  Thread a(world, 7);
+  a.state.has_timer = true;
+  a.delays.before_marked_wait();
+  REQUIRE(timer_stops == 1);
+  a.delays.catch_up();
+  CHECK(timer_runs == 1);
 }
 
 TEST_CASE("a call that a handler left by longjmp no longer counts as waiting") {
