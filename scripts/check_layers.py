@@ -55,6 +55,7 @@ GLOBALS = {
     "libcoz/kernel/real.cpp": "addresses of libc's functions",
     "libcoz/kernel/own_thread.h": "the number of our threads",
     "libcoz/sampling/sample_cost.cpp": "the event in use, which a forked child closes",
+    "libcoz/interpose/entry.cpp": "what macros of the header hold",
     "libcoz/interpose/futex.cpp": "where syscall() passes other calls",
     "libcoz/interpose/openmp.cpp": "the parallel region that each thread is in",
     "libcoz/interpose/openmp_waits.cpp": "what each thread waits for",

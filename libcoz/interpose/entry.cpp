@@ -1,7 +1,10 @@
 // Where the program and the library meet: the constructor, the functions that macros in the program
 // call by name (include/coz.h and the classic header), and the ends of the process.
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "interpose/export.h"
 #include "kernel/message.h"
@@ -19,7 +22,9 @@ namespace {
 
 __attribute__((constructor)) void load() { Runtime::start_once(); }
 
-// What a point macro of our header holds. `visit` must come first: the header calls it.
+// What macros of our header hold: one handle for each point or region, whatever macros it has. They
+// lie in fixed memory, since a macro may be part of the program's allocator. `visit`, and `begin`
+// and `end` of regions, must come first: the header calls them.
 struct PointHandle {
   void (*visit)(PointHandle* handle);
   Point* point;
@@ -28,7 +33,7 @@ struct PointHandle {
 void visit_point(PointHandle* handle) noexcept { visit(*handle->point); }
 void count_point(PointHandle* handle) noexcept { PointTotals::visit(*handle->point); }
 
-// What a macro for operations with identities holds. The header calls `visit`.
+// Of operations with identities.
 struct OperationHandle {
   void (*visit)(OperationHandle* handle, unsigned long long identity);
   Point* point;
@@ -50,7 +55,6 @@ void count_operation(OperationHandle* handle, unsigned long long) noexcept {
   PointTotals::visit(*handle->point);
 }
 
-// What a region macro holds. The header calls the first two.
 struct RegionHandle {
   void (*begin)(RegionHandle* handle);
   void (*end)(RegionHandle* handle);
@@ -63,6 +67,16 @@ void begin_region(RegionHandle* handle) noexcept {
 
 void end_region(RegionHandle* handle) noexcept {
   if (ThreadState* thread = Session::current_thread()) thread->regions.end(handle->region);
+}
+
+std::array<PointHandle, PointRegistry::kMaxPoints> point_handles;
+std::array<OperationHandle, PointRegistry::kMaxPoints> operation_handles;
+std::array<RegionHandle, RegionRegistry::kMaxNames> region_handles;
+
+// Threads may fill in one handle at once, and use it: all write the same.
+template <typename Value>
+void fill(Value& member, std::type_identity_t<Value> value) noexcept {
+  std::atomic_ref(member).store(value, std::memory_order_relaxed);
 }
 
 Point* point_of(int kind, const char* name) noexcept {
@@ -86,25 +100,29 @@ COZ_EXPORT void* _coz_get_point(int kind, const char* name) {
   coz::Point* point = coz::point_of(kind, name);
   if (point == nullptr) return nullptr;
   point->times_visits.store(true, std::memory_order_relaxed);
-  // One for each macro in the program, and needed as long as it runs.
+  coz::PointHandle& handle = coz::point_handles[point->number];
   const bool only_counts = coz::PointTotals::points() != nullptr;
-  return new (std::nothrow)
-      coz::PointHandle{only_counts ? coz::count_point : coz::visit_point, point};
+  coz::fill(handle.point, point);
+  coz::fill(handle.visit, only_counts ? coz::count_point : coz::visit_point);
+  return &handle;
 }
 
 COZ_EXPORT void* _coz_get_operation(int kind, const char* name) {
   coz::Point* point = coz::point_of(kind, name);
   if (point == nullptr) return nullptr;
   point->times_visits.store(true, std::memory_order_relaxed);
-  coz::SharedState* shared = coz::ForkedStart::registries();
-  if (shared == nullptr) {
-    return new (std::nothrow) coz::OperationHandle{coz::count_operation, point, 0};
+  coz::OperationHandle& handle = coz::operation_handles[point->number];
+  coz::fill(handle.point, point);
+  if (coz::SharedState* shared = coz::ForkedStart::registries()) {
+    const auto number = shared->operations.find_or_add(name);
+    if (!number) return nullptr;  // never: there is room for the name of each point
+    const bool begins = point->kind == coz::PointKind::kBegin;
+    coz::fill(handle.name, *number);
+    coz::fill(handle.visit, begins ? coz::visit_begin : coz::visit_end);
+  } else {
+    coz::fill(handle.visit, coz::count_operation);
   }
-  const auto number = shared->operations.find_or_add(name);
-  if (!number) return nullptr;  // never: there is room for the name of each point
-  const bool begins = point->kind == coz::PointKind::kBegin;
-  return new (std::nothrow)
-      coz::OperationHandle{begins ? coz::visit_begin : coz::visit_end, point, *number};
+  return &handle;
 }
 
 COZ_EXPORT void* _coz_get_region(const char* name) {
@@ -119,7 +137,11 @@ COZ_EXPORT void* _coz_get_region(const char* name) {
     }
     return nullptr;
   }
-  return new (std::nothrow) coz::RegionHandle{coz::begin_region, coz::end_region, *region};
+  coz::RegionHandle& handle = coz::region_handles[*region];
+  coz::fill(handle.region, *region);
+  coz::fill(handle.begin, coz::begin_region);
+  coz::fill(handle.end, coz::end_region);
+  return &handle;
 }
 
 // The classic interface: a counter {count, backoff}, which the program increments itself.

@@ -129,6 +129,7 @@ struct alignas(64) Point {
   // Its visits may be arrivals, to be sped up (load/amplification.h). Set when the point is added.
   bool may_amplify = false;
   PointKind kind = PointKind::kThroughput;
+  std::uint32_t number = 0;  // in the registry
   char name[kMaxName] = {};
   std::array<Share, kShares> shares{};
 

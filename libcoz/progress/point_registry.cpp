@@ -39,6 +39,7 @@ Point* PointRegistry::find_or_add(PointKind kind, const char* name) noexcept {
   if (point == nullptr && size < kMaxPoints) {
     point = &points_[size];
     point->kind = kind;
+    point->number = size;
     std::strncpy(point->name, name, Point::kMaxName - 1);
     point->may_amplify = amplifies_ && may_arrive(kind);
     if (kind == PointKind::kArrival) has_arrival_point_.store(true, std::memory_order_relaxed);

@@ -80,3 +80,14 @@ def test_operations_of_all_names_have_durations_and_a_region_too_many_is_told(co
     assert followed == {f"operation {number}" for number in range(40)}
     assert run.err.count("more than 256 regions: region 256 and further ones are not profiled") == 1
     assert "region 257" not in run.err
+
+
+def test_marks_may_be_part_of_the_programs_allocator(coz, build):
+    run = coz.run_until(2, [build("marked_allocator.cpp", "-O1"), coz.enough])
+    assert run.status == 0, run.err
+    totals = run.records("samples")[-1]
+    blocks = int(run.out.splitlines()[-1])
+    assert point_of(totals, "round")["visits"] == blocks
+    assert point_of(totals, "allocated")["visits"] >= blocks
+    assert point_of(totals, "allocation")["arrivals"] >= blocks
+    assert "allocate" in totals["regions"]
