@@ -77,11 +77,12 @@ class ModuleThread::World final : public ModuleWorld {
     return !listed_ || counts != *listed_;
   }
 
-  bool list(std::vector<LoadedFile>& out) override {
+  bool list(std::vector<LoadedFile>& out, std::uint64_t& unloaded) override {
     listed_.reset();
     if (!thread_.gate_.enter()) return false;
     list_loaded_objects(listing_);
     thread_.gate_.leave();
+    unloaded = listing_.counts.unloaded;
     bool all_known = listing_.complete;
     std::optional<std::vector<Mapping>> mappings;
     for (const ListedObject& object : listing_.objects) {

@@ -18,11 +18,11 @@ std::string key_of(const LoadedFile& file) {
 void ModuleWatch::look() {
   if (!world_.has_changed()) return;
   std::vector<LoadedFile> files;
-  if (!world_.list(files)) return;
-  std::vector<ListedObject> present;
-  present.reserve(files.size());
-  for (const LoadedFile& file : files) present.push_back(file.listed);
-  modules_.forget_all_but(present);
+  std::uint64_t unloaded = 0;
+  if (!world_.list(files, unloaded)) return;
+  // Until something is unloaded, all that is known is still there, whatever has become of its file.
+  if (unloaded != unloaded_) forget_all_but(files);
+  unloaded_ = unloaded;
   for (const LoadedFile& file : files) {
     if (file.path.empty() || modules_.was_there_at_start(file.listed.object)) continue;
     if (modules_.knows(file.listed)) continue;
@@ -32,6 +32,18 @@ void ModuleWatch::look() {
     world_.say("more than " + std::to_string(Modules::kMaxImages) +
                " libraries have been loaded: further ones are not profiled");
   }
+}
+
+void ModuleWatch::forget_all_but(const std::vector<LoadedFile>& files) {
+  std::vector<Modules::Present> present;
+  present.reserve(files.size());
+  for (const LoadedFile& file : files) {
+    const auto decided = decided_.find(key_of(file));
+    const bool is_deleted = !file.path.empty() && file.stamp.empty();
+    present.push_back({file.listed, decided == decided_.end() ? nullptr : decided->second});
+    if (is_deleted) present.back().module.reset();  // it may be the one that is known
+  }
+  modules_.forget_all_but(present);
 }
 
 const Module* ModuleWatch::module_of(const LoadedFile& file) {

@@ -23,7 +23,7 @@ struct LoadedFile {
   ListedObject listed;
   // Absolute; empty if there is no file (the vDSO), or if it is unknown at the moment.
   std::string path;
-  std::string stamp;  // differs between versions of the file
+  std::string stamp;  // differs between versions of the file; empty if that is deleted
 };
 
 class ModuleWorld {
@@ -32,8 +32,9 @@ class ModuleWorld {
 
   // True if anything was loaded or unloaded since the last complete list.
   virtual bool has_changed() = 0;
-  // Lists what is loaded. False if that is changing at this moment.
-  virtual bool list(std::vector<LoadedFile>& out) = 0;
+  // Lists what is loaded; `unloaded` is how often something has been unloaded. False if that is
+  // changing at this moment.
+  virtual bool list(std::vector<LoadedFile>& out, std::uint64_t& unloaded) = 0;
   virtual TableAnswer table_of(const std::string& path) = 0;
   // Makes room for that many lines and functions in all; false if there is none.
   virtual bool make_room(std::uint32_t lines, std::uint32_t functions) = 0;
@@ -50,6 +51,7 @@ class ModuleWatch {
   void look();
 
  private:
+  void forget_all_but(const std::vector<LoadedFile>& files);
   const Module* module_of(const LoadedFile& file);
   const Module* make_module(const LoadedFile& file);
   const Module* leave_out(const LoadedFile& file, const std::string& reason);
@@ -58,6 +60,7 @@ class ModuleWatch {
   const SourceScope& scope_;
   ModuleWorld& world_;
   std::unordered_map<std::string, const Module*> decided_;  // nullptr: not profiled
+  std::uint64_t unloaded_ = 0;                              // as of the last list
   bool launcher_is_gone_ = false;
   bool warned_full_ = false;
 };

@@ -89,8 +89,9 @@ const Module* next_of(const Module& module) noexcept {
 
 // Without reading its memory, since it may be gone by now.
 bool is_same(const ListedObject& a, const ListedObject& b) noexcept {
+  if (a.build_id != b.build_id) return false;
   if (!is_known_by_build_id(a) || !is_known_by_build_id(b)) return a.object == b.object;
-  return build_id_key(a.object) == build_id_key(b.object) && a.build_id == b.build_id;
+  return build_id_key(a.object) == build_id_key(b.object);
 }
 
 }  // namespace
@@ -205,14 +206,17 @@ bool Modules::knows(const ListedObject& listed) const noexcept {
   return false;
 }
 
-void Modules::forget_all_but(std::span<const ListedObject> present) noexcept {
+// Without a build id, another file may have been loaded in the place of the one that is known.
+void Modules::forget_all_but(std::span<const Present> present) noexcept {
   const std::uint32_t count = image_count_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const ListedObject& known = images_[i].listed;
-    if (is_known_by_build_id(known)) continue;
-    const bool is_there =
-        std::any_of(present.begin(), present.end(),
-                    [&](const ListedObject& listed) { return is_same(listed, known); });
+    const Image& known = images_[i];
+    if (is_known_by_build_id(known.listed)) continue;
+    const bool has_id = known.listed.build_id.size > 0;
+    const bool is_there = std::ranges::any_of(present, [&](const Present& object) {
+      return is_same(object.listed, known.listed) &&
+             (has_id || object.module.value_or(known.module) == known.module);
+    });
     if (!is_there) keys_[i].store(0, std::memory_order_release);
   }
 }

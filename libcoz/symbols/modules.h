@@ -14,7 +14,7 @@
 // after the start find() trusts no address. It asks the loader which object is there now, and
 // recognises it by its build id, wherever it lies; a library that is loaded again at another
 // address is profiled at once. An object without a readable build id is recognised only at the
-// address where it was seen, until it is known to be gone.
+// address where it was seen, until it is known to be gone, or to be another file's.
 #ifndef LIBCOZ_SYMBOLS_MODULES_H
 #define LIBCOZ_SYMBOLS_MODULES_H
 
@@ -106,8 +106,14 @@ class Modules {
   // True if find() recognises it.
   bool knows(const ListedObject& listed) const noexcept;
 
-  // Only these objects are present, besides those of the start.
-  void forget_all_but(std::span<const ListedObject> present) noexcept;
+  // An object that is present, and the module of its file: nullptr if that is none, nullopt if it
+  // cannot be told.
+  struct Present {
+    ListedObject listed;
+    std::optional<const Module*> module;
+  };
+  // Only these are present, besides those of the start.
+  void forget_all_but(std::span<const Present> present) noexcept;
 
   // True if it contains code of a module of the start.
   bool was_there_at_start(const LoadedObject& object) const noexcept;

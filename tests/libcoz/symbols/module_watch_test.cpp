@@ -23,8 +23,9 @@ class FakeWorld : public ModuleWorld {
   FakeWorld() { write_whole(folder / "table", sample_table()); }
 
   bool has_changed() override { return changed; }
-  bool list(std::vector<LoadedFile>& out) override {
+  bool list(std::vector<LoadedFile>& out, std::uint64_t& times_unloaded) override {
     out = files;
+    times_unloaded = unloaded;
     return listable;
   }
   TableAnswer table_of(const std::string& path) override {
@@ -40,6 +41,7 @@ class FakeWorld : public ModuleWorld {
   TemporaryFolder folder;
   bool changed = true, listable = true, has_room = true;
   std::vector<LoadedFile> files;
+  std::uint64_t unloaded = 0;
   TableAnswer answer{TableAnswer::Kind::kTable, folder / "table"};
   std::map<std::string, int> asked;
   std::pair<std::uint32_t, std::uint32_t> room_for;
@@ -60,6 +62,7 @@ struct Watched {
   void unload_all() {
     for (std::size_t place = 0; place < FakeMemory::kPlaces; ++place) memory.remove(place);
     world.files.clear();
+    ++world.unloaded;
   }
 
   FakeMemory memory;
@@ -114,6 +117,45 @@ TEST_CASE("a file that is built anew under its name is another", "[module_watch]
   all.watch.look();
   CHECK(all.world.asked["/lib/a.so"] == 2);
   CHECK(all.at(1) == "/src/a.c:10");
+}
+
+TEST_CASE("without a build id, what is loaded in a library's place is told by its file",
+          "[module_watch]") {
+  Watched all;
+  all.world.files.push_back({all.memory.put_without_id(0), "/lib/a.so", "1"});
+  all.watch.look();
+  REQUIRE(all.at(0) == "/src/a.c:10");
+  const auto lines = all.modules.line_count();
+  SourceFrame found;
+  SECTION("another version") {
+    all.unload_all();
+    all.world.files.push_back({all.memory.put_without_id(0), "/lib/a.so", "2"});
+    all.watch.look();
+    REQUIRE(all.modules.find(all.memory.address(0) + kOuter, {&found, 1}) == 1);
+    CHECK(found.line >= lines);
+  }
+  SECTION("one out of scope") {
+    all.unload_all();
+    all.world.files.push_back({all.memory.put_without_id(0), "/lib/b.so", "1"});
+    all.world.answer = {TableAnswer::Kind::kNone, ""};
+    all.watch.look();
+    CHECK(all.at(0).empty());
+  }
+  SECTION("the same one") {
+    all.unload_all();
+    all.world.files.push_back({all.memory.put_without_id(0), "/lib/a.so", "1"});
+    all.watch.look();
+    CHECK(all.at(0) == "/src/a.c:10");
+  }
+  SECTION("nothing, while the file is built anew, or deleted") {
+    all.world.files[0].stamp = GENERATE("2", "");
+    if (all.world.files[0].stamp.empty()) ++all.world.unloaded;  // something else
+    all.world.answer = {TableAnswer::Kind::kNone, ""};
+    all.watch.look();
+    REQUIRE(all.modules.find(all.memory.address(0) + kOuter, {&found, 1}) == 1);
+    CHECK(found.line < lines);
+  }
+  CHECK(all.world.said.empty());
 }
 
 TEST_CASE("without a build id a library is profiled at each address, with the same lines",

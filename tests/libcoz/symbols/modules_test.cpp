@@ -85,7 +85,10 @@ TEST_CASE("without a build id it is found where it was seen, until it is gone", 
   CHECK(list.at(1) == "/src/a.c:10");
   list.memory.put_without_id(2);
   CHECK(list.at(2).empty());
-  list.modules.forget_all_but({&seen, 1});
+  const auto module_now =
+      GENERATE_REF(std::optional<const Module*>(), std::optional<const Module*>(&module));
+  const Modules::Present present{seen, module_now};
+  list.modules.forget_all_but({&present, 1});
   CHECK(list.at(1) == "/src/a.c:10");
   list.modules.forget_all_but({});
   CHECK(list.at(1).empty());
@@ -134,13 +137,12 @@ TEST_CASE("readers find the right module, or none, while modules come and go",
       }
     });
   }
-  std::vector<ListedObject> present;
   for (int round = 0; round < 300; ++round) {
     const std::size_t place = static_cast<std::size_t>(round) % FakeMemory::kPlaces;
     Module& module = list.add();
-    present.assign(1, list.memory.put_without_id(place));
-    list.modules.forget_all_but(present);
-    REQUIRE(list.modules.add_image(module, present.front()));
+    const Modules::Present present{list.memory.put_without_id(place), std::nullopt};
+    list.modules.forget_all_but({&present, 1});
+    REQUIRE(list.modules.add_image(module, present.listed));
     std::this_thread::yield();
   }
   while (found == 0) std::this_thread::yield();
