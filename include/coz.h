@@ -30,6 +30,7 @@
 #define COZ_H
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stddef.h>
 #ifdef __cplusplus
 #include <unistd.h>
@@ -85,11 +86,20 @@ typedef void (*coz_call_with_t)(int argument);
 #define COZ_SITE_INERT_ 0U
 #define COZ_SITE_NEW_ 1U
 
-/* The address of a symbol of the profiler's, or COZ_SITE_INERT_. */
+/* The address of a symbol of the profiler's, or COZ_SITE_INERT_. Where there is none, dlsym
+ * allocates its message: a mark in the program's allocator is then visited in the same thread. */
 __attribute__((cold, noinline, unused)) static size_t coz_look_up_(const char* symbol) {
+  static size_t looking_thread = 0;
+  const size_t thread = COZ_CAST_(size_t, &errno);
   void* address = NULL;
   void* (*const find)(void*, const char*) = dlsym;
-  if (find != NULL) address = find(NULL /* RTLD_DEFAULT */, symbol);
+  if (find == NULL || __atomic_load_n(&looking_thread, __ATOMIC_RELAXED) == thread) {
+    return COZ_SITE_INERT_;
+  }
+  /* Another thread may overwrite it; then this one looks twice. */
+  __atomic_store_n(&looking_thread, thread, __ATOMIC_RELAXED);
+  address = find(NULL /* RTLD_DEFAULT */, symbol);
+  __atomic_store_n(&looking_thread, 0, __ATOMIC_RELAXED);
   return COZ_CAST_(size_t, address);
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 #: Where a bucket of durations begins, ns (docs/profile_format.md).
 FIRST, OF_OCTAVE = 1024, 64
@@ -83,7 +84,9 @@ def test_operations_of_all_names_have_durations_and_a_region_too_many_is_told(co
 
 
 def test_marks_may_be_part_of_the_programs_allocator(coz, build):
-    run = coz.run_until(2, [build("marked_allocator.cpp", "-O1"), coz.enough])
+    program = build("marked_allocator.cpp", "-O1")
+    assert subprocess.run([program, "0.01"], check=False, stdout=subprocess.DEVNULL).returncode == 0
+    run = coz.run_until(2, [program, coz.enough])
     assert run.status == 0, run.err
     totals = run.records("samples")[-1]
     blocks = int(run.out.splitlines()[-1])
