@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 
 #include "linetable/machine/process_limits.h"
@@ -47,6 +49,22 @@ bool for_each_unit(Dwarf* dwarf, Visit visit) {
   }
   return status > 0;
 }
+
+// Which unit describes a function's body.
+//
+// Of an inline function that several units have, linkers keep one body, mostly the first. GNU ld
+// lets the debug information of all of these units point to it: it would count once for each.
+class BodyUnits {
+ public:
+  // Whether no earlier unit has described the body that is entered at `entry`. `functions`: the
+  // entry that the unit's functions are below.
+  [[nodiscard]] bool is_first(std::uint64_t entry, const Dwarf_Die& functions) {
+    return unit_of_.try_emplace(entry, functions.addr).first->second == functions.addr;
+  }
+
+ private:
+  std::map<std::uint64_t, const void*> unit_of_;
+};
 
 // The rows of a unit, or false where they cannot be read. For want of memory the process ends: rows
 // that nobody has seen would be missing in the table.

@@ -95,6 +95,8 @@ void LocationFunctions::read(Dwarf_Die& unit, Dwarf_Die& functions) {
     if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine) {
       Function& function = function_of(scope);
       if (function.fit == Fit::kNone) return;
+      const auto body = entry_of(outer);
+      if (!body || !function.units.is_first(*body, functions)) return;
       const auto entry = inlined_entry(unit, scope, outer, code_);
       if (entry && space_.is_code(entry->address)) function.inlined.push_back(*entry);
       return;

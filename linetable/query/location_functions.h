@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "linetable/dwarf/scopes.h"
+#include "linetable/dwarf/units.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/plan/code_bytes.h"
 #include "linetable/query/inlined_entry.h"
@@ -63,6 +64,8 @@ class LocationFunctions {
     std::map<std::uint64_t, const char*> bodies;
     // Two calls may begin at one address, which then counts as two entries.
     std::vector<InlinedEntry> inlined;
+    // Of what units the calls are, by the entry of the function around them (units.h).
+    BodyUnits units;
     [[nodiscard]] bool is_entered() const { return !bodies.empty() || !inlined.empty(); }
   };
 

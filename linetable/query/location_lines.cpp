@@ -178,16 +178,18 @@ void LocationLines::add_calls(const std::vector<const std::string*>& path_of_num
     if (number_of(call, DW_AT_call_line) != wanted_.line) return;
     const std::uint64_t number = number_of(call, DW_AT_call_file);
     if (number >= path_of_number.size() || path_of_number[number] == nullptr) return;
+    const auto body = entry_of(function);
     const auto entry = inlined_entry(unit, call, function, code_);
-    if (!entry || !space_.is_code(entry->address)) return;
+    if (!body || !entry || !space_.is_code(entry->address)) return;
+    File& file = files_[*path_of_number[number]];
+    if (!file.units.is_first(*body, functions)) return;
     LineRow found;
     found.address = entry->address;
     found.scope = dwarf_dieoffset(&function) + 1;
     found.is_statement = true;
     found.column = static_cast<int>(number_of(call, DW_AT_call_column));
-    File& file = files_[*path_of_number[number]];
     if (file.function.empty()) file.function = name_of(function).whole;
-    Part& part = file.parts[dwarf_dieoffset(&function)];
+    Part& part = file.parts[*body];
     part.function = extents_of(function);
     part.calls.push_back(found);
     for_each_extent(call, [&](const CodeExtent& extent) { part.own.push_back(extent); });
@@ -221,19 +223,20 @@ void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die&
   found.is_statement = row.is_statement;
   found.column = row.column;
   std::string name;
-  Dwarf_Off outer = 0;
+  std::uint64_t body = kNoEntry;
   std::vector<CodeExtent> around;
   for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
     found.scope = dwarf_dieoffset(&scope) + 1;
     name = name_of(scope).whole;
-    outer = dwarf_dieoffset(&function);
     around = extents_of(function);
     const auto entry = entry_of(function);
+    body = entry.value_or(kNoEntry);
     for (const CodeExtent& extent : around) {
       if (extent.contains(row.address)) found.is_aside = entry && !extent.contains(*entry);
     }
   });
-  Part& part = file.parts[outer];
+  if (body != kNoEntry && !file.units.is_first(body, functions)) return;
+  Part& part = file.parts[body];
   part.function = std::move(around);
   if (row.is_empty) {
     part.empty.push_back(found);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "linetable/dwarf/units.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/plan/code_bytes.h"
 #include "linetable/query/location_query.h"
@@ -55,12 +56,14 @@ class LocationLines {
     std::map<std::uint64_t, const char*> problems;  // with counting at a call's entry
   };
   struct File {
-    std::map<Dwarf_Off, Part> parts;  // by function
+    std::map<std::uint64_t, Part> parts;  // by the function's entry, or kNoEntry
+    BodyUnits units;
     std::string function;
     std::uint32_t above = 0;  // the nearest lines with code; 0: none
     std::uint32_t below = 0;
   };
   struct Raw;
+  static constexpr std::uint64_t kNoEntry = 0;  // of rows that no function has
 
   std::vector<Raw> read_raw(Dwarf_Lines* lines, std::size_t count,
                             const std::vector<const std::string*>& path_of_number) const;

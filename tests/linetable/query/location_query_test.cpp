@@ -10,21 +10,12 @@
 #include "linetable/query/location_functions.h"
 #include "linetable/query/location_lines.h"
 #include "tests/linetable/compiled_program.h"
+#include "tests/linetable/query/asking.h"
 #include "tests/linetable/temporary_folder.h"
 
 using namespace coz::linetable;
 
 namespace {
-
-std::vector<LocationAnswer> ask(const std::string& binary, const std::vector<std::string>& names) {
-  LocationQuery query;
-  query.binary = binary;
-  query.names = names;
-  std::vector<LocationAnswer> answers;
-  std::string error;
-  REQUIRE(find_locations(query, answers, error));
-  return answers;
-}
 
 // "passes.cc:LINE" of the line that ends in `// mark`.
 std::string line_with(const std::string& mark) {
@@ -36,10 +27,6 @@ std::string line_with(const std::string& mark) {
   }
   FAIL(mark);
   return {};
-}
-
-std::size_t addresses(const LocationAnswer& answer) {
-  return answer.found.size() == 1 ? answer.found[0].addresses.size() : 0;
 }
 
 }  // namespace
