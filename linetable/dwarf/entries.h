@@ -45,8 +45,10 @@ bool for_each_extent(Dwarf_Die& entry, Visit visit) {
 // Goes through the functions with code and the inlined calls below an entry, outermost first.
 //
 // `visit(entry, outer)` is called for each. It returns the value that the entries inside this one
-// get as `outer`, or nullopt: then the walk skips what is inside. The walk also skips entries
-// without code: they are declarations or abstract instances, which only describe other entries.
+// get as `outer`, or nullopt: then the walk skips what is inside. Entries without code are not
+// visited: they are declarations or abstract instances, which only describe other entries. But gcc
+// puts the bodies of lambdas and of local classes into the abstract instance of the function
+// around.
 template <typename Outer, typename Visit>
 class ScopeWalk {
  public:
@@ -77,7 +79,10 @@ class ScopeWalk {
       case DW_TAG_inlined_subroutine: {
         const bool has_code =
             dwarf_hasattr(&entry, DW_AT_low_pc) != 0 || dwarf_hasattr(&entry, DW_AT_ranges) != 0;
-        if (!has_code) return true;
+        if (!has_code) {
+          return dwarf_hasattr(&entry, DW_AT_declaration) != 0 ||
+                 children_of(entry, outer, depth + 1);
+        }
         const std::optional<Outer> inner = visit_(entry, outer);
         return !inner || children_of(entry, *inner, depth + 1);
       }

@@ -75,14 +75,26 @@ FunctionName name_of(Dwarf_Die& entry) {
 
 void for_each_scope(Dwarf_Die& unit, std::optional<std::uint64_t> address,
                     const std::function<void(Dwarf_Die&, Dwarf_Die&)>& visit) {
+  // The function around; none where that does not contain the address.
   using Function = std::optional<Dwarf_Die>;
+  bool is_found = false;
+  bool looks_inside = false;
   const auto look_at = [&](Dwarf_Die& entry, const Function& outer) -> std::optional<Function> {
-    if (address && dwarf_haspc(&entry, *address) <= 0) return std::nullopt;
-    Function function = dwarf_tag(&entry) == DW_TAG_subprogram ? Function(entry) : outer;
-    if (!function) return std::nullopt;
+    const bool is_function = dwarf_tag(&entry) == DW_TAG_subprogram;
+    if (!is_function && !outer) return std::nullopt;
+    if (address && dwarf_haspc(&entry, *address) <= 0) {
+      return is_function && looks_inside ? std::optional(Function()) : std::nullopt;
+    }
+    Function function = is_function ? Function(entry) : outer;
     visit(entry, *function);
+    is_found = true;
     return function;
   };
+  static_cast<void>(walk_scopes(unit, Function(), look_at));
+  if (!address || is_found) return;
+  // The bodies of lambdas and of local classes stand inside functions that do not contain them.
+  // Looking there takes twice the time.
+  looks_inside = true;
   static_cast<void>(walk_scopes(unit, Function(), look_at));
 }
 

@@ -33,6 +33,15 @@ __attribute__((noinline)) void arrange(Basket<T>& basket) {
   std::sort(basket.items.begin(), basket.items.end(), [](T a, T b) { return b < a; });
 }
 
+// What it defines has bodies, which stand in the description of what is inlined.
+inline __attribute__((always_inline)) int bargain(int price) {
+  struct Offer {
+    static __attribute__((noinline)) int half(int n) { return n / 2 + n % 3; }
+  };
+  const auto third = [](int n) __attribute__((noinline)) { return n / 3 + n % 5; };
+  return Offer::half(price) + third(price);
+}
+
 }  // namespace shop
 
 int main(int argc, char**) {
@@ -40,6 +49,6 @@ int main(int argc, char**) {
   shop::Basket<double> broken(argc * 20);
   shop::arrange(whole);
   shop::arrange(broken);
-  std::printf("%d %f\n", whole.total(), broken.total());
+  std::printf("%d %f\n", whole.total() + shop::bargain(argc), broken.total());
   return 0;
 }
