@@ -200,18 +200,23 @@ std::string LineTable::function_location(std::uint32_t function_id) const {
   return file + (name == nullptr ? "?" : name);
 }
 
-std::optional<std::uint32_t> LineTable::find_line(std::string_view path_suffix,
-                                                  std::uint32_t line) const noexcept {
+std::optional<std::uint32_t> LineTable::find_line(
+    std::string_view path_suffix, std::uint32_t line,
+    std::span<const std::uint8_t> file_in_scope) const noexcept {
   if (line == 0) return std::nullopt;
-  std::optional<std::uint32_t> found;
+  std::optional<std::uint32_t> inside;
+  std::optional<std::uint32_t> outside;
   for (std::uint32_t id = 0; id < lines_.size(); ++id) {
     if (lines_[id].line != line) continue;
-    const char* path = file_path(lines_[id].file);
+    const std::uint32_t file = lines_[id].file;
+    const char* path = file_path(file);
     if (path == nullptr || !path_ends_with(path, path_suffix)) continue;
     if (path_suffix == path) return id;
-    if (!found) found = id;
+    const bool in_scope = file < file_in_scope.size() && file_in_scope[file] != 0;
+    auto& first = in_scope ? inside : outside;
+    if (!first) first = id;
   }
-  return found;
+  return inside ? inside : outside;
 }
 
 }  // namespace coz

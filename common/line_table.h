@@ -111,10 +111,11 @@ class LineTable {
   [[nodiscard]] std::string function_location(std::uint32_t function_id) const;
 
   // The id of line `line` of the file whose path is, or ends in the components of, `path_suffix`.
-  // An exact path wins over a suffix; among several suffixes the first in the table does. Line 0 is
-  // no line.
-  [[nodiscard]] std::optional<std::uint32_t> find_line(std::string_view path_suffix,
-                                                       std::uint32_t line) const noexcept;
+  // An exact path wins over a suffix; among several suffixes the first in the table whose file is
+  // in scope does, and where none is, the first. Line 0 is no line.
+  [[nodiscard]] std::optional<std::uint32_t> find_line(
+      std::string_view path_suffix, std::uint32_t line,
+      std::span<const std::uint8_t> file_in_scope = {}) const noexcept;
 
  private:
   const char* adopt(const char* file, std::size_t size) noexcept;

@@ -64,18 +64,28 @@ class LineTables:
             may_await: lines may be in what the program loads later.
 
         Raises:
-            CozError: some mean nothing, or what is out of scope; without any, the scope is empty.
+            CozError: some mean nothing, several lines, or what is out of scope; without any, the scope is
+                empty.
         """
         answers = [self._ask_scope(entry, wanted) for entry in self.tables]
         found: dict[FixedTarget, None] = {}
         missing: list[Missing] = []
         outside: list[str] = []
+        ambiguous: list[tuple[str, str, Sequence[str]]] = []
         for index, want in enumerate(wanted):
             choices = [answer["chosen"][index] for answer in answers]
             locations = [location for choice in choices for location in choice["found"]]
-            inside = [FixedTarget(want.kind, each["location"]) for each in locations if each["in_scope"]]
-            # A line may stand in several binaries; the first is meant. A name may be several functions'.
-            found.update(dict.fromkeys(inside if want.kind == "function" else inside[:1]))
+            by_binary = [
+                [FixedTarget(want.kind, each["location"]) for each in choice["found"] if each["in_scope"]]
+                for choice in choices
+            ]
+            inside = [target for targets in by_binary for target in targets]
+            if want.kind == "line":
+                # It may stand in several binaries; the first is meant. A name may be several functions'.
+                inside = next((targets for targets in by_binary if targets), [])
+            if want.kind == "line" and len(inside) > 1:
+                ambiguous.append((want.text, want.origin, [target.name for target in inside]))
+            found.update(dict.fromkeys(inside))
             if not locations:
                 nearest = _unique(near for choice in choices for near in choice["nearest"])
                 missing.append(Missing(want, nearest))
@@ -89,6 +99,8 @@ class LineTables:
             kind = missing[0].wanted.kind
             names = [(miss.wanted.text, miss.wanted.origin, miss.nearest) for miss in missing]
             raise CozError(messages.targets.fixed_not_found(kind, names, files))
+        if ambiguous:
+            raise CozError(messages.targets.fixed_ambiguous(ambiguous))
         if outside:
             raise CozError(messages.targets.fixed_out_of_scope(outside))
         if not wanted:

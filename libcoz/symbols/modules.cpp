@@ -322,9 +322,9 @@ std::optional<std::uint32_t> Modules::find_line(std::string_view location) const
   const auto number = parse_number<std::uint32_t>(location.substr(colon + 1));
   if (!number) return std::nullopt;
   for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
-    if (const auto id = module->table.find_line(location.substr(0, colon), *number)) {
-      return module->first_line + *id;
-    }
+    const auto id =
+        module->table.find_line(location.substr(0, colon), *number, module->file_in_scope);
+    if (id) return module->first_line + *id;
   }
   return std::nullopt;
 }

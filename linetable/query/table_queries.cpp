@@ -101,6 +101,27 @@ std::vector<LineTableLine> nearest_lines(const LineTable& table, const Location&
   return nearest;
 }
 
+// The lines that the user may mean: the one whose path was written whole; else those in scope;
+// where none is, the first of the others. In order of path.
+std::vector<std::uint32_t> lines_named(const LineTable& table, const Location& wanted,
+                                       const std::vector<std::uint8_t>& files_in_scope) {
+  std::vector<std::uint32_t> inside;
+  std::optional<std::uint32_t> outside;
+  for (std::uint32_t id = 0; id < table.line_count(); ++id) {
+    const LineTableLine line = *table.line(id);
+    const char* path = table.file_path(line.file);
+    if (line.line != wanted.line || path == nullptr || !path_ends_with(path, wanted.path)) continue;
+    if (wanted.path == path) return {id};
+    if (is_in_scope(files_in_scope, line)) {
+      inside.push_back(id);
+    } else if (!outside) {
+      outside = id;
+    }
+  }
+  if (inside.empty() && outside) inside.push_back(*outside);
+  return inside;
+}
+
 void begin_choice(JsonWriter& json, const char* kind, const std::string& wanted) {
   json.begin_object().key("kind").value(kind).key("wanted").value(wanted);
   json.key("found").begin_array();
@@ -117,14 +138,15 @@ void write_lines_found(JsonWriter& json, const LineTable& table,
                        const std::vector<WantedTargets::Line>& wanted) {
   std::vector<std::uint32_t> functions;
   for (const WantedTargets::Line& choice : wanted) {
-    const auto id = table.find_line(choice.location.path, choice.location.line);
+    const std::vector<std::uint32_t> found = lines_named(table, choice.location, files_in_scope);
     std::vector<std::string> nearest;
     begin_choice(json, "line", choice.text);
-    if (id) {
+    for (const std::uint32_t id : found) {
       if (functions.empty()) functions = function_of_lines(table);
-      write_line(json, table, *table.line(*id), functions[*id]);
-      json.key("in_scope").value(is_in_scope(files_in_scope, *table.line(*id))).end_object();
-    } else {
+      write_line(json, table, *table.line(id), functions[id]);
+      json.key("in_scope").value(is_in_scope(files_in_scope, *table.line(id))).end_object();
+    }
+    if (found.empty()) {
       for (const LineTableLine line : nearest_lines(table, choice.location)) {
         nearest.push_back(location_of(table, line));
       }

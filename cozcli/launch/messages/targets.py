@@ -39,6 +39,16 @@ def _missing_with_nearest(missing: MissingName) -> str:
     return f"{text} ({'; '.join(details)})"
 
 
+def fixed_ambiguous(names: Sequence[tuple[str, str, Sequence[str]]]) -> Problem:
+    """Names of lines (with their origins) that several files in scope have."""
+    text = "; ".join(
+        f"{name}{f' ({origin})' if origin else ''} stands for {len(lines)} lines in scope"
+        for name, origin, lines in names
+    )
+    lines = dict.fromkeys(line for _, _, lines in names for line in lines)
+    return Problem(f"{text}, so nothing was chosen.", f"name one of them: {listed(list(lines), 8)}")
+
+
 def line_not_found_yet(line: str, later: Sequence[str]) -> Problem:
     """--fixed-line names no line of what is loaded at the start."""
     return Problem(

@@ -12,6 +12,9 @@ import pytest
 from launching import RECORDS, ROOT, Start, finish
 
 
+TWO_LINES = [{"location": f"/src/{name}:7", "in_scope": True} for name in ("a.c", "lib/a.c")]
+
+
 @pytest.mark.parametrize(
     ("answers", "options", "words"),
     [
@@ -27,6 +30,11 @@ from launching import RECORDS, ROOT, Start, finish
             {"scope": [0, {"chosen": [{"found": [{"location": "/usr/x.h:1", "in_scope": False}]}]}]},
             ("--fixed-line", "x.h:1"),
             "/usr/x.h:1 is out of scope",
+        ),
+        (
+            {"scope": [0, {"chosen": [{"found": TWO_LINES, "nearest": []}]}]},
+            ("--fixed-line", "a.c:7"),
+            "a.c:7 stands for 2 lines in scope",
         ),
         ({"scope": [0, {"lines": 9, "functions": 0}]}, ("--granularity", "function"), "no source function"),
         ({}, ("--granularity", "function", "--fixed-line", "a.c:3"), "--fixed-function"),
@@ -127,6 +135,14 @@ def test_what_is_wrong_with_a_file_of_lines_has_its_numbers(start: Start, tmp_pa
     assert status == 2
     assert "a.c:10 (lines, line 2; nearest: /src/a.c:9, /src/a.c:12)" in error
     assert "zzz.c:4 (lines, line 3; nothing near)" in error
+    (tmp_path / "lines").write_text("a.c:7\n\na.c:7\n")
+    answers = {"scope": [0, {"lines": 9, "chosen": [{"found": TWO_LINES, "nearest": []}] * 2}]}
+    status, _, error = finish(
+        start("cat", options=("--fixed-lines", "lines"), FAKE_HELPER=json.dumps(answers))
+    )
+    assert status == 2
+    assert "a.c:7 (lines, line 1) stands for 2 lines in scope" in error
+    assert "/src/a.c:7, /src/lib/a.c:7" in error
 
 
 def test_more_lines_than_an_environment_holds(start: Start, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/linetable/sample_table.h"
@@ -80,6 +81,38 @@ TEST_CASE("a line is found, or its neighbours are", "[linetable][queries]") {
   CHECK(answer("a.c:500") == R"("found":[],"nearest":["/src/a.c:12"]}]})");
   CHECK(answer("b.h:1") == R"("found":[],"nearest":["/src/b.h:5"]}]})");
   CHECK(answer("none.c:1") == R"("found":[],"nearest":[]}]})");
+}
+
+TEST_CASE("a line's name stands for those in scope that have it", "[linetable][queries]") {
+  TableBuilder builder;
+  builder.add_range(0x10, 0x40, builder.add_function_scope(builder.add_function("f")));
+  std::uint32_t address = 0x10;
+  for (const char* path : {"/rustc/lib/a.c", "/src/lib/a.c", "/src/a.c", "/usr/lib/b.c"}) {
+    builder.add_row(address++, builder.add_line(builder.add_file(path), 7));
+  }
+  builder.add_row(0x40, kNoLine);
+  const LineTable table = table_of(builder.finish(kSampleBase, kSampleBuildId));
+  const auto found = [&](const char* line) {
+    WantedTargets wanted_targets;
+    wanted_targets.lines.push_back({line, parse_location(line).value()});
+    const std::string text = describe_scope(table, SourceScope(), wanted_targets);
+    std::string paths;
+    constexpr std::string_view kBefore = R"({"location":")";
+    for (auto at = text.find(kBefore); at != std::string::npos; at = text.find(kBefore, at + 1)) {
+      const std::size_t begin = at + kBefore.size();
+      paths += text.substr(begin, text.find('"', begin) - begin) + " ";
+    }
+    return paths;
+  };
+  CHECK(found("lib/a.c:7") == "/src/lib/a.c:7 ");
+  CHECK(found("a.c:7") == "/src/a.c:7 /src/lib/a.c:7 ");
+  CHECK(found("/src/a.c:7") == "/src/a.c:7 ");
+  CHECK(found("/rustc/lib/a.c:7") == "/rustc/lib/a.c:7 ");
+  CHECK(found("b.c:7") == "/usr/lib/b.c:7 ");
+  // Where there is nobody to ask, the first of them.
+  const auto in_scope = table.files_in_scope(SourceScope());
+  CHECK(table.find_line("a.c", 7, in_scope) == table.find_line("/src/a.c", 7));
+  CHECK(table.find_line("b.c", 7, in_scope) == table.find_line("/usr/lib/b.c", 7));
 }
 
 TEST_CASE("several lines and functions are looked for at once", "[linetable][queries]") {
