@@ -45,7 +45,7 @@ constexpr const char* kHelp =
        coz-linetable scope --table T [--source-scope PATTERN]... [--line FILE:LINE]...
                            [--function NAME]...
        coz-linetable lines --table T [--source-scope PATTERN]... [--functions]
-       coz-linetable locations [--debug-dir DIR]... --location NAME... BINARY
+       coz-linetable locations [--debug-dir DIR]... [--debuginfod] --location NAME... BINARY
        coz-linetable layout [--cache-dir DIR] [--no-cache] [--unit N]... BINARY
        coz-linetable breakpoints
        coz-linetable sampling
@@ -122,8 +122,7 @@ int run_build(const Arguments& arguments) {
 
 int run_locations(const Arguments& arguments) {
   if (arguments.locations.empty()) return usage("locations wants --location");
-  const LocationQuery query{arguments.build.binary, arguments.build.search.folders,
-                            arguments.locations};
+  const LocationQuery query{arguments.build.binary, arguments.build.search, arguments.locations};
   std::vector<LocationAnswer> answers;
   std::string error;
   if (!find_locations(query, answers, error)) return fail(kNotElf, "not-elf", error);
@@ -183,10 +182,10 @@ struct Command {
   int (*run)(const Arguments& arguments);
 };
 constexpr Command kCommands[] = {
-    {"build", "cdwnFSs", true, run_build}, {"scope", "tslf", false, run_scope},
-    {"lines", "tsF", false, run_lines},    {"locations", "dp", true, run_locations},
-    {"places", "dp", true, run_locations},  // its former name
-    {"layout", "cnu", true, run_layout},   {"breakpoints", "", false, run_breakpoints},
+    {"build", "cdwnFSs", true, run_build},  {"scope", "tslf", false, run_scope},
+    {"lines", "tsF", false, run_lines},     {"locations", "dwp", true, run_locations},
+    {"places", "dwp", true, run_locations},  // its former name
+    {"layout", "cnu", true, run_layout},    {"breakpoints", "", false, run_breakpoints},
     {"sampling", "", false, run_sampling},
 };
 

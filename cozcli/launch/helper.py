@@ -27,10 +27,10 @@ class Helper:
     """The helper. Any thread may ask, one at a time; any other may call `stop`."""
 
     def __init__(self, path: Path, debuginfod: bool = False, functions: bool = False) -> None:
-        """`debuginfod`, `functions`: tables are made with these options."""
+        """`debuginfod`, `functions`: tables are made with these options; the former is for points, too."""
         self.path = path
-        options = {"--debuginfod": debuginfod, "--functions": functions}
-        self._build = ["build", *(option for option, is_set in options.items() if is_set)]
+        self._search = ["--debuginfod"] if debuginfod else []
+        self._build = ["build", *self._search, *(["--functions"] if functions else [])]
         self._running: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._lock = threading.Lock()
@@ -56,6 +56,15 @@ class Helper:
         for want in wanted:
             arguments += [f"--{want.kind}", want.text]
         return self.ask(arguments)
+
+    def locations(self, binary: str, names: Iterable[str]) -> tuple[int, dict[str, Any]]:
+        """Status and answer of `locations`.
+
+        Raises:
+            CozError: as with `build`.
+        """
+        options = [word for name in names for word in ("--location", name)]
+        return self.ask(["locations", *self._search, *options, binary])
 
     def stop(self) -> None:
         """End what it is doing, and whatever it is asked from now on. Its cache stays valid."""

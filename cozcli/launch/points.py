@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from cozcli.errors import CozError
@@ -100,7 +99,7 @@ def split_pair(text: str) -> tuple[str, str] | None:
     return (begin, end) if begin and end else None
 
 
-def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list[LocationPoint]:
+def place_points(tables: LineTables, wanted: WantedPoints) -> list[LocationPoint]:
     """Find every name, and choose what counts its visits.
 
     Raises:
@@ -109,7 +108,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
     names = wanted.names()
     if not names:
         return []
-    resolved = _find(helper, tables, names)
+    resolved = _find(tables, names)
     points = [_sampled(resolved[name], tables) for name in wanted.sampled]
     groups = [[("throughput", resolved[name], _display_name(resolved[name]))] for name in wanted.progress]
     for begin, end in wanted.latency:
@@ -117,7 +116,7 @@ def place_points(helper: Path, tables: LineTables, wanted: WantedPoints) -> list
         groups.append([("begin", resolved[begin], label), ("end", resolved[end], label)])
     groups += [[("arrival", resolved[name], _display_name(resolved[name]))] for name in wanted.arrival]
     if groups:
-        chooser = Chooser(wanted.by, _costs(helper))
+        chooser = Chooser(wanted.by, _costs(tables.helper))
         for group in groups:
             takes_charges = wanted.amplified and group[0][0] != "throughput"
             by = chooser.choose([point for _, point, _ in group], takes_charges)
@@ -174,12 +173,11 @@ class Chooser:
         return self._costs.hardware_visit <= MUCH_DEARER * self._costs.instruction_visit
 
 
-def _find(helper: Path, tables: LineTables, names: Sequence[str]) -> dict[str, ResolvedPoint]:
+def _find(tables: LineTables, names: Sequence[str]) -> dict[str, ResolvedPoint]:
     """One location for each name, in the first binary that has it."""
     answers: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in names}
     for table in tables.tables:
-        options = [option for name in names for option in ("--location", name)]
-        status, answer = Helper(helper).ask(["locations", *options, table.binary])
+        status, answer = tables.helper.locations(table.binary, names)
         if status != 0:
             raise CozError(failure(table.binary, status, answer))
         for found in answer["names"]:
@@ -220,10 +218,10 @@ def _sampled(point: ResolvedPoint, tables: LineTables) -> LocationPoint:
     return LocationPoint("throughput", SAMPLES, "", (), point.location)
 
 
-def _costs(helper: Path) -> Costs:
-    status, answer = Helper(helper).ask(["breakpoints"])
+def _costs(helper: Helper) -> Costs:
+    status, answer = helper.ask(["breakpoints"])
     if status != 0:
-        raise CozError(messages.scope.helper_failed(str(helper), answer.get("message", f"status {status}")))
+        raise CozError(messages.scope.helper_failed(str(helper.path), answer.get("message", f"status {status}")))
     hardware, instruction = answer["hardware"], answer["instruction"]
     return Costs(
         hardware["free"],

@@ -117,7 +117,7 @@ class Preparation:
             tree=options.tree,
             tree_programs=tuple(self._executed.values()),
             waits="sites" if options.fixed_wait or options.fixed_lock else options.waits,
-            points=place_points(self._helper, tables, self._points),
+            points=place_points(tables, self._points),
             warmup=round(options.warmup * 1e9),
             stop_after=round(options.stop_after * 1e9),
             variables={

@@ -48,7 +48,7 @@ bool find_locations(const LocationQuery& query, std::vector<LocationAnswer>& ans
   std::optional<ElfFile> separate;
   std::vector<std::string> warnings;
   if (!binary.has_debug_info()) {
-    separate = find_separate_debug_file(binary, {query.debug_dirs, false}, warnings);
+    separate = find_separate_debug_file(binary, query.search, warnings);
   }
   const ElfFile& debug_file = separate ? *separate : binary;
   const DwarfHandle dwarf = open_dwarf(debug_file.elf());

@@ -22,7 +22,7 @@ namespace coz::linetable {
 
 struct LocationQuery {
   std::string binary;
-  std::vector<std::string> debug_dirs{kSystemDebugDir};
+  DebugFileSearch search;
   std::vector<std::string> names;  // FILE:LINE, FUNCTION or FILE:FUNCTION; % for any text
 };
 

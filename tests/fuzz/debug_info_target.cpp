@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   }
   LocationQuery query;
   query.binary = path;
-  query.debug_dirs.clear();
+  query.search.folders.clear();
   query.names = {"main", "main.c:5", "main.c:%", "%"};
   std::vector<LocationAnswer> answers;
   std::string error;

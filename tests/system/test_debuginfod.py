@@ -73,6 +73,14 @@ def test_with_debuginfod(coz, stripped, server, environment):
     assert any("loop.c:" in line["location"] for line in run.records("samples")[-1]["lines"])
 
 
+def test_a_point_is_found_with_debuginfod(coz, stripped, server, environment):
+    lines = coz.run([stripped, 1], "--debuginfod", env=environment).records("samples")[-1]["lines"]
+    line = max(lines, key=lambda line: line["count"])["location"]
+    run = coz.run([stripped, 0.5], "--debuginfod", "--progress", line, env=environment)
+    assert run.status == 0, run.err
+    assert len(server.asked) == 1
+
+
 @pytest.mark.parametrize(
     ("url", "words"), [("", "names no server"), ("http://127.0.0.1:9", "from debuginfod: ")]
 )

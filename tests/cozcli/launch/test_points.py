@@ -11,6 +11,7 @@ import pytest
 from cozcli.errors import CozError
 from cozcli.launch.ending import Ending
 from cozcli.launch.environment import Settings, make_environment
+from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTable, LineTables, Scope
 from cozcli.launch.points import (
     AUTO,
@@ -104,7 +105,9 @@ def helper(folder: Path, names: list[dict[str, Any]]) -> Path:
     path = folder / "helper"
     answers = {"locations": {"names": names}, "breakpoints": costs}
     path.write_text(
-        f"#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps({answers!r}[sys.argv[1]]))\n"
+        "#!/usr/bin/env python3\nimport json, sys\n"
+        f"open({str(folder / 'calls')!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')\n"
+        f"print(json.dumps({answers!r}[sys.argv[1]]))\n"
     )
     path.chmod(0o755)
     return path
@@ -124,8 +127,8 @@ class Tables(LineTables):
         return frozenset({"/src/a.c"}), ["/src/a.c"]
 
 
-def tables() -> LineTables:
-    result = Tables(Path("/helper"), Scope())
+def tables(helper: Path, debuginfod: bool = False) -> LineTables:
+    result = Tables(Helper(helper, debuginfod), Scope())
     result.tables.append(LineTable("/bin/p", "/t"))
     return result
 
@@ -133,7 +136,7 @@ def tables() -> LineTables:
 def test_points_are_placed(tmp_path: Path) -> None:
     stand_in = helper(tmp_path, [found("f", "/src/a.c:f()"), found("a.c:3", "/src/a.c:3")])
     wanted = WantedPoints(progress=["f", "f"], sampled=["a.c:3"], latency=[("f", "a.c:3")])
-    points = place_points(stand_in, tables(), wanted)
+    points = place_points(tables(stand_in), wanted)
     assert [point.encode() for point in points] == [
         "throughput\tsamples\t\t\t/src/a.c:3",
         "throughput\thardware\t/bin/p\t1000=90//\tf()",
@@ -157,13 +160,22 @@ def test_names_that_are_not_one_place(
     tmp_path: Path, answer: dict[str, Any], wanted: WantedPoints, said: str
 ) -> None:
     with pytest.raises(CozError) as refused:
-        place_points(helper(tmp_path, [answer]), tables(), wanted)
+        place_points(tables(helper(tmp_path, [answer])), wanted)
     assert said in refused.value.problem.text
     assert refused.value.problem.hint
 
 
 def test_nothing_is_asked_without_names() -> None:
-    assert place_points(Path("/nowhere/helper"), tables(), WantedPoints()) == []
+    assert place_points(tables(Path("/nowhere/helper")), WantedPoints()) == []
+
+
+@pytest.mark.parametrize("debuginfod", [False, True])
+def test_points_are_looked_for_where_tables_are(tmp_path: Path, debuginfod: bool) -> None:
+    stand_in = helper(tmp_path, [found("f", "/src/a.c:f()")])
+    place_points(tables(stand_in, debuginfod), WantedPoints(progress=["f"]))
+    locations = (tmp_path / "calls").read_text().splitlines()[0]
+    option = "--debuginfod " if debuginfod else ""
+    assert locations == f"locations {option}--location f /bin/p"
 
 
 def test_the_environment_has_the_points() -> None:
