@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "linetable/dwarf/entries.h"
-#include "linetable/dwarf/source_path.h"
+#include "linetable/dwarf/unit_files.h"
 #include "linetable/dwarf/units.h"
 #include "linetable/symbols/demangle.h"
 
@@ -19,20 +19,24 @@ const char* text_of(Dwarf_Die& origin, unsigned attribute_name) {
 }
 
 std::string declaring_file_of(Dwarf_Die& origin) {
-  Dwarf_Die unit;
-  Dwarf_Files* files = nullptr;
-  std::size_t count = 0;
-  // libdw 0.188 aborts where the unit has no table of files, as in a .dwo file.
-  if (dwarf_diecu(&origin, &unit, nullptr, nullptr) == nullptr) return {};
-  if (!read_files(unit, files, count)) return {};
   // Not dwarf_decl_file(): to libdw 0.188 the first file of DWARF 5, which has number 0, is none.
   Dwarf_Attribute attribute;
   Dwarf_Word number = 0;
   if (dwarf_formudata(dwarf_attr_integrate(&origin, DW_AT_decl_file, &attribute), &number) != 0) {
     return {};
   }
-  const char* file = dwarf_filesrc(files, number, nullptr, nullptr);
-  return file == nullptr ? std::string() : normalise_source_path({}, file);
+  // The number counts in the unit that has the attribute, which may be another than the origin's:
+  // dwz moves declarations to units that others share.
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+      nullptr) {
+    return {};
+  }
+  // libdw 0.188 aborts where the unit has no table of files, as in a .dwo file.
+  if (!read_files(unit, files, count)) return {};
+  return path_of_file(files, number, compilation_dir_of(unit));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string path_of_file(Dwarf_Files* files, std::size_t number, std::string_vie
 
 std::string_view compilation_dir_of(Dwarf_Die& unit) {
   Dwarf_Attribute attribute;
-  const char* dir = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+  const char* dir = dwarf_formstring(dwarf_attr_integrate(&unit, DW_AT_comp_dir, &attribute));
   return dir == nullptr ? std::string_view() : dir;
 }
 

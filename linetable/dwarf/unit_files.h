@@ -23,7 +23,8 @@ inline constexpr std::uint32_t kNoFile = 0xffffffffU;
 [[nodiscard]] std::string path_of_file(Dwarf_Files* files, std::size_t number,
                                        std::string_view compilation_dir);
 
-// The folder that the unit was compiled in; empty where that is not known.
+// The folder that the unit was compiled in; empty where that is not known. Of a unit in a .dwo file
+// its skeleton in the binary has it.
 [[nodiscard]] std::string_view compilation_dir_of(Dwarf_Die& unit);
 
 class UnitFiles {

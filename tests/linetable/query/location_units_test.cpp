@@ -105,3 +105,52 @@ int main(int argc, char**) { return inlined(argc) + outside(argc); }
   REQUIRE(answers[4].found.size() == 2);
   for (const FoundLocation& lambda : answers[4].found) CHECK(lambda.addresses.size() == 1);
 }
+
+TEST_CASE("a function's file has the path that the line table has", "[linetable][locations]") {
+  const std::string compiler = has_tool("clang++") ? GENERATE("g++", "clang++") : "g++";
+  const std::string flags = GENERATE("-O2 -gdwarf-4", "-O2 -gdwarf-5",
+                                     "-O2 -gdwarf-4 -gsplit-dwarf", "-O2 -gdwarf-5 -gsplit-dwarf");
+  INFO(compiler << " " << flags);
+  const TemporaryFolder folder;
+  REQUIRE(shell("mkdir " + (folder / "src")));
+  std::ofstream(folder / "src/shop.h") << "static volatile int sink;\n"
+                                          "inline __attribute__((always_inline)) int pay(int n) {\n"
+                                          "  sink = n;\n"
+                                          "  return sink + n;\n"
+                                          "}\n"
+                                          "inline __attribute__((always_inline)) int buy(int n) {\n"
+                                          "  return pay(n);\n"
+                                          "}\n";
+  std::ofstream(folder / "src/main.cc")
+      << "#include \"shop.h\"\n"
+         "__attribute__((noinline)) int turn(int n) { return buy(n) + buy(n + 1); }\n"
+         "int main(int argc, char**) { return turn(argc); }\n";
+  REQUIRE(compile_each(folder, flags, {"src/main"}, compiler));
+  const std::string src = folder / "src/";
+  const auto answers = ask(folder / "program", {src + "main.cc:turn", src + "shop.h:pay(int)",
+                                                src + "shop.h:3", src + "shop.h:7"});
+  for (const LocationAnswer& answer : answers) {
+    INFO(answer.name);
+    REQUIRE(answer.found.size() == 1);
+    CHECK(answer.found[0].location.starts_with(src));
+  }
+  CHECK(addresses(answers[0]) == 1);
+  CHECK(addresses(answers[1]) == 2);
+}
+
+TEST_CASE("a function's file is that of the unit that dwz moved it to", "[linetable][locations]") {
+  if (!has_tool("dwz")) return;
+  const TemporaryFolder folder;
+  for (const std::string name : {"one", "two"}) {
+    REQUIRE(compile_cpp("-std=c++20 -gdwarf-4 -O2", "templates.cc", folder / name));
+  }
+  const auto before = ask(folder / "one", {"%"});
+  REQUIRE(shell("cd " + folder.path() + " && dwz -m shared.debug -M shared.debug one two"));
+  const auto after = ask(folder / "one", {"%"});
+  const auto locations = [](const LocationAnswer& answer) {
+    std::vector<std::string> found;
+    for (const FoundLocation& each : answer.found) found.push_back(each.location);
+    return found;
+  };
+  CHECK(locations(after[0]) == locations(before[0]));
+}
