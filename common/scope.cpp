@@ -29,11 +29,32 @@ constexpr std::array kForeignFolders = {
     "/include/c++/"sv,
     "/.cargo/registry/"sv,
     "/.rustup/"sv,
+    "/lib/rustlib/src/"sv,
+};
+
+// Below these cargo has a folder for each registry or repository, wherever its home is.
+constexpr std::array kPackageFolders = {
+    "/registry/src/"sv,
+    "/git/checkouts/"sv,
 };
 
 std::string_view last_component(std::string_view path) noexcept {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Whether a component "NAME-HASH" with cargo's 16 digits follows `folder`; a user's own folders may
+// have its name.
+bool has_packages_of_cargo(std::string_view path, std::string_view folder) noexcept {
+  constexpr std::size_t kDigits = 16;
+  for (std::size_t at = path.find(folder); at != std::string_view::npos;
+       at = path.find(folder, at + 1)) {
+    const std::string_view rest = path.substr(at + folder.size());
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    if (name.size() <= kDigits || name[name.size() - kDigits - 1] != '-') continue;
+    if (name.find_last_not_of("0123456789abcdef") == name.size() - kDigits - 1) return true;
+  }
+  return false;
 }
 
 bool in_default_scope(std::string_view path) noexcept {
@@ -44,8 +65,12 @@ bool in_default_scope(std::string_view path) noexcept {
   const auto occurs_in_path = [path](std::string_view folder) {
     return path.find(folder) != std::string_view::npos;
   };
+  const auto is_of_package = [path](std::string_view folder) {
+    return has_packages_of_cargo(path, folder);
+  };
   return std::none_of(kForeignTrees.begin(), kForeignTrees.end(), starts_path) &&
-         std::none_of(kForeignFolders.begin(), kForeignFolders.end(), occurs_in_path);
+         std::none_of(kForeignFolders.begin(), kForeignFolders.end(), occurs_in_path) &&
+         std::none_of(kPackageFolders.begin(), kPackageFolders.end(), is_of_package);
 }
 
 // Whether `pattern` matches `path` whole, or from some component on if it is not anchored.

@@ -26,16 +26,32 @@ TEST_CASE("% matches any run of characters", "[scope]") {
 TEST_CASE("the default scope is the user's own code", "[scope]") {
   const SourceScope scope;
   for (const char* path :
-       {"/home/me/a.c", "/usr/src/app/main.cpp", "/opt/include/mine.h", "/a.rs"}) {
+       {"/home/me/a.c", "/usr/src/app/main.cpp", "/opt/include/mine.h", "/a.rs",
+        "/home/me/registry/src/main.rs", "/home/me/registry/src/page-cafe/lib.rs",
+        "/home/me/git/checkouts/app/main.rs"}) {
     INFO(path);
     CHECK(scope.contains(path));
   }
   for (const char* path :
-       {"/usr/include/stdio.h", "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h",
-        "/usr/lib64/x.h", "/usr/local/include/c++/13/vector", "/opt/gcc/include/c++/14/bits/x.h",
-        "/rustc/0123/library/core/src/iter.rs", "/rust/deps/object-0.37.3/src/pod.rs",
-        "/home/me/.cargo/registry/src/x/lib.rs", "/home/me/.rustup/toolchains/x/lib.rs", "src/a.c",
-        "./nptl/pthread.c", "<built-in>", "/work/<artificial>", "", "/usr/include/coz.h",
+       {"/usr/include/stdio.h",
+        "/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h",
+        "/usr/lib64/x.h",
+        "/usr/local/include/c++/13/vector",
+        "/opt/gcc/include/c++/14/bits/x.h",
+        "/rustc/0123/library/core/src/iter.rs",
+        "/rust/deps/object-0.37.3/src/pod.rs",
+        "/home/me/.cargo/registry/src/x/lib.rs",
+        "/home/me/.rustup/toolchains/x/lib.rs",
+        "src/a.c",
+        "/usr/local/cargo/registry/src/index.crates.io-6f17d22bba15001f/rand-0.8.5/src/lib.rs",
+        "/opt/c/registry/src/github.com-1ecc6299db9ec823/rand-0.8.5/src/lib.rs",
+        "/opt/c/git/checkouts/rand-0123456789abcdef/937320c/src/lib.rs",
+        "/opt/rust/lib/rustlib/src/rust/library/core/src/iter.rs",
+        "./nptl/pthread.c",
+        "<built-in>",
+        "/work/<artificial>",
+        "",
+        "/usr/include/coz.h",
         "/home/me/include/coz.h"}) {
     INFO(path);
     CHECK_FALSE(scope.contains(path));
