@@ -49,16 +49,17 @@ Fit fit_of(std::string_view wanted, const FunctionName& name) {
 
 void FunctionSymbols::read(const ElfFile& file) {
   const auto add = [&](const GElf_Sym& symbol, const char* name) {
-    if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC) names_.emplace(symbol.st_value, name);
+    if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) return;
+    symbols_.emplace(symbol.st_value, Symbol{name, symbol.st_size});
   };
   for_each_symbol(file.elf(), SHT_SYMTAB, add);
   for_each_symbol(file.elf(), SHT_DYNSYM, add);
 }
 
 bool FunctionSymbols::is_part(std::uint64_t address) const {
-  const auto [begin, end] = names_.equal_range(address);
+  const auto [begin, end] = symbols_.equal_range(address);
   return begin != end && std::all_of(begin, end, [](const auto& symbol) {
-           const std::string& name = symbol.second;
+           const std::string& name = symbol.second.name;
            return name.find(".part.") != std::string::npos ||
                   name.find(".cold") != std::string::npos;
          });
@@ -115,14 +116,15 @@ void LocationFunctions::add_symbols() {
   for (const auto& [address, symbol] : symbols_.all()) {
     if (known_.contains(address) || !space_.is_code(address) || symbols_.is_part(address)) continue;
     FunctionName name;
-    name.whole = demangled(std::string(without_variant(symbol)).c_str());
+    name.whole = demangled(std::string(without_variant(symbol.name)).c_str());
     name.plain = name.whole;
     Function& function = functions_[name.whole];
     if (function.name.whole.empty()) {
       function.fit = fit_of(wanted_, name);
       function.name = std::move(name);
     }
-    if (function.fit != Fit::kNone) function.bodies[address] = "";
+    if (function.fit == Fit::kNone) continue;
+    function.bodies[address] = loop_problem(address, {{address, address + symbol.size}}, code_);
   }
 }
 

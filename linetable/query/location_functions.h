@@ -39,11 +39,15 @@ class FunctionSymbols {
   // function.
   [[nodiscard]] bool is_part(std::uint64_t address) const;
 
-  // Address and name of each.
-  [[nodiscard]] const std::multimap<std::uint64_t, std::string>& all() const { return names_; }
+  struct Symbol {
+    std::string name;
+    std::uint64_t size = 0;  // 0: unknown
+  };
+  // By address.
+  [[nodiscard]] const std::multimap<std::uint64_t, Symbol>& all() const { return symbols_; }
 
  private:
-  std::multimap<std::uint64_t, std::string> names_;
+  std::multimap<std::uint64_t, Symbol> symbols_;
 };
 
 class LocationFunctions {

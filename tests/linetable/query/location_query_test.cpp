@@ -224,6 +224,27 @@ TEST_CASE("a loop that does not pass where visits are counted is found", "[linet
   CHECK_FALSE(branch.misses(6, 6, 7, 9));
 }
 
+TEST_CASE("a function known by its symbol is not counted where its loop begins",
+          "[linetable][locations]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "loops.s") << "  .globl main\n  .type main, @function\n"
+                                       "main:\n  call begins\n  call has\n  ret\n"
+                                       "  .size main, .-main\n"
+                                       "  .type begins, @function\n"
+                                       "begins:\n  dec %eax\n  jne begins\n  ret\n"
+                                       "  .size begins, .-begins\n"
+                                       "  .type has, @function\n"
+                                       "has:\n  nop\n1: dec %eax\n  jne 1b\n  ret\n"
+                                       "  .size has, .-has\n"
+                                       "  .section .note.GNU-stack, \"\", @progbits\n";
+  REQUIRE(shell("gcc -o " + (folder / "program") + " " + (folder / "loops.s")));
+  const auto answers = ask(folder / "program", {"begins", "has"});
+  REQUIRE(addresses(answers[0]) == 1);
+  REQUIRE(addresses(answers[1]) == 1);
+  CHECK_FALSE(answers[0].found[0].addresses[0].no_breakpoint.empty());
+  CHECK(answers[1].found[0].addresses[0].no_breakpoint.empty());
+}
+
 TEST_CASE("each address has a plan for a breakpoint instruction, or a reason why not",
           "[linetable][locations]") {
   const TemporaryFolder folder;
