@@ -48,19 +48,21 @@ std::string nothing_found(const BuildResult& result, const BuildOptions& options
 void build_anew(const ElfFile& binary, const ElfFile& debug_file, const BuildOptions& options,
                 const TableCache& cache, timespec started, BuildResult& result) {
   TableBuilder builder;
-  std::size_t rows = 0;
+  DebugInfoRead read;
   if (!result.debug_file.empty()) {
-    rows = read_debug_info(binary, debug_file, builder, result.warnings);
+    read = read_debug_info(binary, debug_file, builder, result.warnings);
   }
-  if (options.functions) rows += add_symbol_functions(binary, debug_file, builder);
-  if (rows == 0) return fail(result, BuildError::kNoDebugInfo, nothing_found(result, options));
+  if (options.functions) read.rows += add_symbol_functions(binary, debug_file, builder);
+  if (read.rows == 0) return fail(result, BuildError::kNoDebugInfo, nothing_found(result, options));
   add_symbol_objects(binary, debug_file, builder);
   const std::string bytes = builder.finish(binary.base_address(), binary.build_id());
   if (bytes.empty()) {
     return fail(result, BuildError::kCache, "the line table of " + binary.path() + " is too big");
   }
   const std::string name = table_name(binary, options.functions);
-  const char* error = cache.store(name, bytes, started);
+  // So old, it serves this run, and the next makes it anew: what is missing may be there by then.
+  const timespec made_from = read.lacks_files ? timespec{} : started;
+  const char* error = cache.store(name, bytes, made_from);
   LineTable table;
   if (error == nullptr) error = LineTable::open(cache.path_of(name).c_str(), table);
   if (error != nullptr) {

@@ -216,20 +216,45 @@ class UnitWarnings {
   std::size_t count_ = 0;
 };
 
+// Units whose functions are in a .dwo file that was not found.
+class MissingFunctions {
+ public:
+  void add(Dwarf_Die& unit) {
+    if (count_++ == 0) first_ = split_file_of(unit);
+  }
+
+  [[nodiscard]] bool any() const { return count_ > 0; }
+
+  void warn(std::vector<std::string>& warnings) const {
+    if (count_ == 0) return;
+    const std::string others = count_ == 1 ? "" : " and " + std::to_string(count_ - 1) + " more";
+    warnings.push_back("not found, or of another build: " + first_ + others +
+                       ". Functions there have no names, and what is inlined does not count for " +
+                       "its callers; put the .dwo files where the compiler wrote them, or " +
+                       "compile without -gsplit-dwarf");
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::string first_;
+};
+
 }  // namespace
 
-std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file, TableBuilder& builder,
-                            std::vector<std::string>& warnings) {
+DebugInfoRead read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
+                              TableBuilder& builder, std::vector<std::string>& warnings) {
   const DwarfHandle dwarf = open_dwarf(debug_file.elf());
   if (dwarf == nullptr) {
     warnings.push_back("the debug information of " + debug_file.path() +
                        " cannot be read: " + dwarf_errmsg(-1));
-    return 0;
+    return {};
   }
+  DebugInfoRead result;
   const char* shared = nullptr;
   const void* id = nullptr;
   if (dwelf_dwarf_gnu_debugaltlink(dwarf.get(), &shared, &id) > 0 &&
       dwarf_getalt(dwarf.get()) == nullptr) {
+    result.lacks_files = true;
     warnings.push_back("the shared debug file " + std::string(shared) + " of " + debug_file.path() +
                        " was not found: some function names are missing");
   }
@@ -238,10 +263,12 @@ std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file, Ta
   RowReader rows(code, builder);
   InlineReader inlines(code, builder);
   UnitWarnings unit_warnings(warnings);
+  MissingFunctions missing;
   const auto read_unit = [&](Dwarf_Die& unit, Dwarf_Die& functions) {
     dwarf_errno();  // forgets earlier errors
     UnitFiles files(unit, builder);
     if (!rows.read(unit, files)) unit_warnings.add("line information", unit);
+    if (lacks_split_unit(unit, functions)) missing.add(unit);
     UnitFiles function_files(functions, builder);
     if (!inlines.read(functions, function_files)) unit_warnings.add("functions", unit);
   };
@@ -249,7 +276,10 @@ std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file, Ta
     warnings.push_back("the debug information of " + debug_file.path() +
                        " is damaged; what follows the damage is ignored: " + dwarf_errmsg(-1));
   }
-  return rows.rows_with_lines();
+  missing.warn(warnings);
+  result.lacks_files = result.lacks_files || missing.any();
+  result.rows = rows.rows_with_lines();
+  return result;
 }
 
 }  // namespace coz::linetable

@@ -11,13 +11,16 @@
 
 namespace coz::linetable {
 
+struct DebugInfoRead {
+  std::size_t rows = 0;      // that name a line; none: no debug information worth having
+  bool lacks_files = false;  // of those that it refers to; they may be there the next time
+};
+
 // Adds every line row and every inlined call of `binary`, as `debug_file` (perhaps the same file)
 // describes them. A unit that cannot be read costs only that unit, and a warning.
-//
-// Returns the number of rows that name a line; none means no debug information worth having.
-[[nodiscard]] std::size_t read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
-                                          TableBuilder& builder,
-                                          std::vector<std::string>& warnings);
+[[nodiscard]] DebugInfoRead read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
+                                            TableBuilder& builder,
+                                            std::vector<std::string>& warnings);
 
 }  // namespace coz::linetable
 

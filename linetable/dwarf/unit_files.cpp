@@ -25,6 +25,15 @@ std::string_view compilation_dir_of(Dwarf_Die& unit) {
   return dir == nullptr ? std::string_view() : dir;
 }
 
+std::string split_file_of(Dwarf_Die& unit) {
+  Dwarf_Attribute attribute;
+  const char* name = dwarf_formstring(dwarf_attr(&unit, DW_AT_dwo_name, &attribute));
+  if (name == nullptr) {
+    name = dwarf_formstring(dwarf_attr(&unit, DW_AT_GNU_dwo_name, &attribute));
+  }
+  return normalise_source_path(compilation_dir_of(unit), name == nullptr ? "?.dwo" : name);
+}
+
 UnitFiles::UnitFiles(Dwarf_Die& unit, TableBuilder& builder) : builder_(builder) {
   std::size_t count = 0;
   if (!read_files(unit, files_, count)) return;

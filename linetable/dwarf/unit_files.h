@@ -27,6 +27,9 @@ inline constexpr std::uint32_t kNoFile = 0xffffffffU;
 // its skeleton in the binary has it.
 [[nodiscard]] std::string_view compilation_dir_of(Dwarf_Die& unit);
 
+// The .dwo file with the rest of the unit, which is a skeleton.
+[[nodiscard]] std::string split_file_of(Dwarf_Die& unit);
+
 class UnitFiles {
  public:
   // For a unit without a file table every number is unknown.

@@ -83,6 +83,12 @@ inline bool read_files(Dwarf_Die& unit, Dwarf_Files*& files, std::size_t& count)
   return false;
 }
 
+// Whether the functions of `unit`, as for_each_unit() has them, are in a file that was not found.
+[[nodiscard]] inline bool lacks_split_unit(Dwarf_Die& unit, const Dwarf_Die& functions) {
+  return functions.addr == unit.addr && (dwarf_hasattr(&unit, DW_AT_dwo_name) != 0 ||
+                                         dwarf_hasattr(&unit, DW_AT_GNU_dwo_name) != 0);
+}
+
 }  // namespace coz::linetable
 
 #endif  // LINETABLE_DWARF_UNITS_H

@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     TableBuilder builder;
     // Without folders for other files: what is not in the input does not count.
     std::size_t rows =
-        binary.has_debug_info() ? read_debug_info(binary, binary, builder, warnings) : 0;
+        binary.has_debug_info() ? read_debug_info(binary, binary, builder, warnings).rows : 0;
     rows += add_symbol_functions(binary, binary, builder);
     if (rows > 0) {
       const std::string table = builder.finish(binary.base_address(), binary.build_id());

@@ -98,6 +98,30 @@ TEST_CASE("a table is built once, and anew when it is no good", "[linetable][cac
   }
 }
 
+TEST_CASE("a table that lacks what a file has that is not there is built anew",
+          "[linetable][cache]") {
+  const std::string version = GENERATE("-gdwarf-4", "-gdwarf-5");
+  const TemporaryFolder folder;
+  REQUIRE(shell("cd " + folder.path() + " && for f in main second; do gcc " + version +
+                " -O2 -gsplit-dwarf -c " + programs_folder() + "/$f.c -o $f.o || exit 1; done && " +
+                "gcc main.o second.o -o program && mv main.dwo aside"));
+  const std::string binary = folder / "program";
+  const std::string cache = folder / "cache";
+  wait_for_clock();
+  const BuildResult poor = build(binary, cache);
+  REQUIRE(poor.warnings.size() == 1);
+  CHECK(poor.warnings[0].find(folder / "main.dwo") != std::string::npos);
+  const BuildResult again = build(binary, cache);
+  CHECK_FALSE(again.cached);
+  CHECK(again.warnings == poor.warnings);
+  REQUIRE(shell("cd " + folder.path() + " && mv aside main.dwo"));
+  const BuildResult whole = build(binary, cache);
+  CHECK_FALSE(whole.cached);
+  CHECK(whole.warnings.empty());
+  CHECK(whole.functions > poor.functions);
+  CHECK(build(binary, cache).cached);
+}
+
 TEST_CASE("a folder that others could change is refused, with what to do", "[linetable][cache]") {
   const TemporaryFolder folder;
   const std::string cache = folder / "cache";
