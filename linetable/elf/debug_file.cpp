@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "linetable/machine/process_limits.h"
+
 namespace coz::linetable {
 namespace {
 
@@ -82,6 +84,7 @@ std::optional<ElfFile> find_separate_debug_file(const ElfFile& binary,
   // Some distributions set it for everybody; libdwfl would then ask.
   if (!search.debuginfod) unsetenv(kServers);
   const std::string path = search_by_libdwfl(binary, search.folders);
+  allow_to_read(path);
   ElfFile file;
   const bool is_good = !path.empty() && file.open(path) == nullptr && file.has_debug_info();
   // libdwfl takes a server's word for it.

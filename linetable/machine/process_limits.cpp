@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/json.h"
@@ -42,6 +43,24 @@ std::string limit_answer(const std::string& message) {
   return json.text() + "\n";
 }
 
+// What may be read, and the limit of memory that was in force before ours.
+struct Reading {
+  std::string binary;
+  rlim_t bytes = 0;
+  rlim_t before = RLIM_INFINITY;
+};
+
+Reading& reading() {
+  static Reading made;
+  return made;
+}
+
+rlim_t size_of(const std::string& file) {
+  struct stat status{};
+  const bool is_file = stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return is_file ? static_cast<rlim_t>(status.st_size) : 0;
+}
+
 std::string memory_refused(const std::string& binary) {
   struct rlimit limit{};
   getrlimit(RLIMIT_AS, &limit);
@@ -61,6 +80,15 @@ void lower(int resource, rlim_t limit) {
   static_cast<void>(setrlimit(static_cast<__rlimit_resource>(resource), &now));
 }
 
+void limit_memory() {
+  struct rlimit now{};
+  if (getrlimit(RLIMIT_AS, &now) != 0) return;
+  now.rlim_cur = std::min(reading().before, kMemory + kMemoryPerByte * reading().bytes);
+  // Where it cannot be set, things stay as they were.
+  static_cast<void>(setrlimit(RLIMIT_AS, &now));
+  answers().out_of_memory = memory_refused(reading().binary);
+}
+
 }  // namespace
 
 void limit_process(const std::string& binary, bool may_wait) {
@@ -74,12 +102,16 @@ void limit_process(const std::string& binary, bool may_wait) {
   sigaction(SIGALRM, &action, nullptr);
   lower(RLIMIT_CPU, kMaxProcessorSeconds);
   if (!may_wait) alarm(kMaxSeconds);
-  struct stat status{};
-  const rlim_t size = stat(binary.c_str(), &status) == 0 && S_ISREG(status.st_mode)
-                          ? static_cast<rlim_t>(status.st_size)
-                          : 0;
-  lower(RLIMIT_AS, kMemory + kMemoryPerByte * size);
-  answers().out_of_memory = memory_refused(binary);
+  struct rlimit memory{};
+  reading() = {binary, size_of(binary),
+               getrlimit(RLIMIT_AS, &memory) == 0 ? memory.rlim_cur : RLIM_INFINITY};
+  limit_memory();
+}
+
+void allow_to_read(const std::string& debug_file) {
+  if (reading().binary.empty()) return;
+  reading().bytes += size_of(debug_file);
+  limit_memory();
 }
 
 extern "C" void end_out_of_memory() { end_with(answers().out_of_memory); }

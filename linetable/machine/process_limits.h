@@ -18,6 +18,10 @@ inline constexpr int kLimitReached = 6;
 // times the file's size is refused.
 void limit_process(const std::string& binary, bool may_wait);
 
+// The size of `debug_file`, the binary's separate one, counts from now on, too. Nothing changes
+// without limit_process().
+void allow_to_read(const std::string& debug_file);
+
 // Ends the process with kLimitReached and the answer that memory was refused. Allocates nothing.
 // libdw calls it (Dwarf_OOM). That type includes `noreturn`, which the attribute of GNU C adds to a
 // function's type and [[noreturn]] does not.
