@@ -221,7 +221,8 @@ def _sampled(point: ResolvedPoint, tables: LineTables) -> LocationPoint:
 def _costs(helper: Helper) -> Costs:
     status, answer = helper.ask(["breakpoints"])
     if status != 0:
-        raise CozError(messages.scope.helper_failed(str(helper.path), answer.get("message", f"status {status}")))
+        reason = answer.get("message", f"status {status}")
+        raise CozError(messages.scope.helper_failed(str(helper.path), reason))
     hardware, instruction = answer["hardware"], answer["instruction"]
     return Costs(
         hardware["free"],

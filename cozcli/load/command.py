@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import random
 import re
 import signal
@@ -30,8 +31,6 @@ DEFAULT_BUDGET = 600.0
 TIGHT = 2.0
 #: Rounds before intervals are believed.
 MIN_ROUNDS = 2
-#: The load that arrivals show, times that which was planned: from here on other levels are adapted.
-MIN_EXCESS = 1.5
 #: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
 MAX_FAILURES = 3
 #: A number with its unit or noun, but none in a name (`a.cpp:17`).
@@ -289,13 +288,14 @@ class Sweep:
 
     def _excess(self) -> float:
         """How many times as high as planned the load became."""
-        from cozcli.load.scalability import excess_of_load
+        from cozcli.load.scalability import MIN_EXCESS, excess_of_load
 
         excess = excess_of_load(self._own_runs())
         if excess < MIN_EXCESS:
             return 1.0
         shared.print_warnings([messages.sweep_adapted(excess)])
-        return excess
+        # The number of threads, mostly: so that this level's time is that of a level to come.
+        return round(excess) if math.isclose(excess, round(excess), rel_tol=0.05) else excess
 
     def _own_runs(self) -> Sequence[Run]:
         """Those of this sweep. Earlier ones in the file may be another program's, or of another machine."""

@@ -49,8 +49,8 @@ MIN_RUNS = 4
 #: Waits for a processor are compared among at least so many windows. A window may have twice the median, and
 #: this part of its length more.
 MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
-#: By which part of the requests arrivals must be more than planned, to be believed instead.
-MIN_EXCESS = 0.1
+#: The load must surely be so many times as high as planned, to be named by arrivals.
+MIN_EXCESS = 1.3
 #: A curve that rises by less does not scale at all.
 MIN_GAIN = 0.02
 #: A curve flattens before its last level only if the last level is so far below the straight line.
@@ -180,7 +180,7 @@ def loads_of(levels: dict[int, list[_Window]]) -> dict[int, float]:
         interval = _interval(base) or _interval(windows)
         planned = level / interval if interval else 0.0
         shown, low = _shown_load(base, windows)
-        found[level] = shown if low > planned + MIN_EXCESS * (1 - planned) else planned
+        found[level] = shown if low > MIN_EXCESS * planned else planned
     return found
 
 
@@ -193,7 +193,7 @@ def excess_of_load(runs: Sequence[Run]) -> float:
 
 
 def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[float, float]:
-    """What the numbers of arrivals say, and at least (95 %)."""
+    """What the times between arrivals say, and at least (95 %)."""
     of_base, own = _arrival_periods(base), _arrival_periods(windows)
     if of_base is None or own is None:
         return 0.0, 0.0
@@ -201,15 +201,19 @@ def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[fl
     return shown, float(percentile_interval(-np.expm1(own.replicates - of_base.replicates))[0])
 
 
+def _time_between(arrivals: Arrivals) -> tuple[float, float]:
+    """All of it, less the charges, and the number of intervals."""
+    charged = arrivals.charged / arrivals.count * arrivals.intervals
+    return arrivals.between - charged, float(arrivals.intervals)
+
+
 def _arrival_periods(windows: Sequence[_Window]) -> _Level | None:
-    """Effective time from one arrival to the next, of all threads together."""
-    known = [w for w in windows if w.record.arrivals and w.record.arrivals.count]
-    if not known:
-        return None
-    values = np.array(
-        [(w.record.effective_duration, w.record.arrivals.count) for w in known if w.record.arrivals], float
-    )
+    """Effective time between two arrivals in a thread, as it became."""
+    known = [w for w in windows if w.record.arrivals and w.record.arrivals.intervals]
+    values = np.array([_time_between(w.record.arrivals) for w in known if w.record.arrivals]).reshape(-1, 2)
     total = values.sum(axis=0)
+    if total[0] <= 0:
+        return None
     rng = np.random.default_rng(len(values))
     return _Level(
         total[0] / total[1], _replicates(values, np.array([w.run for w in known]), rng), 0.0, len(values)

@@ -53,8 +53,8 @@ class SampleSource {
   SampleSource(ThreadRegistry& threads, ThreadLives& lives, Nanoseconds period) noexcept
       : threads_(threads), lives_(lives), period_(period) {}
 
-  // Chooses the mode, with time in the kernel if it may be included. Sets `explanation` if it is not
-  // the best one. False if no mode works, or none is wanted (kOff): then nothing is sampled.
+  // Chooses the mode, with time in the kernel if it may be included. Sets `explanation` if it is
+  // not the best one. False if no mode works, or none is wanted (kOff): then nothing is sampled.
   bool start(Sampling wanted, KernelMode best, std::string& explanation);
   void stop() noexcept;
 

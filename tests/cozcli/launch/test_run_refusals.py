@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from launching import RECORDS, ROOT, Start, finish
 
-
 TWO_LINES = [{"location": f"/src/{name}:7", "in_scope": True} for name in ("a.c", "lib/a.c")]
 
 

@@ -89,7 +89,9 @@ def test_a_load_that_is_higher_than_planned_is_named_by_the_arrivals() -> None:
     records = sweep([0, 1 * MS])
     for record in records:
         if record.get("arrival_speedup") == 1 * MS and record["type"] == "experiment":
-            record["arrivals"] |= {"count": 1000, "charged": 1000 * MS}  # twice as many as without, not 4/3
+            # Twice as many as without, not 4/3: the pauses for the other thread, 1 ms, count, too.
+            counts = {"count": 1000, "intervals": 1000, "charged": 1000 * MS, "between": 3000 * MS}
+            record["arrivals"] |= counts
     runs = runs_of(records)
     (result,) = measure_scalability(runs)
     assert [p.load for p in result.points] == pytest.approx([0, 0.5])
@@ -101,7 +103,7 @@ def test_a_load_of_which_fewer_arrivals_came_is_named_as_planned() -> None:
     records = sweep([0, 2 * MS])
     for record in records:
         if record.get("arrival_speedup") == 2 * MS and record["type"] == "experiment":
-            record["arrivals"]["count"] = 600
+            record["arrivals"] |= {"count": 600, "intervals": 600, "between": 3000 * MS, "charged": 1200 * MS}
     runs = runs_of(records)
     (result,) = measure_scalability(runs)
     assert [p.load for p in result.points] == pytest.approx([0, 0.5])
