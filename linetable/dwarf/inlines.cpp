@@ -46,6 +46,10 @@ std::uint32_t InlineReader::function_id(Dwarf_Die& entry) {
   if (!is_new_origin) return of_origin->second;
   const char* symbol = symbol_of(origin);
   if (symbol == nullptr) return kNoFunction;
+  if (is_of_unit_only(origin)) {
+    of_origin->second = builder_.add_function(demangled(symbol), declaring_file_of(origin));
+    return of_origin->second;
+  }
   const auto [of_symbol, is_new] = function_of_symbol_.try_emplace(symbol, kNoFunction);
   if (is_new) of_symbol->second = builder_.add_function(demangled(symbol));
   of_origin->second = of_symbol->second;

@@ -18,27 +18,6 @@ const char* text_of(Dwarf_Die& origin, unsigned attribute_name) {
   return dwarf_formstring(dwarf_attr_integrate(&origin, attribute_name, &attribute));
 }
 
-std::string declaring_file_of(Dwarf_Die& origin) {
-  // Not dwarf_decl_file(): to libdw 0.188 the first file of DWARF 5, which has number 0, is none.
-  Dwarf_Attribute attribute;
-  Dwarf_Word number = 0;
-  if (dwarf_formudata(dwarf_attr_integrate(&origin, DW_AT_decl_file, &attribute), &number) != 0) {
-    return {};
-  }
-  // The number counts in the unit that has the attribute, which may be another than the origin's:
-  // dwz moves declarations to units that others share.
-  Dwarf_Die unit;
-  Dwarf_Files* files = nullptr;
-  std::size_t count = 0;
-  if (dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) ==
-      nullptr) {
-    return {};
-  }
-  // libdw 0.188 aborts where the unit has no table of files, as in a .dwo file.
-  if (!read_files(unit, files, count)) return {};
-  return path_of_file(files, number, compilation_dir_of(unit));
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> entry_of(Dwarf_Die& entry) {
@@ -66,6 +45,35 @@ const char* symbol_of(Dwarf_Die& origin) {
   // Other manglings say less to a user than the plain name.
   const char* plain = text_of(origin, DW_AT_name);
   return plain != nullptr ? plain : linkage;
+}
+
+std::string declaring_file_of(Dwarf_Die& origin) {
+  // Not dwarf_decl_file(): to libdw 0.188 the first file of DWARF 5, which has number 0, is none.
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr_integrate(&origin, DW_AT_decl_file, &attribute), &number) != 0) {
+    return {};
+  }
+  // The number counts in the unit that has the attribute, which may be another than the origin's:
+  // dwz moves declarations to units that others share.
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+      nullptr) {
+    return {};
+  }
+  // libdw 0.188 aborts where the unit has no table of files, as in a .dwo file.
+  if (!read_files(unit, files, count)) return {};
+  return path_of_file(files, number, compilation_dir_of(unit));
+}
+
+bool is_of_unit_only(Dwarf_Die& origin) {
+  Dwarf_Attribute attribute;
+  bool is_external = false;
+  return dwarf_formflag(dwarf_attr_integrate(&origin, DW_AT_external, &attribute), &is_external) !=
+             0 ||
+         !is_external;
 }
 
 FunctionName name_of(Dwarf_Die& entry) {

@@ -23,6 +23,11 @@ namespace coz::linetable {
 // It points into the debug information. `origin` is what origin_of() returned.
 [[nodiscard]] const char* symbol_of(Dwarf_Die& origin);
 
+// Which file declares it, normalised; empty if that is not known.
+[[nodiscard]] std::string declaring_file_of(Dwarf_Die& origin);
+// May other units have another function of that name?
+[[nodiscard]] bool is_of_unit_only(Dwarf_Die& origin);
+
 struct FunctionName {
   std::string whole;  // demangled, with parameters
   std::string plain;  // as in the source, without its class or namespace

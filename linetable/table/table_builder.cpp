@@ -52,20 +52,31 @@ class Renumbering {
   std::vector<std::uint32_t> old_ids_;
 };
 
+// The strings of the table end at their first NUL.
+std::string_view whole(std::string_view text) { return text.substr(0, text.find('\0')); }
+
 }  // namespace
 
 std::uint32_t TableBuilder::StringPool::add(std::string_view text) {
-  // The strings of the table end at their first NUL.
-  text = text.substr(0, text.find('\0'));
   if (const auto known = ids.find(text); known != ids.end()) return known->second;
   const auto id = static_cast<std::uint32_t>(strings.size());
   ids.emplace(strings.emplace_back(text), id);
   return id;
 }
 
-std::uint32_t TableBuilder::add_file(std::string_view path) { return files_.add(path); }
+std::uint32_t TableBuilder::add_file(std::string_view path) { return files_.add(whole(path)); }
 
-std::uint32_t TableBuilder::add_function(std::string_view name) { return functions_.add(name); }
+std::uint32_t TableBuilder::add_function(std::string_view name, std::string_view file) {
+  if (file.empty()) return functions_.add(whole(name));
+  std::string key(whole(name));
+  key += '\0';
+  key += file;
+  return functions_.add(key);
+}
+
+std::string_view TableBuilder::function_name(std::uint32_t id) const {
+  return whole(functions_.strings[id]);
+}
 
 std::uint32_t TableBuilder::add_line(std::uint32_t file, std::uint32_t line) {
   return line_ids_.find_or_append(lines_, {file, line});
@@ -259,7 +270,7 @@ void TableBuilder::write_names(TableContent& content) const {
     content.files.push_back(content.add_string(files_.strings[id]));
   }
   for (const std::uint32_t id : functions.old_ids()) {
-    content.functions.push_back(content.add_string(functions_.strings[id]));
+    content.functions.push_back(content.add_string(function_name(id)));
   }
 }
 

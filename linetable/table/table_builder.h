@@ -26,7 +26,8 @@ class TableBuilder {
   // Each returns the id of its argument, the same for the same argument. The ids are the builder's
   // own: finish() renumbers files and lines in order of path and line.
   std::uint32_t add_file(std::string_view path);
-  std::uint32_t add_function(std::string_view name);
+  // `file`: of a function that only its unit knows by that name; others may have the same name.
+  std::uint32_t add_function(std::string_view name, std::string_view file = {});
   std::uint32_t add_line(std::uint32_t file, std::uint32_t line);
 
   // From `address` to the next row the code belongs to `line`; kNoLine begins a gap. Of several
@@ -109,6 +110,7 @@ class TableBuilder {
     std::deque<std::string> strings;  // a deque never moves what the map's keys point to
     std::uint32_t add(std::string_view text);
   };
+  [[nodiscard]] std::string_view function_name(std::uint32_t id) const;
 
   class Cursor;  // over the scopes and symbols, by address
 
@@ -121,7 +123,7 @@ class TableBuilder {
   void write_objects(TableContent& content);
 
   StringPool files_;
-  StringPool functions_;
+  StringPool functions_;  // names; behind a NUL the file
   std::vector<Line> lines_;
   HashIndex line_ids_;
   std::vector<Row> rows_;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,28 @@ TEST_CASE("templates and constructors have addr2line's names", "[linetable][comp
   REQUIRE(compile_cpp("-std=c++20 " + flags, "templates.cc", binary));
   REQUIRE(compile_cpp("-std=c++20 " + flags + " " + kOracleVersion, "templates.cc", oracle));
   CHECK(check_against_addr2line(table_of(binary, folder / "cache"), oracle) > 50);
+}
+
+TEST_CASE("static functions of one name in two files are two", "[linetable][compile]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "shared.h") << "static inline int shared(int v) { return v + 1; }\n";
+  for (const std::string name : {"first", "second"}) {
+    std::ofstream(folder / (name + ".c"))
+        << "#include \"shared.h\"\nstatic int init(int v) { return shared(v) * 3; }\nint " << name
+        << "(int v) { return init(v); }\n";
+  }
+  std::ofstream(folder / "main.c") << "int first(int); int second(int);\n"
+                                      "int main(void) { return first(second(1)); }\n";
+  REQUIRE(shell("cd " + folder.path() + " && gcc -g -O0 -o program main.c first.c second.c"));
+  const LineTable table = table_of(folder / "program", folder / "cache");
+  std::multiset<std::string> found;
+  for (std::uint32_t id = 0; id < table.function_count(); ++id) {
+    const std::string location = table.function_location(id);
+    found.insert(location.substr(location.rfind('/') + 1));
+  }
+  CHECK(found.count("first.c:init") == 1);
+  CHECK(found.count("second.c:init") == 1);
+  CHECK(found.count("shared.h:shared") == 1);
 }
 
 TEST_CASE("a row behind the code of a unit says nothing of what follows", "[linetable][compile]") {

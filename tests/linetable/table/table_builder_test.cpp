@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,27 @@ struct Sources {
 };
 
 }  // namespace
+
+TEST_CASE("functions of one name in two files are two", "[linetable][builder]") {
+  TableBuilder builder;
+  const std::uint32_t external = builder.add_function("f");
+  const std::uint32_t in_a = builder.add_function("f", "/a.c");
+  const std::uint32_t in_b = builder.add_function("f", "/b.c");
+  CHECK(std::set{external, in_a, in_b}.size() == 3);
+  CHECK(builder.add_function("f", "/a.c") == in_a);
+  const std::uint32_t file = builder.add_file("/a.c");
+  std::uint32_t address = 0x10;
+  for (const std::uint32_t function : {in_a, in_b}) {
+    builder.add_row(address, builder.add_line(file, address));
+    builder.add_range(address, address + 0x10, builder.add_function_scope(function));
+    address += 0x10;
+  }
+  builder.add_row(address, kNoLine);
+  const LineTable table = finish(builder);
+  CHECK(table.function_count() == 2);
+  CHECK(chain(table, 0x10) == "f:16");
+  CHECK(chain(table, 0x20) == "f:32");
+}
 
 TEST_CASE("rows may come in any order", "[linetable][builder]") {
   Sources s;
