@@ -49,8 +49,8 @@ bool is_at_least(const char* release, long major, long minor) noexcept {
 long open_trap_event(Nanoseconds period, KernelMode kernel) noexcept {
   // Before 5.19 a sample in a thread that blocks SIGTRAP at that moment, as libc itself does here
   // and there, killed the program. Before 6.11 a signal that was raised in the kernel ended calls
-  // early.
-  const bool is_recent = kernel == KernelMode::kExcluded ? has_kernel(5, 19) : has_kernel(6, 11);
+  // early, and before 6.15 one that was raised as the process ended could keep it from ending.
+  const bool is_recent = kernel == KernelMode::kExcluded ? has_kernel(5, 19) : has_kernel(6, 15);
   if (!is_recent) return -EOPNOTSUPP;
 #if !defined(__x86_64__)
   // Such a signal may need to end a call (libcoz/signals/sample_handler.cpp).

@@ -12,7 +12,7 @@
 namespace coz {
 
 // Whether a period that ends in the kernel raises a signal, too, as the thread returns to user
-// mode; one for all that end before that. Needs Linux 6.11, and kernel.perf_event_paranoid of 1 or
+// mode; one for all that end before that. Needs Linux 6.15, and kernel.perf_event_paranoid of 1 or
 // less, or CAP_PERFMON.
 enum class KernelMode { kExcluded, kIncluded };
 

@@ -268,20 +268,22 @@ __attribute__((cold, noinline, unused)) static coz_scope_sites coz_new_scope_(
 }
 
 /* An operation that begins here, and ends at the end of the block, also by an exception. Its
- * identity is made of its address and of the process, since forked ones have the same addresses. */
-class coz_operation_scope {
+ * identity is made of its address and of the process, since forked ones have the same addresses.
+ * A class whose members change gets another name: a program may have several versions of this file.
+ */
+class coz_operation_pair {
  public:
-  coz_operation_scope(coz_scope_sites* sites, const char* name) : end_(COZ_SITE_INERT_), id_(0) {
+  coz_operation_pair(coz_scope_sites* sites, const char* name) : end_(COZ_SITE_INERT_), id_(0) {
     const size_t begin = __atomic_load_n(&sites->begin, __ATOMIC_ACQUIRE);
     if (__builtin_expect(begin != COZ_SITE_INERT_, 0)) enter(sites, begin, name);
   }
-  ~coz_operation_scope() {
+  ~coz_operation_pair() {
     if (__builtin_expect(end_ != COZ_SITE_INERT_, 0)) visit(end_);
   }
 
  private:
-  coz_operation_scope(const coz_operation_scope&);
-  coz_operation_scope& operator=(const coz_operation_scope&);
+  coz_operation_pair(const coz_operation_pair&);
+  coz_operation_pair& operator=(const coz_operation_pair&);
 
   void enter(coz_scope_sites* sites, size_t begin, const char* name) {
     coz_scope_sites known = {begin, __atomic_load_n(&sites->end, __ATOMIC_RELAXED)};
@@ -311,7 +313,7 @@ class coz_operation_scope {
 #define COZ_SCOPE(name) COZ_SCOPE_(name, __COUNTER__)
 #define COZ_SCOPE_(name, number)                                                         \
   static coz_scope_sites COZ_JOIN_(coz_sites_, number) = {COZ_SITE_NEW_, COZ_SITE_NEW_}; \
-  const coz_operation_scope COZ_JOIN_(coz_scope_, number)(&COZ_JOIN_(coz_sites_, number), name)
+  const coz_operation_pair COZ_JOIN_(coz_scope_, number)(&COZ_JOIN_(coz_sites_, number), name)
 #endif
 
 #define COZ_CATCH_UP COZ_CALL_("_coz_add_delays", coz_call_t, ())

@@ -63,6 +63,7 @@ class _Level:
     overheads: Mapping[PointKey, Overhead]
     warnings: list[Problem] = field(default_factory=list)
     pairs: tuple[Pair, ...] = ()
+    rare: frozenset[str] = frozenset()  # points that were visited, and have no result
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def analyse(
     warnings = [*profile.warnings, *whole.warnings]
     failure = CozError(whole.failure) if whole.failure else None
     failed: list[Problem] = []
+    rare: set[str] = set()
     for level, runs in _by_load(profile.runs).items():
         if level in whole.unusable:
             continue
@@ -118,6 +120,9 @@ def analyse(
         overheads = {**found.overheads, **overheads}  # of the lowest load that has any
         warnings += found.warnings
         pairs += found.pairs
+        rare |= found.rare
+    rare -= {result.point for result in results}
+    warnings += [messages.point_without_result(point) for point in sorted(rare)]
     if not results and not whole.scalability:
         problem = failure.problem if failure else messages.nothing_estimated(profile.experiments)
         raise CozError(nothing_told(problem, profile.cut))
@@ -186,15 +191,16 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
         if delayed := count_windows_of_delay_only(runs):
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
-    known_of = {candidate.result.point for candidate in candidates}
-    rare = {s.point for s in all_series if s.point not in known_of and s.denominator.sum() > 0}
-    warnings += [messages.point_without_result(point) for point in sorted(rare)]
+    known_points = {candidate.result.point for candidate in candidates}
+    visits = [(s.point, sum(s.denominator > 0)) for s in all_series if s.point not in known_points]
+    # One that is visited at the start only is not meant to tell of lines.
+    rare = frozenset(point for point, windows in visits if windows > 1)
     pairs = tuple(pair for point in points for pair in _pairs(point))
     results = decide_significance(candidates)
     capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
     results = [within_capacity(result, capacity, of_windows_only) for result in results]
     results = with_quantiles(results, windows.by_target, corrected, runs)
-    return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs)
+    return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs, rare)
 
 
 def _all_series(windows: Windows) -> tuple[list[Series], list[Problem]]:

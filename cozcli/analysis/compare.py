@@ -238,7 +238,17 @@ def _match(
     return pairs, _flat(left_alone), _flat(right_alone)
 
 
-def _common_loads(before: Sequence[LineResult], after: Sequence[LineResult]) -> dict[int, int]:
+def lowest_common_loads(before: Sequence[Run], after: Sequence[Run]) -> tuple[int, int]:
+    """The arrival speedups of the lowest load that both have, -1 if there is none."""
+    first, second = ({run.arrival_speedup for run in of} for of in (before, after))
+    same = _common_loads(before, after)
+    pairs = [(same.get(load, load), load) for load in sorted(second)]
+    return next(((a, b) for a, b in pairs if a in first), (-1, -1))
+
+
+def _common_loads(
+    before: Sequence[LineResult] | Sequence[Run], after: Sequence[LineResult] | Sequence[Run]
+) -> dict[int, int]:
     """Arrival speedups of the first profile, by those of the second that are the same load."""
     first, second = (sorted({r.arrival_speedup for r in of if r.arrival_speedup}) for of in (before, after))
     pairs = list(zip(first, second, strict=False))

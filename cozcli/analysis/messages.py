@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import count, duration, listed, printable
+from cozcli.messages import count, listed, printable
 
 _WHAT_IS_AWAITED = (
     "if it waits there for a client or a timer, the effects on this point are not real; if for a device that "
@@ -134,23 +134,24 @@ def kernel_time_unknown(share: float) -> Problem:
     return Problem(
         f"{share:.0%} of the processor time was spent in the kernel, for no known line, as in page faults or "
         "waking threads: lines that cause it seem to matter too little.",
-        "coz run --sampling timer counts it for the line that goes on afterwards; better, since Linux 6.11, "
-        "allow perf to sample the kernel: sysctl kernel.perf_event_paranoid=1",
+        "on Linux 6.15 or newer, let perf sample the kernel: sysctl kernel.perf_event_paranoid=1 (without "
+        "breakpoint instructions: --progress-by hardware). Else coz run --sampling timer counts this time "
+        "for the line that runs next.",
     )
 
 
 def point_without_result(point: str) -> Problem:
     """Visited, but in too few windows, or in none that can be compared."""
     return Problem(
-        f"visits to {printable(point)} came in too few windows: nothing is known of effects on it.",
+        f"{printable(point)} was visited in too few experiments to estimate any effect on it.",
         "run longer; the same -o FILE adds to it.",
     )
 
 
 def load_left_out(arrival_speedup: int, problem: Problem) -> Problem:
     """One of several loads has no results. arrival_speedup: in nanoseconds."""
-    load = f"with arrivals {duration(arrival_speedup)} earlier" if arrival_speedup else "at base load"
-    return Problem(f"no results {load}: {problem.text}", problem.hint)
+    load = f"with --arrival-speedup {arrival_speedup}ns" if arrival_speedup else "at base load"
+    return Problem(f"no line has a result {load}: {problem.text}", problem.hint)
 
 
 def nothing_estimated(experiments: int) -> Problem:

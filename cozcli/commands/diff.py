@@ -36,7 +36,7 @@ def execute(options: argparse.Namespace) -> int:
     """Read and analyse both, match, print."""
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     from cozcli.analysis.analyse import analyse
-    from cozcli.analysis.compare import baseline_periods, choose, compare, unrelated
+    from cozcli.analysis.compare import baseline_periods, choose, compare, lowest_common_loads, unrelated
     from cozcli.reports import diff_reports
     from cozcli.reports.diff_words import Sides
 
@@ -44,12 +44,10 @@ def execute(options: argparse.Namespace) -> int:
     profiles = [load_profile([name]) for name in names]
     before, after = (analyse(profile) for profile in profiles)
     # Under another load a point has another period.
-    loads = set[int].intersection(*({run.arrival_speedup for run in profile.runs} for profile in profiles))
+    loads = lowest_common_loads(*(profile.runs for profile in profiles))
     periods = [
-        baseline_periods([run for run in profile.runs if run.arrival_speedup == min(loads)], analysis.results)
-        if loads
-        else {}
-        for profile, analysis in zip(profiles, (before, after), strict=True)
+        baseline_periods([run for run in profile.runs if run.arrival_speedup == load], analysis.results)
+        for profile, analysis, load in zip(profiles, (before, after), loads, strict=True)
     ]
     wanted = {result.point for result in (*before.results, *after.results)}
     sides = Sides(

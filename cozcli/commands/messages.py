@@ -91,6 +91,15 @@ def threshold_without_data(threshold: str) -> Problem:
     )
 
 
+def threshold_of_rare_point(threshold: str, point: str) -> Problem:
+    """--fail-if on a point that was visited, and has no result."""
+    return Problem(
+        f"the threshold {threshold!r} is not checked: {printable(point)} was visited in too few "
+        "experiments. It counts as not exceeded.",
+        "run longer; the same -o FILE adds to the profile.",
+    )
+
+
 def threshold_not_measured(threshold: str) -> Problem:
     """Samples there are, but too few for experiments."""
     return Problem(

@@ -134,6 +134,9 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
             shared.print_warnings([messages.threshold_beyond_curves(threshold.text)])
         elif verdict.looked_at == 0:
             points = known_points(analysis, runs)
+            if threshold.point in set(points) - {result.point for result in analysis.results}:
+                shared.print_warnings([messages.threshold_of_rare_point(threshold.text, threshold.point)])
+                continue
             if threshold.point in ("", *points) and is_sampled(threshold, runs):
                 shared.print_warnings([messages.threshold_not_measured(threshold.text)])
                 continue
@@ -155,7 +158,7 @@ def _excess(verdict: Verdict, analysis: Analysis) -> str:
     point, result = verdict.point, verdict.result
     return (
         f"threshold {verdict.threshold.text!r} is exceeded: {result.location} at {point.speedup:.0%} on "
-        f"{point_naming(analysis, '')(result)}: {with_interval(point.effect, point.low, point.high)} %"
+        f"{point_naming(analysis, None)(result)}: {with_interval(point.effect, point.low, point.high)} %"
     )
 
 

@@ -111,7 +111,7 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
             analysis = select(analysis, result_filter)
         except CozError as error:
             missing.append(error)
-            analysis = replace(analysis, results=(), pairs=())
+            analysis = replace(analysis, results=(), pairs=(), warnings=(*analysis.warnings, error.problem))
         profiles.append(PageProfile(", ".join(Path(file).name for file in files), analysis, 0))
     if len(missing) == len(groups):
         raise missing[0]
@@ -120,9 +120,7 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
 
 def _cut(profiles: Sequence[PageProfile], top: int | None) -> list[PageProfile]:
     """The leading results of each, and in each what leads in the other."""
-    from cozcli.analysis.input.locations import common_directory
-
-    prefixes = [common_directory([r.location for r in profile.analysis.results]) for profile in profiles]
+    prefixes = _prefixes([profile.analysis.results for profile in profiles])
     chosen = {
         _key(result, prefix)
         for profile, prefix in zip(profiles, prefixes, strict=True)
@@ -135,6 +133,17 @@ def _cut(profiles: Sequence[PageProfile], top: int | None) -> list[PageProfile]:
         analysis = replace(profile.analysis, results=shown)
         cut.append(replace(profile, analysis=analysis, left_out=len(results) - len(shown)))
     return cut
+
+
+def _prefixes(results: Sequence[Sequence[LineResult]]) -> list[str]:
+    """What the page cuts off locations of each: the same of both, if they share a file."""
+    from cozcli.analysis.input.locations import common_directory, file_of
+
+    locations = [[result.location for result in of] for of in results]
+    files = [{file_of(result.location, result.function) for result in of} - {""} for of in results]
+    shared_files = set.intersection(*files)
+    whole = [location for of in locations for location in of]
+    return [common_directory(whole if shared_files else of) for of in locations]
 
 
 def _key(result: LineResult, prefix: str) -> tuple[str, str, str, str, int]:

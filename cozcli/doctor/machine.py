@@ -16,7 +16,7 @@ from cozcli.doctor import messages
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding, of_problem
 
 #: The runtime's first choice needs it (common/perf_event.cpp).
-TRAP_SINCE, KERNEL_SINCE = (5, 19), (6, 11)
+TRAP_SINCE, KERNEL_SINCE = (5, 19), (6, 15)
 #: Of processor time: what hosts take away, and others use, without being mentioned.
 STOLEN, BUSY = 0.01, 0.25
 #: Libraries that take over what the runtime does, or that it would take from them.

@@ -19,9 +19,9 @@ def best_sampling(release: str) -> Problem:
 def user_mode_sampling(release: str, *, is_old: bool) -> Problem:
     """The runtime's first choice, without the kernel."""
     return Problem(
-        f"perf events are allowed (perf-trap, Linux {release}), but not in the kernel: page faults, and "
-        "calls that Coz does not intercept, count for no line.",
-        "Linux 6.11 or newer, if that matters."
+        f"perf events are allowed (perf-trap, Linux {release}), but not in the kernel: time in page "
+        "faults, and in system calls that Coz does not intercept, counts for no line.",
+        "Linux 6.15 or newer, if that matters."
         if is_old
         else "if that matters, as root: sysctl kernel.perf_event_paranoid=1   (or coz run --sampling timer)",
     )

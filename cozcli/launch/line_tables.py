@@ -75,14 +75,11 @@ class LineTables:
         for index, want in enumerate(wanted):
             choices = [answer["chosen"][index] for answer in answers]
             locations = [location for choice in choices for location in choice["found"]]
-            by_binary = [
-                [FixedTarget(want.kind, each["location"]) for each in choice["found"] if each["in_scope"]]
-                for choice in choices
-            ]
-            inside = [target for targets in by_binary for target in targets]
-            if want.kind == "line":
-                # It may stand in several binaries; the first is meant. A name may be several functions'.
-                inside = next((targets for targets in by_binary if targets), [])
+            # The same line may stand in several binaries. A name may be several functions'.
+            here = list(dict.fromkeys(each["location"] for each in locations if each["in_scope"]))
+            if want.kind == "line" and want.text in here:
+                here = [want.text]
+            inside = [FixedTarget(want.kind, name) for name in here]
             if want.kind == "line" and len(inside) > 1:
                 ambiguous.append((want.text, want.origin, [target.name for target in inside]))
             found.update(dict.fromkeys(inside))

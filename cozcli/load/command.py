@@ -31,6 +31,8 @@ DEFAULT_BUDGET = 600.0
 TIGHT = 2.0
 #: Rounds before intervals are believed.
 MIN_ROUNDS = 2
+#: How often a lower load is tried where the first one could not be reached.
+MAX_TRIES = 3
 #: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
 MAX_FAILURES = 3
 #: A number with its unit or noun, but none in a name (`a.cpp:17`).
@@ -196,6 +198,7 @@ class Sweep:
         self._failures = 0
         self._beginning = _size(profile)
         self._said: set[str] = set()
+        self._planned: set[int] = set()  # arrival speedups of the levels
 
     def run(self) -> int:
         """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
@@ -224,9 +227,8 @@ class Sweep:
         interval = self._interval()
         first = [level for level in self._levels if level > 0]
         if first and self._has_time():
-            level = first.pop(0)
-            self._measure(level, round(interval * level / 100))
-            interval /= self._excess()
+            interval /= self._try_low(interval, first)
+        self._planned = {round(interval * level / 100) for level in self._levels}
         rounds = 0
         while self._has_time():
             order = first if rounds == 0 else list(self._levels)
@@ -238,6 +240,30 @@ class Sweep:
             rounds += 1
             if rounds >= MIN_ROUNDS and self._is_tight():
                 return
+
+    def _try_low(self, interval: float, levels: list[int]) -> float:
+        """Measure a low level, which is taken out of those to come; how many times as high the load became.
+
+        Where it could not be reached, as with many receivers, a lower one is tried.
+        """
+        from cozcli.load.scalability import LOW_LOAD, MIN_EXCESS, excess_of_load, unusable_levels
+
+        level = next((level for level in levels if level >= 100 * LOW_LOAD), levels[0])
+        arrival_speedup = round(interval * level / 100)
+        self._measure(level, arrival_speedup)
+        tries = 0
+        while arrival_speedup in unusable_levels(self._own_runs()) and tries < MAX_TRIES and self._has_time():
+            tries += 1
+            arrival_speedup = round(arrival_speedup / 4)
+            self._measure(level, arrival_speedup)
+        excess = excess_of_load(self._own_runs())
+        if excess < MIN_EXCESS:
+            if tries == 0:
+                levels.remove(level)
+            return 1.0
+        shared.print_warnings([messages.sweep_adapted(excess)])
+        # The number of threads, mostly.
+        return round(excess) if math.isclose(excess, round(excess), rel_tol=0.05) else excess
 
     def _has_time(self) -> bool:
         return time.monotonic() - self._start < self._budget
@@ -286,17 +312,6 @@ class Sweep:
             raise CozError(messages.sweep_without_arrivals(bool(records)))
         return between / intervals
 
-    def _excess(self) -> float:
-        """How many times as high as planned the load became."""
-        from cozcli.load.scalability import MIN_EXCESS, excess_of_load
-
-        excess = excess_of_load(self._own_runs())
-        if excess < MIN_EXCESS:
-            return 1.0
-        shared.print_warnings([messages.sweep_adapted(excess)])
-        # The number of threads, mostly: so that this level's time is that of a level to come.
-        return round(excess) if math.isclose(excess, round(excess), rel_tol=0.05) else excess
-
     def _own_runs(self) -> Sequence[Run]:
         """Those of this sweep. Earlier ones in the file may be another program's, or of another machine."""
         with open(self._profile, "rb") as stream:
@@ -313,6 +328,7 @@ class Sweep:
             for result in results
             if result.kind != LATENCY
             for point in result.points
+            if point.arrival_speedup in self._planned
         ]
         return bool(widths) and all(width <= TIGHT for width in widths)
 

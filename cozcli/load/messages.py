@@ -93,10 +93,10 @@ def sweep_cannot_start(status: int) -> Problem:
 def sweep_adapted(excess: float) -> Problem:
     """The load is higher than planned."""
     return Problem(
-        f"at the first load, requests came more often than planned ({excess:.1f} times the load), as where "
-        "several threads receive requests that come on a schedule from outside: each is also brought forward "
-        "by the pauses for the others. Further loads are made by shorter times, and all are named by the "
-        "arrivals counted.",
+        f"the first load came out {excess:.1f} times as high as planned. That happens where several threads "
+        "receive requests that a client sends at fixed times: the pauses for one thread's requests bring "
+        "those of the others forward, too. The remaining runs use shorter times, and all loads are shown as "
+        "arrivals tell.",
     )
 
 

@@ -7,8 +7,8 @@ where there is no such run, in the windows of the level itself, before amplifica
 
 Where several threads receive requests that come on a schedule from outside, each of them is also brought
 forward by the pauses for those of the others; and threads that receive different numbers of requests differ
-in r. So a level counts as the load that arrivals show, if that is surely higher. It may be lower where
-requests wait for the program, which is no reason to call the load so.
+in r. So all loads are multiplied by what arrivals show at a low level, if that is surely more than planned.
+It may be less where requests wait for the program, which is no reason to call the load so.
 
 A thread cannot wait for less than nothing: where what it computes between two arrivals and d_a are more than
 the time between them, the level is limited (`find_limit`), and no knee is sought there.
@@ -49,8 +49,10 @@ MIN_RUNS = 4
 #: Waits for a processor are compared among at least so many windows. A window may have twice the median, and
 #: this part of its length more.
 MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
-#: The load must surely be so many times as high as planned, to be named by arrivals.
-MIN_EXCESS = 1.3
+#: Loads must surely be so many times as high as planned, and by this part of the requests, to be named by
+#: arrivals: at the lowest level from the third number on.
+MIN_EXCESS, MIN_DIFFERENCE, LOW_LOAD = 1.3, 0.03, 0.05
+MAX_LOAD = 0.99
 #: A curve that rises by less does not scale at all.
 MIN_GAIN = 0.02
 #: A curve flattens before its last level only if the last level is so far below the straight line.
@@ -173,28 +175,37 @@ def _kinds(point: Point) -> tuple[str, ...]:
 
 
 def loads_of(levels: dict[int, list[_Window]]) -> dict[int, float]:
-    """By level: d_a / r, with r at base load, or in the level's own windows; or as arrivals show."""
-    base = levels.get(0, [])
+    """By level: d_a / r, with r at base load, or in the level's own windows; times the excess of the load."""
+    base, excess = levels.get(0, []), _excess(levels)
     found = {}
     for level, windows in levels.items():
         interval = _interval(base) or _interval(windows)
-        planned = level / interval if interval else 0.0
-        shown, low = _shown_load(base, windows)
-        found[level] = shown if low > MIN_EXCESS * planned else planned
+        found[level] = min(excess * level / interval, MAX_LOAD) if interval else 0.0
     return found
 
 
 def excess_of_load(runs: Sequence[Run]) -> float:
-    """How many times as high as planned the load became at the lowest level; 1 if it is not surely higher."""
-    levels = _usable_levels(runs)
-    level = min((level for level in levels if level > 0), default=0)
-    interval = _interval(levels.get(0, []))
-    return loads_of(levels)[level] * interval / level if level and interval else 1.0
+    """How many times as high as planned loads are; 1 if they are not surely higher."""
+    return _excess(_usable_levels(runs))
+
+
+def _excess(levels: dict[int, list[_Window]]) -> float:
+    """From a low level, at which all that comes is still received."""
+    base = levels.get(0, [])
+    interval = _interval(base)
+    amplified = sorted(level for level in levels if level > 0)
+    if not interval or not amplified:
+        return 1.0
+    level = next((level for level in amplified if level >= LOW_LOAD * interval), amplified[0])
+    planned = level / interval
+    shown, low = _shown_load(base, levels[level])
+    is_sure = low > MIN_EXCESS * planned and shown > planned + MIN_DIFFERENCE
+    return shown / planned if is_sure else 1.0
 
 
 def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[float, float]:
     """What the times between arrivals say, and at least (95 %)."""
-    of_base, own = _arrival_periods(base), _arrival_periods(windows)
+    of_base, own = _arrival_periods(base, 0), _arrival_periods(windows, 1)
     if of_base is None or own is None:
         return 0.0, 0.0
     shown = 1 - own.period / of_base.period
@@ -203,18 +214,18 @@ def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[fl
 
 def _time_between(arrivals: Arrivals) -> tuple[float, float]:
     """All of it, less the charges, and the number of intervals."""
-    charged = arrivals.charged / arrivals.count * arrivals.intervals
+    charged = arrivals.charged / max(arrivals.count, 1) * arrivals.intervals
     return arrivals.between - charged, float(arrivals.intervals)
 
 
-def _arrival_periods(windows: Sequence[_Window]) -> _Level | None:
+def _arrival_periods(windows: Sequence[_Window], seed: int) -> _Level | None:
     """Effective time between two arrivals in a thread, as it became."""
     known = [w for w in windows if w.record.arrivals and w.record.arrivals.intervals]
     values = np.array([_time_between(w.record.arrivals) for w in known if w.record.arrivals]).reshape(-1, 2)
     total = values.sum(axis=0)
     if total[0] <= 0:
         return None
-    rng = np.random.default_rng(len(values))
+    rng = np.random.default_rng(seed)
     return _Level(
         total[0] / total[1], _replicates(values, np.array([w.run for w in known]), rng), 0.0, len(values)
     )

@@ -201,9 +201,9 @@ def all_rejected(reasons: Sequence[str]) -> Problem:
 def converted_loads() -> Problem:
     """Runs under different loads in a form that knows no load."""
     return Problem(
-        "the runs were measured under different loads; the classic form does not record them, so that its "
-        "readers take all for one program.",
-        "convert the runs of one load only.",
+        "the runs were measured under different loads; the classic form has no field for load, so that its "
+        "readers mix them.",
+        "profile one load into a file of its own.",
     )
 
 

@@ -58,15 +58,15 @@ def extensions_of(analysis: Analysis) -> list[ReportExtension]:
     return [module.make_extension(analysis) for module in extensions("report")]
 
 
-def point_naming(analysis: Analysis, prefix: str) -> Callable[[LineResult], str]:
+def point_naming(analysis: Analysis, prefix: str | None) -> Callable[[LineResult], str]:
     """How sentences name a result's progress point, and under what it was measured: `done (load 26%)`.
 
-    prefix: what is cut off locations.
+    prefix: what is cut off locations; None: points have their whole names.
     """
     found = extensions_of(analysis)
 
     def name(result: LineResult) -> str:
-        conditions = [text for each in found if (text := each.condition(result))]
-        return " ".join([short_point(analysis, result.point, prefix), *(f"({text})" for text in conditions)])
+        point = result.point if prefix is None else short_point(analysis, result.point, prefix)
+        return " ".join([point, *(f"({text})" for each in found if (text := each.condition(result)))])
 
     return name

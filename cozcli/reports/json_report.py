@@ -38,7 +38,7 @@ class JsonReport:
             "format": FORMAT,
             "version": VERSION,
             "coz": __version__,
-            "summary": summarize(analysis, lambda result: result.location, point_naming(analysis, "")),
+            "summary": summarize(analysis, lambda result: result.location, point_naming(analysis, None)),
             "experiments": analysis.experiments,
             "runs": [_run(run) for run in analysis.runs],
             "warnings": [{"text": w.text, "hint": w.hint} for w in analysis.warnings],

@@ -4,6 +4,8 @@
 #ifndef LIBCOZ_KERNEL_INTERRUPTED_CALL_H
 #define LIBCOZ_KERNEL_INTERRUPTED_CALL_H
 
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -52,13 +54,18 @@ inline bool is_call_to_be_made(const void* context) noexcept {
   if (address % kPage == kPage - 1) return false;
   const auto* next = reinterpret_cast<const unsigned char*>(address);
   if (next[0] != 0x0f || next[1] != 0x05) return false;
-  // Those that a signal may end with EINTR, or that are made again.
+  const auto argument = static_cast<unsigned>(machine.gregs[REG_RSI]);
+  // Others of these never end with EINTR.
+  if (machine.gregs[REG_RAX] == SYS_futex) {
+    const unsigned operation = argument & static_cast<unsigned>(FUTEX_CMD_MASK);
+    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+  }
+  if (machine.gregs[REG_RAX] == SYS_fcntl) return argument == F_SETLKW || argument == F_OFD_SETLKW;
   constexpr std::array kWaiting = {
-      SYS_read,     SYS_readv,  SYS_write,    SYS_writev,          SYS_recvfrom,
-      SYS_recvmsg,  SYS_sendto, SYS_sendmsg,  SYS_accept,          SYS_accept4,
-      SYS_connect,  SYS_wait4,  SYS_waitid,   SYS_futex,           SYS_fcntl,
-      SYS_flock,    SYS_openat, SYS_open,     SYS_ioctl,           SYS_recvmmsg,
-      SYS_sendmmsg, SYS_splice, SYS_sendfile, SYS_mq_timedreceive, SYS_mq_timedsend,
+      SYS_read,    SYS_readv,    SYS_write,           SYS_writev,       SYS_recvfrom,
+      SYS_recvmsg, SYS_recvmmsg, SYS_sendto,          SYS_sendmsg,      SYS_accept,
+      SYS_accept4, SYS_connect,  SYS_sendmmsg,        SYS_wait4,        SYS_waitid,
+      SYS_flock,   SYS_splice,   SYS_mq_timedreceive, SYS_mq_timedsend,
   };
   return std::find(kWaiting.begin(), kWaiting.end(), machine.gregs[REG_RAX]) != kWaiting.end();
 #else

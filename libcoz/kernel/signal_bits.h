@@ -37,6 +37,20 @@ inline SignalBits change_kernel_mask(int how, SignalBits bits) noexcept {
   return before;
 }
 
+// Whether the kernel knows a handler for the signal, and whether calls that it ends are made again.
+enum class Handling { kNone, kEndsCalls, kRestartsCalls };
+inline Handling handling_of(int signal) noexcept {
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    SignalBits mask;
+  } action = {};
+  raw_syscall(SYS_rt_sigaction, signal, 0, reinterpret_cast<long>(&action), sizeof action.mask);
+  if (action.handler == SIG_DFL || action.handler == SIG_IGN) return Handling::kNone;
+  return (action.flags & SA_RESTART) != 0 ? Handling::kRestartsCalls : Handling::kEndsCalls;
+}
+
 // Of the calling thread and of its process.
 inline SignalBits pending_signals() noexcept {
   SignalBits bits = 0;

@@ -20,6 +20,7 @@
 #include "sampling/call_chain.h"
 #include "signals/program_signals.h"
 #include "signals/sample_handler.h"
+#include "symbols/loader_listing.h"
 
 namespace coz {
 namespace {
@@ -220,9 +221,9 @@ void Runtime::start_sampling() {
   std::string explanation;
   install_sample_handler(take_sample);
   // With breakpoint instructions, SIGTRAP cannot be blocked in calls that have a mask of their own
-  // (mask_of_wait), which a sample in the kernel would end.
-  const bool has_breakpoints = point_setup_.breakpoints() != nullptr;
-  const KernelMode best = has_breakpoints ? KernelMode::kExcluded : KernelMode::kIncluded;
+  // (mask_of_wait), which a sample in the kernel would end. It would end waits of io_uring, too.
+  const bool may_end_calls = point_setup_.breakpoints() != nullptr || is_loaded("/liburing");
+  const KernelMode best = may_end_calls ? KernelMode::kExcluded : KernelMode::kIncluded;
   const bool sampling = samples_.start(config_.sampling, best, explanation);
   // The launched program has said why there is no better way.
   if (!explanation.empty() && !(sampling && config_.is_executed)) {
@@ -326,9 +327,9 @@ void Runtime::take_sample(void* context, const SampleSignal& signal) noexcept {
 
 void Runtime::hold_samples(bool holds) noexcept {
   if (!Session::is_in_own_process()) return;
-  Runtime* runtime = active();
-  ThreadState* thread = Session::registered_thread();
-  if (runtime != nullptr && thread != nullptr) runtime->samples_.hold(*thread, holds);
+  if (Runtime* runtime = active()) runtime->samples_.hold(holds);
+  // A thread's own event lives on when the profiler has stopped, until its next sample.
+  if (ThreadState* thread = Session::registered_thread()) SampleSource::hold(*thread, holds);
 }
 
 void Runtime::run_timer(bool runs) noexcept {

@@ -154,6 +154,10 @@ long SampleSource::start_in_child() noexcept {
   if (mode_ == Sampling::kTimer) return start_timer() ? 0 : -EAGAIN;
   if (mode_ != Sampling::kPerfTrap) return 0;
   trap_event_ = open_trap_event(kProcessPeriods * period_, kernel_);
+  // The program may have given up the right since it started.
+  if (trap_event_ == -EACCES) {
+    trap_event_ = open_trap_event(kProcessPeriods * period_, KernelMode::kExcluded);
+  }
   return trap_event_ < 0 ? trap_event_ : 0;
 }
 
@@ -173,7 +177,7 @@ void SampleSource::pause() noexcept {
 void SampleSource::resume() noexcept {
   if (!can_pause()) return;
   pauses_.end();
-  if (trap_event_ >= 0) set_event_counting(trap_event_, true);
+  if (trap_event_ >= 0 && holders_.load() == 0) set_event_counting(trap_event_, true);
 }
 
 Nanoseconds SampleSource::measure_cost() const noexcept {

@@ -103,9 +103,10 @@ class SampleSource {
   void take_missed_tick(ThreadState& thread) noexcept;
   // Stops the calling thread's own timer, if it has one, or lets it run again.
   void run_timer(ThreadState& thread, bool runs) noexcept;
-  // While it holds them, the calling thread's events count nothing, if they would in the kernel.
-  // Signal-safe.
-  void hold(ThreadState& thread, bool holds) noexcept;
+  // While anyone holds it, the process's event counts nothing, if it would in the kernel; likewise
+  // a thread's own. Signal-safe.
+  void hold(bool holds) noexcept;
+  static void hold(ThreadState& thread, bool holds) noexcept;
   // Signal-safe.
   static void stop_thread(ThreadState& thread) noexcept;
   static void end_thread(ThreadState& thread) noexcept;
@@ -149,6 +150,7 @@ class SampleSource {
   std::atomic<Nanoseconds> cost_{0};
   std::atomic<bool> knows_interrupt_{false};
   std::atomic<bool> started_{false};
+  std::atomic<int> holders_{0};
   bool may_pause_ = true;
   bool is_in_child_ = false;  // of a tree
   SamplingPauses pauses_;

@@ -91,7 +91,9 @@ bool SampleSource::open_own_event(ThreadState& thread, Nanoseconds phase) noexce
   if (pauses_.is_paused()) return false;
   const bool has_room = own_events_.fetch_add(1, std::memory_order_relaxed) < max_own_events_;
   const Nanoseconds first = event_period(phase);
-  const long event = has_room ? open_own_trap_event(first, kernel_, true) : -EMFILE;
+  long event = has_room ? open_own_trap_event(first, kernel_, true) : -EMFILE;
+  // The program may have given up the right since it started.
+  if (event == -EACCES) event = open_own_trap_event(first, KernelMode::kExcluded, true);
   if (event < 0) {
     own_events_.fetch_sub(1, std::memory_order_relaxed);
     return false;
@@ -137,9 +139,7 @@ bool SampleSource::takes_own(ThreadState& thread) noexcept {
   }
   SampleTimes& samples = thread.sample_times;
   const Nanoseconds used = thread_cpu_time(tid_of(thread));
-  // What was due in the kernel has not been dropped, if it is merged with this one.
-  const bool is_sample =
-      samples.is_steady() || samples.raised_at(used, period_) || in_kernel() == InKernel::kMerged;
+  const bool is_sample = samples.is_steady() || samples.raised_at(used, period_, in_kernel());
   if (samples.is_steady()) {
     samples.raised(used, random_of(thread), period_);
     thread.kernel.expect_next(samples.due(), samples.event_period());
@@ -197,10 +197,16 @@ void SampleSource::set_timer(ThreadState& thread, Nanoseconds used) noexcept {
   set_thread_timer(thread.timer, thread.young_timer.set(used, lateness));
 }
 
-void SampleSource::hold(ThreadState& thread, bool holds) noexcept {
+void SampleSource::hold(bool holds) noexcept {
   if (in_kernel() != InKernel::kMerged) return;
-  if (trap_event_ >= 0) set_event_counting(trap_event_, !holds);
-  if (thread.event >= 0 && !thread.event_is_stopped) set_event_counting(thread.event, !holds);
+  const int holders = holders_.fetch_add(holds ? 1 : -1) + (holds ? 1 : -1);
+  const bool counts = holders == 0 && !pauses_.is_paused();
+  if (trap_event_ >= 0 && counts != holds) set_event_counting(trap_event_, counts);
+}
+
+void SampleSource::hold(ThreadState& thread, bool holds) noexcept {
+  if (thread.event < 0 || thread.event_is_stopped) return;
+  set_event_counting(thread.event, !holds);
 }
 
 void SampleSource::stop_thread(ThreadState& thread) noexcept {

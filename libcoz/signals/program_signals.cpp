@@ -71,8 +71,9 @@ void warn_of_stand_in(int number) noexcept {
 void block_all_in_handler(int signal) noexcept {
   struct sigaction action = {};
   COZ_REAL(sigaction)(signal, nullptr, &action);
-  const SignalBits faults = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL);
-  assign_bits(action.sa_mask, ~faults);
+  // Nor do calls that a filter refuses, and libc does not let its own signals wait.
+  sigfillset(&action.sa_mask);
+  for (const int now : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) sigdelset(&action.sa_mask, now);
   COZ_REAL(sigaction)(signal, &action, nullptr);
 }
 

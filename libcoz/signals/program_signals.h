@@ -44,6 +44,11 @@ class ProgramSignals {
   // stand-in.
   void begin_thread() noexcept;
 
+  // What the handler keeps blocked besides its own signal, for pass_on().
+  static SignalBits all_stand_ins() noexcept {
+    return bit_of(stand_in_of(SIGTRAP)) | bit_of(stand_in_of(SIGSTKFLT));
+  }
+
   // Those that have a stand-in for the caller.
   SignalBits taken() const noexcept;
 

@@ -8,7 +8,6 @@
 #include "common/perf_event.h"
 #include "kernel/interrupted_call.h"
 #include "kernel/machine_context.h"
-#include "kernel/real.h"
 #include "kernel/signal_bits.h"
 #include "sampling/sample_source.h"
 #include "signals/program_signals.h"
@@ -87,18 +86,26 @@ class SeenInProgram {
   bool is_moved_ = false;
 };
 
+// libc's own signals, of which it keeps what they end to itself.
+constexpr SignalBits kOfLibc = bit_of(32) | bit_of(33);
+
 // A sample that was due in a call comes as the call returns, perhaps together with a signal that
 // has ended the call. The kernel sets this handler up first, with SA_RESTART: it would make the
-// call again, and the other signal's handler, which waits until this one has returned, would find
-// no call to end.
-void end_call_for_others(const siginfo_t& info, void* context) noexcept {
-  if (info.si_signo != SIGTRAP || !is_call_to_be_made(context)) return;
+// call again, and the other signal's handler, which waits until this one lets it, would find no
+// call to end.
+void end_call_for_others(void* context) noexcept {
+  if (!is_call_to_be_made(context)) return;
   const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
-  const SignalBits next = pending_signals() & ~mask;
-  struct sigaction action = {};
-  if (next == 0 || COZ_REAL(sigaction)(std::countr_zero(next) + 1, nullptr, &action) != 0) return;
-  const bool is_handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
-  if (is_handled && (action.sa_flags & SA_RESTART) == 0) end_call(context);
+  const SignalBits next = pending_signals() & ~mask & ~kOfLibc;
+  if (next != 0 && handling_of(std::countr_zero(next) + 1) == Handling::kEndsCalls) {
+    end_call(context);
+  }
+}
+
+// Other signals have waited for that. In a pause they need not wait.
+void let_others_come(const void* context) noexcept {
+  const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
+  change_kernel_mask(SIG_SETMASK, mask | bit_of(SIGTRAP) | program_signals.all_stand_ins());
 }
 
 // Whether the signal may have ended a call that the program did not see it end. Of samples, only
@@ -106,7 +113,10 @@ void end_call_for_others(const siginfo_t& info, void* context) noexcept {
 // after a call that another signal ended looks the same, and is not counted.
 bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
-  end_call_for_others(info, context);
+  if (info.si_signo == SIGTRAP && breakpoints_in_use.load(std::memory_order_relaxed) == nullptr) {
+    end_call_for_others(context);
+    let_others_come(context);
+  }
   const SeenInProgram seen(context);
   take_sample(context, describe(info));
   return is_tick(info) || is_own_timer(info);

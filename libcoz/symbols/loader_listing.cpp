@@ -105,6 +105,14 @@ LoaderCounts read_loader_counts() noexcept {
   return counts;
 }
 
+bool is_loaded(const char* part) noexcept {
+  const auto has_part = [](dl_phdr_info* info, std::size_t, void* wanted) noexcept {
+    const bool is_it = std::strstr(info->dlpi_name, static_cast<const char*>(wanted)) != nullptr;
+    return is_it ? 1 : 0;
+  };
+  return dl_iterate_phdr(has_part, const_cast<char*>(part)) != 0;
+}
+
 void list_loaded_objects(LoaderListing& out) {
   std::size_t objects = kFirstRoom;
   std::size_t names = kFirstRoom * kNameRoom;

@@ -67,6 +67,9 @@ struct LoaderListing {
 LoaderCounts read_loader_counts() noexcept;
 void list_loaded_objects(LoaderListing& out);
 
+// Is a library loaded whose path has `part` in it?
+bool is_loaded(const char* part) noexcept;
+
 }  // namespace coz
 
 #endif  // LIBCOZ_SYMBOLS_LOADER_LISTING_H

@@ -39,9 +39,9 @@ void ModuleWatch::forget_all_but(const std::vector<LoadedFile>& files) {
   present.reserve(files.size());
   for (const LoadedFile& file : files) {
     const auto decided = decided_.find(key_of(file));
-    const bool is_deleted = !file.path.empty() && file.stamp.empty();
+    const bool is_unknown = file.path.empty() || file.stamp.empty();
     present.push_back({file.listed, decided == decided_.end() ? nullptr : decided->second});
-    if (is_deleted) present.back().module.reset();  // it may be the one that is known
+    if (is_unknown) present.back().module.reset();  // it may be the one that is known
   }
   modules_.forget_all_but(present);
 }

@@ -50,9 +50,10 @@ class SampleTimes {
   // When the next sample is due.
   Nanoseconds due() const noexcept { return due_; }
 
-  // False if this is no sample: the one that was due fell in kernel mode, or has been taken. Sets
-  // event_period().
-  bool raised_at(Nanoseconds processor_time, Nanoseconds period) noexcept {
+  // False if this is no sample: the one that was due fell in kernel mode, where that is dropped, or
+  // has been taken. Sets event_period().
+  bool raised_at(Nanoseconds processor_time, Nanoseconds period,
+                 InKernel in_kernel = InKernel::kDropped) noexcept {
     const Nanoseconds late = processor_time - due_;
     if (event_period_ == period) {
       if (late < -period / 2) return false;
@@ -60,7 +61,7 @@ class SampleTimes {
       due_ = processor_time;
       return true;
     }
-    const bool is_sample = !is_again(late);
+    const bool is_sample = in_kernel == InKernel::kMerged || !is_again(late);
     // When the event is set, its period begins anew.
     due_ = processor_time + (is_sample ? period : period - late % period);
     event_period_ = std::max(due_ - processor_time, period / 16);

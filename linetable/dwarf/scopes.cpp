@@ -95,7 +95,8 @@ void for_each_scope(Dwarf_Die& unit, std::optional<std::uint64_t> address,
     const bool is_function = dwarf_tag(&entry) == DW_TAG_subprogram;
     if (!is_function && !outer) return std::nullopt;
     if (address && dwarf_haspc(&entry, *address) <= 0) {
-      return is_function && looks_inside ? std::optional(Function()) : std::nullopt;
+      if (!is_function || !looks_inside) return std::nullopt;
+      return std::optional<Function>(std::in_place);
     }
     Function function = is_function ? Function(entry) : outer;
     visit(entry, *function);

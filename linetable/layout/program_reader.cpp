@@ -27,8 +27,13 @@ constexpr unsigned SHT_RELR = 19;
 // Sections and symbols of languages whose run-time systems look code addresses up in tables.
 constexpr std::string_view kManagedSections[] = {".gopclntab", ".note.go.buildid", "__managedcode",
                                                  ".managed", ".svm_heap"};
-constexpr std::string_view kManagedSymbols[] = {"caml_frametable", "caml_startup",
-                                                "stg_upd_frame_info", "hs_init_ghc"};
+constexpr std::string_view kManagedSymbols[] = {
+    "caml_frametable",
+    "caml_startup",
+    "stg_upd_frame_info",
+    "hs_init_ghc",
+    "Builtins_InterpreterEntryTrampoline",  // V8
+};
 // Stubs and the loader's code are no functions of the program.
 constexpr std::string_view kStubs[] = {".plt", ".plt.got", ".plt.sec", ".iplt", ".init", ".fini"};
 
@@ -143,6 +148,8 @@ class Reader {
       if (kind == STT_OBJECT) out_.objects.push_back(begin);
       if (kind != STT_FUNC && kind != STT_GNU_IFUNC) return;
       if (std::string_view(name) == "__register_frame") out_.register_frame = begin;
+      // LLVM's libunwind, linked statically: its __register_frame takes something else.
+      has_other_unwinder_ |= std::string_view(name) == "__unw_add_dynamic_fde";
       add_function({begin, begin + static_cast<std::uint32_t>(symbol.st_size)}, name);
     };
     for_each_symbol(elf_, SHT_SYMTAB, add);

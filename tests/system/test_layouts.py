@@ -190,6 +190,8 @@ def test_other_programs_that_a_program_starts_are_told():
         (["-static"], "linked statically", "without -static"),
         (["-fno-asynchronous-unwind-tables", "-nostartfiles", "-s"], "neither symbols", "strip it less"),
         (["-DWRITABLE_CODE"], "may change itself", "without such a segment"),
+        (["-DNAME=Builtins_InterpreterEntryTrampoline"], "finds its way by tables", "in several orders"),
+        (["-DNAME=__unw_add_dynamic_fde"], "uses LLVM's libunwind", "libgcc_s"),
     ],
 )
 def test_refusals_of_builds(tmp_path, flags, reason, remedy):
@@ -198,7 +200,7 @@ def test_refusals_of_builds(tmp_path, flags, reason, remedy):
     writable = (
         '#ifdef WRITABLE_CODE\n__asm__(".section .wx,\\"awx\\",@progbits\\n.byte 0\\n.text");\n#endif\n'
     )
-    source.write_text(f"{writable}{start}\n")
+    source.write_text(f"{writable}#ifdef NAME\nvoid NAME(void) {{}}\n#endif\n{start}\n")
     program = compiled(["gcc", "-O1", *flags, str(source)], source, "program")
     done = coz("layout", "check", program)
     assert done.returncode == 2

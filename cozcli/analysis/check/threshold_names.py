@@ -10,6 +10,7 @@ from cozcli.analysis.check.threshold_syntax import Threshold
 from cozcli.analysis.input.locations import line_number, matches_line
 from cozcli.analysis.result import Analysis
 from cozcli.profile.profile import Run
+from cozcli.profile.records import ArrivalPoint
 
 MAX_CLOSEST = 4
 
@@ -26,7 +27,8 @@ def is_sampled(threshold: Threshold, runs: Iterable[Run]) -> bool:
 
 def known_points(analysis: Analysis, runs: Iterable[Run]) -> list[str]:
     """The progress points of results, and those that were visited too rarely for any."""
-    visited = {point.name for run in runs for window in run.experiments for point in window.points}
+    points = (point for run in runs for window in run.experiments for point in window.points)
+    visited = {point.name for point in points if not isinstance(point, ArrivalPoint)}
     return sorted(visited | {result.point for result in analysis.results})
 
 

@@ -59,8 +59,8 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
         return re.fullmatch(expression, location, re.DOTALL) is not None
     if function and pattern in (function, function.partition("(")[0], short_function(function)):
         return True
-    wanted_kind, wanted = waits_of(pattern)
     kind, place = waits_of(location)
+    wanted_kind, wanted = waits_of(pattern) if kind else ("", pattern)
     if wanted_kind not in ("", kind):
         return False
     own, *callers = place.split(CALLED_FROM)

@@ -42,11 +42,11 @@ def _missing_with_nearest(missing: MissingName) -> str:
 def fixed_ambiguous(names: Sequence[tuple[str, str, Sequence[str]]]) -> Problem:
     """Names of lines (with their origins) that several files in scope have."""
     text = "; ".join(
-        f"{name}{f' ({origin})' if origin else ''} stands for {len(lines)} lines in scope"
+        f"{name}{f' ({origin})' if origin else ''} is ambiguous: {len(lines)} files in scope have that line"
         for name, origin, lines in names
     )
     lines = dict.fromkeys(line for _, _, lines in names for line in lines)
-    return Problem(f"{text}, so nothing was chosen.", f"name one of them: {listed(list(lines), 8)}")
+    return Problem(f"{text}.", f"write more of the path: {listed(list(lines), 8)}")
 
 
 def line_not_found_yet(line: str, later: Sequence[str]) -> Problem:

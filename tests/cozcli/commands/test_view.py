@@ -83,6 +83,16 @@ def test_what_leads_in_one_profile_is_found_in_a_build_elsewhere(folder: Path) -
     assert [len(profile["results"]) for profile in profiles] == [2, 2]
 
 
+def test_what_leads_in_one_profile_is_found_in_one_with_more_folders(folder: Path) -> None:
+    lines = [Line(f"{folder}/a.c:12", lambda s: 0.4 * s), Line(f"{folder}/a.c:7", lambda s: 0.1 * s)]
+    lines.append(Line(f"{folder.parent}/b.c:3", lambda s: 0.0))
+    (folder / "after.coz").write_bytes(to_bytes(Model(lines).records(40)))
+    assert view(folder, "--compare", "after.coz", "--top", "1").returncode == 0
+    profiles = data_of(folder / "profile.html")["profiles"]
+    leading = {f"{folder}/a.c:7", f"{folder}/a.c:12"}
+    assert [{result["location"] for result in profile["results"]} for profile in profiles] == 2 * [leading]
+
+
 def test_other_files_are_not_overwritten(folder: Path) -> None:
     before = (folder / "profile.coz").read_bytes()
     done = view(folder, "-o", "profile.coz")

@@ -23,7 +23,7 @@ HELPER = ROOT / "build" / "libexec" / "coz-linetable"
 ALLOWED = Refused()
 NO_KERNEL, NO_TRAP, NO_PERF = Refused(kernel="no"), Refused("no", "no"), Refused("no", "no", "no")
 FILES = {
-    "proc/sys/kernel/osrelease": "6.12.0-44-amd64\n",
+    "proc/sys/kernel/osrelease": "6.18.0-44-amd64\n",
     "proc/sys/kernel/perf_event_paranoid": "2\n",
     "proc/self/status": "Name:\tx\nSeccomp:\t0\n",
     "proc/self/cgroup": "0::/user.slice/job\n",
@@ -55,7 +55,7 @@ def test_a_good_machine(tmp_path: Path) -> None:
     ("changed", "subject", "level", "text", "remedy"),
     [
         ({"refused": NO_KERNEL}, "sampling", OK, "not in the kernel", "paranoid=1"),
-        ({"refused": NO_KERNEL, "osrelease": "6.8.0"}, "sampling", OK, "not in the kernel", "6.11"),
+        ({"refused": NO_KERNEL, "osrelease": "6.8.0"}, "sampling", OK, "not in the kernel", "6.15"),
         ({"refused": NO_TRAP, "osrelease": "5.15.0"}, "sampling", WARNING, "older than 5.19", "newer kernel"),
         ({"refused": NO_TRAP}, "sampling", WARNING, "not in the best way (no)", ""),
         (

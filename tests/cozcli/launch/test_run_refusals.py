@@ -33,7 +33,7 @@ TWO_LINES = [{"location": f"/src/{name}:7", "in_scope": True} for name in ("a.c"
         (
             {"scope": [0, {"chosen": [{"found": TWO_LINES, "nearest": []}]}]},
             ("--fixed-line", "a.c:7"),
-            "a.c:7 stands for 2 lines in scope",
+            "a.c:7 is ambiguous: 2 files in scope",
         ),
         ({"scope": [0, {"lines": 9, "functions": 0}]}, ("--granularity", "function"), "no source function"),
         ({}, ("--granularity", "function", "--fixed-line", "a.c:3"), "--fixed-function"),
@@ -140,7 +140,7 @@ def test_what_is_wrong_with_a_file_of_lines_has_its_numbers(start: Start, tmp_pa
         start("cat", options=("--fixed-lines", "lines"), FAKE_HELPER=json.dumps(answers))
     )
     assert status == 2
-    assert "a.c:7 (lines, line 1) stands for 2 lines in scope" in error
+    assert "a.c:7 (lines, line 1) is ambiguous: 2 files in scope" in error
     assert "/src/a.c:7, /src/lib/a.c:7" in error
 
 

@@ -15,6 +15,7 @@ from cozcli.cli import main, parse
 from cozcli.errors import CozError
 from cozcli.load import command as amp
 from cozcli.load import scalability
+from cozcli.profile.profile import load_profile
 
 MS = 1_000_000
 
@@ -54,11 +55,16 @@ def test_a_budget(text: str, seconds: float) -> None:
 
 
 class Runs:
-    """In place of `coz run`: appends what a program that can take everything would leave."""
+    """In place of `coz run`: appends what a program that can take everything would leave.
 
-    def __init__(self, arrivals: int = 500) -> None:
+    receivers: threads whose requests come on a schedule from outside, so that pauses for those of the others
+    bring them forward, too.
+    """
+
+    def __init__(self, arrivals: int = 500, receivers: int = 1) -> None:
         self.speedups: list[int] = []
         self.arrivals = arrivals
+        self.receivers = receivers
 
     def __call__(self, command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
         delay = int(command[command.index("--arrival-speedup") + 1].removesuffix("ns"))
@@ -71,6 +77,8 @@ class Runs:
 
     def window(self, delay: int, number: int) -> dict[str, Any]:
         count = self.arrivals
+        between = max(4 * MS - (self.receivers - 1) * delay, 0)
+        charge = min(delay, between)
         return {
             "type": "experiment",
             "kind": "none",
@@ -78,10 +86,10 @@ class Runs:
             "speedup": 0,
             "effective_duration": 1000 * MS,
             "arrival_speedup": delay,
-            "arrivals": {"count": count, "clipped": 0, "charged": count * delay, "intervals": count,
-                         "between": count * 4 * MS},
+            "arrivals": {"count": count, "clipped": 0, "charged": count * charge, "intervals": count,
+                         "between": count * between},
             "points": [{"name": "done", "kind": "throughput", "visits": 100,
-                        "elapsed": 100 * (4 * MS - delay) + 100 * number}],
+                        "elapsed": 100 * (between - charge) + 100 * number}],
         }  # fmt: skip
 
 
@@ -92,6 +100,25 @@ def test_each_level_is_run_until_intervals_are_tight(tmp_path: Path, monkeypatch
     assert runs.speedups[0] == 0
     assert sorted(runs.speedups[1:3]) == [1 * MS, 2 * MS]
     assert sorted(runs.speedups[3:]) == [0, 1 * MS, 2 * MS]
+
+
+@pytest.mark.parametrize("receivers", [2, 12])
+def test_levels_are_adapted_where_several_threads_receive(
+    receivers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = Runs(receivers=receivers)
+    monkeypatch.setattr(amp, "run_once", runs)
+    profile = tmp_path / "amp.coz"
+    amp.Sweep(str(profile), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    tried = 2 if receivers == 2 else 3  # a first level that cannot be reached is followed by a quarter of it
+    assert runs.speedups[:tried] == [0, MS, MS // 4][:tried]
+    adapted = [round(level * MS / receivers) for level in range(3)]
+    assert sorted(runs.speedups[tried : tried + 2]) == adapted[1:]
+    assert sorted(runs.speedups[tried + 2 :]) == adapted
+    assert f"{receivers}.0 times as high as planned" in capsys.readouterr().err
+    (result,) = scalability.measure_scalability(load_profile([str(profile)]).runs)
+    loads = {point.arrival_speedup: point.load for point in result.points}
+    assert [loads[speedup] for speedup in adapted] == pytest.approx([0, 0.25, 0.5], abs=0.01)
 
 
 def test_a_budget_that_is_used_up_ends_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,20 @@ def test_a_load_of_which_fewer_arrivals_came_is_named_as_planned() -> None:
     assert excess_of_load(runs) == pytest.approx(1)
 
 
+def test_loads_of_several_receivers_ascend_beyond_saturation() -> None:
+    """Two threads on a schedule from outside, whose requests wait for the program above a load of 40 %."""
+    records = sweep([0, *range(MS // 5, 2 * MS, MS // 5)])
+    for record in records:
+        delay = record.get("arrival_speedup", 0)
+        if delay and record["type"] == "experiment":
+            between = max(INTERVAL - delay, round(0.6 * INTERVAL) + delay)
+            counts = {"count": 1000, "intervals": 1000, "charged": 1000 * delay, "between": 1000 * between}
+            record["arrivals"] |= counts
+    (result,) = measure_scalability(runs_of(records))
+    loads = [p.load for p in result.points]
+    assert loads == pytest.approx([i / 10 for i in range(10)], abs=0.01)
+
+
 def served_by_its_receiver(computed: float) -> list[dict[str, Any]]:
     """A thread that computes for so long between arrivals; amplification takes it for faster than it is."""
     rng = np.random.default_rng(1)

@@ -72,6 +72,10 @@ def test_a_wait_is_named_with_its_kind_or_without(pattern: str, matches: bool) -
     assert matches_line(pattern, "wait /src/app/b.c:2", "") is matches
 
 
+def test_files_may_be_named_like_waits() -> None:
+    assert matches_line("lock free/q.c", "/s/lock free/q.c:3", "push")
+
+
 def test_a_wait_is_as_short_as_its_line() -> None:
     locations = ["/src/app/a.c:1", "wait /src/app/io/b.c:2", "wait (all sleep)"]
     prefix = common_directory(locations)
