@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -192,9 +192,11 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
             raise CozError(messages.windows_of_delay_only(delayed))
         raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
     known_points = {candidate.result.point for candidate in candidates}
-    visits = [(s.point, sum(s.denominator > 0)) for s in all_series if s.point not in known_points]
+    windows_with = Counter[str]()
+    for series in all_series:
+        windows_with[series.point] += int(sum(series.denominator > 0))
     # One that is visited at the start only is not meant to tell of lines.
-    rare = frozenset(point for point, windows in visits if windows > 1)
+    rare = frozenset(point for point, number in windows_with.items() if number > 1) - known_points
     pairs = tuple(pair for point in points for pair in _pairs(point))
     results = decide_significance(candidates)
     capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))

@@ -31,6 +31,8 @@ DEFAULT_BUDGET = 600.0
 TIGHT = 2.0
 #: Rounds before intervals are believed.
 MIN_ROUNDS = 2
+#: The first level has so many per cent at least: at lower ones chance is larger than what is looked for.
+LOW_LEVEL = 5
 #: How often a lower load is tried where the first one could not be reached.
 MAX_TRIES = 3
 #: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
@@ -246,9 +248,9 @@ class Sweep:
 
         Where it could not be reached, as with many receivers, a lower one is tried.
         """
-        from cozcli.load.scalability import LOW_LOAD, MIN_EXCESS, excess_of_load, unusable_levels
+        from cozcli.load.scalability import MIN_EXCESS, excess_of_load, unusable_levels
 
-        level = next((level for level in levels if level >= 100 * LOW_LOAD), levels[0])
+        level = next((level for level in levels if level >= LOW_LEVEL), levels[0])
         arrival_speedup = round(interval * level / 100)
         self._measure(level, arrival_speedup)
         tries = 0

@@ -50,8 +50,8 @@ MIN_RUNS = 4
 #: this part of its length more.
 MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
 #: Loads must surely be so many times as high as planned, and by this part of the requests, to be named by
-#: arrivals: at the lowest level from the third number on.
-MIN_EXCESS, MIN_DIFFERENCE, LOW_LOAD = 1.3, 0.03, 0.05
+#: arrivals.
+MIN_EXCESS, MIN_DIFFERENCE = 1.3, 0.03
 MAX_LOAD = 0.99
 #: A curve that rises by less does not scale at all.
 MIN_GAIN = 0.02
@@ -190,17 +190,18 @@ def excess_of_load(runs: Sequence[Run]) -> float:
 
 
 def _excess(levels: dict[int, list[_Window]]) -> float:
-    """From a low level, at which all that comes is still received."""
+    """From the lowest level that tells: there, all that comes is still received."""
     base = levels.get(0, [])
     interval = _interval(base)
     amplified = sorted(level for level in levels if level > 0)
-    if not interval or not amplified:
+    if not interval:
         return 1.0
-    level = next((level for level in amplified if level >= LOW_LOAD * interval), amplified[0])
-    planned = level / interval
-    shown, low = _shown_load(base, levels[level])
-    is_sure = low > MIN_EXCESS * planned and shown > planned + MIN_DIFFERENCE
-    return shown / planned if is_sure else 1.0
+    for level in amplified:
+        planned = level / interval
+        shown, low = _shown_load(base, levels[level])
+        if low > MIN_EXCESS * planned and shown > planned + MIN_DIFFERENCE:
+            return shown / planned
+    return 1.0
 
 
 def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[float, float]:

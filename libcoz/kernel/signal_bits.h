@@ -37,6 +37,9 @@ inline SignalBits change_kernel_mask(int how, SignalBits bits) noexcept {
   return before;
 }
 
+// By which libc cancels a thread.
+inline constexpr int kCancel = 32;
+
 // Whether the kernel knows a handler for the signal, and whether calls that it ends are made again.
 enum class Handling { kNone, kEndsCalls, kRestartsCalls };
 inline Handling handling_of(int signal) noexcept {

@@ -230,6 +230,7 @@ void Runtime::start_sampling() {
     message("%s", explanation.c_str());
   }
   sampler_.set_in_kernel(samples_.in_kernel());
+  if (samples_.mode() == Sampling::kPerfTrap) sampler_.set_before_pausing(let_signals_come);
   set_sample_signal(sampling ? samples_.signal() : 0, point_setup_.breakpoints());
   point_setup_.arm();
 }

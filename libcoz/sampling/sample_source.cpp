@@ -144,6 +144,7 @@ void SampleSource::stop() noexcept {
 
 long SampleSource::start_in_child() noexcept {
   own_events_.store(0, std::memory_order_relaxed);
+  holders_.store(0, std::memory_order_relaxed);
   timer_runs_ = false;
   // The parent's, of which the child has descriptors.
   if (trap_event_ >= 0) close_event(trap_event_);

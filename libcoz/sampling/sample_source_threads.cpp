@@ -199,9 +199,14 @@ void SampleSource::set_timer(ThreadState& thread, Nanoseconds used) noexcept {
 
 void SampleSource::hold(bool holds) noexcept {
   if (in_kernel() != InKernel::kMerged) return;
-  const int holders = holders_.fetch_add(holds ? 1 : -1) + (holds ? 1 : -1);
-  const bool counts = holders == 0 && !pauses_.is_paused();
-  if (trap_event_ >= 0 && counts != holds) set_event_counting(trap_event_, counts);
+  holders_.fetch_add(holds ? 1 : -1);
+  if (trap_event_ < 0) return;
+  const auto may_count = [&] { return holders_.load() == 0 && !pauses_.is_paused(); };
+  // Others may hold it, too, or let it go.
+  for (bool counts = !may_count(); counts != may_count();) {
+    counts = !counts;
+    set_event_counting(trap_event_, counts);
+  }
 }
 
 void SampleSource::hold(ThreadState& thread, bool holds) noexcept {

@@ -54,6 +54,7 @@ class Sampler {
     Nanoseconds samples = 1 + missed(context, is_late, thread, delays);
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
     if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
+      if (before_pausing_ != nullptr) before_pausing_(context);
       for (; samples > 0; --samples) {
         if (spins) {
           counts_.histogram.count_spun();
@@ -74,6 +75,7 @@ class Sampler {
           find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
     }
     counts_.handler_time.add(now() - start);
+    if (before_pausing_ != nullptr) before_pausing_(context);
     for (; samples > 0; --samples) {
       take(std::span(frames).first(found), with_caller, thread, delays);
     }
@@ -100,6 +102,12 @@ class Sampler {
 
   // Adds a progress point whose visits are the samples in a line. Before any thread is sampled.
   void add_point(std::uint32_t line, Point& point) { sampled_points_.push_back({line, &point}); }
+
+  // Called in the handler, with its context, when it knows where the thread is, and before it
+  // pauses. Before any thread is sampled.
+  void set_before_pausing(void (*call)(const void* context) noexcept) noexcept {
+    before_pausing_ = call;
+  }
 
   // What the source does with samples in kernel mode. Before any thread is sampled.
   void set_in_kernel(InKernel in_kernel) noexcept { in_kernel_ = in_kernel; }
@@ -192,6 +200,7 @@ class Sampler {
   FindFrames find_frames_;
   Nanoseconds period_;
   InKernel in_kernel_ = InKernel::kEach;
+  void (*before_pausing_)(const void* context) noexcept = nullptr;
   std::vector<SampledPoint> sampled_points_;
 };
 

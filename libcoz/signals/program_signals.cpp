@@ -71,9 +71,11 @@ void warn_of_stand_in(int number) noexcept {
 void block_all_in_handler(int signal) noexcept {
   struct sigaction action = {};
   COZ_REAL(sigaction)(signal, nullptr, &action);
-  // Nor do calls that a filter refuses, and libc does not let its own signals wait.
+  // Nor do calls that a filter refuses. libc leaves its own signals out of sigfillset(); but the
+  // one that cancels a thread must find the thread in its call, and not in our handler.
   sigfillset(&action.sa_mask);
   for (const int now : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) sigdelset(&action.sa_mask, now);
+  assign_bits(action.sa_mask, bits_of(action.sa_mask) | bit_of(kCancel));
   COZ_REAL(sigaction)(signal, &action, nullptr);
 }
 

@@ -102,12 +102,6 @@ void end_call_for_others(void* context) noexcept {
   }
 }
 
-// Other signals have waited for that. In a pause they need not wait.
-void let_others_come(const void* context) noexcept {
-  const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
-  change_kernel_mask(SIG_SETMASK, mask | bit_of(SIGTRAP) | program_signals.all_stand_ins());
-}
-
 // Whether the signal may have ended a call that the program did not see it end. Of samples, only
 // those of a timer reach a sleeping thread: perf's come while the thread runs. A perf sample just
 // after a call that another signal ended looks the same, and is not counted.
@@ -115,7 +109,6 @@ bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
   if (info.si_signo == SIGTRAP && breakpoints_in_use.load(std::memory_order_relaxed) == nullptr) {
     end_call_for_others(context);
-    let_others_come(context);
   }
   const SeenInProgram seen(context);
   take_sample(context, describe(info));
@@ -131,6 +124,13 @@ void handle(int, siginfo_t* info, void* context) noexcept {
 }
 
 }  // namespace
+
+void let_signals_come(const void* context) noexcept {
+  if (breakpoints_in_use.load(std::memory_order_relaxed) != nullptr) return;
+  const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
+  const SignalBits waiting = bit_of(SIGTRAP) | program_signals.all_stand_ins() | bit_of(kCancel);
+  change_kernel_mask(SIG_SETMASK, mask | waiting);
+}
 
 void install_sample_handler(TakeSample take) noexcept {
   take_sample = take;

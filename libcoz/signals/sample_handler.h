@@ -15,6 +15,10 @@ namespace coz {
 // one (SampleSource::takes). Signal-safe.
 using TakeSample = void (*)(void* context, const SampleSignal& signal) noexcept;
 
+// In the handler, for a sample by SIGTRAP, with its context: until then, all other signals wait, so
+// that it sees which has ended the call in which the sample was due. In a pause they need not wait.
+void let_signals_come(const void* context) noexcept;
+
 // Before sampling starts, in the first thread.
 void install_sample_handler(TakeSample take_sample) noexcept;
 // Once it is known which signal carries samples (0: none), and which breakpoints there are
