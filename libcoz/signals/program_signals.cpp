@@ -65,14 +65,15 @@ void warn_of_stand_in(int number) noexcept {
   message("the program handles signal %d, which the profiler uses itself: it never comes", number);
 }
 
-// A handler of the program's that interrupts ours may run into a breakpoint instruction, while
-// SIGTRAP is blocked; the kernel would end the process. So it waits until ours has returned; and
-// ours can see that it does (sample_handler.cpp). Faults do not wait.
+// Other signals wait until our handler lets them come, or has returned. So it sees which of them
+// has ended a call (sample_handler.cpp). And with breakpoint instructions, a handler of the
+// program's that interrupted ours might run into one while SIGTRAP is blocked: the kernel would end
+// the process. Faults do not wait, nor do calls that a filter refuses.
 void block_all_in_handler(int signal) noexcept {
   struct sigaction action = {};
   COZ_REAL(sigaction)(signal, nullptr, &action);
-  // Nor do calls that a filter refuses. libc leaves its own signals out of sigfillset(); but the
-  // one that cancels a thread must find the thread in its call, and not in our handler.
+  // This leaves out libc's own signals. But the one that cancels a thread must find the thread in
+  // its call, and not in our handler.
   sigfillset(&action.sa_mask);
   for (const int now : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) sigdelset(&action.sa_mask, now);
   assign_bits(action.sa_mask, bits_of(action.sa_mask) | bit_of(kCancel));

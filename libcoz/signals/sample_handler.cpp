@@ -86,13 +86,12 @@ class SeenInProgram {
   bool is_moved_ = false;
 };
 
-// libc's own signals, of which it keeps what they end to itself.
-constexpr SignalBits kOfLibc = bit_of(32) | bit_of(33);
+// libc's own signals. The calls that they end are its own affair.
+constexpr SignalBits kOfLibc = bit_of(kCancel) | bit_of(kCancel + 1);
 
 // A sample that was due in a call comes as the call returns, perhaps together with a signal that
-// has ended the call. The kernel sets this handler up first, with SA_RESTART: it would make the
-// call again, and the other signal's handler, which waits until this one lets it, would find no
-// call to end.
+// has ended the call. The kernel sets this handler up first, and since that has SA_RESTART, the
+// call would be made again. If the other signal's handler lacks SA_RESTART, the call has to end.
 void end_call_for_others(void* context) noexcept {
   if (!is_call_to_be_made(context)) return;
   const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
