@@ -94,7 +94,7 @@ export function otherLoads(entry: Entry, page: Page, entries: Entry[], width: nu
   if (same.length < 2) return [];
   return [
     h("h3", {}, "Under other loads"),
-    figure(levelsChart(same, levels, Math.min(width, 460))),
+    figure(levelsChart(same, levels, width)),
     h(
       "p",
       { class: "legend" },
