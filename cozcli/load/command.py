@@ -244,9 +244,8 @@ class Sweep:
                 return
 
     def _try_low(self, interval: float, levels: list[int]) -> float:
-        """Measure a low level, which is taken out of those to come; how many times as high the load became.
-
-        Where it could not be reached, as with many receivers, a lower one is tried.
+        """How many times as high as planned loads become, by a low level or, where that cannot be reached, by
+        parts of it. The level is measured then, and taken out of `levels`, unless loads are to be adapted.
         """
         from cozcli.load.scalability import MIN_EXCESS, excess_of_load, unusable_levels
 
@@ -264,7 +263,7 @@ class Sweep:
                 levels.remove(level)
             return 1.0
         shared.print_warnings([messages.sweep_adapted(excess)])
-        # The number of threads, mostly.
+        # Mostly the number of threads, which rounding makes exact.
         return round(excess) if math.isclose(excess, round(excess), rel_tol=0.05) else excess
 
     def _has_time(self) -> bool:

@@ -52,6 +52,7 @@ MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
 #: Loads must surely be so many times as high as planned, and by this part of the requests, to be named by
 #: arrivals.
 MIN_EXCESS, MIN_DIFFERENCE = 1.3, 0.03
+#: At a load of 1 requests would come infinitely often.
 MAX_LOAD = 0.99
 #: A curve that rises by less does not scale at all.
 MIN_GAIN = 0.02
@@ -190,7 +191,7 @@ def excess_of_load(runs: Sequence[Run]) -> float:
 
 
 def _excess(levels: dict[int, list[_Window]]) -> float:
-    """From the lowest level that tells: there, all that comes is still received."""
+    """By the lowest level that tells: at higher ones, requests may wait for the program."""
     base = levels.get(0, [])
     interval = _interval(base)
     amplified = sorted(level for level in levels if level > 0)
@@ -205,7 +206,7 @@ def _excess(levels: dict[int, list[_Window]]) -> float:
 
 
 def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[float, float]:
-    """What the times between arrivals say, and at least (95 %)."""
+    """The load that the times between arrivals show, and the lower end of its 95 % interval."""
     of_base, own = _arrival_periods(base, 0), _arrival_periods(windows, 1)
     if of_base is None or own is None:
         return 0.0, 0.0
@@ -214,13 +215,13 @@ def _shown_load(base: Sequence[_Window], windows: Sequence[_Window]) -> tuple[fl
 
 
 def _time_between(arrivals: Arrivals) -> tuple[float, float]:
-    """All of it, less the charges, and the number of intervals."""
+    """The sum of the times between arrivals, less the charges, in nanoseconds; and their number."""
     charged = arrivals.charged / max(arrivals.count, 1) * arrivals.intervals
     return arrivals.between - charged, float(arrivals.intervals)
 
 
 def _arrival_periods(windows: Sequence[_Window], seed: int) -> _Level | None:
-    """Effective time between two arrivals in a thread, as it became."""
+    """Effective time between two arrivals in a thread, after the charges; None without arrivals."""
     known = [w for w in windows if w.record.arrivals and w.record.arrivals.intervals]
     values = np.array([_time_between(w.record.arrivals) for w in known if w.record.arrivals]).reshape(-1, 2)
     total = values.sum(axis=0)

@@ -1,7 +1,8 @@
-// Executing another program. A sample that falls in the call would end the program that is
-// executed, which has no handler for it; so the process takes none meanwhile.
+// Executing another program. A sample in the kernel that falls in the call would kill the executed
+// program, which has no handler for it. So the calling thread takes none meanwhile.
 //
-// Also in signal handlers, and in children made by fork and vfork, which the call leaves alone.
+// In any thread, also in signal handlers: nothing is allocated, and errno is the call's. In
+// children made by fork or vfork, which are not sampled, nothing is held.
 #include <alloca.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ std::size_t count(const char* first, va_list* list) noexcept {
   return length;
 }
 
-// `room`: for as many as count() has found.
+// The same list as an array, in `room` for as many as count() has found.
 Strings copy(const char* first, va_list* list, void* room) noexcept {
   auto* const strings = static_cast<const char**>(room);
   // NOLINTBEGIN(clang-analyzer-security.ArrayBound): two walks find the same number

@@ -1,4 +1,5 @@
-// Which system call a signal has interrupted, read from the context that its handler is given.
+// Where a signal has found a thread: about to make a system call, or just after one. Read from the
+// context that the signal's handler is given.
 //
 // Signal-safe.
 #ifndef LIBCOZ_KERNEL_INTERRUPTED_CALL_H
@@ -44,8 +45,8 @@ inline bool is_interrupted_call(const void* context) noexcept {
   return result == -EINTR && is_after_system_call(context);
 }
 
-// Will a call that waits be made again, after a signal whose handler has SA_RESTART? Or it is about
-// to be made.
+// Is the thread about to make, or to make again, a call that waits, and that a signal may end with
+// EINTR? The kernel has a call made again if the handler that it sets up has SA_RESTART.
 inline bool is_call_to_be_made(const void* context) noexcept {
 #if defined(__x86_64__)
   constexpr std::uintptr_t kPage = 4096;
@@ -55,7 +56,7 @@ inline bool is_call_to_be_made(const void* context) noexcept {
   const auto* next = reinterpret_cast<const unsigned char*>(address);
   if (next[0] != 0x0f || next[1] != 0x05) return false;
   const auto argument = static_cast<unsigned>(machine.gregs[REG_RSI]);
-  // Others of these never end with EINTR.
+  // Other operations of these two never end with EINTR.
   if (machine.gregs[REG_RAX] == SYS_futex) {
     const unsigned operation = argument & static_cast<unsigned>(FUTEX_CMD_MASK);
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
@@ -74,7 +75,7 @@ inline bool is_call_to_be_made(const void* context) noexcept {
 #endif
 }
 
-// Such a call is over instead, with EINTR.
+// The thread does not make the call: to it, the call has ended with EINTR.
 inline void end_call(void* context) noexcept {
 #if defined(__x86_64__)
   auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;

@@ -15,8 +15,8 @@ struct Enough {
 constexpr std::array kEnough = {Enough{1 * kSecond, 200}, Enough{5 * kSecond, 20},
                                 Enough{20 * kSecond, 3}};
 
-// Of each batch of so many arrivals, at most this share of the amplification may be lost, but for a
-// few batches: a burst at the start says nothing of the rest.
+// Amplification ends when so many batches of so many arrivals in a row have each lost this share of
+// it. A single batch says nothing of the rest: requests may come in a burst at the start.
 constexpr std::uint64_t kArrivalsToJudge = 100;
 constexpr double kMaxLost = 0.2;
 constexpr int kMaxBadBatches = 3;

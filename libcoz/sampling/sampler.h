@@ -103,8 +103,8 @@ class Sampler {
   // Adds a progress point whose visits are the samples in a line. Before any thread is sampled.
   void add_point(std::uint32_t line, Point& point) { sampled_points_.push_back({line, &point}); }
 
-  // Called in the handler, with its context, when it knows where the thread is, and before it
-  // pauses. Before any thread is sampled.
+  // `call` is called in the handler, with its context, once it is known where the thread was, and
+  // before the thread pauses. To be set before any thread is sampled.
   void set_before_pausing(void (*call)(const void* context) noexcept) noexcept {
     before_pausing_ = call;
   }

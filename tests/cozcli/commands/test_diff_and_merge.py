@@ -7,6 +7,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_fork import coz
@@ -165,6 +166,15 @@ def test_a_profile_of_a_long_command_line_is_replaced(folder: Path, command: tup
     assert b"xxx" not in (folder / "long.coz").read_bytes()
 
 
+def under_load(records: list[dict[str, Any]], arrival_speedup: int) -> bytes:
+    """A profile of these records, as measured with that arrival speedup in nanoseconds."""
+    arrivals = {"count": 9, "charged": 9 * arrival_speedup, "intervals": 9, "between": 9_000_000}
+    for record in records:
+        if record["type"] == "experiment" and arrival_speedup:
+            record |= {"arrival_speedup": arrival_speedup, "arrivals": arrivals}
+    return to_bytes(records)
+
+
 @pytest.fixture
 def loads(folder: Path) -> Path:
     """Two sweeps of two loads, whose intervals between arrivals were not measured alike."""
@@ -172,11 +182,7 @@ def loads(folder: Path) -> Path:
         raw = b""
         for speedup, effect in zip((0, 50_000 if name == "calm.coz" else 51_000), effects, strict=True):
             records = Model([Line("/s/a.c:1", lambda s, e=effect: e * s)], seed=speedup + 1).records(60)
-            for record in records:
-                if record["type"] == "experiment" and speedup:
-                    arrivals = {"count": 9, "charged": 9 * speedup, "intervals": 9, "between": 9_000_000}
-                    record |= {"arrival_speedup": speedup, "arrivals": arrivals}
-            raw += to_bytes(records)
+            raw += under_load(records, speedup)
         (folder / name).write_bytes(raw)
     return folder
 
@@ -201,11 +207,7 @@ def test_periods_are_those_of_one_load(folder: Path) -> None:
         raw = b""
         for speedup, number, period in zip((0, 50_000), blocks, (2e6, 1e6), strict=True):
             records = Model([Line("/s/a.c:1", lambda s: 0.5 * s)], seed=number, period=period).records(number)
-            for record in records:
-                if record["type"] == "experiment" and speedup:
-                    arrivals = {"count": 9, "charged": 9 * speedup, "intervals": 9, "between": 9_000_000}
-                    record |= {"arrival_speedup": speedup, "arrivals": arrivals}
-            raw += to_bytes(records)
+            raw += under_load(records, speedup)
         (folder / name).write_bytes(raw)
     document = json.loads(coz("diff", "--json", "base.coz", "loaded.coz", cwd=folder).stdout)
     (period,) = document["periods"]
