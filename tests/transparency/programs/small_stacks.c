@@ -55,10 +55,30 @@ static void* with_guard(size_t bytes) {
   return memory + page;
 }
 
+/* Writes below the stack's end, without work on its last pages: a sample's handler has no room
+ * there. */
+static char* stack_end;
+__attribute__((noinline)) static int leap(int depth) {
+  volatile char room[256 * 1024];
+  room[0] = (char)depth;
+  return room[0];
+}
+
 __attribute__((noinline)) static int recurse(int depth) {
   volatile char room[3000];
   room[0] = (char)depth;
+  if ((char*)room - stack_end < 128 * 1024) return leap(depth) + room[0];
   return depth < 0 ? 0 : recurse(depth + 1) + room[0];
+}
+
+static void find_stack_end(void) {
+  pthread_attr_t attributes;
+  size_t bytes;
+  void* end;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &end, &bytes);
+  pthread_attr_destroy(&attributes);
+  stack_end = end;
 }
 
 static void* works_on_the_least(void* argument) {
@@ -181,6 +201,7 @@ int main(int count, char** arguments) {
   for (int number = 1; number < 32; number++) masked += sigismember(&seen.sa_mask, number) == 1;
   say("and their mask is as it was set", masked == 0);
   int overflows = 0;
+  find_stack_end();
   set_handler(SIGSEGV, (void (*)(int))(void (*)(void))leaves, SA_ONSTACK | SA_SIGINFO);
   for (int i = 0; i < 5; i++) {
     handled = 0;
