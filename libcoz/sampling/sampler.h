@@ -53,7 +53,8 @@ class Sampler {
     counts_.speed_probe->take();
     Nanoseconds samples = 1 + missed(context, is_late, thread, delays);
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
-    if (spins || is_late || thread.delay.pausing.load(std::memory_order_relaxed)) {
+    if (spins || is_late || is_switching(context, thread) ||
+        thread.delay.pausing.load(std::memory_order_relaxed)) {
       if (before_pausing_ != nullptr) before_pausing_(context);
       for (; samples > 0; --samples) {
         if (spins) {
@@ -174,6 +175,16 @@ class Sampler {
       }
     }
     return 0;
+  }
+
+  // Whether a merged sample fell where the thread went to sleep, to be woken by another, or woke
+  // up. Its signal comes after the wait, when each charge would count as a gain. But to fall asleep
+  // sooner gains nothing.
+  bool is_switching(const void* context, const ThreadState& thread) const noexcept {
+    return in_kernel_ == InKernel::kMerged &&
+           thread.delay.blocked.load(std::memory_order_relaxed) &&
+           !thread.is_in_kernel_call.load(std::memory_order_relaxed) &&
+           is_after_system_call(context);
   }
 
   void count(std::uint32_t target, std::uint32_t function, const ThreadState& thread) noexcept {

@@ -119,17 +119,23 @@ TEST_CASE(
 }
 
 #if defined(__x86_64__)
+// A context in which the thread has just returned from a system call, or is about to make one.
+ucontext_t at_call(bool is_after) {
+  alignas(64) static const unsigned char kCode[] = {0x90, 0x90, 0x0f, 0x05, 0x90};  // syscall, nop
+  ucontext_t context = {};
+  const auto address = reinterpret_cast<std::uintptr_t>(kCode) + (is_after ? 4 : 2);
+  context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
+  return context;
+}
+
 TEST_CASE(
     "periods that ended unsampled belong to the line of a system call that has just returned, and "
     "else to none") {
   World world;
   world.sampler.set_in_kernel(coz::InKernel::kMerged);
   world.thread.tid.store(gettid());
-  alignas(64) static const unsigned char kCode[] = {0x90, 0x90, 0x0f, 0x05, 0x90};  // syscall, nop
-  ucontext_t context = {};
   const bool is_after_call = GENERATE(true, false);
-  const auto address = reinterpret_cast<std::uintptr_t>(kCode) + (is_after_call ? 4 : 2);
-  context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
+  ucontext_t context = at_call(is_after_call);
   world.thread.kernel.start_at(coz::thread_cpu_time(gettid()), coz::kMillisecond);
   run_for(6 * coz::kMillisecond);
   world.sample(false, &context);
@@ -140,5 +146,21 @@ TEST_CASE(
     CHECK(world.counts.histogram.of(kTarget) == 1);
     CHECK(world.counts.histogram.in_kernel() == world.counts.histogram.total() - 1);
   }
+}
+
+TEST_CASE("falling asleep to wait for a thread is no line's time, while a read's time is") {
+  World world;
+  const bool is_merged = GENERATE(true, false);
+  const bool reads = GENERATE(true, false);
+  world.sampler.set_in_kernel(is_merged ? coz::InKernel::kMerged : coz::InKernel::kDropped);
+  world.thread.tid.store(gettid());
+  world.thread.kernel.start_at(coz::thread_cpu_time(gettid()), coz::kMillisecond);
+  world.thread.delay.blocked.store(true);
+  world.thread.is_in_kernel_call.store(reads);
+  const bool is_after_call = GENERATE(true, false);
+  ucontext_t context = at_call(is_after_call);
+  world.sample(false, &context);
+  CHECK(world.counts.histogram.total() >= 1);
+  CHECK((world.counts.histogram.of(kTarget) == 0) == (is_merged && is_after_call && !reads));
 }
 #endif
