@@ -63,6 +63,7 @@ bool Experimenter::wait_for_start() {
   const Nanoseconds end = now() + options_.warmup;
   for (Nanoseconds left = options_.warmup; left > 0; left = end - now()) {
     if (!stop_.sleep_for(std::min(left, kNap)) || load_.gives_up()) return false;
+    release_departed_if_due();
   }
   return true;
 }
@@ -312,7 +313,7 @@ void Experimenter::log_or_discard(const ExperimentRecord& record) {
     return;
   }
   log_.append(record);
-  if (record.delay < record.duration) flows_.written();  // else readers leave the record out
+  flows_.written();
   ++experiments_;
 }
 
@@ -363,7 +364,7 @@ void Experimenter::run_whole() {
 }
 
 void Experimenter::finish_whole() {
-  if (!whole_is_open_) return;
+  if (!whole_is_open_ || load_.gives_up()) return;
   claim_waits();
   ExperimentRecord record = describe(whole_target_, whole_speedup_, whole_opening_);
   deselect();

@@ -61,7 +61,8 @@ FlowReading FlowMeter::read() {
     reading.visits.push_back({point.name, point.visits()});
   }
   shared_.threads.for_each([&](const ThreadState& thread) {
-    if (reading.threads.size() == kMaxThreads) return;
+    reading.is_whole = reading.threads.size() < kMaxThreads;
+    if (!reading.is_whole) return;
     const Nanoseconds ran = processor_time_of_thread(thread);
     if (ran >= 0) reading.add(thread.number, thread.delay, ran);
   });

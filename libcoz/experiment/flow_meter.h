@@ -32,7 +32,9 @@ class FlowMeter {
   // From the end of the window that was written last, or the start, to the opening of this one.
   const std::optional<FlowResult>& before() const { return before_; }
   // The window that mark() has ended was written.
-  void written() { written_ = last_; }
+  void written() {
+    if (!last_.threads.empty()) written_ = last_;
+  }
 
   // Laps are independent of windows. lap() is nothing if there are no queues.
   void start_lap();

@@ -72,8 +72,9 @@ FlowResult flow_between(const FlowReading& from, const FlowReading& to) {
     const auto before = std::find_if(
         from.threads.begin(), from.threads.end(),
         [&](const FlowReading::Thread& other) { return other.number == thread.number; });
-    result.threads.push_back(
-        flow_of(before == from.threads.end() ? FlowReading::Thread{} : *before, thread, to));
+    const bool is_new = before == from.threads.end();
+    if (is_new && !from.is_whole) continue;
+    result.threads.push_back(flow_of(is_new ? FlowReading::Thread{} : *before, thread, to));
   }
   return result;
 }

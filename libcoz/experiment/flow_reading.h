@@ -28,12 +28,14 @@ struct FlowReading {
   Nanoseconds delay = 0;
   std::vector<FlowResult::Visits> visits;  // of throughput points; later readings may have more
   std::vector<Thread> threads;
+  bool is_whole = true;  // no thread is left out
 
   // At `time`. All but `ran` is in the thread's `state`.
   void add(std::uint64_t number, const DelayState& state, Nanoseconds ran);
 };
 
-// Of threads that are in `to`; what is not in `from` had done nothing before.
+// Of threads that are in `to`; what is not in a whole `from` had done nothing before. From others
+// it may have been left out, and is now.
 FlowResult flow_between(const FlowReading& from, const FlowReading& to);
 
 }  // namespace coz

@@ -51,7 +51,7 @@ void Windows::run_window(Line line, int speedup) {
   window.record.settling = world_.now() - selected;
   measure(window, gave_up ? 0 : limit);
   if (window.visits == 0) return;
-  if (window.record.delay < window.record.duration) written_ = last_;  // else nobody can read it
+  if (!last_.threads.empty()) written_ = last_;
   windows_.push_back(std::move(window));
 }
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cozcli.analysis.input.locations import WAITING
-from cozcli.analysis.input.windows import Window
+from cozcli.analysis.input.windows import MIN_EFFECTIVE, Window
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.profile.profile import Run
 
@@ -188,5 +188,8 @@ def companion_rows(windows: Sequence[Window], runs: Sequence[Run], index: Mappin
             column = index[targets[companion.number].location]
             rows.speedup[row, column] = companion.speedup
             time = companion.target_samples * window.period
-            rows.share[row, column] = time / window.record.effective_duration
+            # Where nearly all of the window was delay, a sample tells nothing of the share.
+            record = window.record
+            effective = max(record.effective_duration, MIN_EFFECTIVE * record.duration)
+            rows.share[row, column] = time / effective
     return rows

@@ -31,3 +31,16 @@ TEST_CASE("a thread or a point that a reading does not have had done nothing bef
   CHECK(flow.threads[1].waits[0].waker == 1);
   CHECK(flow.threads[1].waits[0].waited == 70);
 }
+
+TEST_CASE("a thread that a partial reading does not have is left out") {
+  FlowReading from;
+  from.threads = {{1, 0, 500, 5, 2, 0, {}}};
+  from.is_whole = false;
+  FlowReading to;
+  to.time = 1000;
+  to.threads = {{1, 0, 900, 9, 5, 0, {}}, {2, 1, 30'000, 400, 0, 0, {}}};
+  const FlowResult flow = flow_between(from, to);
+  REQUIRE(flow.threads.size() == 1);
+  CHECK(flow.threads[0].thread == 1);
+  CHECK(flow.threads[0].ran == 400);
+}
