@@ -3,7 +3,8 @@
 A process whose executable has one of the names connects to our socket and waits for the answer
 (docs/launch_contract.md, COZ_CLAIMS). The first one gets what a launched program finds in its environment.
 While it lives, all others are refused; after its end the next one is accepted, so that all runs of the
-program go into the profile, one after the other. A thread answers while the launched program runs.
+program go into the profile, one after the other. A thread answers while the launched program runs, or the
+one that is profiled.
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ class AttachRequests:
 
     @property
     def successor(self) -> int | None:
-        """Programs are profiled as long as the launched one runs."""
-        return None
+        """The process that is profiled: it may outlive the launched one."""
+        current = self._current
+        return None if current is None else current.process
 
     def start(self) -> None:
         """Answer from now on."""

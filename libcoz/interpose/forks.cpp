@@ -1,6 +1,7 @@
 // Forking: a child may be profiled with its parent (--tree), or be the process to profile
 // (COZ_FORKED). _Fork() and clone() have no wrapper, since in the child of a signal handler nothing
 // else may be called.
+#include <fcntl.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -35,15 +36,33 @@ COZ_WRAPPER_PART auto fork_by(Call call) {
   return result;
 }
 
+// Standard input, output and errors lead nowhere. False: with errno.
+bool become_silent() noexcept {
+  const int null = open("/dev/null", O_RDWR);
+  if (null < 0) return false;
+  for (int standard = 0; standard <= 2; ++standard) dup2(null, standard);
+  if (null > 2) close(null);
+  return true;
+}
+
 }  // namespace
 
 COZ_EXPORT pid_t fork() noexcept {
   return fork_by([] { return COZ_REAL(fork)(); });
 }
 
-// libc's own call of fork inside does not go through our wrapper.
+// As libc does it. Its own would end the parent past our wrapper of _exit(), and with it what is
+// not written yet.
 COZ_EXPORT int daemon(int keeps_folder, int keeps_descriptors) noexcept {
-  return fork_by([=] { return COZ_REAL(daemon)(keeps_folder, keeps_descriptors); });
+  if (coz::Session::active() == nullptr) {
+    return fork_by([=] { return COZ_REAL(daemon)(keeps_folder, keeps_descriptors); });
+  }
+  const pid_t child = fork();
+  if (child < 0) return -1;
+  if (child > 0) _exit(0);
+  if (setsid() < 0) return -1;
+  if (keeps_folder == 0 && chdir("/") != 0) return -1;
+  return keeps_descriptors != 0 || become_silent() ? 0 : -1;
 }
 
 COZ_EXPORT int forkpty(int* controller, char* name, const termios* settings,

@@ -41,7 +41,12 @@ void* SharedFile::map_next(std::size_t bytes, void* at) noexcept {
     errno = ESTALE;
     return nullptr;
   }
-  if (status.st_size < end && posix_fallocate(descriptor_, end - 1, 1) != 0) return nullptr;
+  if (status.st_size < end) {
+    if (const int error = posix_fallocate(descriptor_, end - 1, 1); error != 0) {
+      errno = error;
+      return nullptr;
+    }
+  }
   const int place = at == nullptr ? 0 : MAP_FIXED;
   void* memory = mmap(at, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | place,
                       descriptor_, static_cast<off_t>(next_));

@@ -4,9 +4,7 @@
 #include <cerrno>
 #include <functional>
 #include <string>
-#include <string_view>
 
-#include "kernel/executable.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/process_state.h"
@@ -19,20 +17,15 @@
 #include "unwind/stack_walk.h"
 
 namespace coz {
-namespace {
-
-// Identifies what the first thread of this program runs first, in all its executions.
-std::uintptr_t kind_of_program() { return std::hash<std::string_view>()(path_to_executable()); }
-
-}  // namespace
 
 bool Runtime::begin_executed() {
   SharedState& shared = session_.shared;
+  const std::string& program = config_.tree_programs[*config_.tree_program];
   shared.tree.runs(*config_.tree_program);
   if (is_elsewhere(shared.tree) || !load_modules()) return false;
   if (!modules_.are_those_loaded()) {
     if (shared.tree.may_say()) {
-      message("%s has changed since coz run read it; it runs unprofiled", path_to_executable());
+      message("%s has changed since coz run read it; it runs unprofiled", program.c_str());
     }
     return false;
   }
@@ -41,7 +34,8 @@ bool Runtime::begin_executed() {
   const Nanoseconds served = leave_former_program(shared);
   start_sampling();
   Session::open(session_);
-  threads_.begin(served, kind_of_program(), SampleSource::Age::kForked);
+  // Its first thread begins alike in all its executions.
+  threads_.begin(served, std::hash<std::string>()(program), SampleSource::Age::kForked);
   call_at_forks_and_end();
   return true;
 }

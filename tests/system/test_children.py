@@ -76,6 +76,14 @@ def test_of_several_at_a_time_one_is_profiled(coz, prog):
     assert "2 processes of the program ran at the same time as another, and were not profiled" in run.err
 
 
+def test_one_that_outlives_the_launched_program_is_waited_for(coz, prog):
+    shell = f"{prog} 2 & until [ -s {coz.profile} ]; do sleep 0.05; done; exit 3"
+    run = coz.run(["sh", "-c", shell], "-b", "prog", *QUIET)
+    assert run.status == 3, run.err
+    assert profiled(run) == [str(prog)]
+    assert run.records("samples")[-1]["final"], run.err
+
+
 def test_without_descriptors_and_after_exec_it_asks_all_the_same(coz, prog):
     """What starts it may close all that it inherited, as Python does."""
     code = f"import subprocess; subprocess.run([{str(prog)!r}, '0.5'], close_fds=True, check=True)"

@@ -36,6 +36,13 @@ def test_a_child_is_profiled_to_its_end(coz, prog, way, generation, status):
     assert run.warnings() == []
 
 
+@pytest.mark.parametrize("options", [(), ("--tree",)])
+def test_what_was_measured_before_the_program_becomes_a_daemon_is_kept(coz, prog, options):
+    run = coz.run([prog, "daemon", 0.5], *options, *QUIET)
+    assert run.status == 0, run.err
+    assert run.records("samples")[-1]["final"], run.err
+
+
 def test_one_worker_at_a_time(coz, prog):
     run = coz.run([prog, "workers", 1], "--forked", 1, *QUIET)
     assert run.status == 0, run.err
