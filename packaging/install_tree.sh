@@ -5,6 +5,7 @@
 # The list, PREFIX/share/coz/installed, has paths relative to PREFIX: "d PATH" for a folder that was not there before,
 # "f PATH" for a file. A folder in which somebody else has put something stays. ROOT is DESTDIR, often empty.
 set -eu
+umask 022
 list=share/coz/installed
 
 # What an earlier installation put there and this one has not.
@@ -40,7 +41,10 @@ install_tree() {
   # A program may have the old library mapped, and a page of a manual may be open: each is replaced by a rename.
   sed -n 's/^f //p' "$stage.list" | while IFS= read -r file; do
     [ -f "$stage/$file" ] || continue
-    cp -p "$stage/$file" "$file.new" && mv -f "$file.new" "$file"
+    if ! cp -p "$stage/$file" "$file.new" || ! mv -f "$file.new" "$file"; then
+      rm -f "$file.new"
+      exit 1
+    fi
   done
   cp "$stage.list" "$list"
   if [ -f "$stage/list.old" ]; then

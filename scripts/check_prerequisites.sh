@@ -4,13 +4,18 @@
 set -euo pipefail
 compiler=${1:-c++}
 
-# What has to be there, and the package of Debian that brings it.
+# What has to be there, and the package of Debian that brings it. Fedora has the third without its folder.
 headers=(
-  "elfutils/libdw.h   libdw-dev"
-  "libelf.h           libelf-dev"
-  "libiberty/libiberty.h libiberty-dev"
-  "Zydis/Zydis.h      libzydis-dev"
+  "elfutils/libdw.h      libdw-dev"
+  "libelf.h              libelf-dev"
+  "libiberty/demangle.h  libiberty-dev  demangle.h"
+  "Zydis/Zydis.h         libzydis-dev"
 )
+
+has_header() {
+  # shellcheck disable=SC2086 # several words
+  $compiler ${CXXFLAGS:-} -E -x c++ - <<<"#include <$1>" >/dev/null 2>&1
+}
 
 missing=()
 if ! command -v "${compiler%% *}" >/dev/null; then
@@ -19,8 +24,8 @@ elif ! $compiler -fsyntax-only -x c++ - <<<'#include <string>' 2>/dev/null; then
   missing+=("the headers of the C++ library (g++)")
 else
   for line in "${headers[@]}"; do
-    read -r header package <<<"$line"
-    $compiler ${CXXFLAGS:-} -E -x c++ - <<<"#include <$header>" >/dev/null 2>&1 || missing+=("<$header> ($package)")
+    read -r header package other <<<"$line"
+    has_header "$header" || { [ -n "$other" ] && has_header "$other"; } || missing+=("<$header> ($package)")
   done
 fi
 if [ ${#missing[@]} -gt 0 ]; then

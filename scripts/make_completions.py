@@ -106,10 +106,17 @@ def completing_parser() -> argparse.ArgumentParser:
     for name, command in commands.choices.items():
         # The lists that shells show have a line for each command.
         command.description = summaries[name]
-        for action in command._actions:
-            if action.metavar in FILES:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        _complete_files(command)
     return parser
+
+
+def _complete_files(command: argparse.ArgumentParser) -> None:
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                _complete_files(part)
+        elif action.metavar in FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
 
 
 def _add_run_options(command: argparse.ArgumentParser, run: argparse.ArgumentParser) -> None:

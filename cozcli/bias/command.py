@@ -33,7 +33,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     parser.add_argument(
-        "own", nargs=argparse.REMAINDER, metavar="program", help="the program and its arguments"
+        "own", nargs=argparse.REMAINDER, metavar="PROGRAM", help="the program and its arguments"
     )
     parser.add_argument(
         "--duration",

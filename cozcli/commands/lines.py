@@ -39,7 +39,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="only these: FILE:LINE, FILE, a function, or a pattern with %% for any text",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("words", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs="*", metavar="PROGRAM", help="the program")
     parser.set_defaults(execute=execute, parser=parser)
 
 

@@ -50,19 +50,29 @@ def project_options(
         return [], None
     table = _read(path)
     known = _actions(parser)
-    given = {action.dest for name, action in known.items() if _is_given(name, action, arguments)}
-    groups = [{action.dest for action in group._group_actions} for group in parser._mutually_exclusive_groups]
+    given = {_what(action) for name, action in known.items() if _is_given(name, action, arguments)}
+    groups = [
+        {_what(action) for action in group._group_actions} for group in parser._mutually_exclusive_groups
+    ]
     replaced = given.union(*(group for group in groups if group & given))
+    is_run = parser.prog.split()[-1] == TABLE
     words: list[str] = []
     for key, value in table.items():
         action = known.get(f"--{key}")
         if action is None:
-            if parser.prog.split()[-1] == TABLE:
+            if is_run:
                 raise CozError(messages.config_unknown(str(path), key, [name[2:] for name in known]))
-        elif action.dest not in replaced:
+        elif _what(action) in replaced:
+            continue
+        elif is_run or action.choices is None or value in action.choices:
             words += _words(path, key, value, action)
     _check(path, parser, words)
     return words, path
+
+
+def _what(action: argparse.Action) -> object:
+    """What an option on the command line replaces: another that sets the same, but none that adds to it."""
+    return action if isinstance(action, argparse._AppendAction) else action.dest
 
 
 def find_file(start: Path | None) -> Path | None:

@@ -52,8 +52,12 @@ def _artifact(path: str) -> dict[str, str]:
     here = Path.cwd()
     whole = Path(os.path.normpath(here / path))
     if whole.is_relative_to(here):
-        return {
-            "uri": quote(str(whole.relative_to(here)), errors="surrogateescape"),
-            "uriBaseId": "%SRCROOT%",
-        }
-    return {"uri": "file://" + quote(str(whole), errors="surrogateescape")}
+        return {"uri": _quoted(whole.relative_to(here)), "uriBaseId": "%SRCROOT%"}
+    return {"uri": "file://" + _quoted(whole)}
+
+
+def _quoted(path: Path) -> str:
+    try:
+        return quote(os.fsencode(path))
+    except UnicodeEncodeError:  # a profile may name what is no file
+        return quote(str(path), errors="replace")

@@ -5,7 +5,11 @@
 #include <memory>
 
 #define HAVE_DECL_BASENAME 1  // else it declares one of its own, unlike libc's
+#if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
+#else
+#include <demangle.h>  // where Fedora's binutils-devel has it
+#endif
 
 namespace coz::linetable {
 

@@ -12,9 +12,9 @@ CHECK = ROOT / "scripts" / "check_prerequisites.sh"
 
 
 def compiler_without(folder: pathlib.Path, header: str) -> pathlib.Path:
-    """A compiler that finds every header but one."""
+    """A compiler that finds every header but one, in whatever folder."""
     fake = folder / "fake-g++"
-    fake.write_text(f'#!/bin/sh\ncase "$(cat)" in *"<{header}>"*) exit 1 ;; esac\n')
+    fake.write_text(f'#!/bin/sh\ncase "$(cat)" in *"{pathlib.Path(header).name}>"*) exit 1 ;; esac\n')
     fake.chmod(0o755)
     return fake
 
@@ -41,7 +41,7 @@ def make(folder: pathlib.Path, *arguments: object) -> subprocess.CompletedProces
     [
         ("elfutils/libdw.h", "libdw-dev"),
         ("libelf.h", "libelf-dev"),
-        ("libiberty/libiberty.h", "libiberty-dev"),
+        ("libiberty/demangle.h", "libiberty-dev"),
         ("Zydis/Zydis.h", "libzydis-dev"),
     ],
 )

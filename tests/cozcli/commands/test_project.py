@@ -48,6 +48,19 @@ def test_the_command_line_replaces_the_file(project: Path) -> None:
     assert options.end_to_end
 
 
+def test_scopes_and_exclusions_replace_only_their_own(project: Path) -> None:
+    assert len(parse(["run", "--source-exclude", "src/gen/%"]).source_scope) == 3
+    (project / "coz.toml").write_text("[run]\nsource-exclude = 'src/gen/%'\n")
+    assert len(parse(["run", "-s", "src/%"]).source_scope) == 2
+
+
+def test_what_only_run_takes_does_not_disturb_other_commands(project: Path) -> None:
+    (project / "coz.toml").write_text("[run]\ngranularity = 'callpath'\nsource-scope = 'a.c'\n")
+    assert parse(["run"]).granularity == "callpath"
+    assert parse(["doctor"]).granularity == "line"
+    assert parse(["doctor"]).source_scope == ["a.c"]
+
+
 def test_it_can_be_left_aside(project: Path) -> None:
     options = parse(["run", "--no-config"])
     assert options.source_scope == []
