@@ -12,7 +12,7 @@ SUBST := sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g'
 .PHONY: install uninstall stage completions
 install: native                       ## install below PREFIX (and DESTDIR)
 	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX=$(PREFIX): name the whole path, from / on" >&2; exit 1;; esac
-	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+	@umask 022 && stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
 	  $(MAKE) stage TO="$$stage$(PREFIX)" STAGE="$$stage" && \
 	  sh packaging/install_tree.sh install "$$stage" '$(DESTDIR)' '$(PREFIX)'
 

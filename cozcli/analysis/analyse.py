@@ -17,6 +17,7 @@ from cozcli.analysis.check.multiple_testing import Candidate, decide_significanc
 from cozcli.analysis.check.stage_limits import stage_limits
 from cozcli.analysis.check.steady_state import bounded, is_only_bounded
 from cozcli.analysis.check.tails import warn_of_lost_operations, with_quantiles
+from cozcli.analysis.check.uneven_points import warn_of_uneven_points
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
@@ -174,7 +175,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     # Combined windows tell of targets that have no baseline of their own, too.
     all_series, warnings = _all_series(windows) if combined else _series_with_baseline(windows)
     warnings += warn_of_windows(windows, runs) + warn_of_lost_operations(runs)
-    warnings += warn_of_children(runs) + warn_of_kernel_time(runs)
+    warnings += warn_of_children(runs) + warn_of_kernel_time(runs) + warn_of_uneven_points(runs)
     context = Context(runs, windows.by_target, period_ratios, of_windows_only)
     corrected = correct(all_series, context, corrections)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]

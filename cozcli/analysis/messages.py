@@ -148,6 +148,15 @@ def point_without_result(point: str) -> Problem:
     )
 
 
+def point_visited_unevenly(point: str, missed: float) -> Problem:
+    """Some of its windows cannot be used, and chance does not decide which."""
+    return Problem(
+        f"{printable(point)} is visited rarely, and {missed:.0%} of the experiments had too few visits: "
+        "effects on it can be tens of per cent too large.",
+        "use a point that is visited more often, or coz run --end-to-end with --fixed-line.",
+    )
+
+
 def load_left_out(arrival_speedup: int, problem: Problem) -> Problem:
     """One of several loads has no results. arrival_speedup: in nanoseconds."""
     load = f"with --arrival-speedup {arrival_speedup}ns" if arrival_speedup else "at base load"

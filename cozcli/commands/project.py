@@ -28,6 +28,8 @@ TABLE = "run"
 #: Commands that read it.
 COMMANDS = ("run", "lines", "doctor")
 OFF = "--no-config"
+#: What other commands do not take of an option that they have.
+_OF_RUN_ONLY = ("granularity", "callpath")
 #: Values that are names of files.
 _FILES = {"FILE"}
 
@@ -64,7 +66,7 @@ def project_options(
                 raise CozError(messages.config_unknown(str(path), key, [name[2:] for name in known]))
         elif _what(action) in replaced:
             continue
-        elif is_run or action.choices is None or value in action.choices:
+        elif is_run or (key, value) != _OF_RUN_ONLY:
             words += _words(path, key, value, action)
     _check(path, parser, words)
     return words, path

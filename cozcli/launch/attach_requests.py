@@ -40,11 +40,12 @@ _LOOK_EVERY_MS = 500
 
 
 class _Attached(NamedTuple):
-    """The process that is profiled. `end`: a pidfd. `service`: makes tables for it."""
+    """The process that is profiled. `end`: a pidfd. `service`: makes tables for it. `file`: it executes."""
 
     process: int
     end: int
     service: TableService | None
+    file: tuple[int, int] | None = None
 
 
 class AttachRequests:
@@ -79,6 +80,8 @@ class AttachRequests:
         self._current: _Attached | None = None
         self._identity: tuple[Path, int, int] | None = None
         self._closing = False
+        self._is_answering = False
+        self._has_launched_ended = False
         self._thread = threading.Thread(target=self._serve, daemon=True)
         #: How many processes were profiled; how many requests were refused, since one was profiled already.
         self.profiled = 0
@@ -99,16 +102,19 @@ class AttachRequests:
 
     @property
     def successor(self) -> int | None:
-        """The process that is profiled: it may outlive the launched one."""
-        current = self._current
-        return None if current is None else current.process
+        """The process that is profiled, which has outlived the launched one; 0: one that has just asked."""
+        self._has_launched_ended = True
+        is_answering, current = self._is_answering, self._current
+        if current is not None:
+            return current.process
+        return 0 if is_answering else None
 
     def start(self) -> None:
         """Answer from now on."""
         self._thread.start()
 
     def close(self) -> None:
-        """The launched program has ended. Requests of processes that it left behind are refused."""
+        """It has ended, and so has what was profiled. Requests of processes that are left are refused."""
         self._closing = True
         if self._thread.is_alive():
             self._thread.join(_PATIENCE)
@@ -131,10 +137,13 @@ class AttachRequests:
                 except OSError:  # too many open files; the process goes on asking
                     time.sleep(_LOOK_EVERY_MS / 1000)
                     continue
+                self._is_answering = True
                 try:
                     keep = self._answer(connection)
                 except OSError:
                     keep = False  # it has ended meanwhile
+                finally:
+                    self._is_answering = False
                 if not keep:
                     connection.close()
 
@@ -151,6 +160,8 @@ class AttachRequests:
             and not self._has_left(self._current)
         ):
             self.refused += 1
+            return False
+        if self._has_launched_ended and not self._takes_later(process):
             return False
         # The same process again: it has executed the program anew.
         self._end_current()
@@ -170,7 +181,7 @@ class AttachRequests:
             answer += b"COZ_TABLE_SOCKET=0\0"
         self._end_incomplete_line()
         # Set before the answer is sent: from then on the process may be looked for.
-        self._current = _Attached(process, end, service)
+        self._current = _Attached(process, end, service, _file_of(process))
         if not self._send(connection, answer, program):
             self._current = None
             os.close(end)
@@ -241,7 +252,11 @@ class AttachRequests:
 
     def _has_left(self, current: _Attached) -> bool:
         """Has it become another program? One that is named asks again."""
-        return False
+        return current.file is not None and _file_of(current.process) not in (None, current.file)
+
+    def _takes_later(self, process: int) -> bool:
+        """Is one profiled that asks after the launched program's end? Else a run might never end."""
+        return self._current is not None and self._current.process == process
 
 
 def _identity(program: Path) -> tuple[Path, int, int]:
@@ -251,6 +266,15 @@ def _identity(program: Path) -> tuple[Path, int, int]:
     except OSError as error:
         raise CozError(messages.program.program_unreadable(str(program), reason_of(error))) from None
     return program, status.st_ino, status.st_mtime_ns
+
+
+def _file_of(process: int) -> tuple[int, int] | None:
+    """Which file it executes; None if it has ended, or nobody can tell."""
+    try:
+        status = Path(f"/proc/{process}/exe").stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _peer(connection: socket.socket) -> int:
@@ -327,6 +351,9 @@ class ForkedAttachRequests(AttachRequests):
 
     def _prepare(self, program: Path) -> tuple[Prepared, bytes]:
         return self._answer_for(self._prepared)
+
+    def _takes_later(self, process: int) -> bool:
+        return True  # it is a child, which waits for its parent's end
 
     def _keep_missed(self, service: TableService) -> None:
         self._missed = service.missed()  # of the last: each child has its own

@@ -208,6 +208,8 @@ def _wait(process: int, row: StatusRow | None, end_after: float | None, service:
             continue
         # One that is ignored, as below nohup, ends neither the program nor us.
         if received.si_signo in _ENDING and signal.getsignal(received.si_signo) != signal.SIG_IGN:
+            if status is not None and asked is not None:
+                break  # what is left behind does not end, and the user will not wait
             interrupted, asked = True, received.si_signo
         from_terminal = received.si_code >= _SI_KERNEL and _is_in_our_group(process)
         if received.si_signo in _FORWARDED and not from_terminal and process and received.si_pid != process:

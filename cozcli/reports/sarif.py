@@ -59,5 +59,5 @@ def _artifact(path: str) -> dict[str, str]:
 def _quoted(path: Path) -> str:
     try:
         return quote(os.fsencode(path))
-    except UnicodeEncodeError:  # a profile may name what is no file
+    except UnicodeEncodeError:  # a profile may hold a name that no file can have
         return quote(str(path), errors="replace")

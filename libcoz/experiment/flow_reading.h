@@ -34,8 +34,8 @@ struct FlowReading {
   void add(std::uint64_t number, const DelayState& state, Nanoseconds ran);
 };
 
-// Of threads that are in `to`; what is not in a whole `from` had done nothing before. From others
-// it may have been left out, and is now.
+// Of threads that are in `to`. One that is not in `from` had done nothing before; but if `from` is
+// not whole, it may have been left out there, and is left out here.
 FlowResult flow_between(const FlowReading& from, const FlowReading& to);
 
 }  // namespace coz

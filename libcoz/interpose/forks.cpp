@@ -54,14 +54,11 @@ COZ_EXPORT pid_t fork() noexcept {
 // As libc does it. Its own would end the parent past our wrapper of _exit(), and with it what is
 // not written yet.
 COZ_EXPORT int daemon(int keeps_folder, int keeps_descriptors) noexcept {
-  if (coz::Session::active() == nullptr) {
-    return fork_by([=] { return COZ_REAL(daemon)(keeps_folder, keeps_descriptors); });
-  }
   const pid_t child = fork();
   if (child < 0) return -1;
   if (child > 0) _exit(0);
   if (setsid() < 0) return -1;
-  if (keeps_folder == 0 && chdir("/") != 0) return -1;
+  if (keeps_folder == 0) static_cast<void>(!chdir("/"));
   return keeps_descriptors != 0 || become_silent() ? 0 : -1;
 }
 

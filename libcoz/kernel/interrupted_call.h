@@ -34,6 +34,22 @@ inline bool is_after_system_call(const void* context) noexcept {
 #endif
 }
 
+// Has it just returned from waiting by a futex? The call's second argument, which is still there,
+// tells; other calls hardly have one like that.
+inline bool is_after_futex_wait(const void* context) noexcept {
+  if (!is_after_system_call(context)) return false;
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto argument = static_cast<std::uint64_t>(machine.gregs[REG_RSI]);
+#else
+  const std::uint64_t argument = machine.regs[1];
+#endif
+  constexpr std::uint64_t kFlags = FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME;
+  constexpr std::array<std::uint64_t, 4> kWaits = {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_LOCK_PI,
+                                                   FUTEX_LOCK_PI2};
+  return std::find(kWaits.begin(), kWaits.end(), argument & ~kFlags) != kWaits.end();
+}
+
 // Has a signal interrupted a system call that now returns EINTR?
 inline bool is_interrupted_call(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;

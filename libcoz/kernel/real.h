@@ -69,7 +69,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(sigaction) X(signal) X(__sysv_signal) X(signalfd) X(sigprocmask) X(pthread_sigmask) \
   X(pthread_attr_setsigmask_np) \
   X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
-  X(fork) X(daemon) X(forkpty) X(_exit)
+  X(fork) X(forkpty) X(_exit)
 // clang-format on
 
 namespace coz::real {

@@ -184,7 +184,7 @@ class Sampler {
     return in_kernel_ == InKernel::kMerged &&
            thread.delay.blocked.load(std::memory_order_relaxed) &&
            !thread.is_in_kernel_call.load(std::memory_order_relaxed) &&
-           is_after_system_call(context);
+           is_after_futex_wait(context);
   }
 
   void count(std::uint32_t target, std::uint32_t function, const ThreadState& thread) noexcept {

@@ -170,6 +170,8 @@ Module& Modules::add(LineTable table, const SourceScope& scope) {
   module->first_function = functions;
   module->file_in_scope = table.files_in_scope(scope);
   module->table = std::move(table);
+  // What finds the location of a function is for one thread.
+  share_ids(*module, first(), images_ == nullptr);
   std::atomic<Module*>& link = last_ == nullptr ? first_ : last_->next;
   link.store(module, std::memory_order_release);
   last_ = module;
@@ -260,9 +262,7 @@ std::size_t Modules::find_in(const Module& module, std::uint64_t address,
       address - module.table.base_address(), module.file_in_scope,
       std::span(found).first(std::min(out.size(), found.size())), lineless_);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t function = found[i].function_id;
-    out[i] = {module.first_line + found[i].line_id,
-              function == kNoFunction ? kNoFunction : module.first_function + function};
+    out[i] = {module.line(found[i].line_id), module.function(found[i].function_id)};
   }
   return count;
 }
@@ -324,7 +324,7 @@ std::optional<std::uint32_t> Modules::find_line(std::string_view location) const
   for (const Module* module = first(); module != nullptr; module = next_of(*module)) {
     const auto id =
         module->table.find_line(location.substr(0, colon), *number, module->file_in_scope);
-    if (id) return module->first_line + *id;
+    if (id) return module->line(*id);
   }
   return std::nullopt;
 }

@@ -1,8 +1,9 @@
 // The binaries of this process that have a line table, and the source lines of code addresses.
 //
 // Lines and functions have global ids: the id in the table plus the module's `first_line` or
-// `first_function`. An id is never used again: a module stays after its binary is unloaded, and the
-// same file loaded again, at any address, is the same module.
+// `first_function`; what several modules have, that of the first. (Modules that come after the
+// start share lines only.) An id is never used again: a module stays after its binary is unloaded,
+// and the same file loaded again, at any address, is the same module.
 //
 // load() runs once, before any thread is profiled. After reserve(), one thread at a time may add
 // modules and their images in memory, and forget images (module_watch.h); these functions allocate.
@@ -29,12 +30,23 @@
 
 #include "common/line_table.h"
 #include "symbols/loader_listing.h"
+#include "symbols/shared_ids.h"
 
 namespace coz {
 
 struct Module {
+  // Global ids. Signal-safe.
+  std::uint32_t line(std::uint32_t id) const noexcept {
+    return shared_lines.of(id, first_line + id);
+  }
+  std::uint32_t function(std::uint32_t id) const noexcept {
+    return id == kNoFunction ? id : shared_functions.of(id, first_function + id);
+  }
+
   std::uint32_t first_line = 0;
   std::uint32_t first_function = 0;
+  SharedIds shared_lines;
+  SharedIds shared_functions;
   LineTable table;
   std::vector<std::uint8_t> file_in_scope;
   std::atomic<Module*> next{nullptr};

@@ -322,3 +322,27 @@ def test_a_thread_of_a_constructor_does_not_take_the_place_of_the_main_thread(co
     run = coz.run([early_program(THREAD_LIBRARY)], *EVERYTHING, *ONLY_SAMPLES)
     assert run.status == 0, run.err
     assert run.records("samples")[-1]["in_scope"] > 0
+
+
+SHARED = "static inline void hot(void) {\n  for (volatile int i = 0; i < 2000000; i = i + 1) {\n  }\n}\n"
+
+
+@pytest.mark.parametrize("granularity", ["line", "function"])
+def test_what_two_binaries_have_in_common_is_one_target(coz, tmp_path, granularity):
+    (tmp_path / "shared.h").write_text(SHARED)
+    (tmp_path / "part.c").write_text('#include "shared.h"\nvoid part(void) { hot(); }\n')
+    (tmp_path / "main.c").write_text(
+        '#include "shared.h"\nvoid part(void);\n'
+        "int main(void) {\n  for (int i = 0; i < 100; i++) {\n    hot();\n    part();\n  }\n}\n"
+    )
+    part, program = tmp_path / "libpart.so", tmp_path / "program"
+    gcc = ["gcc", "-O1", "-g", "-fno-inline"]
+    subprocess.run([*gcc, "-shared", "-fPIC", tmp_path / "part.c", "-o", part], check=True)
+    subprocess.run([*gcc, tmp_path / "main.c", part, f"-Wl,-rpath,{tmp_path}", "-o", program], check=True)
+    scope = ("-b", "MAIN", "-b", "%/libpart.so", "--granularity", granularity)
+    run = coz.run([program], *scope, *ONLY_SAMPLES)
+    lines = run.records("samples")[-1]["lines"]
+    hot = [line for line in lines if "shared.h" in line["location"]]
+    assert len({line["location"] for line in hot}) == len(hot) > 0
+    total = sum(line["count"] for line in lines)
+    assert sum(line["count"] for line in hot) > 0.9 * total > 0

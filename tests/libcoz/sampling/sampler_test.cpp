@@ -1,5 +1,6 @@
 #include "sampling/sampler.h"
 
+#include <linux/futex.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -120,11 +121,13 @@ TEST_CASE(
 
 #if defined(__x86_64__)
 // A context in which the thread has just returned from a system call, or is about to make one.
-ucontext_t at_call(bool is_after) {
+// `operation`: of a futex.
+ucontext_t at_call(bool is_after, int operation = FUTEX_WAKE) {
   alignas(64) static const unsigned char kCode[] = {0x90, 0x90, 0x0f, 0x05, 0x90};  // syscall, nop
   ucontext_t context = {};
   const auto address = reinterpret_cast<std::uintptr_t>(kCode) + (is_after ? 4 : 2);
   context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
+  context.uc_mcontext.gregs[REG_RSI] = operation;
   return context;
 }
 
@@ -158,9 +161,11 @@ TEST_CASE("falling asleep to wait for a thread is no line's time, while a read's
   world.thread.delay.blocked.store(true);
   world.thread.is_in_kernel_call.store(reads);
   const bool is_after_call = GENERATE(true, false);
-  ucontext_t context = at_call(is_after_call);
+  const bool waits = GENERATE(true, false);
+  ucontext_t context = at_call(is_after_call, waits ? FUTEX_WAIT_PRIVATE : FUTEX_WAKE_PRIVATE);
   world.sample(false, &context);
   CHECK(world.counts.histogram.total() >= 1);
-  CHECK((world.counts.histogram.of(kTarget) == 0) == (is_merged && is_after_call && !reads));
+  const bool falls_asleep = is_merged && is_after_call && waits && !reads;
+  CHECK((world.counts.histogram.of(kTarget) == 0) == falls_asleep);
 }
 #endif

@@ -132,7 +132,7 @@ TEST_CASE("without a build id, what is loaded in a library's place is told by it
     all.world.files.push_back({all.memory.put_without_id(0), "/lib/a.so", "2"});
     all.watch.look();
     REQUIRE(all.modules.find(all.memory.address(0) + kOuter, {&found, 1}) == 1);
-    CHECK(found.line >= lines);
+    CHECK(all.modules.line_count() > lines);
   }
   SECTION("one out of scope") {
     all.unload_all();
