@@ -37,6 +37,8 @@ _MAX_PACKET = 1 << 15
 _PATIENCE = 5.0
 #: Between two looks at whether the launched program has ended; everything else wakes the thread.
 _LOOK_EVERY_MS = 500
+#: Seconds after the launched program's end in which the first process may ask.
+_GRACE = 0.5
 
 
 class _Attached(NamedTuple):
@@ -81,7 +83,7 @@ class AttachRequests:
         self._identity: tuple[Path, int, int] | None = None
         self._closing = False
         self._is_answering = False
-        self._has_launched_ended = False
+        self._ended_at: float | None = None  # the launched program
         self._thread = threading.Thread(target=self._serve, daemon=True)
         #: How many processes were profiled; how many requests were refused, since one was profiled already.
         self.profiled = 0
@@ -103,11 +105,14 @@ class AttachRequests:
     @property
     def successor(self) -> int | None:
         """The process that is profiled, which has outlived the launched one; 0: one that has just asked."""
-        self._has_launched_ended = True
+        now = time.monotonic()
+        self._ended_at = self._ended_at or now
         is_answering, current = self._is_answering, self._current
         if current is not None:
             return current.process
-        return 0 if is_answering else None
+        # A child that was started last has yet to ask.
+        may_ask = not self.profiled and now < self._ended_at + _GRACE
+        return 0 if is_answering or may_ask else None
 
     def start(self) -> None:
         """Answer from now on."""
@@ -161,7 +166,7 @@ class AttachRequests:
         ):
             self.refused += 1
             return False
-        if self._has_launched_ended and not self._takes_later(process):
+        if self._ended_at is not None and not self._takes_later(process):
             return False
         # The same process again: it has executed the program anew.
         self._end_current()
@@ -256,7 +261,8 @@ class AttachRequests:
 
     def _takes_later(self, process: int) -> bool:
         """Is one profiled that asks after the launched program's end? Else a run might never end."""
-        return self._current is not None and self._current.process == process
+        is_again = self._current is not None and self._current.process == process
+        return is_again or not self.profiled
 
 
 def _identity(program: Path) -> tuple[Path, int, int]:

@@ -1,8 +1,11 @@
 """-b names a program that the launched one starts: it is profiled, and what starts it is not."""
 
+import os
 import shutil
+import signal
 import stat
 import subprocess
+import time
 
 import pytest
 
@@ -76,12 +79,30 @@ def test_of_several_at_a_time_one_is_profiled(coz, prog):
     assert "2 processes of the program ran at the same time as another, and were not profiled" in run.err
 
 
-def test_one_that_outlives_the_launched_program_is_waited_for(coz, prog):
-    shell = f"{prog} 2 & until [ -s {coz.profile} ]; do sleep 0.05; done; exit 3"
-    run = coz.run(["sh", "-c", shell], "-b", "prog", *QUIET)
+@pytest.mark.parametrize("wait", ["until [ -s {} ]; do sleep 0.05; done;", ""])
+def test_one_that_outlives_the_launched_program_is_waited_for(coz, prog, wait):
+    run = coz.run(["sh", "-c", f"{prog} 2 & {wait.format(coz.profile)} exit 3"], "-b", "prog", *QUIET)
     assert run.status == 3, run.err
     assert profiled(run) == [str(prog)]
     assert run.records("samples")[-1]["final"], run.err
+
+
+def test_the_user_need_not_wait_for_one_that_does_not_end(coz, prog):
+    """A shell's job in the background ignores the keyboard."""
+    shell = f"{prog} 600 & until [ -s {coz.profile} ]; do sleep 0.05; done"
+    running = coz.start(["sh", "-c", f"{shell}; echo $! > {coz.profile}.pid"], "-b", "prog", *QUIET)
+    limit = time.monotonic() + 60
+    mark = coz.profile.with_name(f"{coz.profile.name}.pid")
+    while not (mark.exists() and mark.read_text()):
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    os.kill(int(mark.read_text()), signal.SIGKILL)  # it has our output
+    assert coz.finished(running, timeout=60).status == 0
 
 
 def test_without_descriptors_and_after_exec_it_asks_all_the_same(coz, prog):
