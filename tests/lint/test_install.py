@@ -130,3 +130,19 @@ def _find_package(folder: pathlib.Path, prefix: pathlib.Path, name: str, target:
     )
     command = ["cmake", "-S", folder, "-B", folder / "b", f"-DCMAKE_PREFIX_PATH={prefix}"]
     subprocess.run(command, check=True, capture_output=True)
+
+
+def test_a_failed_copy_is_an_error(tmp_path, root):
+    staged = stage(tmp_path / "s", "bin/coz", "share/coz/z")
+    (root / "usr/bin/coz.new").symlink_to("/nowhere/coz")
+    done = tree("install", staged, root, "/usr")
+    assert done.returncode != 0
+    assert not (root / "usr" / LIST).exists()
+
+
+def test_a_relative_prefix_is_refused():
+    command = ["make", "-o", "native", "install", "PREFIX=./out"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "PREFIX=./out: name the whole path" in done.stderr
+    assert not (ROOT / "out").exists()

@@ -212,3 +212,12 @@ def test_sarif_has_the_annotated_lines_relative_to_the_folder(
         "region": {"startLine": 1},
     }
     assert harms["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///s/a.c"}
+
+
+def test_sarif_has_names_that_no_file_can_have() -> None:
+    lines = [Line("/s/\ud800.c:5", HARMS.effect), Line("/s/\udcff.c:6", RISES.effect)]
+    (run,) = json.loads(SarifReport().render(analysis_of(lines, 400)))["runs"]
+    places = [
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]
+    ]
+    assert sorted(places) == ["file:///s/%3F.c", "file:///s/%FF.c"]
