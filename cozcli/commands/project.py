@@ -52,9 +52,9 @@ def project_options(
         return [], None
     table = _read(path)
     known = _actions(parser)
-    given = {_what(action) for name, action in known.items() if _is_given(name, action, arguments)}
+    given = {_part_set(action) for name, action in known.items() if _is_given(name, action, arguments)}
     groups = [
-        {_what(action) for action in group._group_actions} for group in parser._mutually_exclusive_groups
+        {_part_set(action) for action in group._group_actions} for group in parser._mutually_exclusive_groups
     ]
     replaced = given.union(*(group for group in groups if group & given))
     is_run = parser.prog.split()[-1] == TABLE
@@ -64,7 +64,7 @@ def project_options(
         if action is None:
             if is_run:
                 raise CozError(messages.config_unknown(str(path), key, [name[2:] for name in known]))
-        elif _what(action) in replaced:
+        elif _part_set(action) in replaced:
             continue
         elif is_run or (key, value) != _OF_RUN_ONLY:
             words += _words(path, key, value, action)
@@ -72,8 +72,8 @@ def project_options(
     return words, path
 
 
-def _what(action: argparse.Action) -> object:
-    """What an option on the command line replaces: another that sets the same, but none that adds to it."""
+def _part_set(action: argparse.Action) -> object:
+    """What an option sets. Options that set the same replace each other; of a list, each sets its own part."""
     return action if isinstance(action, argparse._AppendAction) else action.dest
 
 
