@@ -73,7 +73,7 @@ def project_options(
 
 
 def _part_set(action: argparse.Action) -> object:
-    """What an option sets. Options that set the same replace each other; of a list, each sets its own part."""
+    """What an option sets. Options that set the same replace each other; of a list, each sets its part."""
     return action if isinstance(action, argparse._AppendAction) else action.dest
 
 
