@@ -33,15 +33,16 @@ bench-compare: all                    ## compare programs with themselves, and w
 bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (3 minutes a repeat)
 	@$(RUN_PYTHON) benchmarks/bias_kernels.py $(BIAS)
 
-bench-hardening: all                  ## measure what options against attacks cost in nine programs of Debian (5 minutes)
+bench-hardening: all                  ## measure what options against attacks cost in twelve programs of Debian (15 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/hardening.toml $(HARDENING)
 
-bench-levels: all                     ## measure what -O1 and -O3 bring against -O2 in the same programs (3 minutes)
+bench-levels: all                     ## measure what -O1 and -O3 bring against -O2 in the same programs, by gcc and clang (10 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/levels.toml $(LEVELS)
+	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/levels-clang.toml $(LEVELS)
 
-bench-layouts: all                    ## measure what layouts cost there, and whether times are normal (3 minutes)
+bench-layouts: all                    ## measure what layouts cost there, and whether times are normal (5 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/layouts.py $(BUILD)/hardening $(LAYOUTS)
 

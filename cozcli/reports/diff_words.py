@@ -59,7 +59,7 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
         name, slope = function_cell(change.after).strip("-"), change.slope
         where = location_name(change, common_prefix(comparison)) + (f" ({name})" if name else "")
         first = (
-            f"{count(len(certain), 'change')} more than chance; the largest: {where} on "
+            f"{count(len(certain), 'change')} more than chance; the surest: {where} on "
             f"{point_name(change.after)}, slope {signed(slope.before.value)} → "
             f"{signed(slope.after.value)}: it {_meaning(slope)}."
         )

@@ -1,16 +1,20 @@
 #!/bin/sh
-# build.sh NAME PROGRAM OPTIONS: compiles out/PROGRAM.NAME from Debian's sources. Run it beside them. What is newer than
-# this file and the suite is kept.
+# build.sh NAME PROGRAM OPTIONS: compiles out/PROGRAM.NAME from Debian's sources, by clang where NAME begins with it.
+# Run it beside them. What is newer than this file and the suite is kept.
 set -eu
 name=$1 program=$2 options=$3
 # What distributions switch on by themselves is off, so that each treatment adds what it says.
 plain="-O2 -g -w -U_FORTIFY_SOURCE -fno-stack-protector -fcf-protection=none -ftrivial-auto-var-init=uninitialized"
+case $name in
+  clang-*) compiler=${CLANG:-clang} ;;
+  *) compiler=${CC:-gcc} ;;
+esac
 mkdir -p out
 [ -n "$(find out -name "$program.$name" -newer build.sh -newer hardening.toml)" ] && exit
 
 compile() { # ARGUMENTS: sources and options of the program
   # shellcheck disable=SC2086 # lists, the compiler too: "ccache gcc"
-  ${CC:-gcc} $plain $options -o "out/$program.$name" "$@" -lstdc++ -lm
+  $compiler $plain $options -o "out/$program.$name" "$@" -lstdc++ -lm
 }
 
 case $program in
@@ -38,9 +42,16 @@ case $program in
       lz4/programs/lz4cli.c lz4/programs/lz4io.c
     ;;
   lzip) compile -DPROGVERSION='"1"' lzip/*.cc ;;
+  md4c) compile -DMD_VERSION_MAJOR=0 -DMD_VERSION_MINOR=0 -DMD_VERSION_RELEASE=0 -Imd4c/src md4c/*/*.c ;;
   mujs) compile mujs/one.c mujs/main.c ;;
+  sqlite) compile -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -Isqlite sqlite/sqlite3.c queries.c ;;
   zlib) compile -D_LARGEFILE64_SOURCE=1 -DHAVE_UNISTD_H -Izlib zlib/*.c zlib/test/minigzip.c ;;
   zopfli) compile zopfli/src/zopfli/*.c ;;
+  zstd)
+    compile -DXXH_NAMESPACE=ZSTD_ -DZSTD_DISABLE_ASM -DZSTD_LEGACY_SUPPORT=0 -DBACKTRACE_ENABLE=0 \
+      libzstd/lib/common/*.c libzstd/lib/compress/*.c libzstd/lib/decompress/*.c libzstd/lib/dictBuilder/*.c \
+      libzstd/programs/*.c
+    ;;
   *)
     echo "build.sh does not know $program" >&2
     exit 1

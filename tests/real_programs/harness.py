@@ -1,4 +1,7 @@
-"""What all programs share: running a suite plain and profiled, and comparing the results test by test."""
+"""What all programs share: running a suite plain and in a second way, and comparing the results test by test.
+
+The second way is profiled, or with the program's functions moved.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sources import MissingError
+
 ROOT = Path(__file__).resolve().parents[2]
 COZ = ROOT / "build/bin/coz"
 
@@ -22,7 +27,7 @@ class Suite:
     """One command that tests something.
 
     `parse` makes {test: result} of its output. Where `wrapped` is a program that the command starts itself,
-    another stands in its place while the suite runs profiled; else the command itself is profiled.
+    another stands in its place while the suite runs profiled; else the command itself is profiled, or moved.
     """
 
     command: Sequence[str]
@@ -43,10 +48,13 @@ class Program:
 
 @dataclass
 class Result:
+    """way: the second one, `profiled` or `moved`; `second` are its results."""
+
     name: str
     version: str
+    way: str
     plain: dict[str, str] = field(default_factory=dict)
-    profiled: dict[str, str] = field(default_factory=dict)
+    second: dict[str, str] = field(default_factory=dict)
     statuses: list[tuple[int, int]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
     experiments: int = 0
@@ -54,29 +62,37 @@ class Result:
     def differences(self) -> list[str]:
         """Each test whose results differ, with both."""
         found = [
-            f"{test}: plain {self.plain.get(test, 'not run')}, profiled {self.profiled.get(test, 'not run')}"
-            for test in sorted({*self.plain, *self.profiled})
-            if self.plain.get(test) != self.profiled.get(test)
+            f"{test}: plain {self.plain.get(test, 'not run')}, {self.way} {self.second.get(test, 'not run')}"
+            for test in sorted({*self.plain, *self.second})
+            if self.plain.get(test) != self.second.get(test)
         ]
-        found += [f"status: plain {a}, profiled {b}" for a, b in self.statuses if a != b]
+        found += [f"status: plain {a}, {self.way} {b}" for a, b in self.statuses if a != b]
         return found
 
 
-def compare(program: Program, below: Path, limit: float) -> Result:
-    """Run all suites of a program both ways. `limit`: seconds for each command."""
+def compare(program: Program, below: Path, limit: float, layout: str | None) -> Result:
+    """Run all suites of a program plainly, and profiled or, with the seed of a layout, with functions moved.
+
+    `limit`: seconds for each command.
+    """
     folder = below / program.name
     version, suites = program.prepare(folder)
-    result = Result(program.name, version)
+    result = Result(program.name, version, "moved" if layout else "profiled")
     for index, suite in enumerate(suites):
         profile = folder / f"{index}.coz"
         profile.unlink(missing_ok=True)
         label = f"{index}/" if len(suites) > 1 else ""
         statuses = []
-        for profiled, results in ((False, result.plain), (True, result.profiled)):
-            log = folder / f"{index}.{'profiled' if profiled else 'plain'}.log"
+        for second, results in ((False, result.plain), (True, result.second)):
+            log = folder / f"{index}.{result.way if second else 'plain'}.log"
             begin = time.monotonic()
-            statuses.append(_run(suite, profile if profiled else None, log, limit))
-            result.seconds[profiled] += time.monotonic() - begin
+            if not second:
+                statuses.append(_plain(suite, log, limit))
+            elif layout:
+                statuses.append(_moved(suite, layout, log, limit))
+            else:
+                statuses.append(_profiled(suite, profile, log, limit))
+            result.seconds[second] += time.monotonic() - begin
             text = log.read_text(errors="replace")
             results.update({label + test: outcome for test, outcome in suite.parse(text).items()})
         result.statuses.append((statuses[0], statuses[1]))
@@ -84,14 +100,31 @@ def compare(program: Program, below: Path, limit: float) -> Result:
     return result
 
 
-def _run(suite: Suite, profile: Path | None, log: Path, limit: float) -> int:
-    """The command's status; 124 when it took too long."""
-    command = list(suite.command)
-    environment = os.environ | {"TERM": "dumb"}
+def _plain(suite: Suite, log: Path, limit: float) -> int:
+    if suite.wrapped:
+        _put_in_place(suite.wrapped, [], None, log)
+    return _run(suite, list(suite.command), log, limit)
+
+
+def _profiled(suite: Suite, profile: Path, log: Path, limit: float) -> int:
     if suite.wrapped:
         _put_in_place(suite.wrapped, suite.progress, profile, log)
-    elif profile is not None:
-        command = [str(COZ), "run", "-o", str(profile), *suite.progress, "---", *command]
+        return _run(suite, list(suite.command), log, limit)
+    profile.touch()
+    options = ["-o", str(profile), *suite.progress]
+    return _run(suite, [str(COZ), "run", *options, "---", *suite.command], log, limit, profile)
+
+
+def _moved(suite: Suite, seed: str, log: Path, limit: float) -> int:
+    """The command, and what it starts of the same file."""
+    if suite.wrapped:
+        raise MissingError(f"the suite starts {suite.wrapped.name} itself, which is not moved then")
+    return _run(suite, [str(COZ), "layout", "replay", "--seed", seed, *suite.command], log, limit)
+
+
+def _run(suite: Suite, command: list[str], log: Path, limit: float, profile: Path | None = None) -> int:
+    """The command's status; 124 when it took too long. profile: what it writes, if it does."""
+    environment = os.environ | {"TERM": "dumb"}
     if suite.as_user and os.getuid() == 0:
         command, environment = _as_nobody(command, suite.folder, profile, environment)
     with log.open("w") as out:
@@ -141,7 +174,6 @@ def _as_nobody(
     nobody = pwd.getpwnam("nobody")
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     if profile is not None:
-        profile.touch()
         os.chown(profile, nobody.pw_uid, nobody.pw_gid)
     # The checkout's own Python may be where only root can read.
     environment = environment | {

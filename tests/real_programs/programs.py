@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from harness import Program, Suite, lines_matching
-from sources import MissingError, crate, debian_source, need, shell
+from sources import MissingError, crate, debian_source, git_source, need, shell
 
 #: Locks, threads, crashes of child processes, full disks and memory that runs out; and some of the rest.
 _SQLITE_TESTS = [
@@ -113,6 +113,21 @@ def zstd(folder: Path) -> tuple[str, list[Suite]]:
         Suite(command, tests, [] if index == 0 else progress, parse) for index, command in enumerate(commands)
     ]
     return (folder / "version").read_text().strip(), suites
+
+
+def lua(folder: Path) -> tuple[str, list[Suite]]:
+    # Debian's source package has no tests.
+    source = git_source("https://github.com/lua/lua", "v5.4.4", folder)
+    if not (source / "lua").exists():
+        shell("cc -O2 -g -DLUA_USE_POSIX -o lua onelua.c -lm", source, folder / "build.log")
+    # _U: what does not need a C compiler, nor much memory. An output that stops at a file has failed there.
+    suite = Suite(
+        [f"{source}/lua", "-e", "_U=true", "all.lua"],
+        source / "testes",
+        ["--progress", "luaC_step"],
+        lines_matching(r"^(?P<test>\*{5} FILE '.*'\*{5}|final) ?(?P<result>OK !!!|)$"),
+    )
+    return (folder / "version").read_text().strip(), [suite]
 
 
 def redis(folder: Path) -> tuple[str, list[Suite]]:
@@ -222,4 +237,4 @@ def _sends(program: str) -> list[str]:
     return []
 
 
-PROGRAMS = [Program(make.__name__, make) for make in (sqlite, zstd, redis, python3, crossbeam)]
+PROGRAMS = [Program(make.__name__, make) for make in (sqlite, zstd, lua, redis, python3, crossbeam)]

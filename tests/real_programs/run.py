@@ -1,6 +1,7 @@
 """Runs test suites of real programs plain and under `coz run`, and compares each test: docs/real_programs.md.
 
-Usage: run.py [NAME...], after `make`; `make real-programs` does both. Status 1 when something differs.
+Usage: run.py [--layout SEED] [NAME...], after `make`; `make real-programs` does both. With a seed, the second
+way is not a profile but the program with its functions moved. Status 1 when something differs.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ BELOW = ROOT / "build/real_programs"
 
 
 def print_table(results: list[Result]) -> None:
-    head = ("program", "version", "tests plain", "profiled", "differ", "experiments", "s plain", "s profiled")
+    way = results[0].way if results else "profiled"
+    head = ("program", "version", "tests plain", way, "differ", "experiments", "s plain", f"s {way}")
     print(" | ".join(head))
     for result in results:
-        counts = (len(result.plain), len(result.profiled), len(result.differences()), result.experiments)
+        counts = (len(result.plain), len(result.second), len(result.differences()), result.experiments)
         seconds = (f"{value:.0f}" for value in result.seconds)
         print(" | ".join(map(str, (result.name, result.version, *counts, *seconds))))
     for result in results:
@@ -36,6 +38,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which programs (default: all)")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each command (default: 1800)")
+    parser.add_argument(
+        "--layout", metavar="SEED", help="not profiled, but with functions moved by this seed"
+    )
     options = parser.parse_args()
     known = {program.name: program for program in PROGRAMS}
     for name in options.names:
@@ -45,7 +50,7 @@ def main() -> int:
     results, complete = [], True
     for name in options.names or known:
         try:
-            result = compare(known[name], BELOW, options.limit)
+            result = compare(known[name], BELOW, options.limit, options.layout)
         except MissingError as error:
             print(f"{name}: not run: {error}", file=sys.stderr)
             complete = False

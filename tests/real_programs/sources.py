@@ -59,6 +59,18 @@ def debian_source(package: str, folder: Path) -> Path:
     return source
 
 
+def git_source(address: str, tag: str, folder: Path) -> Path:
+    """A clone of a repository at a tag; `folder/version` has the tag."""
+    need("git", "git")
+    source = folder / "source"
+    if not (folder / "version").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        shell(f"git clone --depth 1 --branch {tag} {address} source", folder, folder / "fetch.log")
+        (folder / "version").write_text(tag + "\n")
+    return source
+
+
 def crate(name: str, version: str, folder: Path) -> Path:
     """The source of a crate, with its tests, in a folder that may be written to."""
     need("cargo", "cargo")

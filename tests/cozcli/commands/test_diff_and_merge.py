@@ -28,7 +28,7 @@ def folder(tmp_path: Path, golden: Path) -> Path:
 def test_diff_says_what_changed(folder: Path) -> None:
     done = coz("diff", "a.coz", "b.coz", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "1 change more than chance; the largest: a.c:1 (work) on request, slope +0." in done.stdout
+    assert "1 change more than chance; the surest: a.c:1 (work) on request, slope +0." in done.stdout
     assert "it matters less." in done.stdout
     assert "Period of request: " in done.stdout
     assert "Only in A:\n  =b|<i>.c:1 on request" in done.stdout
@@ -189,7 +189,7 @@ def loads(folder: Path) -> Path:
 
 def test_diff_tells_loads_apart(loads: Path) -> None:
     text = coz("diff", "calm.coz", "busy.coz", cwd=loads).stdout
-    assert "1 change more than chance; the largest: a.c:1 (arrivals 51 µs earlier)" in text
+    assert "1 change more than chance; the surest: a.c:1 (arrivals 51 µs earlier)" in text
     document = json.loads(coz("diff", "--json", "calm.coz", "busy.coz", cwd=loads).stdout)
     loaded, base = document["changes"]
     assert (loaded["arrival_speedup"], loaded["certain"]) == (51_000, True)
