@@ -54,9 +54,25 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--no-names", action="store_true", help="don't find out what lies at slow places by single steps"
     )
+    parser.add_argument(
+        "--counters",
+        metavar="EVENTS",
+        type=_events,
+        help="also count hardware events at slow and other places, and rank them by their correlation with "
+        "cycles: all, or names and raw codes as r0107, with commas",
+    )
     parser.add_argument("--plot", metavar="FILE", help="also draw it: .png, .svg or .pdf")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(execute=execute, parser=parser)
+
+
+def _events(text: str) -> str:
+    from cozcli.bias.events import RAW, names
+
+    for name in text.split(","):
+        if name != "all" and not RAW.fullmatch(name) and name not in names():
+            raise argparse.ArgumentTypeError(f"{name!r} is no event that is known here; try all")
+    return text
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -75,7 +91,15 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.bias.study import Question, study
 
     seed = random.getrandbits(63) if options.layout_seed is None else options.layout_seed
-    question = Question(command, options.duration, options.margin, seed, options.input, not options.no_names)
+    question = Question(
+        command,
+        options.duration,
+        options.margin,
+        seed,
+        options.input,
+        not options.no_names,
+        options.counters,
+    )
     begin = time.monotonic()
     with StatusRow.progress("coz bias") as show:
 

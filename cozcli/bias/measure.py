@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cozcli.bias.factors import Movers, Place, layout
 from cozcli.bias.plan import MIN_ROUNDS, Plan, Run
+from cozcli.compare.instrument import Instrument
 from cozcli.compare.personality import randomisation
 from cozcli.compare.trial import Trial, run
 
@@ -45,7 +46,7 @@ class Runner:
         #: By Ctrl-C, after which nothing more is run.
         self.interrupted = False
 
-    def trial(self, place: Place) -> Trial:
+    def trial(self, place: Place, instruments: Sequence[Instrument] = ()) -> Trial:
         """One run that was not disturbed, if the machine allows it.
 
         Raises:
@@ -56,7 +57,7 @@ class Runner:
             for attempt in range(_ATTEMPTS):
                 self.runs += 1
                 self.repeated += attempt > 0
-                trial = run(side, layout(place), self._stdin)
+                trial = run(side, layout(place), self._stdin, instruments=instruments)
                 if trial.lost <= _DISTURBED:
                     break
         return trial

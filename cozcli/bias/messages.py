@@ -54,6 +54,14 @@ def interrupted(rounds: int) -> Problem:
     )
 
 
+def no_counters(reason: Problem) -> Problem:
+    """--counters, but cycles cannot be counted, or none of the events."""
+    return Problem(
+        f"no events were counted: {reason.text} Slow places are told by time and addresses all the same.",
+        "use a machine whose counters may be used (/proc/sys/kernel/perf_event_paranoid 2 or less).",
+    )
+
+
 def no_heap_library() -> Problem:
     """libcoz-heap.so is not installed."""
     return Problem(

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cozcli import __version__
-from cozcli.bias.result import Aliasing, Bias, Change, Factor
-from cozcli.messages import listed, printable
+from cozcli.bias.result import PAGE, Aliasing, Bias, Change, Factor
+from cozcli.messages import count, listed, printable
 from cozcli.reports.cells import p_text
 
 FORMAT, VERSION = "coz-bias", 1
+#: Events that are shown follow cycles beyond chance (false discovery rate), and closely.
+SIGNIFICANT, CLOSE, MAX_EVENTS = 0.01, 0.5, 20
 _NOUNS = {
     "environment": "environment size",
     "stack": "stack position",
@@ -52,6 +54,7 @@ def render_json(report: Report) -> str:
         # Of what is inconclusive, nothing follows yet.
         "randomise": list(bias.randomise) if bias.verdict == "needed" else [],
         "fold_p": bias.fold_p,
+        "counters": None if bias.counters is None else [each._asdict() for each in bias.counters],
         "layouts": list(bias.layouts),
         "sweep": [{"environment": size, "time": time} for size, time in sorted(bias.sweep.times.items())],
     }
@@ -73,13 +76,14 @@ def _aliasing_json(each: Aliasing) -> dict[str, Any]:
 
 
 def render_text(report: Report) -> str:
-    """A table of factors, the default's rank, slow places, and the verdict."""
+    """A table of factors, the default's rank, slow places, events that go with them, and the verdict."""
     bias = report.bias
     parts = [
         printable(shlex.join(report.command)),
         _table(bias.factors),
         rank_sentence(report),
         *(_slow_place(each) for each in bias.aliasing),
+        _counters(bias),
         verdict_sentence(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -101,6 +105,30 @@ def _table(factors: Sequence[Factor]) -> str:
         for each in factors
     ]
     return plain_table(headings, rows)
+
+
+def _counters(bias: Bias) -> str:
+    from cozcli.reports.console import plain_table  # which needs rich
+
+    found = bias.counters
+    if found is None:
+        return ""
+    shown = [each for each in found if each.p < SIGNIFICANT and abs(each.r) >= CLOSE]
+    if not shown:
+        return f"Of {count(len(found), 'hardware event')} none goes with cycles from place to place."
+    headings = ("Event", "r", "Median", *_slow_places(bias.aliasing))
+    rows = [
+        (each.event, f"{each.r:+.2f}", *(f"{value:,.0f}" for value in (each.median, *each.slow)))
+        for each in shown[:MAX_EVENTS]
+    ]
+    return "Hardware events by their correlation with cycles:\n\n" + plain_table(headings, rows)
+
+
+def _slow_places(aliasing: Sequence[Aliasing]) -> list[str]:
+    """In the order of `counters.places_of`."""
+    residues = [each.residue for each in aliasing if each.factor == "environment"]
+    sizes = [f"At {residue + page}" for residue in residues for page in (0, PAGE)]
+    return sizes or ["By default" for each in aliasing if each.factor == "heap"]
 
 
 def rank_sentence(report: Report) -> str:

@@ -63,9 +63,24 @@ class Sweep(NamedTuple):
     runs: int
 
 
+class Correlation(NamedTuple):
+    """A hardware event, counted at many places.
+
+    r: correlation with cycles. p: of r, adjusted for the number of events. median: its count in a run. slow:
+    its count at each slow place; of an environment size, in both pages.
+    """
+
+    event: str
+    r: float
+    p: float
+    median: float
+    slow: Sequence[float]
+
+
 class Bias(NamedTuple):
     """All of it. layouts: time of each random layout over the default's; default_rank: share of them that are
-    slower. fold_p: of the permutation test that sizes one page apart agree."""
+    slower. fold_p: of the permutation test that sizes one page apart agree. counters: None if none were
+    asked for, or there are none."""
 
     factors: Sequence[Factor]
     sweep: Sweep
@@ -77,3 +92,4 @@ class Bias(NamedTuple):
     randomise: Sequence[str]
     runs: int
     seconds: float
+    counters: Sequence[Correlation] | None = None

@@ -10,14 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cozcli.bias import messages, shares, spikes
+from cozcli.bias import counters, messages, shares, spikes
 from cozcli.bias.blocks import test_heap
+from cozcli.bias.events import countable
 from cozcli.bias.factors import HEAP_MODE, SIZES, CodeLibrary, Movers, Place, find_movers
 from cozcli.bias.measure import Measured, Runner, by_level, measure
 from cozcli.bias.objects import Objects
 from cozcli.bias.plan import MIN_ROUNDS, MIN_SIZES, Plan, plan_for
-from cozcli.bias.result import Aliasing, Bias, Factor, Sweep
+from cozcli.bias.result import Aliasing, Bias, Correlation, Factor, Sweep
 from cozcli.bias.verdict import verdict_of
+from cozcli.compare.counters import Event
 from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
 from cozcli.compare.layouts import Arranger
@@ -35,7 +37,8 @@ _FOR_ROUNDS = 0.85
 
 
 class Question(NamedTuple):
-    """duration: seconds, about; margin: differences below do not matter; names: find out what lies there."""
+    """duration: seconds, about; margin: differences below do not matter; names: find out what lies there.
+    counters: events to count, as `events.countable` wants them."""
 
     command: Sequence[str]
     duration: float
@@ -43,6 +46,7 @@ class Question(NamedTuple):
     seed: int
     stdin: str
     names: bool
+    counters: str | None = None
 
 
 class Answer(NamedTuple):
@@ -60,6 +64,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         CozError: it cannot be measured here, or a run failed.
     """
     begin = time.monotonic()
+    events, uncounted = _events(question.counters)
     installation = find_installation()
     movers = find_movers(installation.library.parent / "libcoz-heap.so")
     if not movers.can_switch_randomisation:
@@ -74,7 +79,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     plan = _plan(question, movers, runner, randomised)
     measured = measure(runner, plan, lambda done: watch(done, plan.runs()))
     rounds = len(measured) * plan.rounds // plan.runs()
-    doubts: list[Problem] = [stay] if stay else []
+    doubts: list[Problem] = [each for each in (stay, uncounted) if each]
     sizes = by_level(measured, "environment")
     helper = installation.helper if question.names else None
     aliasing, unnamed = _aliasing(question, runner, plan, sizes, helper, movers, watch)
@@ -91,6 +96,8 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     doubts += immovable
     if runner.repeated > 0.02 * runner.runs:
         doubts.append(messages.disturbed(runner.repeated, runner.runs))
+    counted, failed = _count(runner, events, aliasing, plan, watch)
+    doubts += [failed] if failed else []
     bias = Bias(
         factors=factors,
         sweep=Sweep(sweep, rounds),
@@ -102,8 +109,38 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         randomise=randomise,
         runs=runner.runs,
         seconds=time.monotonic() - begin,
+        counters=counted,
     )
     return Answer(bias, randomised, [*doubts, *unnamed])
+
+
+def _events(wanted: str | None) -> tuple[list[Event], Problem | None]:
+    """What can be counted of it, and why nothing can."""
+    if wanted is None:
+        return [], None
+    try:
+        return countable(wanted), None
+    except CozError as error:
+        return [], messages.no_counters(error.problem)
+
+
+def _count(
+    runner: Runner,
+    events: Sequence[Event],
+    aliasing: Sequence[Aliasing],
+    plan: Plan,
+    watch: Callable[[int, int], None],
+) -> tuple[list[Correlation] | None, Problem | None]:
+    """What was found, or why it ended without that. A study is not lost for it."""
+    if runner.interrupted or not events:
+        return None, None
+    places, slow = counters.places_of(aliasing, plan.sizes, plan.seed)
+    runs = runner.runs + counters.runs(len(places), len(events))
+    try:
+        counts = counters.count(runner, places, events, plan.seed, lambda: watch(runner.runs, runs))
+    except CozError as error:
+        return None, messages.no_counters(error.problem)
+    return counters.correlations(counts, slow), None
 
 
 def _without_immovable(movers: Movers, question: Question) -> tuple[Movers, list[Problem]]:

@@ -18,21 +18,35 @@ from cozcli.compare import messages
 from cozcli.compare.instrument import Reading
 from cozcli.errors import CozError, Problem, reason_of
 
-_HARDWARE, _SOFTWARE = 0, 1
-#: By the names of metrics: type and number, as in linux/perf_event.h.
-EVENTS: Mapping[str, tuple[int, int]] = {
-    "cycles": (_HARDWARE, 0),
-    "instructions": (_HARDWARE, 1),
-    "cache-misses": (_HARDWARE, 3),
-    "branch-misses": (_HARDWARE, 5),
-    "page-faults": (_SOFTWARE, 2),
-    "context-switches": (_SOFTWARE, 3),
+HARDWARE, _SOFTWARE = 0, 1
+
+
+class Event(NamedTuple):
+    """name: for people. kind, config, config1: of struct perf_event_attr (linux/perf_event.h)."""
+
+    name: str
+    kind: int
+    config: int
+    config1: int = 0
+
+
+#: By the names of metrics.
+EVENTS: Mapping[str, Event] = {
+    event.name: event
+    for event in (
+        Event("cycles", HARDWARE, 0),
+        Event("instructions", HARDWARE, 1),
+        Event("cache-misses", HARDWARE, 3),
+        Event("branch-misses", HARDWARE, 5),
+        Event("page-faults", _SOFTWARE, 2),
+        Event("context-switches", _SOFTWARE, 3),
+    )
 }
 #: Happen in the kernel alone.
 _OF_THE_KERNEL = ("context-switches",)
 
 _SYSTEM_CALLS = {"x86_64": 298, "aarch64": 241}
-#: Of struct perf_event_attr; the fields up to `config1` and zeros.
+#: Of struct perf_event_attr: the fields up to `config1`, and zeros.
 _SIZE = 112
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR, _ENABLE_ON_EXEC = 1, 2, 1 << 5, 1 << 6, 1 << 12
 _TIME_ENABLED, _TIME_RUNNING = 1, 2
@@ -42,48 +56,48 @@ _NONE = 0.5
 
 
 class Counters(NamedTuple):
-    """An instrument. events: names."""
+    """An instrument. Figures have the events' names."""
 
-    events: Sequence[str]
+    events: Sequence[Event]
 
     @contextlib.contextmanager
     def attached(self, environment: dict[str, str]) -> Iterator[Reading]:
         """Count in what this thread starts now."""
         with contextlib.ExitStack() as files:
-            opened = {name: open_event(name) for name in self.events}
+            opened = {event.name: open_event(event) for event in self.events}
             for descriptor in opened.values():
                 files.callback(os.close, descriptor)
-            yield lambda side: {name: count(side, name, opened[name]) for name in self.events}
+            yield lambda side: {name: count(side, name, each) for name, each in opened.items()}
 
 
-def check_events(names: Sequence[str]) -> None:
+def check_events(events: Sequence[Event]) -> None:
     """Refuse events that this machine cannot count.
 
     Raises:
         CozError: with the kernel's reason.
     """
-    for name in names:
-        os.close(open_event(name))
+    for event in events:
+        os.close(open_event(event))
 
 
-def open_event(name: str) -> int:
+def open_event(event: Event) -> int:
     """A descriptor. Counts in the kernel, too, where that is allowed.
 
     Raises:
         CozError: the kernel refuses.
     """
     try:
-        return _open(name, 0)
+        return _open(event, 0)
     except PermissionError as error:
         refused: OSError = error
     except OSError as error:
-        raise CozError(_refusal(name, error)) from error
-    if name in _OF_THE_KERNEL:
-        raise CozError(_refusal(name, refused)) from refused
+        raise CozError(_refusal(event, error)) from error
+    if event.name in _OF_THE_KERNEL:
+        raise CozError(_refusal(event, refused)) from refused
     try:
-        return _open(name, _EXCLUDE_KERNEL | _EXCLUDE_HYPERVISOR)
+        return _open(event, _EXCLUDE_KERNEL | _EXCLUDE_HYPERVISOR)
     except OSError as error:
-        raise CozError(_refusal(name, error)) from error
+        raise CozError(_refusal(event, error)) from error
 
 
 def count(side: str, name: str, descriptor: int) -> float:
@@ -98,11 +112,11 @@ def count(side: str, name: str, descriptor: int) -> float:
     return max(_NONE, value * enabled / running if running else float(value))
 
 
-def _open(name: str, flags: int) -> int:
-    kind, number = EVENTS[name]
+def _open(event: Event, flags: int) -> int:
     flags |= _DISABLED | _INHERIT | _ENABLE_ON_EXEC
+    _, kind, config, config1 = event
     attributes = struct.pack(
-        "IIQQQQQ", kind, _SIZE, number, 0, 0, _TIME_ENABLED | _TIME_RUNNING, flags
+        "IIQQQQQIIQ", kind, _SIZE, config, 0, 0, _TIME_ENABLED | _TIME_RUNNING, flags, 0, 0, config1
     ).ljust(_SIZE, b"\0")
     call = _SYSTEM_CALLS.get(os.uname().machine)
     if call is None:
@@ -120,8 +134,8 @@ def _open(name: str, flags: int) -> int:
     return int(descriptor)
 
 
-def _refusal(name: str, error: OSError) -> Problem:
+def _refusal(event: Event, error: OSError) -> Problem:
     no_counter = error.errno in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP)
-    if EVENTS[name][0] == _HARDWARE and no_counter:
-        return messages.no_hardware_counter(name)
-    return messages.event_refused(name, reason_of(error))
+    if event.kind != _SOFTWARE and no_counter:
+        return messages.no_hardware_counter(event.name)
+    return messages.event_refused(event.name, reason_of(error))

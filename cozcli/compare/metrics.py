@@ -85,7 +85,7 @@ def instruments_of(metrics: Sequence[Metric]) -> list[Instrument]:
     Raises:
         CozError: something is not there, or cannot be counted here.
     """
-    events = [metric.name for metric in metrics if metric.name in EVENTS]
+    events = [EVENTS[metric.name] for metric in metrics if metric.name in EVENTS]
     check_events(events)
     found: list[Instrument] = [Counters(events)] if events else []
     points = [

@@ -44,7 +44,7 @@ function _shtab_coz_using
 end
 
 set -g _shtab_coz_commands run doctor amp compare bias layout 'layout check' 'layout replay' report plot view diff merge convert lines
-set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --launcher --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --rerandomize --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -l -n -o -p -s
+set -g _shtab_coz_opts_with_value --arrival --arrival-rate --arrival-speedup --binary-scope --budget --companions --compare --counters --cpus --duration --end-after --fail-if --fixed-function --fixed-line --fixed-lines --fixed-lock --fixed-pairs --fixed-region --fixed-speedup --fixed-wait --forked --format --gate --granularity --heap --html --import-hyperfine --input --latency --launcher --layout --layout-seed --levels --line --live --margin --metric --min-points --output --pairs --period --plot --precision --profile --progress --progress-by --progress-point --progress-sampled --ranks --repeat --rerandomize --sampling --seed --seeds --source-exclude --source-scope --speedups --stack --stop-after --suite --theme --to --top --until --warm-up --warmup -b -i -l -n -o -p -s
 
 complete -c coz -e
 complete -c coz -f
@@ -187,6 +187,7 @@ complete -c coz -n '_shtab_coz_using bias' -l margin -x -d 'smaller differences 
 complete -c coz -n '_shtab_coz_using bias' -l input -xka "(__fish_complete_path (commandline -ct))" -d 'its standard input'
 complete -c coz -n '_shtab_coz_using bias' -l layout-seed -x -d 'repeat order and layouts'
 complete -c coz -n '_shtab_coz_using bias' -l no-names -d 'don'"'"'t find out what lies at slow places by single steps'
+complete -c coz -n '_shtab_coz_using bias' -l counters -x -d 'also count hardware events at slow and other places, and rank them by their correlation with cycles: all, or names and raw codes as r0107, with commas'
 complete -c coz -n '_shtab_coz_using bias' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'also draw it: .png, .svg or .pdf'
 complete -c coz -n '_shtab_coz_using bias' -l json -d 'print JSON'
 complete -c coz -n '_shtab_coz_using bias; and test $_shtab_coz_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the program and its arguments'

@@ -17,7 +17,7 @@ from cozcli.errors import CozError
 def can_count(event):
     """Does this machine count that?"""
     try:
-        check_events([event])
+        check_events([EVENTS[event]])
     except CozError:
         return False
     return True
@@ -33,7 +33,7 @@ def children(number):
 
 def faults_of(command):
     """Page faults of a run."""
-    trial = run(Side("A", command), None, instruments=[Counters(["page-faults"])])
+    trial = run(Side("A", command), None, instruments=[Counters([EVENTS["page-faults"]])])
     return trial.figures["page-faults"]
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_counted_is_refused_before_anything_runs(monkeypatch, cap
 
 def test_without_rights_the_kernel_is_left_out(monkeypatch):
     seen = refusing(monkeypatch, errno.EACCES, 0)
-    check_events(["instructions"])
+    check_events([EVENTS["instructions"]])
     assert seen[0] == 0
     assert seen[1] & counters._EXCLUDE_KERNEL
 
