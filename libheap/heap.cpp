@@ -51,14 +51,21 @@ void* Heap::resize(void* block, std::size_t bytes, ThreadHeap& thread) noexcept 
   if (block == nullptr) return allocate(bytes, thread);
   const bool was_offset = is_offset(block);
   if (bytes == 0) {
-    if (!was_offset) return base_.realloc(block, 0);
+    if (!was_offset) {
+      if (settings_.zero) std::memset(block, 0, usable_size(block));
+      return base_.realloc(block, 0);
+    }
     release(block, thread);
     return nullptr;
   }
   const std::size_t before = usable_size(block);
   if (bytes <= before && bytes > before / 2) return block;
   const bool is_offset_now = settings_.offset && bytes >= kBig;
-  const bool is_moved = was_offset != is_offset_now || is_shuffled(bytes) || is_shuffled(before);
+  // The allocator would free what it moves as it is. Pages of big blocks it moves without freeing
+  // them.
+  const bool frees_unzeroed = settings_.zero && before < kBig;
+  const bool is_moved =
+      was_offset != is_offset_now || is_shuffled(bytes) || is_shuffled(before) || frees_unzeroed;
   if (!is_moved) return resize_in_place(block, bytes);
   void* moved = allocate(bytes, thread);
   if (moved == nullptr) return nullptr;

@@ -13,6 +13,8 @@ from cozcli.errors import CozError, Problem
 from cozcli.messages import printable
 
 DEFAULT_PROFILE = "profile.coz"
+#: Of regex.h: room for a regex_t, and a flag.
+_REGEX_SIZE, _REG_EXTENDED = 256, 1
 #: Forms besides the table, and what --help says of them.
 FORMS = {"json": "print JSON", "csv": "print CSV", "markdown": "print a Markdown table"}
 
@@ -99,17 +101,33 @@ def add_forms(parser: argparse._ActionsContainer, forms: Mapping[str, str]) -> N
 
 
 def pattern(text: str) -> str:
-    """One line of text, which may be a regular expression behind `re:`."""
+    """One line of text, which may be a POSIX extended regular expression behind `re:`."""
     if not text or "\n" in text:
         raise argparse.ArgumentTypeError("a pattern must be one line of text")
     if text.startswith("re:"):
-        import re  # argparse has loaded it
-
-        try:
-            re.compile(text[3:])
-        except re.error as error:
-            raise argparse.ArgumentTypeError(f"{text[3:]!r} is no regular expression: {error}") from None
+        problem = _problem_of_expression(text[3:])
+        if problem:
+            raise argparse.ArgumentTypeError(
+                f"{text[3:]!r} is no POSIX extended regular expression: {problem}"
+            )
     return text
+
+
+def _problem_of_expression(expression: str) -> str:
+    """What libc, which will use it, says of it; empty if nothing is wrong."""
+    if "\\d" in expression or "\\D" in expression:
+        return "write [0-9] for \\d, and [^0-9] for \\D"
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    compiled = ctypes.create_string_buffer(_REGEX_SIZE)
+    error = libc.regcomp(compiled, os.fsencode(expression), _REG_EXTENDED)
+    if error == 0:
+        libc.regfree(compiled)
+        return ""
+    text = ctypes.create_string_buffer(200)
+    libc.regerror(error, compiled, text, len(text))
+    return text.value.decode(errors="replace")
 
 
 def _exclusion(text: str) -> str:

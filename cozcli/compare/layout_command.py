@@ -288,7 +288,7 @@ def _pinned(plan: LayoutPlan) -> list[str]:
         for each in plan.pinned[:_SHOWN]
     ]
     if plan.pinned_count > _SHOWN:
-        lines.append(f"  and {plan.pinned_count - _SHOWN} smaller ones (--json lists them)")
+        lines.append(f"  and {plan.pinned_count - _SHOWN} smaller ones (--json lists up to 1,000)")
     return lines
 
 

@@ -10,7 +10,7 @@ case $name in
   *) compiler=${CC:-gcc} ;;
 esac
 mkdir -p out
-[ -n "$(find out -name "$program.$name" -newer build.sh -newer hardening.toml)" ] && exit
+[ -n "$(find out -name "$program.$name" -newer build.sh -newer hardening.toml -newer levels.toml)" ] && exit
 
 compile() { # ARGUMENTS: sources and options of the program
   # shellcheck disable=SC2086 # lists, the compiler too: "ccache gcc"

@@ -25,6 +25,7 @@ class KernelCall {
         thread_->is_in_kernel_call.load(std::memory_order_relaxed) && frame < outer_frame_;
     thread_->kernel_call_frame = frame;
     thread_->is_in_kernel_call.store(true, std::memory_order_relaxed);
+    if (thread_->is_ticked) await_tick();
     if (thread_->delay.has_timer) hold_timer(true);
   }
   ~KernelCall() {
@@ -32,7 +33,9 @@ class KernelCall {
     if (thread_->delay.has_timer) hold_timer(false);
     thread_->kernel_call_frame = outer_frame_;
     thread_->is_in_kernel_call.store(was_in_call_, std::memory_order_relaxed);
-    if (thread_->missed_tick.load(std::memory_order_relaxed)) Runtime::take_missed_tick(*thread_);
+    if (thread_->missed_ticks.load(std::memory_order_relaxed) > 0) {
+      Runtime::take_missed_ticks(*thread_);
+    }
     const Nanoseconds end = now();
     if (thread_->kernel.may_have_ended(end)) Runtime::kernel_call_returns(*thread_, start_, end);
   }
@@ -40,6 +43,15 @@ class KernelCall {
   KernelCall& operator=(const KernelCall&) = delete;
 
  private:
+  // A tick that was sent before the timer's thread knows of the call. Not for long: the kernel may
+  // be unable to deliver it, and the timer's thread may have been preempted.
+  void await_tick() const noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    int spins = 0;
+    while (thread_->tick_in_flight.load(std::memory_order_relaxed) && ++spins < kMaxSpins) {
+    }
+  }
+
   // A signal of the thread's own timer would make the call transfer less than it was to, as a tick
   // would.
   void hold_timer(bool holds) const noexcept {
@@ -52,6 +64,8 @@ class KernelCall {
       delays.release_timer();
     }
   }
+
+  static constexpr int kMaxSpins = 100'000;  // some 50 µs
 
   ThreadState* thread_;
   Nanoseconds start_ = 0;

@@ -61,9 +61,9 @@ inline bool is_interrupted_call(const void* context) noexcept {
   return result == -EINTR && is_after_system_call(context);
 }
 
-// Is the thread about to make, or to make again, a call that waits, and that a signal may end with
-// EINTR? The kernel has a call made again if the handler that it sets up has SA_RESTART.
-inline bool is_call_to_be_made(const void* context) noexcept {
+// Is the thread about to make a call again that waits, and that a signal may end with EINTR? The
+// kernel has a call made again if the handler that it sets up has SA_RESTART.
+inline bool is_call_to_be_made_again(const void* context) noexcept {
 #if defined(__x86_64__)
   constexpr std::uintptr_t kPage = 4096;
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -71,6 +71,8 @@ inline bool is_call_to_be_made(const void* context) noexcept {
   if (address % kPage == kPage - 1) return false;
   const auto* next = reinterpret_cast<const unsigned char*>(address);
   if (next[0] != 0x0f || next[1] != 0x05) return false;
+  // Where the instruction left off. Before the first time it would seldom be there.
+  if (static_cast<std::uintptr_t>(machine.gregs[REG_RCX]) != address + 2) return false;
   const auto argument = static_cast<unsigned>(machine.gregs[REG_RSI]);
   // Other operations of these two never end with EINTR.
   if (machine.gregs[REG_RAX] == SYS_futex) {

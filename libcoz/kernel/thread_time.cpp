@@ -3,6 +3,7 @@
 #include <linux/close_range.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,16 @@ std::optional<ThreadTime> read_thread_time(int tid, int process) noexcept {
   char text[96];
   if (read_small_file(path, text) == 0) return std::nullopt;
   return parse_schedstat(text);
+}
+
+bool is_runnable(int tid) noexcept {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+  char text[64];
+  if (read_small_file(path, text) == 0) return false;
+  // The name before it, in parentheses, is 15 bytes at most, and may contain any.
+  const char* end = strrchr(text, ')');
+  return end != nullptr && end[1] == ' ' && end[2] == 'R';
 }
 
 bool hide_descriptors(std::span<int> kept) noexcept {

@@ -25,6 +25,9 @@ std::optional<ThreadTime> parse_schedstat(std::string_view text) noexcept;
 // is not this one.
 std::optional<ThreadTime> read_thread_time(int tid, int process = 0) noexcept;
 
+// Does a thread of this process run, or wait for nothing but a processor?
+bool is_runnable(int tid) noexcept;
+
 // Gives the calling thread a table of descriptors of its own, in which only those in `kept` are
 // open; sorts `kept`. False if the kernel cannot (before 5.9) or must not. The program, which may
 // count on the next number or close all descriptors, does not see what the thread opens from here

@@ -194,6 +194,7 @@ bool Runtime::reserve_counts() {
 }
 
 bool Runtime::start_threads() {
+  if (point_setup_.breakpoints() != nullptr) OwnThread::let_traps_come();
   int error = start_own_thread(experiments_thread_, run_experiments, this);
   if (error == 0) error = threads_.prepare();
   if (error != 0) {
@@ -351,8 +352,8 @@ void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
   runtime->sampler_.kernel_call_returns(thread, delays, start, end);
 }
 
-void Runtime::take_missed_tick(ThreadState& thread) noexcept {
-  if (Runtime* runtime = active()) runtime->samples_.take_missed_tick(thread);
+void Runtime::take_missed_ticks(ThreadState& thread) noexcept {
+  if (Runtime* runtime = active()) runtime->samples_.take_missed_ticks(thread);
 }
 
 Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class, const AwaitedLock* lock,

@@ -62,7 +62,7 @@ class Runtime {
 
   // A call into the kernel that began at `start` returns: a period may have ended in it.
   static void kernel_call_returns(ThreadState& thread, Nanoseconds start, Nanoseconds end) noexcept;
-  static void take_missed_tick(ThreadState& thread) noexcept;
+  static void take_missed_ticks(ThreadState& thread) noexcept;
   // The calling thread is about to execute another program, or has failed to: until then, no
   // sample is taken that would reach that program. Signal-safe.
   static void hold_samples(bool holds) noexcept;

@@ -14,6 +14,7 @@
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/small_file.h"
+#include "kernel/thread_time.h"
 #include "sampling/sample_cost.h"
 
 namespace coz {
@@ -47,7 +48,8 @@ std::string why_refused(long error) {
   return reason;
 }
 
-void send_tick(int tid) noexcept {
+// False if the kernel refuses.
+bool send_tick(int tid) noexcept {
   const auto process = static_cast<long>(getpid());
   siginfo_t mark = {};
   mark.si_signo = kOwnSignal;
@@ -55,14 +57,16 @@ void send_tick(int tid) noexcept {
       SI_TIMER;  // those that are pending when the process executes a program are dropped
   mark.si_pid = static_cast<int>(process);
   mark.si_value.sival_ptr = reinterpret_cast<void*>(kTickMark);
-  raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal, reinterpret_cast<long>(&mark));
+  return raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, kOwnSignal,
+                     reinterpret_cast<long>(&mark)) == 0;
 }
 
 }  // namespace
 
-void SampleSource::take_missed_tick(ThreadState& thread) noexcept {
-  thread.missed_tick.store(false, std::memory_order_relaxed);
-  if (mode_ == Sampling::kTimer) send_tick(thread.tid.load(std::memory_order_relaxed));
+void SampleSource::take_missed_ticks(ThreadState& thread) noexcept {
+  std::uint32_t missed = thread.missed_ticks.exchange(0, std::memory_order_relaxed);
+  if (mode_ != Sampling::kTimer) return;
+  for (; missed > 0; --missed) send_tick(thread.tid.load(std::memory_order_relaxed));
 }
 
 bool is_tick(const siginfo_t& info) noexcept {
@@ -211,28 +215,40 @@ void* SampleSource::run_timer(void* self) {
 }
 
 // Signals each thread that has used another period of processor time. A thread that sleeps uses
-// none and is left alone, as a signal would interrupt its system call. True if
-// one is owed a further sample. `interval`: since the tick before.
+// none and is left alone, as a signal would interrupt its system call; one that spins in a marked
+// wait, or computes in a call into the kernel, uses it up. True if one is owed a further sample.
+// `interval`: since the tick before.
 bool SampleSource::tick(Nanoseconds interval) {
-  if (pauses_.is_paused()) return false;
+  const bool is_paused = pauses_.is_paused();
   bool is_behind = false;
   const int own = is_in_child_ ? static_cast<int>(getpid()) : ThreadState::kFirstProcess;
   threads_.for_each([&](ThreadState& thread) {
     if (thread.process.load(std::memory_order_relaxed) != own) return;
     const int tid = thread.tid.load(std::memory_order_acquire);
+    if (thread.delay.blocked.load(std::memory_order_relaxed) &&
+        !thread.is_in_kernel_call.load(std::memory_order_relaxed) &&
+        !thread.delay.in_marked_wait.load(std::memory_order_relaxed)) {
+      is_behind = thread.ticks.pass_over() || is_behind;
+      return;
+    }
     const Nanoseconds used = thread_cpu_time(tid);
     if (used < 0) return;
-    // A thread that has run nearly all the time has given its core to this one.
-    const auto is_running = [=](Nanoseconds since_tick) {
-      return since_tick > interval / 4 * 3 || thread_cpu_time(tid) > used;
+    if (is_paused) {
+      thread.ticks.leave_out(used);
+      return;
+    }
+    // A thread that has run nearly all the time has given its core to this one; others may have,
+    // too, which the kernel tells at some cost.
+    const auto is_running = [&](Nanoseconds since_tick) {
+      return since_tick > interval / 4 * 3 || thread_cpu_time(tid) > used || is_runnable(tid);
     };
-    if (!thread.delay.blocked.load(std::memory_order_relaxed) &&
-        thread.ticks.is_due(used, period_, is_running)) {
-      if (thread.is_in_kernel_call.load(std::memory_order_relaxed)) {
-        thread.missed_tick.store(true, std::memory_order_relaxed);
-      } else {
-        send_tick(tid);
-      }
+    if (thread.ticks.is_due(used, period_, is_running)) {
+      // Either the thread sees this before it calls, and waits for the signal (KernelCall), or its
+      // call is seen here.
+      thread.tick_in_flight.store(true);
+      const bool misses = thread.is_in_kernel_call.load();
+      if (misses) thread.missed_ticks.fetch_add(1, std::memory_order_relaxed);
+      if (misses || !send_tick(tid)) thread.tick_in_flight.store(false);
     }
     is_behind = is_behind || thread.ticks.is_behind(used, period_);
   });

@@ -99,8 +99,8 @@ class SampleSource {
   void before_creating(ThreadState& parent) noexcept {
     if (mode_ != Sampling::kOff && parent.separator == ThreadState::kNone) prepare(parent);
   }
-  // A tick was due while the calling thread was in a call into the kernel, which returns now.
-  void take_missed_tick(ThreadState& thread) noexcept;
+  // Ticks were due while the calling thread was in a call into the kernel, which returns now.
+  void take_missed_ticks(ThreadState& thread) noexcept;
   // Stops the calling thread's own timer, if it has one, or lets it run again.
   void run_timer(ThreadState& thread, bool runs) noexcept;
   // While anyone holds it, the process's event counts nothing, if it would in the kernel; likewise

@@ -60,6 +60,7 @@ bool SampleSource::start_thread(ThreadState& thread, Age age) noexcept {
   thread.pauses_seen = pauses_.count();
   if (mode_ == Sampling::kPerfSignal) return open_event_for(thread, age);
   if (mode_ == Sampling::kTimer) {
+    thread.is_ticked = true;
     const Nanoseconds used = thread_cpu_time(tid_of(thread));
     const Nanoseconds phase = age == Age::kOld ? period_ : draw_phase();
     if (age == Age::kOld || !begin_with_own_timer(thread, used, phase)) {

@@ -93,7 +93,7 @@ constexpr SignalBits kOfLibc = bit_of(kCancel) | bit_of(kCancel + 1);
 // has ended the call. The kernel sets this handler up first, and since that has SA_RESTART, the
 // call would be made again. If the other signal's handler lacks SA_RESTART, the call has to end.
 void end_call_for_others(void* context) noexcept {
-  if (!is_call_to_be_made(context)) return;
+  if (!is_call_to_be_made_again(context)) return;
   const SignalBits mask = bits_of(static_cast<const ucontext_t*>(context)->uc_sigmask);
   const SignalBits next = pending_signals() & ~mask & ~kOfLibc;
   if (next != 0 && handling_of(std::countr_zero(next) + 1) == Handling::kEndsCalls) {
@@ -108,6 +108,9 @@ bool handle_quietly(const siginfo_t& info, void* context) noexcept {
   if (!is_sample(info)) return !program_signals.pass_on(info, context);
   if (info.si_signo == SIGTRAP && breakpoints_in_use.load(std::memory_order_relaxed) == nullptr) {
     end_call_for_others(context);
+  }
+  if (ThreadState* thread = is_tick(info) ? Session::current_thread() : nullptr) {
+    thread->tick_in_flight.store(false, std::memory_order_relaxed);
   }
   const SeenInProgram seen(context);
   take_sample(context, describe(info));

@@ -42,11 +42,13 @@ struct alignas(64) ThreadState {
   // (interpose/blocking.h).
   std::atomic<std::uint32_t> interruptions{0};
 
-  // In a call that reads, writes, sends or waits (interpose/kernel_call.h); and a tick was due
-  // meanwhile, which would have cut it short.
+  // In a call that reads, writes, sends or waits (interpose/kernel_call.h); and so many ticks were
+  // due meanwhile, which would have cut it short.
   std::atomic<bool> is_in_kernel_call{false};
   std::uintptr_t kernel_call_frame = 0;  // address of the stack frame that made the call
-  std::atomic<bool> missed_tick{false};
+  std::atomic<std::uint32_t> missed_ticks{0};
+  bool is_ticked = false;                   // samples are ticks of the timer
+  std::atomic<bool> tick_in_flight{false};  // one is being sent
 
   // Threads of the run are numbered from 1 on; slots are used again.
   std::uint64_t number = 0;
@@ -70,7 +72,9 @@ struct alignas(64) ThreadState {
     in_handler.store(false, std::memory_order_relaxed);
     in_unwinder.store(false, std::memory_order_relaxed);
     is_in_kernel_call.store(false, std::memory_order_relaxed);
-    missed_tick.store(false, std::memory_order_relaxed);
+    missed_ticks.store(0, std::memory_order_relaxed);
+    is_ticked = false;
+    tick_in_flight.store(false, std::memory_order_relaxed);
     event = kNone;
     event_is_stopped = false;
     timer = kNone;

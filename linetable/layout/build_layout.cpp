@@ -92,13 +92,17 @@ std::string serialise(const ElfFile& file, const ProgramCode& program, const Pla
   return bytes;
 }
 
-// The answer in a plan of the cache, if it is for this file.
+// The answer in a plan of the cache, if it is for this file, and the plan was written there.
 std::string find_cached(const TableCache& cache, const std::string& name, const ElfFile& file) {
   const std::vector<std::byte> bytes = cache.read(name, last_change(file));
   LayoutPlan plan;
   if (bytes.empty() || read_layout_plan(bytes, plan) != nullptr) return {};
   if (plan.header->identity != identity_of(file)) return {};
-  return {plan.text.begin(), plan.text.end()};
+  std::string answer(plan.text.begin(), plan.text.end());
+  JsonWriter path;
+  path.value(cache.path_of(name));
+  if (answer.find(path.text()) == std::string::npos) return {};
+  return answer;
 }
 
 std::string real_path(const std::string& binary) {

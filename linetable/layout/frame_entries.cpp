@@ -141,8 +141,9 @@ class Reader {
     const std::uint16_t width = width_of(encoding);
     if (width == 0) return kUnusual;
     const std::uint64_t value = take(cursor, width);
-    if (!is_relative(encoding)) return (encoding & kRelation) == 0 ? nullptr : kUnusual;
-    if (value == 0) return nullptr;  // none, whatever it is relative to
+    if (!is_relative(encoding) && (encoding & kRelation) != 0) return kUnusual;
+    entry.has_handlers = value != 0;  // none, whatever it is relative to
+    if (!is_relative(encoding) || value == 0) return nullptr;
     entry.pointer_offset = static_cast<std::uint16_t>(offset);
     entry.pointer_width = width;
     return nullptr;

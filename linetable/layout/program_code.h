@@ -46,6 +46,7 @@ struct DataPointer {
 // An FDE, whose unit is not known yet.
 struct FrameEntry : LayoutFrame {
   Extent code;
+  bool has_handlers = false;  // of exceptions, by data of its language
 };
 
 struct FrameTable {

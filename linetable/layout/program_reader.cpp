@@ -107,7 +107,7 @@ class Reader {
         const char* name = elf_strptr(elf_, header.sh_link, entry.d_un.d_val);
         const std::string_view library = name == nullptr ? "" : name;
         has_shared_unwinder_ = has_shared_unwinder_ || library.starts_with("libgcc_s.so");
-        has_other_unwinder_ = has_other_unwinder_ || library.starts_with("libunwind.so");
+        has_other_unwinder_ = has_other_unwinder_ || library == "libunwind.so.1";
       }
     });
   }
@@ -228,9 +228,8 @@ class Reader {
               "build it without -fno-asynchronous-unwind-tables, and strip it less"};
     }
     const auto& frames = out_.frames.entries;
-    const bool catches = std::any_of(frames.begin(), frames.end(), [](const FrameEntry& entry) {
-      return entry.pointer_offset != 0;
-    });
+    const bool catches = std::any_of(frames.begin(), frames.end(),
+                                     [](const FrameEntry& entry) { return entry.has_handlers; });
     if (has_other_unwinder_) {
       return {"uses LLVM's libunwind, which cannot be told where functions have gone",
               "link it with libgcc_s"};

@@ -210,6 +210,20 @@ TEST_CASE("Zeroed blocks hold nothing of those before them") {
   f.heap.clear(f.thread);
 }
 
+TEST_CASE("Zeroed blocks that change their size leave nothing behind") {
+  Fixture f(Settings{.zero = true});
+  void* block = f.heap.allocate(300, f.thread);
+  std::memset(block, 9, 300);
+  auto* before = static_cast<unsigned char*>(block);
+  void* grown = f.heap.resize(block, 5000, f.thread);
+  REQUIRE(grown != block);
+  REQUIRE(is_all(grown, 300, 9));
+  // What the allocator has put into the free block is at its beginning.
+  REQUIRE(is_all(before + 64, 200, 0));
+  f.heap.release(grown, f.thread);
+  f.heap.clear(f.thread);
+}
+
 TEST_CASE("Without memory calls fail as malloc's do, and blocks stay") {
   const auto settings = GENERATE(Settings{.shuffle = 16}, Settings{.offset = true});
   Fixture f(settings);

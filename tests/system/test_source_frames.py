@@ -123,6 +123,17 @@ def test_time_in_the_kernel_is_the_callers(coz, build, request, way, mark):
     assert counts.get(f"{source}:{short}", 0) / samples["total"] < 0.05
 
 
+@pytest.mark.parametrize(("way", "mark"), [("read", "READ"), ("write", "WRITE")])
+def test_the_timer_cuts_no_call_short_and_samples_it(coz, build, request, way, mark):
+    """The program aborts where a call transfers less than it was to."""
+    source = request.config.rootpath / "tests/programs/kernel_time.c"
+    run = coz.run([build("kernel_time.c"), 2, way], "--sampling", "timer")
+    (line,) = lines_with(source, mark)
+    samples = run.records("samples")[-1]
+    counts = {entry["location"]: entry["count"] for entry in samples["lines"]}
+    assert counts[f"{source}:{line}"] / samples["total"] == pytest.approx(float(run.out), abs=0.12)
+
+
 def test_time_in_libraries_is_the_callers(coz, build, request):
     """Nothing here has frame pointers, the C library neither."""
     source = request.config.rootpath / "tests/programs/library_time.cpp"

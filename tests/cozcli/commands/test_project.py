@@ -117,9 +117,10 @@ def test_a_file_of_another_user_is_not_used(project: Path, capsys: pytest.Captur
 
 
 def test_a_bad_regular_expression_is_refused_at_once(project: Path) -> None:
-    (project / "coz.toml").write_text("[run]\nsource-exclude = 're:('\n")
-    with pytest.raises(CozError, match="no regular expression"):
-        parse(["run"])
+    for expression in ("(", "/(?:gen|bench)/", r"v\d+"):
+        (project / "coz.toml").write_text(f"[run]\nsource-exclude = 're:{expression}'\n")
+        with pytest.raises(CozError, match="no POSIX extended regular expression"):
+            parse(["run"])
     (project / "coz.toml").write_text("[run]\nsource-scope = 're:/src/'\nsource-exclude = 're:/gen/'\n")
     assert parse(["run"]).source_scope == ["re:/src/", "!re:/gen/"]
 

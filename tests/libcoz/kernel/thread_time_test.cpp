@@ -52,6 +52,23 @@ TEST_CASE("the time that this thread ran is read") {
   CHECK_FALSE(coz::read_thread_time(0));
 }
 
+TEST_CASE("a thread that runs is told from one that sleeps") {
+  CHECK(coz::is_runnable(gettid()));
+  std::atomic<int> tid{0};
+  std::atomic<bool> ends{false};
+  std::thread sleeper([&] {
+    tid.store(gettid());
+    tid.notify_one();
+    ends.wait(false);
+  });
+  tid.wait(0);
+  for (int i = 0; i < 10'000 && coz::is_runnable(tid.load()); ++i) usleep(1000);
+  CHECK_FALSE(coz::is_runnable(tid.load()));
+  ends.store(true);
+  ends.notify_one();
+  sleeper.join();
+}
+
 TEST_CASE("the processor time of the others holds that of threads that have ended") {
   const Nanoseconds before = coz::others_processor_time();
   std::thread([] {

@@ -82,3 +82,28 @@ TEST_CASE("a thread that has not begun, or has ended, is not due") {
   CHECK_FALSE(account.is_due(5 * kPeriod, kPeriod, kRuns));
   CHECK_FALSE(account.is_behind(5 * kPeriod, kPeriod));
 }
+
+TEST_CASE("what a thread uses while sampling pauses is not made up for") {
+  TickAccount account;
+  account.begin(0, kPeriod, kPeriod);
+  CHECK_FALSE(account.is_due(400 * kMicrosecond, kPeriod, kRuns));
+  for (Nanoseconds used = 1; used <= 7; ++used) {
+    account.leave_out(400 * kMicrosecond + used * kPeriod);
+  }
+  CHECK_FALSE(account.is_due(7900 * kMicrosecond, kPeriod, kRuns));
+  CHECK(account.is_due(8100 * kMicrosecond, kPeriod, kRuns));
+  CHECK_FALSE(account.is_behind(8100 * kMicrosecond, kPeriod));
+}
+
+TEST_CASE("how much a thread has used since it was last passed over is unknown") {
+  TickAccount account;
+  account.begin(0, kPeriod, kPeriod);
+  account.pass_over();
+  Nanoseconds since_tick = 0;
+  CHECK_FALSE(account.is_due(1500 * kMicrosecond, kPeriod, [&](Nanoseconds since) {
+    since_tick = since;
+    return false;
+  }));
+  CHECK(since_tick == 1);
+  CHECK(account.is_due(1600 * kMicrosecond, kPeriod, kRuns));
+}
