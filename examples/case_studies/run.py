@@ -72,6 +72,8 @@ class CaseStudy:
 
     def build(self) -> None:
         """Each variant from a copy of the source of its own."""
+        if not (self.output / "source").is_dir():
+            raise SystemExit(f"{self.study.name} has no source yet: run the step fetch first")
         for variant in self.study.variants:
             built = self.output / variant
             shutil.rmtree(built, ignore_errors=True)
