@@ -1,11 +1,12 @@
 """Statistics of paired runs: intervals, verdicts, and what they promise over many comparisons."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from cozcli.compare.estimate import estimate, half_width, signed_rank_p
+from cozcli.compare.estimate import _WalshAverages, estimate, half_width, signed_rank_p
 from cozcli.compare.result import MIN_PAIRS
 
 
@@ -33,6 +34,30 @@ def test_interval_of_ten_pairs_is_that_of_the_tables():
     found = estimate(pairs_of(differences), 0.01)
     assert math.log(found.low) == pytest.approx(walsh[8])
     assert math.log(found.high) == pytest.approx(walsh[-9])
+
+
+@pytest.mark.parametrize("decimals", [16, 2])
+@pytest.mark.parametrize("pairs", [6, 7, 61])
+def test_averages_are_counted_as_if_they_were_sorted(pairs, decimals):
+    differences = np.round(np.random.default_rng(pairs).normal(0, 0.02, pairs), decimals)
+    first, second = np.triu_indices(pairs)
+    walsh = np.sort((differences[first] + differences[second]) / 2)
+    found = _WalshAverages(differences)
+    assert found.median() == pytest.approx(np.median(walsh), abs=1e-15)
+    for rank in (0, 1, len(walsh) // 3, len(walsh) - 1):
+        assert found.smallest(rank) == pytest.approx(walsh[rank], abs=1e-15)
+
+
+def test_thousands_of_pairs_take_little_memory():
+    """50 million averages would take gigabytes."""
+    pairs = pairs_of(np.random.default_rng(1).normal(0.02, 0.02, 10_000))
+    tracemalloc.start()
+    try:
+        found = estimate(pairs, 0.01)
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+    assert found.low < 1.0202 < found.high
 
 
 def test_too_few_pairs_are_an_error():
