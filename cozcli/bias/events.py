@@ -35,7 +35,7 @@ def countable(wanted: str, sysfs: Path = _SYSFS) -> list[Event]:
     """Events besides cycles that can be counted here. wanted: `all`, or names and raw codes with commas.
 
     Raises:
-        CozError: cycles cannot be counted, and so nothing can be correlated with them; or none of `wanted`.
+        CozError: cycles cannot be counted, with which all is correlated, or an event that is named cannot.
     """
     check_events([CYCLES])
     known = {event.name: event for event in _events(sysfs)}
