@@ -39,9 +39,8 @@ def countable(wanted: str, sysfs: Path = _SYSFS) -> list[Event]:
     """
     check_events([CYCLES])
     known = {event.name: event for event in _events(sysfs)}
-    names = [each.strip() for each in wanted.split(",")]
     chosen = []
-    for name in names:
+    for name in wanted.split(","):
         if name == "all":
             chosen += [event for event in known.values() if _can_count(event)]
         else:
