@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "linetable/dwarf/entries.h"
 #include "linetable/dwarf/scopes.h"
@@ -13,6 +14,7 @@ namespace coz::linetable {
 
 bool InlineReader::read(Dwarf_Die& unit, UnitFiles& files) {
   bool has_all_ranges = true;
+  scope_names_ = {};  // those of all units at once would take much memory
   const auto add = [&](Dwarf_Die& entry, std::uint32_t outer) -> std::optional<std::uint32_t> {
     const bool is_function = dwarf_tag(&entry) == DW_TAG_subprogram;
     const std::uint32_t function = function_id(entry);
@@ -45,9 +47,11 @@ std::uint32_t InlineReader::function_id(Dwarf_Die& entry) {
   const auto [of_origin, is_new_origin] = function_of_origin_.try_emplace(origin.addr, kNoFunction);
   if (!is_new_origin) return of_origin->second;
   const char* symbol = symbol_of(origin);
-  if (symbol == nullptr) return kNoFunction;
-  if (is_of_unit_only(origin)) {
-    of_origin->second = builder_.add_function(demangled(symbol), declaring_file_of(origin));
+  if (symbol == nullptr || is_of_unit_only(origin)) {
+    const std::string name = whole_name_of(origin, scope_names_);
+    if (name.empty()) return kNoFunction;
+    const std::string file = is_of_unit_only(origin) ? declaring_file_of(origin) : std::string();
+    of_origin->second = builder_.add_function(name, file);
     return of_origin->second;
   }
   const auto [of_symbol, is_new] = function_of_symbol_.try_emplace(symbol, kNoFunction);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "linetable/dwarf/scope_names.h"
 #include "linetable/dwarf/unit_files.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/table/table_builder.h"
@@ -29,6 +30,7 @@ class InlineReader {
 
   const CodeSpace& code_;
   TableBuilder& builder_;
+  ScopeNames scope_names_;
   // Each name is demangled once. Both are keyed by addresses in the mapped debug information, which
   // are unique.
   std::unordered_map<const void*, std::uint32_t> function_of_origin_;

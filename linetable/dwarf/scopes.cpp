@@ -41,10 +41,13 @@ Dwarf_Die origin_of(Dwarf_Die& entry) {
 const char* symbol_of(Dwarf_Die& origin) {
   const char* linkage = text_of(origin, DW_AT_linkage_name);
   if (linkage == nullptr) linkage = text_of(origin, DW_AT_MIPS_linkage_name);
-  if (linkage != nullptr && is_mangled(linkage)) return linkage;
   // Other manglings say less to a user than the plain name.
-  const char* plain = text_of(origin, DW_AT_name);
-  return plain != nullptr ? plain : linkage;
+  return linkage != nullptr && is_mangled(linkage) ? linkage : nullptr;
+}
+
+std::string whole_name_of(Dwarf_Die& origin, ScopeNames& scopes) {
+  const char* symbol = symbol_of(origin);
+  return symbol != nullptr ? demangled(symbol) : scopes.qualified(origin);
 }
 
 std::string declaring_file_of(Dwarf_Die& origin) {
@@ -76,11 +79,11 @@ bool is_of_unit_only(Dwarf_Die& origin) {
          !is_external;
 }
 
-FunctionName name_of(Dwarf_Die& entry) {
+FunctionName name_of(Dwarf_Die& entry, ScopeNames& scopes) {
   Dwarf_Die origin = origin_of(entry);
   FunctionName result;
   if (const char* plain = text_of(origin, DW_AT_name)) result.plain = plain;
-  if (const char* symbol = symbol_of(origin)) result.whole = demangled(symbol);
+  result.whole = whole_name_of(origin, scopes);
   result.file = declaring_file_of(origin);
   return result;
 }

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "linetable/dwarf/scope_names.h"
+
 namespace coz::linetable {
 
 // Where a function or an inlined call is entered.
@@ -19,8 +21,8 @@ namespace coz::linetable {
 // identifies the function within its file of debug information.
 [[nodiscard]] Dwarf_Die origin_of(Dwarf_Die& entry);
 
-// The name that says most of a function: mangled if C++ or Rust, else plain. Null if it has none.
-// It points into the debug information. `origin` is what origin_of() returned.
+// The mangled name of a function of C++ or Rust; null if it has none. It points into the debug
+// information. `origin` is what origin_of() returned.
 [[nodiscard]] const char* symbol_of(Dwarf_Die& origin);
 
 // Which file declares it, normalised; empty if that is not known.
@@ -29,11 +31,14 @@ namespace coz::linetable {
 [[nodiscard]] bool is_of_unit_only(Dwarf_Die& origin);
 
 struct FunctionName {
-  std::string whole;  // demangled, with parameters
+  std::string
+      whole;  // demangled, with parameters; else qualified by what is around (scope_names.h)
   std::string plain;  // as in the source, without its class or namespace
   std::string file;   // that declares it; normalised
 };
-[[nodiscard]] FunctionName name_of(Dwarf_Die& entry);
+[[nodiscard]] FunctionName name_of(Dwarf_Die& entry, ScopeNames& scopes);
+// Its `whole` alone. `origin` is what origin_of() returned.
+[[nodiscard]] std::string whole_name_of(Dwarf_Die& origin, ScopeNames& scopes);
 
 // Calls `visit(entry, function)` for each function with code, and for each inlined call, with the
 // function around it (the entry itself for a function). With an address: only for those that

@@ -42,7 +42,10 @@ std::size_t file_separator(std::string_view text) {
 Fit fit_of(std::string_view wanted, const FunctionName& name) {
   if (name.whole.empty()) return Fit::kNone;
   if (wildcard_match(wanted, name.whole)) return Fit::kWhole;
-  if (wildcard_match(wanted, bare_function_name(name.whole))) return Fit::kBare;
+  const std::string_view bare = bare_function_name(name.whole);
+  if (wildcard_match(wanted, bare)) return Fit::kBare;
+  const bool has_scope = wanted.find("::") != std::string_view::npos;
+  if (has_scope && wildcard_match("%::" + std::string(wanted), bare)) return Fit::kPlain;
   if (wildcard_match(wanted, name.plain)) return Fit::kPlain;
   return wildcard_match(wanted, without_arguments(name.plain)) ? Fit::kPlain : Fit::kNone;
 }
@@ -79,7 +82,7 @@ LocationFunctions::LocationFunctions(std::string_view wanted, const CodeSpace& s
 LocationFunctions::Function& LocationFunctions::function_of(Dwarf_Die& scope) {
   const auto [known, is_new] = key_of_origin_.try_emplace(origin_of(scope).addr);
   if (!is_new) return functions_[known->second];
-  FunctionName name = name_of(scope);
+  FunctionName name = name_of(scope, scope_names_);
   known->second = location_of(name);
   Function& function = functions_[known->second];
   if (!function.name.whole.empty()) return function;

@@ -188,7 +188,7 @@ void LocationLines::add_calls(const std::vector<const std::string*>& path_of_num
     found.scope = dwarf_dieoffset(&function) + 1;
     found.is_statement = true;
     found.column = static_cast<int>(number_of(call, DW_AT_call_column));
-    if (file.function.empty()) file.function = name_of(function).whole;
+    if (file.function.empty()) file.function = name_of(function, scope_names_).whole;
     Part& part = file.parts[*body];
     part.function = extents_of(function);
     part.calls.push_back(found);
@@ -227,7 +227,7 @@ void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die&
   std::vector<CodeExtent> around;
   for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
     found.scope = dwarf_dieoffset(&scope) + 1;
-    name = name_of(scope).whole;
+    name = name_of(scope, scope_names_).whole;
     around = extents_of(function);
     const auto entry = entry_of(function);
     body = entry.value_or(kNoEntry);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "linetable/dwarf/scope_names.h"
 #include "linetable/dwarf/units.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/plan/code_bytes.h"
@@ -77,6 +78,7 @@ class LocationLines {
   SourceScope pattern_;
   const CodeSpace& space_;
   const CodeBytes& code_;
+  ScopeNames scope_names_;
   std::map<std::string, File> files_;
 };
 

@@ -154,3 +154,23 @@ TEST_CASE("a function's file is that of the unit that dwz moved it to", "[lineta
   };
   CHECK(locations(after[0]) == locations(before[0]));
 }
+
+TEST_CASE("functions with internal linkage are told apart by what is around them",
+          "[linetable][locations]") {
+  const TemporaryFolder folder;
+  for (const char* flags : {"-g -O0", "-g -O2", "-g -O2 -gdwarf-4 -fdebug-types-section"}) {
+    INFO(flags);
+    REQUIRE(compile_cpp(flags, "internal.cc", folder / "program"));
+    const auto answers = ask(
+        folder / "program", {"First::run", "(anonymous namespace)::Second::run", "Holder<int>::run",
+                             "Local::run", "shop::work::{lambda#1}::operator()",
+                             "shop::work::{lambda#2}::operator()", "shop::inlined"});
+    for (const LocationAnswer& answer : answers) {
+      INFO(answer.name);
+      REQUIRE(addresses(answer) == 1);
+    }
+    CHECK(answers[0].found[0].location.ends_with("internal.cc:(anonymous namespace)::First::run"));
+    CHECK(answers[4].found[0].addresses[0].address != answers[5].found[0].addresses[0].address);
+    CHECK(ask(folder / "program", {"internal.cc:run"})[0].found.size() == 5);
+  }
+}

@@ -1,0 +1,109 @@
+#include "linetable/dwarf/scope_names.h"
+
+#include <dwarf.h>
+
+#include <functional>
+#include <vector>
+
+namespace coz::linetable {
+namespace {
+
+// Far deeper than compilers nest; a damaged tree must not exhaust the stack, or go round in
+// circles.
+constexpr unsigned kMaxDepth = 1000;
+
+bool is_of_c(Dwarf_Die& unit) {
+  switch (dwarf_srclang(&unit)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Mips_Assembler:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_class(int tag) {
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+// The entry that stands where the function was declared: an instance, or the body of a member
+// function, stands elsewhere.
+Dwarf_Die declaration_of(Dwarf_Die entry) {
+  for (const unsigned link : {DW_AT_abstract_origin, DW_AT_specification}) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die linked;
+    if (dwarf_attr(&entry, link, &attribute) != nullptr &&
+        dwarf_formref_die(&attribute, &linked) != nullptr) {
+      entry = linked;
+    }
+  }
+  return entry;
+}
+
+const char* plain_name(Dwarf_Die& entry) {
+  Dwarf_Attribute attribute;
+  return dwarf_formstring(dwarf_attr_integrate(&entry, DW_AT_name, &attribute));
+}
+
+}  // namespace
+
+std::string ScopeNames::qualified(Dwarf_Die& origin) {
+  const char* plain = plain_name(origin);
+  if (plain == nullptr) return {};
+  std::string name = plain;
+  Dwarf_Die scope = origin;
+  for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
+    scope = declaration_of(scope);
+    Dwarf_Die unit;
+    if (dwarf_diecu(&scope, &unit, nullptr, nullptr) == nullptr || is_of_c(unit)) return name;
+    read(unit);
+    const auto place = places_.find(scope.addr);
+    if (place == places_.end() || place->second.around.addr == nullptr) return name;
+    scope = place->second.around;
+    name = own_name(scope) + "::" + name;
+  }
+  return name;
+}
+
+std::string ScopeNames::own_name(Dwarf_Die& scope) const {
+  if (const char* plain = plain_name(scope)) return plain;
+  if (dwarf_tag(&scope) == DW_TAG_namespace) return "(anonymous namespace)";
+  const auto place = places_.find(scope.addr);
+  const unsigned number = place == places_.end() ? 0 : place->second.lambda;
+  return "{lambda#" + std::to_string(number) + "}";
+}
+
+void ScopeNames::read(Dwarf_Die& unit) {
+  if (units_.insert(unit.addr).second) read_children(unit, Dwarf_Die{}, 0);
+}
+
+void ScopeNames::read_children(Dwarf_Die& parent, const Dwarf_Die& around, unsigned depth) {
+  Dwarf_Die entry;
+  if (depth > kMaxDepth || dwarf_child(&parent, &entry) != 0) return;
+  for (;;) {
+    const int tag = dwarf_tag(&entry);
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+        is_class(tag)) {
+      Place& place = places_[entry.addr];
+      place.around = around;
+      const bool has_name = dwarf_hasattr(&entry, DW_AT_name) != 0;
+      if (is_class(tag) && !has_name) place.lambda = ++lambdas_[around.addr];
+      // The many declarations of functions have parameters only.
+      const bool is_declared_only =
+          tag == DW_TAG_subprogram && dwarf_hasattr(&entry, DW_AT_declaration) != 0;
+      if (!is_declared_only) read_children(entry, entry, depth + 1);
+    } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+               tag == DW_TAG_catch_block) {
+      read_children(entry, around, depth + 1);
+    }
+    const void* const here = entry.addr;
+    if (dwarf_siblingof(&entry, &entry) != 0 || std::less_equal<const void*>()(entry.addr, here)) {
+      return;
+    }
+  }
+}
+
+}  // namespace coz::linetable

@@ -1,0 +1,41 @@
+// Names of functions without a mangled symbol, qualified by the scopes around them: g++ writes no
+// symbol for what has internal linkage, and the plain names of such functions are often the same.
+#ifndef LINETABLE_DWARF_SCOPE_NAMES_H
+#define LINETABLE_DWARF_SCOPE_NAMES_H
+
+#include <elfutils/libdw.h>
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace coz::linetable {
+
+// For the units of one file of debug information, each of which is read when it is first asked for.
+class ScopeNames {
+ public:
+  // As c++filt has it, but without parameters: "(anonymous namespace)::Cache::find", or
+  // "work::{lambda#1}::operator()". Of a function of C its plain name. Empty where it has none.
+  // `origin` is what origin_of() returns (scopes.h).
+  [[nodiscard]] std::string qualified(Dwarf_Die& origin);
+
+ private:
+  // Of a function or class: the namespace, class or function that it stands in.
+  struct Place {
+    Dwarf_Die around;     // its `addr` is null in the unit itself
+    unsigned lambda = 0;  // of a class without a name: which one there, from 1 on
+  };
+
+  void read(Dwarf_Die& unit);
+  void read_children(Dwarf_Die& parent, const Dwarf_Die& around, unsigned depth);
+  [[nodiscard]] std::string own_name(Dwarf_Die& scope) const;
+
+  // By addresses in the mapped debug information, which are unique.
+  std::unordered_map<const void*, Place> places_;
+  std::unordered_map<const void*, unsigned> lambdas_;  // so far, by the scope around
+  std::unordered_set<const void*> units_;
+};
+
+}  // namespace coz::linetable
+
+#endif  // LINETABLE_DWARF_SCOPE_NAMES_H
