@@ -107,7 +107,9 @@ def analyse(
     failure = CozError(whole.failure) if whole.failure else None
     failed: list[Problem] = []
     rare: set[str] = set()
-    for level, runs in _by_load(profile.runs).items():
+    levels = _by_load(profile.runs)
+    of_loads: defaultdict[Problem, list[int]] = defaultdict(list)
+    for level, runs in levels.items():
         if level in whole.unusable:
             continue
         try:
@@ -119,17 +121,22 @@ def analyse(
             continue
         results += [replace(result, arrival_speedup=level) for result in found.results]
         overheads = {**found.overheads, **overheads}  # of the lowest load that has any
-        warnings += found.warnings
+        for warning in found.warnings:
+            of_loads[warning].append(level)
         pairs += found.pairs
         rare |= found.rare
+    for warning, at in of_loads.items():
+        warnings.append(warning if len(at) == len(levels) else messages.at_loads(at, warning))
     rare -= {result.point for result in results}
     warnings += [messages.point_without_result(point) for point in sorted(rare)]
     if not results and not whole.scalability:
-        problem = failure.problem if failure else messages.nothing_estimated(profile.experiments)
+        problem = failure.problem if failure else _nothing_estimated(profile.runs)
         raise CozError(nothing_told(problem, profile.cut))
     warnings += failed
+    ranked = tuple(by_impact(results))
     everything = Analysis(
-        results=tuple(by_impact(results)),
+        results=ranked,
+        all_results=ranked,
         runs=tuple(_summarize(run) for run in profile.runs),
         warnings=tuple(warnings),
         overheads=overheads,
@@ -145,10 +152,16 @@ def select(analysis: Analysis, result_filter: ResultFilter) -> Analysis:
     Raises:
         CozError: there are none.
     """
+    if point := result_filter.progress_point:
+        scalability = tuple(each for each in analysis.scalability if each.point == point)
+        analysis = replace(analysis, scalability=scalability or analysis.scalability)
     if not analysis.results and result_filter.line is None:
+        known = {each.point for each in analysis.scalability}
+        if point and point not in known:
+            raise CozError(messages.nothing_matches("progress point", point, sorted(known)))
         return analysis
     if not analysis.results:
-        raise CozError(messages.nothing_estimated(sum(run.experiments for run in analysis.runs)))
+        raise CozError(messages.no_lines_tried())
     results = tuple(apply_filter(analysis.results, result_filter))
     keys = {result.key for result in results}
     return replace(analysis, results=results, pairs=tuple(p for p in analysis.pairs if keys & {*p.keys}))
@@ -191,7 +204,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     if not candidates:
         if delayed := count_windows_of_delay_only(runs):
             raise CozError(messages.windows_of_delay_only(delayed))
-        raise CozError(messages.nothing_estimated(sum(len(run.experiments) for run in runs)))
+        raise CozError(_nothing_estimated(runs))
     known_points = {candidate.result.point for candidate in candidates}
     windows_with = Counter[str]()
     for series in all_series:
@@ -268,6 +281,7 @@ def _open_result(
         bound=largest_effect(*share) if share and point[1] == THROUGHPUT else None,
         share=share[0] if share else None,
         samples=share[1] if share else 0.0,
+        freedom=float(estimate.freedom[0]),
     )
 
 
@@ -278,7 +292,6 @@ def _candidate(estimate: TargetEstimate, known: _Known) -> Candidate:
     return Candidate(
         bounded(result, series),
         p_no_contention(estimate),
-        float(estimate.freedom[0]),
         estimate.table.total_units >= MIN_TOTAL_UNITS and not is_only_bounded(series),
     )
 
@@ -356,7 +369,14 @@ def _combined_candidate(
     if own:
         result = bounded(result, own)
     is_testable = not (estimate.has_few_data or (own and is_only_bounded(own)))
-    return Candidate(result, p_no_contention(estimate), float(estimate.freedom[0]), is_testable)
+    return Candidate(result, p_no_contention(estimate), is_testable)
+
+
+def _nothing_estimated(runs: Sequence[Run]) -> Problem:
+    number = sum(len(run.experiments) for run in runs)
+    if all(run.record.fixed_speedup == 0 for run in runs):
+        return messages.only_baselines(number)
+    return messages.nothing_estimated(number)
 
 
 def _summarize(run: Run) -> RunSummary:

@@ -90,8 +90,7 @@ def compare(before: Analysis, after: Analysis) -> Comparison:
     pairs, only_before, only_after = _match(before.results, after.results)
     changes = [_change(a, b, moved) for a, b, moved in pairs]
     fit = [change for change in changes if _is_fit(change)]
-    slopes = [change.slope.change for change in fit]
-    believed = discoveries([p_from_interval(s.value, s.low, s.high) for s in slopes], MAX_FALSE_CHANGES)
+    believed = discoveries([_p_no_change(change) for change in fit], MAX_FALSE_CHANGES)
     certain = {id(change) for change, is_certain in zip(fit, believed, strict=True) if is_certain}
     tested = [replace(change, certain=id(change) in certain) for change in changes]
     return Comparison(
@@ -99,6 +98,13 @@ def compare(before: Analysis, after: Analysis) -> Comparison:
         only_before=tuple(sorted(only_before, key=_rank_alone)),
         only_after=tuple(sorted(only_after, key=_rank_alone)),
     )
+
+
+def _p_no_change(change: Change) -> float:
+    found = change.slope.change
+    # No more than there really are: those of a difference lie between the smaller number and the sum.
+    freedom = min(change.before.freedom, change.after.freedom)
+    return p_from_interval(found.value, found.low, found.high, freedom)
 
 
 def _is_fit(change: Change) -> bool:
@@ -143,10 +149,15 @@ def choose(comparison: Comparison, line: str | None, point: str | None) -> Compa
         tuple(r for r in comparison.only_after if is_wanted(r)),
     )
     if not (chosen.changes or chosen.only_before or chosen.only_after):
-        everything = [c.after for c in comparison.changes] + [*comparison.only_before, *comparison.only_after]
-        known = sorted({r.location if line is not None else r.point for r in everything})
-        what = "line" if line is not None else "progress point"
-        raise CozError(messages.nothing_matches(what, line or point or "", known))
+        both = [r for c in comparison.changes for r in (c.before, c.after)]
+        everything = [*both, *comparison.only_before, *comparison.only_after]
+        if not everything:
+            raise CozError(messages.no_lines_to_compare())
+        named = [r for r in everything if line is None or matches_line(line, r.location, r.function)]
+        if line is not None and not named:
+            raise CozError(messages.nothing_matches("line", line, sorted({r.location for r in everything})))
+        known = sorted({r.point for r in named})
+        raise CozError(messages.nothing_matches("progress point", point or "", known))
     return chosen
 
 

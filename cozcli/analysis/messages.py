@@ -85,8 +85,8 @@ def too_few_cores(share: float, cores: int) -> Problem:
     """Threads were runnable, but waited for a core. cores: that they could use at a time; 0: unknown."""
     had = f" The threads had {count(cores, 'core')}: coz doctor says why." if cores else ""
     return Problem(
-        f"threads waited for a core: {share:.2f} s of waiting for each second of running; effects are "
-        f"estimated from shares of processor time, with wide intervals.{had}",
+        f"threads waited for a core: {share:.2f} s of waiting for each second of running; effects "
+        "on throughput are estimated from shares of processor time, and intervals are wide." + had,
         "use no more busy threads than cores, or more cores; other programs on the machine cause it, too.",
     )
 
@@ -159,8 +159,16 @@ def point_visited_unevenly(point: str, missed: float) -> Problem:
 
 def load_left_out(arrival_speedup: int, problem: Problem) -> Problem:
     """One of several loads has no results. arrival_speedup: in nanoseconds."""
-    load = f"with --arrival-speedup {arrival_speedup}ns" if arrival_speedup else "at base load"
-    return Problem(f"no line has a result {load}: {problem.text}", problem.hint)
+    return Problem(f"no line has a result {_load(arrival_speedup)}: {problem.text}", problem.hint)
+
+
+def at_loads(arrival_speedups: Sequence[int], problem: Problem) -> Problem:
+    """A warning that is not about all of several loads. arrival_speedups: in nanoseconds."""
+    return problem._replace(text=f"{listed([_load(each) for each in arrival_speedups], 3)}: {problem.text}")
+
+
+def _load(arrival_speedup: int) -> str:
+    return f"with --arrival-speedup {arrival_speedup}ns" if arrival_speedup else "at base load"
 
 
 def nothing_estimated(experiments: int) -> Problem:
@@ -169,6 +177,30 @@ def nothing_estimated(experiments: int) -> Problem:
         f"{count(experiments, 'experiment')}, but no line has both a baseline (speedup 0) and a speedup "
         "with visits to a progress point, so no effect can be computed.",
         "run longer; the same -o adds to the profile.",
+    )
+
+
+def only_baselines(experiments: int) -> Problem:
+    """Nothing was ever sped up."""
+    return Problem(
+        f"{count(experiments, 'experiment')}, all at speedup 0, so there is no effect to compute.",
+        "add a run with a speedup to the same profile, as by coz run --fixed-speedup 50 -o FILE.",
+    )
+
+
+def no_lines_tried() -> Problem:
+    """Only load was changed."""
+    return Problem(
+        "the profile tells how the program scales, and of no line: none was sped up.",
+        "measure lines, too: coz amp --lines.",
+    )
+
+
+def no_lines_to_compare() -> Problem:
+    """Of two profiles, as of `coz amp` without --lines."""
+    return Problem(
+        "there is nothing to compare: neither profile has an effect of a line.",
+        "coz report shows how each scales; coz amp --lines measures lines, too.",
     )
 
 

@@ -5,6 +5,7 @@ Imports no numpy, so that reports can name its parts at no cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -194,6 +195,8 @@ class LineResult:
 
     `locks`: those that threads wait for in a lock target, the one with most waiting first.
 
+    `freedom`: degrees of freedom of its intervals; of those of single effects, at least.
+
     `is_modelled`: for want of cores, effects come from shares of processor time instead of experiments.
 
     `quantiles`: of the latency, where operations have identities; by ascending q.
@@ -227,6 +230,7 @@ class LineResult:
     share: float | None = None
     samples: float = 0.0
     p_own: float | None = None
+    freedom: float = math.inf
     quantiles: tuple[Quantile, ...] = ()
     is_modelled: bool = False
 
@@ -362,6 +366,8 @@ class Analysis:
     overheads: Mapping[PointKey, Overhead] = field(default_factory=dict)
     #: Where load was amplified: by progress point.
     scalability: tuple[Scalability, ...] = ()
+    #: Those that were not selected, too.
+    all_results: tuple[LineResult, ...] = ()
     #: Of combined windows, the largest effect first.
     pairs: tuple[Pair, ...] = ()
 

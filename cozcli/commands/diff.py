@@ -6,7 +6,6 @@ import argparse
 
 from cozcli.analysis import PACKAGES
 from cozcli.commands import options as shared
-from cozcli.errors import Problem
 from cozcli.profile.messages import run_in_both
 from cozcli.profile.profile import load_profile
 
@@ -73,12 +72,5 @@ def execute(options: argparse.Namespace) -> int:
     if (problem := unrelated(everything, before, after)) is not None:
         shared.print_warnings([problem])
     for name, analysis in zip(names, (before, after), strict=True):
-        shared.print_warnings(_named(name, warning) for warning in analysis.warnings)
+        shared.print_warnings(shared.about(name, warning) for warning in analysis.warnings)
     return 0
-
-
-def _named(name: str, warning: Problem) -> Problem:
-    """With the profile that it is about, which some name themselves."""
-    return (
-        warning if warning.text.startswith(f"{name}: ") else warning._replace(text=f"{name}: {warning.text}")
-    )

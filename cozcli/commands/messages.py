@@ -86,7 +86,7 @@ def threshold_without_data(threshold: str) -> Problem:
     """All that a threshold of --fail-if means is unfit for it."""
     return Problem(
         f"the threshold {threshold!r} is not checked: all that it means rests on few data, is limited by "
-        "load, or beyond its share. It counts as not exceeded.",
+        "load, beyond its share, or on a queue that is unstable. It counts as not exceeded.",
         "run longer; the same -o FILE adds to the profile.",
     )
 

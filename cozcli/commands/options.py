@@ -189,6 +189,13 @@ def print_warnings(warnings: Iterable[Problem]) -> None:
                 print(f"coz: hint: {printable(warning.hint)}", file=sys.stderr)
 
 
+def about(name: str, warning: Problem) -> Problem:
+    """With the profile that it is about, which some name themselves."""
+    return (
+        warning if warning.text.startswith(f"{name}: ") else warning._replace(text=f"{name}: {warning.text}")
+    )
+
+
 def terminal_width() -> int | None:
     """Columns of standard output's terminal; None if it is none."""
     if not sys.stdout.isatty():

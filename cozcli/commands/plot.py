@@ -87,7 +87,7 @@ def execute(options: argparse.Namespace) -> int:
     from cozcli.analysis.rank.ranking import leading
     from cozcli.analysis.rank.rest import divide
     from cozcli.analysis.rank.result_filter import ResultFilter
-    from cozcli.reports.figure import write_figure
+    from cozcli.reports.figure import write_extension, write_figure
     from cozcli.reports.summary import describe_rest
     from cozcli.reports.theme import theme_named
 
@@ -100,12 +100,15 @@ def execute(options: argparse.Namespace) -> int:
         wanted, rest = analysis.results, ()
         shown = leading(wanted, options.top, options.top)
     left_out = len(analysis.results) - len(shown)
+    theme = theme_named(options.theme)
     with writing(options.output) as temporary:
-        write_figure(replace(analysis, results=shown), temporary, left_out, theme_named(options.theme))
+        is_of_load = write_extension(analysis, temporary, theme)
+        if not is_of_load:
+            write_figure(replace(analysis, results=shown), temporary, left_out, theme)
     shared.write(f"{printable(str(output))}\n")
-    if rest:
+    if rest and not is_of_load:
         print(f"coz: not drawn: {describe_rest(rest)}", file=sys.stderr)
-    if len(shown) < len(wanted):
+    if len(shown) < len(wanted) and not is_of_load:
         print(f"coz: {messages.curves_left_out(len(shown), len(wanted))}", file=sys.stderr)
     shared.print_warnings(analysis.warnings)
     return 0
@@ -138,9 +141,10 @@ def drawer_of(files: Sequence[str]) -> Callable[[str, str], None] | None:
 def default_min_points(profile: Profile) -> int:
     """Runs that tried few speedups, as they were asked, have curves of few points.
 
-    Those of combined windows come from all of them, whichever speedups a line had.
+    Those of combined windows come from all of them, whichever speedups a line had; under several loads,
+    curves are drawn to show what load does.
     """
-    if any(run.record.companion_dose > 0 for run in profile.runs):
+    if any(run.record.companion_dose > 0 or run.arrival_speedup for run in profile.runs):
         return 1
     planned = [run.record.planned_speedups for run in profile.runs]
     known = [speedups for speedups in planned if speedups is not None]

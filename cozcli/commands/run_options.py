@@ -7,6 +7,7 @@ import argparse
 from cozcli.commands import classic_options, values
 from cozcli.commands.options import DEFAULT_PROFILE, add_scope_options, positive
 from cozcli.extensions import extensions
+from cozcli.profile.records import DEFAULT_DOSE
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -140,7 +141,7 @@ def _add_experiments(parser: argparse.ArgumentParser) -> None:
         "--companions",
         metavar="PERCENT",
         type=values.dose,
-        default=5.0,
+        default=100 * DEFAULT_DOSE,
         help="in every experiment speed up other targets besides, at random, so that each experiment tells "
         "about all of them; together they save PERCENT of the time at most; not where targets or "
         "speedup are fixed, load is amplified, a run is one experiment, or threads live short (default: 5)",

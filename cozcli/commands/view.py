@@ -84,7 +84,8 @@ def execute(options: argparse.Namespace) -> int:
         raise CozError(messages.not_our_page(options.output)) from None
     shared.write(f"{printable(str(output))}\n")
     for profile in profiles:
-        shared.print_warnings(profile.analysis.warnings)
+        for warning in profile.analysis.warnings:
+            shared.print_warnings([shared.about(profile.name, warning) if len(profiles) > 1 else warning])
     if len(page) > LARGE:
         shared.print_warnings([messages.page_large(len(page))])
     if not options.no_open and _has_display() and not _open(output):

@@ -11,7 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import PercentFormatter
 
 from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult, Scalability
-from cozcli.load.shifts import find_shifts
+from cozcli.load.shifts import selected_shifts
 from cozcli.load.words import load_name
 from cozcli.reports.base import common_directory, describe_runs, short_point
 from cozcli.reports.figure import literal
@@ -35,7 +35,7 @@ def has_levels(analysis: Analysis) -> bool:
 def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
     """One panel for each progress point, then one for each line that changes most between loads."""
     points = [result for result in analysis.scalability if len(result.points) > 1 and result.has_base]
-    shifts = find_shifts(analysis.results)[:MAX_LINES]
+    shifts = selected_shifts(analysis)[:MAX_LINES]
     number = len(points) + len(shifts)
     columns = min(COLUMNS, number)
     rows = -(-number // columns)

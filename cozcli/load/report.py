@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cozcli.analysis.result import Analysis, LineResult, Scalability
-from cozcli.load.shifts import Shift, find_shifts
+from cozcli.load.shifts import Shift, selected_shifts
 from cozcli.load.words import NO_CERTAIN_SHIFT, describe_saturation, load_name, shift_lines
 from cozcli.reports.base import rounded
 
@@ -52,7 +52,7 @@ class LoadReportExtension:
             return {}
         return {
             "scalability": [_scalability(result) for result in self._analysis.scalability],
-            "shifts": [self._shift(shift) for shift in find_shifts(self._analysis.results)],
+            "shifts": [self._shift(shift) for shift in selected_shifts(self._analysis)],
         }
 
     def fields(self, result: LineResult) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cozcli.analysis.result import UNFIT, LineResult, Mark
+from cozcli.analysis.result import UNFIT, Analysis, LineResult, Mark
 from cozcli.analysis.statistics.distributions import LEVEL, p_from_interval
 from cozcli.analysis.statistics.false_discovery import discoveries
 
@@ -38,6 +38,12 @@ class Shift:
         return not {*self.base.marks, *self.loaded.marks} & ({*UNFIT} - {Mark.FEW_DATA})
 
 
+def selected_shifts(analysis: Analysis) -> list[Shift]:
+    """Those of the results that were selected; how many there are in all decides which are certain."""
+    keys = {result.key for result in analysis.results}
+    return [shift for shift in find_shifts(analysis.all_results) if shift.base.key in keys]
+
+
 def find_shifts(results: Sequence[LineResult]) -> list[Shift]:
     """Lines measured at the lowest and the highest load; those that surely change most come first."""
     levels = sorted({result.arrival_speedup for result in results})
@@ -50,7 +56,7 @@ def find_shifts(results: Sequence[LineResult]) -> list[Shift]:
         if level == levels[0] and (key, levels[-1]) in at
     ]
     fit = [shift for shift in found if shift.is_fit]
-    believed = discoveries([p_from_interval(s.change, s.low, s.high) for s in fit], MAX_FALSE_SHIFTS)
+    believed = discoveries([_p_no_shift(shift) for shift in fit], MAX_FALSE_SHIFTS)
     tested = [replace(shift, is_certain=is_certain) for shift, is_certain in zip(fit, believed, strict=True)]
     return sorted(tested + [shift for shift in found if not shift.is_fit], key=_rank)
 
@@ -61,6 +67,11 @@ def _shift(base: LineResult, loaded: LineResult) -> Shift:
     down = math.hypot(loaded.slope - loaded.slope_low, base.slope_high - base.slope)
     up = math.hypot(loaded.slope_high - loaded.slope, base.slope - base.slope_low)
     return Shift(base, loaded, change - down, change + up)
+
+
+def _p_no_shift(shift: Shift) -> float:
+    freedom = min(shift.base.freedom, shift.loaded.freedom)
+    return p_from_interval(shift.change, shift.low, shift.high, freedom)
 
 
 def _rank(shift: Shift) -> tuple[bool, float, float, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cozcli.analysis.result import LATENCY, Analysis, Scalability
-from cozcli.load.shifts import find_shifts
+from cozcli.load.shifts import selected_shifts
 from cozcli.messages import duration, printable
 from cozcli.reports.base import short_point, signed
 from cozcli.reports.targets import function_cell, target_name
@@ -17,7 +17,7 @@ def describe_saturation(result: Scalability) -> str:
     """In words, where more load no longer helps."""
     if not result.has_base:
         return "There is no run at base load to compare with: add one with --arrival-speedup 0."
-    if result.limit is not None and result.saturation is None:
+    if result.limit is not None and result.saturation is None and any(p.is_limited for p in result.points):
         return (
             f"Rows with a star are above {result.limit:.0%}, the part of the time in which the thread that "
             "requests arrive in waits for them. If it serves them, the program can take no more than "
@@ -41,7 +41,7 @@ def describe_saturation(result: Scalability) -> str:
 
 def shift_lines(analysis: Analysis, prefix: str) -> list[str]:
     """The lines whose importance changes most between the lowest and the highest load."""
-    shifts = [shift for shift in find_shifts(analysis.results) if shift.is_certain]
+    shifts = [shift for shift in selected_shifts(analysis) if shift.is_certain]
     if len({result.arrival_speedup for result in analysis.results}) < 2:
         return []
     loads = analysis.loads

@@ -14,7 +14,13 @@ from cozcli.output_file import writing
 from cozcli.profile import messages
 from cozcli.profile.fields import OWN_PROFILE
 from cozcli.profile.profile import Profile, load_profile
-from cozcli.profile.reader import ReadProblems, is_classic_line, looks_like_profile, read_records
+from cozcli.profile.reader import (
+    ReadProblems,
+    is_classic_line,
+    is_damaged_start,
+    looks_like_profile,
+    read_records,
+)
 from cozcli.profile.records import RunRecord
 
 #: As much of an existing output as is looked at before replacing it.
@@ -61,7 +67,10 @@ def _lines(path: str) -> Iterator[bytes]:
     if not isinstance(first, RunRecord):
         yield _CLASSIC_START if any(map(is_classic_line, lines)) else _OWN_START
     for number, line in enumerate(lines, start=1):
-        if number not in left_out and line.strip(b"\r\n \0"):
+        if number in left_out:
+            if is_damaged_start(line):
+                yield _OWN_START
+        elif line.strip(b"\r\n \0"):
             yield line if line.endswith(b"\n") else line + b"\n"
 
 

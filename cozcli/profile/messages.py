@@ -78,6 +78,15 @@ def companions_unknown(path: str, lost: int) -> Problem:
     )
 
 
+def run_starts_lost(path: str, number: int) -> Problem:
+    """`run` records are missing or damaged."""
+    return Problem(
+        f"{path}: the record that begins {count(number, 'run')} is damaged or missing. The sampling period "
+        "is estimated; whether cores were too few cannot be told.",
+        "copy the profile again, or measure anew.",
+    )
+
+
 def lines_skipped(path: str, numbers: Sequence[int]) -> Problem:
     """Garbage between the records."""
     return Problem(

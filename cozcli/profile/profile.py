@@ -12,6 +12,8 @@ from cozcli.errors import CozError, Problem, reason_of
 from cozcli.profile import messages
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.profile.records import (
+    DEFAULT_DOSE,
+    DEFAULT_PERIOD,
     VERSION,
     ExitRecord,
     ExperimentRecord,
@@ -33,6 +35,7 @@ class Run:
     """One run of a program. `samples` is the last record of cumulative counts, if there is one.
 
     `targets`: what companions' numbers mean. `unknown`: windows left out, as theirs mean nothing.
+    `has_lost_start`: the record of its start is damaged or missing, and was made up from the others.
     """
 
     def __init__(
@@ -52,6 +55,17 @@ class Run:
         self.exit: ExitRecord | None = None
         self.targets: dict[int, TargetRecord] = {}
         self.unknown = 0
+        self.has_lost_start = False
+
+    def restore_start(self) -> None:
+        """Estimate what the analysis needs of a record of the start that is damaged or missing."""
+        self.has_lost_start = self.record.period <= 0 and bool(self.experiments)
+        if not self.has_lost_start:
+            return
+        known = [e for e in self.experiments if e.processor_time > 0 and e.samples > 0]
+        period = sum(e.processor_time for e in known) / max(sum(e.samples for e in known), 1)
+        dose = DEFAULT_DOSE if any(e.companions for e in self.experiments) else 0.0
+        self.record = self.record._replace(period=round(period) or DEFAULT_PERIOD, companion_dose=dose)
 
     def leave_out_unknown(self) -> None:
         """Windows whose companions' records are lost, with a damaged line: nobody knows what was sped up."""
@@ -137,6 +151,8 @@ def load_profile(paths: Sequence[str]) -> Profile:
             raise CozError(messages.not_a_profile(path))
         profile.runs += runs
         profile.warnings += _describe(problems, path)
+        if starts := sum(run.has_lost_start for run in runs):
+            profile.warnings.append(messages.run_starts_lost(path, starts))
         if lost := sum(run.unknown for run in runs):
             profile.warnings.append(messages.companions_unknown(path, lost))
         if problems.truncated:
@@ -162,13 +178,13 @@ def _leave_out_repeated(profile: Profile) -> None:
 
 
 def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
-    """Divide records into runs; those before the first `run` record get a run without metadata."""
+    """Divide records into runs; those whose own `run` record is missing get a run without metadata."""
     runs: list[Run] = []
     for record in records:
         if isinstance(record, RunRecord):
             runs.append(Run(record, source))
             continue
-        if not runs:
+        if not runs or _is_of_next_run(record, runs[-1]):
             runs.append(Run(RunRecord(), source))
         run = runs[-1]
         match record:
@@ -188,7 +204,21 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
                 run.exit = record
     for run in runs:
         run.leave_out_unknown()
+        run.restore_start()
     return runs
+
+
+def _is_of_next_run(record: Record, run: Run) -> bool:
+    """Does a record show that another run has begun, whose `run` record is lost? Numbers of targets are new
+    then, and time begins anew.
+    """
+    match record:
+        case TargetRecord():
+            return run.targets.get(record.number, record) != record
+        case ExperimentRecord():
+            return bool(run.experiments) and record.start < run.experiments[-1].start
+        case _:
+            return False
 
 
 def _is_on_disk(path: str) -> bool:

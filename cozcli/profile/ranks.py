@@ -24,7 +24,10 @@ WAITED = ("wait", "lock")
 
 @dataclass
 class Rank:
-    """All runs of one rank. `time`: ns of effective time; `visits` by throughput point; `lines`: samples."""
+    """All runs of one rank.
+
+    `time`: ns of effective time, with reference windows. `visits`: by throughput point. `lines`: samples.
+    """
 
     number: int
     hosts: set[str] = field(default_factory=set)
@@ -43,7 +46,8 @@ class Rank:
             self.hosts.add(run.job.host)
         if run.samples is None:
             return
-        self.time += run.effective_time
+        # Visits of reference windows count, too.
+        self.time += run.effective_time + sum(window.effective_duration for window in run.references)
         self.samples += run.samples.total
         self.visits.update({p.name: p.visits for p in run.samples.points if p.kind == "throughput"})
         for line in run.samples.lines:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from cozcli.profile.classic import ClassicAssembler, is_classic, parse_tab_line
 from cozcli.profile.fields import RecordError, decode_object
 from cozcli.profile.parsing import parse_record
-from cozcli.profile.records import Record
+from cozcli.profile.records import Record, RunRecord
+
+#: What the record of a run's start holds, even where it is damaged.
+_RUN = re.compile(rb'"type"\s*:\s*"run"')
 
 
 class ReadProblems:
@@ -32,13 +36,15 @@ def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Rec
     """
     classic = ClassicAssembler()
     for number, raw in enumerate(lines, start=1):
-        text = raw.decode("utf-8", errors="replace").strip("\r\n \0")
+        text = _text_of(raw)
         if not text:
             continue
         values = _parse_line(text)
         if values is None:
             if raw.endswith(b"\n"):
                 problems.garbage.append(number)
+                if is_damaged_start(raw):
+                    yield from _start_of_unknown_run(classic)
             else:
                 problems.truncated = number
             continue
@@ -54,6 +60,8 @@ def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Rec
                     yield record
         except RecordError as error:
             problems.rejected.append((number, str(error)))
+            if is_damaged_start(raw):
+                yield from _start_of_unknown_run(classic)
     yield from classic.finish()
 
 
@@ -67,8 +75,24 @@ def looks_like_profile(head: bytes) -> bool:
 
 def is_classic_line(raw: bytes) -> bool:
     """Is this line a record of the classic tool, in either of its forms?"""
-    values = _parse_line(raw.decode("utf-8", errors="replace").strip("\r\n \0"))
+    values = _parse_line(_text_of(raw))
     return values is not None and is_classic(values)
+
+
+def is_damaged_start(raw: bytes) -> bool:
+    """Was this line, of which no record can be made, one that begins a run?"""
+    return _RUN.search(raw) is not None
+
+
+def _text_of(raw: bytes) -> str:
+    """A line without its end, and without what editors and broken disks put around it."""
+    return raw.decode("utf-8", errors="replace").strip("\r\n \0\ufeff")
+
+
+def _start_of_unknown_run(classic: ClassicAssembler) -> Iterator[Record]:
+    """Instead of a damaged record of a run's start, so that what follows does not join the run before it."""
+    yield from classic.finish()
+    yield RunRecord()
 
 
 def _parse_line(text: str) -> dict[str, object] | None:

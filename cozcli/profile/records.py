@@ -11,6 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 VERSION = 1
+#: The default of `--companions`: what companions may save together, as a part of the time.
+DEFAULT_DOSE = 0.05
+#: The default of `--period`, ns.
+DEFAULT_PERIOD = 1_000_000
 
 
 class ThroughputPoint(NamedTuple):

@@ -92,7 +92,7 @@ def describe_overheads(analysis: Analysis, prefix: str) -> list[str]:
     """How much slower profiling makes the program, where that is worth mentioning."""
     costs = [
         f"{short_point(analysis, point, prefix)}{'' if kind == 'throughput' else ' (latency)'} "
-        f"{cost.slowdown - 1:.0%} slower".replace("%", " %")
+        f"{100 * (cost.slowdown - 1):.0f} % slower"
         for (point, kind), cost in analysis.overheads.items()
         if cost.slowdown - 1 >= MENTIONED_SLOWDOWN
     ]

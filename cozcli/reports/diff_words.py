@@ -34,12 +34,18 @@ def split(comparison: Comparison) -> tuple[Comparison, str]:
     left_out = {id(change) for change in rest}
     kinds = {change.after.target for change in rest}
     noun = kinds.pop() if kinds in ({"line"}, {"function"}) else "target"
+    number = _number_of_targets([change.after for change in rest])
     most = 100 * max(found.gain, found.loss)
     sentence = (
-        f"{count(len(rest), noun if is_all else f'other {noun}')}: no certain change, and at most "
+        f"{count(number, noun if is_all else f'other {noun}')}: no certain change, and at most "
         f"{most:.1f} % at {100 * TELLING:.0f} % in either profile (95 % intervals)."
     )
     return replace(comparison, changes=tuple(c for c in changes if id(c) not in left_out)), sentence
+
+
+def _number_of_targets(results: Sequence[LineResult]) -> int:
+    """Some have results on several points."""
+    return len({(result.target, result.location) for result in results})
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ def headline(comparison: Comparison, sides: Sides) -> list[str]:
             f"{signed(slope.after.value)}: it {_meaning(slope)}."
         )
     elif comparison.changes:
-        first = f"No certain change in {count(len(comparison.changes), 'line')} that both profiles have."
+        number = _number_of_targets([change.after for change in comparison.changes])
+        first = f"No certain change in {count(number, 'line')} that both profiles have."
     else:
         first = "The profiles have no line and progress point in common."
     lines = [first]
@@ -84,7 +91,7 @@ def alone(comparison: Comparison, sides: Sides, prefix: str) -> list[str]:
             shown, more = matter[:MAX_ALONE], len(found) - len(matter[:MAX_ALONE])
             if not shown:
                 lines.append(
-                    f"Only in {letter}: {count(more, 'line')} that hardly matter{'s' if more == 1 else ''}"
+                    f"Only in {letter}: {count(more, 'result')} that hardly matter{'s' if more == 1 else ''}"
                 )
                 continue
             lines.append(f"Only in {letter}:")

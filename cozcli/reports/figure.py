@@ -73,10 +73,6 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme
     results = [r for r in by_slope(analysis.results) if r.kind == THROUGHPUT]
     results += [r for r in by_slope(analysis.results) if r.kind != THROUGHPUT]
     with matplotlib.rc_context(theme.style()):
-        others = [figure for each in extensions_of(analysis) if (figure := each.draw(theme)) is not None]
-        if others:
-            save(others[0], path)
-            return
         if not results:
             raise CozError(messages.nothing_to_draw())
         if path.suffix.lower() != ".pdf":
@@ -86,6 +82,16 @@ def write_figure(analysis: Analysis, path: Path, left_out: int = 0, theme: Theme
             for start in range(0, len(results), PDF_PAGE):
                 shown = results[start : start + PDF_PAGE]
                 pages.savefig(draw_page(analysis, shown, results, left_out, theme))
+
+
+def write_extension(analysis: Analysis, path: Path, theme: Theme = LIGHT) -> bool:
+    """Draw what an extension has to show instead, as of load; False if there is nothing."""
+    with matplotlib.rc_context(theme.style()):
+        for each in extensions_of(analysis):
+            if (figure := each.draw(theme)) is not None:
+                save(figure, path)
+                return True
+    return False
 
 
 def draw_page(
@@ -196,12 +202,12 @@ def draw_panel(axes: Axes, result: LineResult, limits: Limits, right: float, the
         fit.speedup, fit.low, fit.high, color=colour, alpha=theme.band_alpha, linewidth=0, zorder=2
     )
     line: Any = theme.harm_line if result.contention else "-"
-    if reading_of(result) is Reading.COMPANION:
+    points = [point for point in result.curve if point.speedup > 0 and point.experiments > 0]
+    if not points:
         line = DOTTED
     axes.plot(fit.speedup, fit.effect, color=colour, linewidth=1.7, linestyle=line, zorder=3)
     is_modelled = reading_of(result) is Reading.MODELLED
     is_open = is_modelled or (result.contention and theme.harm_points_open)
-    points = [point for point in result.curve if point.speedup > 0 and point.experiments > 0]
     inside = [point for point in points if low <= point.effect <= high]
     axes.errorbar(
         [point.speedup for point in inside],
@@ -356,8 +362,8 @@ def draw_frame(
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
     # The folder is long, and says more about the machine than about the program.
-    path, blank, arguments = program.removeprefix("Program: ").partition(" ")
-    program = path.rsplit("/", 1)[-1] + blank + arguments
+    folder = analysis.runs[0].program.rpartition("/")[0]
+    program = program.removeprefix("Program: ").removeprefix(f"{printable(folder)}/")
     wide = 72 * figure.get_figwidth() - 26
     left = 0.18 / figure.get_figwidth()
     heading = elide_end(f"Causal profile of {program}", wide, 12, "bold")

@@ -38,17 +38,17 @@ EXPLANATIONS: Mapping[Reading, str] = {
     "they speed up; points mark the speedups at which this was the main target.",
     Reading.COMPANION: "This was never the main target, so there are no points: the curve (dotted) and its "
     "band, a 95 % interval, come from all experiments together, and a bend in it would not show.",
-    Reading.MODELLED: "Threads waited for cores, so the curve and its points (open diamonds) were "
-    "estimated from shares of processor time, not measured; bars and band are 95 % intervals.",
+    Reading.MODELLED: "Threads waited for cores, so the curve and its points (open diamonds), if there "
+    "are any, were estimated from shares of processor time, not measured; bars and band are 95 % intervals.",
 }
 
 
 def reading_of(result: LineResult) -> Reading:
     """What this result's curve rests on."""
-    if result.is_combined and not any(point.speedup > 0 and point.experiments for point in result.curve):
-        return Reading.COMPANION
     if result.is_modelled:
         return Reading.MODELLED
+    if result.is_combined and not any(point.speedup > 0 and point.experiments for point in result.curve):
+        return Reading.COMPANION
     return Reading.COMBINED if result.is_combined else Reading.MEASURED
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from cozcli.analysis.result import Analysis
 from cozcli.messages import printable
-from cozcli.reports.base import CALLED_FROM
+from cozcli.reports.base import CALLED_FROM, waits_of
 from cozcli.reports.page_sources import place_of, read_source
 
 #: Of how many lines, and how many others around each.
@@ -36,7 +36,7 @@ def excerpts(analysis: Analysis) -> list[Excerpt]:
     """Of the first lines by rank whose effect is certain, each once, as far as they can be read."""
     made = max((run.time for run in analysis.runs), default=0)
     locations = dict.fromkeys(
-        result.location.partition(CALLED_FROM)[0]
+        waits_of(result.location)[1].partition(CALLED_FROM)[0]
         for result in analysis.results
         if result.significant and result.is_trusted
     )

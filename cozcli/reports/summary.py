@@ -40,6 +40,8 @@ def summarize(analysis: Analysis, location: Naming, point: Naming) -> list[str]:
     certain = [r for r in trusted if r.significant] or [r for r in trusted if _is_certain_in_part(r)][:1]
     gain = next((r for r in certain if r.slope > 0), None)
     chosen = certain[:1] if not certain or certain[0].slope > 0 else [certain[0], *([gain] if gain else [])]
+    if not analysis.results:
+        return []  # of load alone
     if not chosen:
         return [_why_none(analysis.results)]
     return [sentence(result, location(result), point(result)) for result in chosen]

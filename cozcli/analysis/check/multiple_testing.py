@@ -33,13 +33,11 @@ _UNTESTED = (False, False, 1.0)
 class Candidate:
     """A result that is not tested yet.
 
-    p_no_contention: see contention.py. freedom: degrees of freedom of the slope. is_testable: has
-    it enough blocks, and a pace that lasts?
+    p_no_contention: see contention.py. is_testable: has it enough blocks, and a pace that lasts?
     """
 
     result: LineResult
     p_no_contention: float
-    freedom: float
     is_testable: bool
 
 
@@ -91,7 +89,7 @@ def p_no_slope(candidate: Candidate) -> float:
     the target's own windows.
     """
     r = candidate.result
-    return max(p_from_interval(r.slope, r.slope_low, r.slope_high, candidate.freedom), r.p_own or 0.0)
+    return max(p_from_interval(r.slope, r.slope_low, r.slope_high, r.freedom), r.p_own or 0.0)
 
 
 def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]:
@@ -100,6 +98,6 @@ def adjusted_interval(candidate: Candidate, level: float) -> tuple[float, float]
     2,000 replicates have too few values that far out.
     """
     r = candidate.result
-    wide, own = (float(t_quantile(0.5 + each / 2, candidate.freedom)) for each in (level, LEVEL))
+    wide, own = (float(t_quantile(0.5 + each / 2, r.freedom)) for each in (level, LEVEL))
     scale = wide / own
     return r.slope - scale * (r.slope - r.slope_low), r.slope + scale * (r.slope_high - r.slope)

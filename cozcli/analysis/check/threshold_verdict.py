@@ -49,9 +49,9 @@ def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verd
     looked_at = [(result, point) for result in candidates for point in _points(result, threshold)]
     unfit = len(named) - len(fit)
     known = sum(len(_points(result, threshold)) for result in fit)
-    factor = bonferroni_factor(known)
     best: tuple[float, LineResult, CurvePoint] | None = None
     for result, point in looked_at:
+        factor = bonferroni_factor(known, result.freedom)
         if threshold.above:
             margin = point.effect - factor * (point.effect - point.low) - threshold.limit
         else:

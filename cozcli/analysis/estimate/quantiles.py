@@ -123,7 +123,7 @@ def _estimate(
         slope=slope,
         slope_low=slope_low,
         slope_high=slope_high,
-        p_no_slope=p_from_interval(slope, slope_low, slope_high, max(float(units.max()) - 1, 1.0)),
+        p_no_slope=p_from_interval(slope, slope_low, slope_high, max(float(units.min()) - 1, 1.0)),
         curve=(
             CurvePoint(0.0, 0.0, 0.0, 0.0, baseline),
             *(

@@ -48,7 +48,7 @@ def outline(result: LineResult) -> Outline:
     """
     points = [point for point in result.curve if point.speedup > 0]
     top = max(points, key=lambda point: point.effect)
-    factor = bonferroni_factor(len(points))
+    factor = bonferroni_factor(len(points), result.freedom)
     least = top.effect - factor * (top.effect - top.low)
     measured = [point for point in points if point.experiments > 0 or not result.is_combined]
     # `not … > 0` holds for NaN, too. In damaged profiles an effect may lie outside of its interval.

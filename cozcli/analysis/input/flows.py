@@ -7,7 +7,7 @@ same objects, or end waits for the same objects, and do not wait for each other.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cozcli.analysis.input.windows import Window
@@ -183,20 +183,47 @@ def find_stages(flows: Sequence[Flow]) -> dict[int, int]:
                     waited[thread.thread][wait.object] += wait.waited
                     ended[wait.waker][wait.object] += wait.waited
                 between[thread.thread, wait.waker] += wait.waited
-    uses = {t: (_important(waited[t]), _important(ended[t])) for t in threads}
-    ordered = sorted(threads)
-    stage = {thread: thread for thread in ordered}
-    for i, one in enumerate(ordered):
-        for other in ordered[:i]:
-            alike = uses[one][0] & uses[other][0] or uses[one][1] & uses[other][1]
-            if not alike or stage[one] == stage[other]:
-                continue
-            mutual = between[one, other] + between[other, one]
-            if mutual > MAX_MUTUAL * (sum(waited[one].values()) + sum(waited[other].values())):
-                continue
-            joined, kept = stage[one], stage[other]
-            stage = {thread: kept if own == joined else own for thread, own in stage.items()}
-    numbers = {own: number for number, own in enumerate(sorted(set(stage.values())), start=1)}
+    users: defaultdict[tuple[bool, int], set[int]] = defaultdict(set)  # of an object: who waits, who ends it
+    for number in threads:
+        for is_end, by_object in ((False, waited[number]), (True, ended[number])):
+            for key in _important(by_object):
+                users[is_end, key].add(number)
+    apart: defaultdict[int, set[int]] = defaultdict(set)
+    for one, other in between:
+        mutual = between[one, other] + between.get((other, one), 0.0)
+        if mutual > MAX_MUTUAL * (sum(waited[one].values()) + sum(waited[other].values())):
+            apart[one].add(other)
+            apart[other].add(one)
+    return _numbered(threads, users.values(), apart)
+
+
+def _numbered(
+    threads: Collection[int], users: Iterable[set[int]], apart: Mapping[int, set[int]]
+) -> dict[int, int]:
+    """The stage of each thread. users: threads that are of one stage, but for pairs that are `apart`.
+
+    There may be tens of thousands of threads, so that each looks only at those that no other has reached.
+    """
+    leader = {thread: thread for thread in threads}
+
+    def leader_of(thread: int) -> int:
+        while leader[thread] != thread:
+            leader[thread] = thread = leader[leader[thread]]
+        return thread
+
+    for alike in users:
+        left = set(alike)
+        while left:
+            reached = [left.pop()]
+            for thread in reached:
+                near = left - apart.get(thread, set())
+                left -= near
+                reached += near
+            first = min(map(leader_of, reached))
+            for thread in reached:
+                leader[leader_of(thread)] = first
+    stage = {thread: leader_of(thread) for thread in sorted(threads)}
+    numbers = {own: number for number, own in enumerate(dict.fromkeys(stage.values()), start=1)}
     return {thread: numbers[own] for thread, own in stage.items()}
 
 

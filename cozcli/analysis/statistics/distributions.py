@@ -53,7 +53,11 @@ def p_from_interval(value: float, low: float, high: float, freedom: float = math
     return min(1.0, 2 * float(t_tail(abs(value) / error, freedom)))
 
 
-def bonferroni_factor(number: int) -> float:
-    """By what half of a 95 % interval grows so that `number` intervals hold together (Bonferroni)."""
+def bonferroni_factor(number: int, freedom: float = math.inf) -> float:
+    """By what half of a 95 % interval grows so that `number` intervals hold together (Bonferroni).
+
+    freedom: degrees of freedom of Student's t; infinite for the normal distribution.
+    """
     tail = (1 - LEVEL) / 2
-    return normal_quantile(1 - tail / max(number, 1)) / normal_quantile(1 - tail)
+    wide, own = (float(t_quantile(1 - each, freedom)) for each in (tail / max(number, 1), tail))
+    return wide / own

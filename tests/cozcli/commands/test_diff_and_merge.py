@@ -64,6 +64,18 @@ def test_diff_of_profiles_without_a_common_line(folder: Path) -> None:
     assert coz("diff", "a.coz", "none.coz", cwd=folder).returncode == 2
 
 
+def test_diff_blames_the_line_or_the_point(folder: Path) -> None:
+    def reason(*options: str) -> str:
+        done = coz("diff", "a.coz", "b.coz", *options, cwd=folder)
+        assert done.returncode == 2
+        return done.stderr
+
+    assert "no line of the profile matches 'z.c:1'" in reason("--line", "z.c:1")
+    found = reason("--line", "a.c:1", "--progress-point", "z")
+    assert "no progress point of the profile matches 'z'" in found
+    assert "it has: request" in found
+
+
 def test_diff_names_a_profile_once_in_a_warning(folder: Path) -> None:
     (folder / "killed.coz").write_bytes((folder / "a.coz").read_bytes()[:-20])
     done = coz("diff", "a.coz", "killed.coz", cwd=folder)

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from cozcli.analysis.analyse import analyse
+from cozcli.analysis.rank.result_filter import ResultFilter
 from cozcli.analysis.result import COMPLETED, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.load.figure import draw_load
 from cozcli.load.scalability import excess_of_load, find_knee, measure_scalability
-from cozcli.load.shifts import find_shifts
+from cozcli.load.shifts import find_shifts, selected_shifts
 from cozcli.profile.profile import Profile, Run, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.annotate import notes
@@ -276,6 +277,52 @@ def test_reports_name_the_load_of_a_result() -> None:
     assert {row["arrival_speedup"] for row in rows} == {"0", str(MS)}
     ((_, note),) = notes(analysis)
     assert "done (load 25%)" in note
+
+
+def test_what_is_shown_does_not_decide_which_shifts_are_certain() -> None:
+    """Of forty lines, one shift in twenty is chance, whichever lines a user asks for."""
+    analysis = analyse(lines_at_two_loads())
+    base, loaded = (replace(r, marks=()) for r in sorted(analysis.results, key=lambda r: r.arrival_speedup))
+
+    def at(number: int, result: LineResult, slope: float, half: float) -> LineResult:
+        ends = {"slope": slope, "slope_low": slope - half, "slope_high": slope + half}
+        return replace(result, location=f"/a.c:{number}", **ends)
+
+    pairs = [(at(i, base, 0.3, 0.1), at(i, loaded, 0.3 + 0.15 * (i == 0), 0.1)) for i in range(40)]
+    alone = replace(analysis, results=pairs[0], all_results=pairs[0])
+    among = replace(analysis, results=pairs[0], all_results=tuple(r for pair in pairs for r in pair))
+    assert [shift.is_certain for shift in selected_shifts(alone)] == [True]
+    assert [shift.is_certain for shift in selected_shifts(among)] == [False]
+
+
+def test_a_progress_point_selects_its_load() -> None:
+    records = sweep([0, 1 * MS])
+    for record in records:
+        for point in list(record.get("points", [])):
+            record["points"].append({**point, "name": "other"})
+    analysis = analyse(Profile(runs_of(records)), ResultFilter(progress_point="other"))
+    assert [each.point for each in analysis.scalability] == ["other"]
+    with pytest.raises(CozError, match="no progress point"):
+        analyse(Profile(runs_of(records)), ResultFilter(progress_point="none"))
+
+
+def test_a_profile_of_load_alone_is_not_told_to_run_longer() -> None:
+    analysis = analyse(Profile(runs_of(sweep([0, 1 * MS]))))
+    assert json.loads(JsonReport().render(analysis))["summary"] == []
+    assert "Run longer" not in MarkdownReport().render(analysis)
+
+
+def test_a_warning_names_the_loads_that_it_is_about() -> None:
+    profile = lines_at_two_loads()
+    for record in profile.runs[1].experiments:
+        assert record.arrivals is not None
+        assert record.arrivals.speedup
+    whole = [warning.text for warning in analyse(profile).warnings]
+    profile.runs[1].experiments = [
+        record._replace(flags=("unsettled",)) for record in profile.runs[1].experiments
+    ]
+    (text,) = [w.text for w in analyse(profile).warnings if w.text not in whole]
+    assert text.startswith(f"with --arrival-speedup {MS}ns: in ")
 
 
 def test_reports_have_the_table() -> None:

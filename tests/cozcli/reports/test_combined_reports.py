@@ -137,7 +137,7 @@ def test_points_that_cores_forbid_to_measure_are_told_from_measured_ones(
         for reading in (Reading.COMBINED, Reading.COMPANION)
     )
     modelled = [replace(result, is_modelled=True) for result in (main, never)]
-    assert [reading_of(result) for result in modelled] == [Reading.MODELLED, Reading.COMPANION]
+    assert [reading_of(result) for result in modelled] == [Reading.MODELLED, Reading.MODELLED]
     for result, is_said in ((main, False), (modelled[0], True)):
         write_figure(replace(analysis, results=(result,)), tmp_path / "p.svg")
         assert (MODELLED in (tmp_path / "p.svg").read_text()) == is_said

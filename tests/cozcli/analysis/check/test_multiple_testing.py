@@ -40,9 +40,9 @@ def candidate(
     template: LineResult, slope: float, half: float, enough: bool = True, share: float | None = None
 ) -> Candidate:
     interval: dict[str, Any] = {"slope_low": slope - half, "slope_high": slope + half}
-    interval |= {"share": share, "is_combined": share is not None, "bound": None}
+    interval |= {"share": share, "is_combined": share is not None, "bound": None, "freedom": 8.0}
     result = replace(template, slope=slope, **interval)
-    return Candidate(result, 1.0, 8.0, enough)
+    return Candidate(result, 1.0, enough)
 
 
 def test_lines_without_effect_are_not_marked_however_many_are_looked_at() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -86,3 +87,13 @@ def test_results_that_rest_on_too_little_exceed_no_threshold(mark: Mark) -> None
     assert check_threshold(parse_threshold("a.c:1 > 0%"), sound).result is not None
     doubtful = [replace(result, marks=(mark,)) for result in sound]
     assert check_threshold(parse_threshold("a.c:1 > 0%"), doubtful).result is None
+
+
+def test_few_blocks_need_more_than_the_normal_distribution_says() -> None:
+    """With five degrees of freedom, the ratio of intervals for forty effects and for one is 2.3, not 1.6."""
+    (plain,) = [r for r in results_of([LINES[0]], 60) if r.location == "/s/a.c:1"]
+    points = [replace(point, effect=0.2, low=0.1, high=0.3) for point in plain.curve[1:]]
+    result = replace(plain, curve=(plain.curve[0], *points))
+    threshold = parse_threshold("a.c:1 > 3%")
+    assert check_threshold(threshold, [replace(result, freedom=math.inf)]).result is not None
+    assert check_threshold(threshold, [replace(result, freedom=5.0)]).result is None

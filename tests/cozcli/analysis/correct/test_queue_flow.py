@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pytest
 from queue_profiles import NOT_EMPTY, Pipeline, profile_of, records_of
 
@@ -321,3 +322,43 @@ def test_threads_of_a_pool_are_one_stage() -> None:
 def test_both_sides_of_a_queue_with_one_condition_are_two_stages() -> None:
     flow = Flow(1000, 0, {}, (thread(1, (10, 2, 50)), thread(2, (10, 1, 40))))
     assert len(set(find_stages([flow]).values())) == 2
+
+
+def test_stages_are_what_comparing_all_pairs_gives() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        number = int(rng.integers(2, 14))
+        waits: dict[int, list[tuple[int, int, int]]] = {}
+        for one in range(1, number + 1):
+            waits[one] = [
+                (int(rng.integers(1, 6)), int(rng.integers(1, number + 1)), int(rng.integers(1, 100)))
+                for _ in range(int(rng.integers(0, 3)))
+            ]
+        found = find_stages([Flow(1000, 0, {}, tuple(thread(k, *of) for k, of in waits.items()))])
+        assert found == _by_pairs(waits)
+
+
+def _by_pairs(waits: dict[int, list[tuple[int, int, int]]]) -> dict[int, int]:
+    """Threads with objects in common, unless they wait for each other for a quarter of the time."""
+    stage = {one: one for one in waits}
+    total = {one: sum(w for _, _, w in of) for one, of in waits.items()}
+
+    def objects(one: int, ended: bool) -> set[int]:
+        sums: dict[int, int] = {}
+        for waiter, of in waits.items():
+            for key, waker, waited in of:
+                if one == (waker if ended else waiter):
+                    sums[key] = sums.get(key, 0) + waited
+        return {key for key, waited in sums.items() if waited > 0.05 * sum(sums.values())}
+
+    def between(a: int, b: int) -> int:
+        return sum(waited for _, waker, waited in waits[a] if waker == b)
+
+    for a in waits:
+        for b in waits:
+            alike = objects(a, False) & objects(b, False) or objects(a, True) & objects(b, True)
+            apart = between(a, b) + between(b, a) > 0.25 * (total[a] + total[b])
+            if a != b and alike and not apart:
+                stage = {k: stage[b] if own == stage[a] else own for k, own in stage.items()}
+    order = list(dict.fromkeys(stage[k] for k in sorted(stage)))
+    return {k: 1 + order.index(own) for k, own in stage.items()}

@@ -39,6 +39,7 @@ def test_the_normal_distribution() -> None:
     assert normal_quantile(0.975) == pytest.approx(1.959964)
     assert normal_tail(1.959964) == pytest.approx(0.025)
     assert bonferroni_factor(1) == 1
+    assert bonferroni_factor(20, 5) == pytest.approx(stats.t.isf(0.00125, 5) / stats.t.isf(0.025, 5))
     assert bonferroni_factor(20) == pytest.approx(stats.norm.isf(0.00125) / stats.norm.isf(0.025))
 
 
