@@ -152,16 +152,16 @@ def select(analysis: Analysis, result_filter: ResultFilter) -> Analysis:
     Raises:
         CozError: there are none.
     """
-    if point := result_filter.progress_point:
-        scalability = tuple(each for each in analysis.scalability if each.point == point)
-        analysis = replace(analysis, scalability=scalability or analysis.scalability)
-    if not analysis.results and result_filter.line is None:
-        known = {each.point for each in analysis.scalability}
-        if point and point not in known:
-            raise CozError(messages.nothing_matches("progress point", point, sorted(known)))
-        return analysis
-    if not analysis.results:
-        raise CozError(messages.no_lines_tried())
+    point = result_filter.progress_point
+    under_load = {each.point for each in analysis.scalability}
+    analysis = replace(analysis, selected_point=point)
+    if result_filter.line is None and point in under_load | {None}:
+        if not any(result.point == point or point is None for result in analysis.results):
+            return replace(analysis, results=(), pairs=())
+    elif not analysis.results and result_filter.line is None:
+        raise CozError(messages.nothing_matches("progress point", str(point), sorted(under_load)))
+    elif not analysis.results:
+        raise CozError(messages.no_line_has_a_result())
     results = tuple(apply_filter(analysis.results, result_filter))
     keys = {result.key for result in results}
     return replace(analysis, results=results, pairs=tuple(p for p in analysis.pairs if keys & {*p.keys}))

@@ -188,11 +188,11 @@ def only_baselines(experiments: int) -> Problem:
     )
 
 
-def no_lines_tried() -> Problem:
-    """Only load was changed."""
+def no_line_has_a_result() -> Problem:
+    """But progress points have results on load."""
     return Problem(
-        "the profile tells how the program scales, and of no line: none was sped up.",
-        "measure lines, too: coz amp --lines.",
+        "no line has a result: the profile tells only how the program scales.",
+        "measure lines, too, by coz amp --lines; where that was done, run longer.",
     )
 
 

@@ -366,8 +366,9 @@ class Analysis:
     overheads: Mapping[PointKey, Overhead] = field(default_factory=dict)
     #: Where load was amplified: by progress point.
     scalability: tuple[Scalability, ...] = ()
-    #: Those that were not selected, too.
+    #: Those that were not selected, too; and the progress point that was, if any.
     all_results: tuple[LineResult, ...] = ()
+    selected_point: str | None = None
     #: Of combined windows, the largest effect first.
     pairs: tuple[Pair, ...] = ()
 
@@ -375,6 +376,11 @@ class Analysis:
     def experiments(self) -> int:
         """Windows in all runs, used or not."""
         return sum(run.experiments for run in self.runs)
+
+    @property
+    def shown_scalability(self) -> tuple[Scalability, ...]:
+        """Of the progress point that was selected."""
+        return tuple(each for each in self.scalability if self.selected_point in (None, each.point))
 
     @property
     def loads(self) -> dict[int, float]:

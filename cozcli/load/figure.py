@@ -29,12 +29,12 @@ MARK: Any = {"marker": "o", "markersize": 3.5, "linewidth": 1.4, "capsize": 2}
 
 def has_levels(analysis: Analysis) -> bool:
     """Is there a load to draw, beside base load?"""
-    return any(len(result.points) > 1 and result.has_base for result in analysis.scalability)
+    return any(len(result.points) > 1 and result.has_base for result in analysis.shown_scalability)
 
 
 def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
     """One panel for each progress point, then one for each line that changes most between loads."""
-    points = [result for result in analysis.scalability if len(result.points) > 1 and result.has_base]
+    points = [result for result in analysis.shown_scalability if len(result.points) > 1 and result.has_base]
     shifts = selected_shifts(analysis)[:MAX_LINES]
     number = len(points) + len(shifts)
     columns = min(COLUMNS, number)

@@ -51,7 +51,7 @@ class LoadReportExtension:
         if not self._analysis.scalability:
             return {}
         return {
-            "scalability": [_scalability(result) for result in self._analysis.scalability],
+            "scalability": [_scalability(result) for result in self._analysis.shown_scalability],
             "shifts": [self._shift(shift) for shift in selected_shifts(self._analysis)],
         }
 
@@ -74,7 +74,7 @@ class LoadReportExtension:
                 ],
             }
             for result, described in zip(
-                self._analysis.scalability, document.get("scalability", []), strict=True
+                self._analysis.shown_scalability, document.get("scalability", []), strict=True
             )
         ]
         shifts = document.get("shifts", [])

@@ -24,7 +24,7 @@ EXPLAINED = (
 def scalability_tables(analysis: Analysis, prefix: str) -> list[Table | Text]:
     """What a report shows of load, above its lines; nothing where load was not amplified."""
     shown: list[Table | Text] = []
-    for result in analysis.scalability:
+    for result in analysis.shown_scalability:
         shown += [Text(printable(_heading(analysis, result, prefix)), style="bold"), _table(result)]
         shown.append(Text(describe_saturation(result)))
         shown.append(Text(""))

@@ -68,7 +68,7 @@ def _lines(path: str) -> Iterator[bytes]:
         yield _CLASSIC_START if any(map(is_classic_line, lines)) else _OWN_START
     for number, line in enumerate(lines, start=1):
         if number in left_out:
-            if is_damaged_start(line):
+            if number in problems.garbage and is_damaged_start(line):
                 yield _OWN_START
         elif line.strip(b"\r\n \0"):
             yield line if line.endswith(b"\n") else line + b"\n"

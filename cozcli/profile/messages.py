@@ -81,8 +81,9 @@ def companions_unknown(path: str, lost: int) -> Problem:
 def run_starts_lost(path: str, number: int) -> Problem:
     """`run` records are missing or damaged."""
     return Problem(
-        f"{path}: the record that begins {count(number, 'run')} is damaged or missing. The sampling period "
-        "is estimated; whether cores were too few cannot be told.",
+        f"{path}: the record that begins {count(number, 'run')} is damaged or missing. Program, sampling "
+        "period and number of cores are those of another run of the file; if it has none, the default "
+        "period is assumed, and lack of cores is not noticed.",
         "copy the profile again, or measure anew.",
     )
 

@@ -26,6 +26,8 @@ from cozcli.profile.records import (
     TargetRecord,
 )
 
+#: What another run's record does not tell.
+OF_ONE_RUN = ("time", "fixed_speedup", "fixed", "speedups", "arrival_speedup")
 #: What records of this tool begin with.
 _RECORD = b'{"type":'
 
@@ -35,7 +37,7 @@ class Run:
     """One run of a program. `samples` is the last record of cumulative counts, if there is one.
 
     `targets`: what companions' numbers mean. `unknown`: windows left out, as theirs mean nothing.
-    `has_lost_start`: the record of its start is damaged or missing, and was made up from the others.
+    `has_lost_start`: the record of its start is damaged or missing; `record` is another run's, or defaults.
     """
 
     def __init__(
@@ -57,15 +59,17 @@ class Run:
         self.unknown = 0
         self.has_lost_start = False
 
-    def restore_start(self) -> None:
-        """Estimate what the analysis needs of a record of the start that is damaged or missing."""
-        self.has_lost_start = self.record.period <= 0 and bool(self.experiments)
+    def restore_start(self, others: Iterable[Run]) -> None:
+        """Where the record of its start is damaged or missing, take another's, or else the defaults."""
+        self.has_lost_start = self.record.period <= 0 and bool(self.experiments or self.samples)
         if not self.has_lost_start:
             return
-        known = [e for e in self.experiments if e.processor_time > 0 and e.samples > 0]
-        period = sum(e.processor_time for e in known) / max(sum(e.samples for e in known), 1)
-        dose = DEFAULT_DOSE if any(e.companions for e in self.experiments) else 0.0
-        self.record = self.record._replace(period=round(period) or DEFAULT_PERIOD, companion_dose=dose)
+        has_companions = any(e.companions for e in self.experiments)
+        default = RunRecord(period=DEFAULT_PERIOD, companion_dose=DEFAULT_DOSE if has_companions else 0.0)
+        known = (run.record for run in others if run.record.period > 0 and not run.record.classic)
+        alike = next((record for record in known if (record.companion_dose > 0) == has_companions), default)
+        own = self.record._asdict()
+        self.record = alike._replace(**{name: own[name] for name in OF_ONE_RUN})
 
     def leave_out_unknown(self) -> None:
         """Windows whose companions' records are lost, with a damaged line: nobody knows what was sped up."""
@@ -178,14 +182,62 @@ def _leave_out_repeated(profile: Profile) -> None:
 
 
 def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
-    """Divide records into runs; those whose own `run` record is missing get a run without metadata."""
+    """Divide records into runs; those without a `run` record of their own get another's (`restore_start`)."""
     runs: list[Run] = []
+    since: list[Record] = []  # the latest experiment
     for record in records:
         if isinstance(record, RunRecord):
+            _add(runs, since, source)
             runs.append(Run(record, source))
-            continue
-        if not runs or _is_of_next_run(record, runs[-1]):
-            runs.append(Run(RunRecord(), source))
+            since = []
+        elif isinstance(record, ExperimentRecord):
+            if runs and _is_of_next_run(record, runs[-1], since):
+                ended = _end_of_run(since, runs[-1].experiments[-1].run_time)
+                _add(runs, since[:ended], source)
+                runs.append(Run(RunRecord(), source))
+                since = since[ended:]
+            _add(runs, [*since, record], source)
+            since = []
+        else:
+            since.append(record)
+    _add(runs, since, source)
+    for at, run in enumerate(runs):
+        run.leave_out_unknown()
+        run.restore_start([*reversed(runs[:at]), *runs[at + 1 :]])
+    return runs
+
+
+def _is_of_next_run(record: ExperimentRecord, run: Run, since: Sequence[Record]) -> bool:
+    """Has another run begun, whose `run` record is lost? Then one has ended, or both times begin anew: a
+    single one may be damage. since: the records after the run's last experiment.
+    """
+    if not run.experiments:
+        return False
+    before = run.experiments[-1]
+    has_ended = any(isinstance(each, ExitRecord) for each in since)
+    return has_ended or (record.start < before.start and 0 <= record.run_time < before.run_time)
+
+
+def _end_of_run(records: Sequence[Record], run_time: int) -> int:
+    """How many of these, which stand between the experiments of two runs, are the first run's. run_time: its
+    effective time up to there.
+    """
+    end = 0
+    for at, record in enumerate(records, start=1):
+        if isinstance(record, ExitRecord):
+            return at
+        if isinstance(record, SamplesRecord):
+            if record.run_time < run_time:
+                break
+            end = at
+    return end
+
+
+def _add(runs: list[Run], records: Sequence[Record], source: str) -> None:
+    """To the latest run, or to one without metadata."""
+    if records and not runs:
+        runs.append(Run(RunRecord(), source))
+    for record in records:
         run = runs[-1]
         match record:
             case TargetRecord():
@@ -202,23 +254,6 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
                 run.job = record
             case ExitRecord():
                 run.exit = record
-    for run in runs:
-        run.leave_out_unknown()
-        run.restore_start()
-    return runs
-
-
-def _is_of_next_run(record: Record, run: Run) -> bool:
-    """Does a record show that another run has begun, whose `run` record is lost? Numbers of targets are new
-    then, and time begins anew.
-    """
-    match record:
-        case TargetRecord():
-            return run.targets.get(record.number, record) != record
-        case ExperimentRecord():
-            return bool(run.experiments) and record.start < run.experiments[-1].start
-        case _:
-            return False
 
 
 def _is_on_disk(path: str) -> bool:

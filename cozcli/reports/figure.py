@@ -362,7 +362,7 @@ def draw_frame(
     """Heading, what the axes mean, and how to read the marks."""
     program, profile = (printable(line) for line in describe_runs(analysis))
     # The folder is long, and says more about the machine than about the program.
-    folder = analysis.runs[0].program.rpartition("/")[0]
+    folder = next((run.program for run in analysis.runs if run.program), "").rpartition("/")[0]
     program = program.removeprefix("Program: ").removeprefix(f"{printable(folder)}/")
     wide = 72 * figure.get_figwidth() - 26
     left = 0.18 / figure.get_figwidth()

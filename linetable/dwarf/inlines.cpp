@@ -14,7 +14,7 @@ namespace coz::linetable {
 
 bool InlineReader::read(Dwarf_Die& unit, UnitFiles& files) {
   bool has_all_ranges = true;
-  scope_names_ = {};  // those of all units at once would take much memory
+  scope_names_ = {};
   const auto add = [&](Dwarf_Die& entry, std::uint32_t outer) -> std::optional<std::uint32_t> {
     const bool is_function = dwarf_tag(&entry) == DW_TAG_subprogram;
     const std::uint32_t function = function_id(entry);

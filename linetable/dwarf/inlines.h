@@ -30,7 +30,7 @@ class InlineReader {
 
   const CodeSpace& code_;
   TableBuilder& builder_;
-  ScopeNames scope_names_;
+  ScopeNames scope_names_;  // of the unit that is being read
   // Each name is demangled once. Both are keyed by addresses in the mapped debug information, which
   // are unique.
   std::unordered_map<const void*, std::uint32_t> function_of_origin_;

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 
 #include <functional>
-#include <vector>
+#include <string_view>
 
 namespace coz::linetable {
 namespace {
@@ -48,6 +48,22 @@ const char* plain_name(Dwarf_Die& entry) {
   return dwarf_formstring(dwarf_attr_integrate(&entry, DW_AT_name, &attribute));
 }
 
+bool is_lambda(Dwarf_Die& scope) {
+  if (dwarf_hasattr(&scope, DW_AT_name) != 0 || dwarf_hasattr(&scope, DW_AT_linkage_name) != 0) {
+    return false;
+  }
+  Dwarf_Die member;
+  for (int status = dwarf_child(&scope, &member); status == 0;) {
+    const char* name = dwarf_tag(&member) == DW_TAG_subprogram ? plain_name(member) : nullptr;
+    const std::string_view text = name == nullptr ? "" : name;
+    if (text == "operator()" || text.starts_with("operator()<")) return true;
+    const void* const here = member.addr;
+    status = dwarf_siblingof(&member, &member);
+    if (std::less_equal<const void*>()(member.addr, here)) break;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string ScopeNames::qualified(Dwarf_Die& origin) {
@@ -71,13 +87,25 @@ std::string ScopeNames::qualified(Dwarf_Die& origin) {
 std::string ScopeNames::own_name(Dwarf_Die& scope) const {
   if (const char* plain = plain_name(scope)) return plain;
   if (dwarf_tag(&scope) == DW_TAG_namespace) return "(anonymous namespace)";
+  // g++ does not say which typedef names a type without a name.
   const auto place = places_.find(scope.addr);
-  const unsigned number = place == places_.end() ? 0 : place->second.lambda;
-  return "{lambda#" + std::to_string(number) + "}";
+  const unsigned number = place == places_.end() ? 0 : place->second.number;
+  return (is_lambda(scope) ? "{lambda#" : "{unnamed type#") + std::to_string(number) + "}";
 }
 
 void ScopeNames::read(Dwarf_Die& unit) {
   if (units_.insert(unit.addr).second) read_children(unit, Dwarf_Die{}, 0);
+}
+
+void ScopeNames::add(Dwarf_Die& scope, const Dwarf_Die& around) {
+  Place& place = places_[scope.addr];
+  place.around = around;
+  if (!is_class(dwarf_tag(&scope)) || dwarf_hasattr(&scope, DW_AT_name) != 0) return;
+  Dwarf_Die unit;
+  const bool is_in_unit =
+      around.addr == nullptr && dwarf_diecu(&scope, &unit, nullptr, nullptr) != nullptr;
+  Numbers& numbers = numbers_[is_in_unit ? unit.addr : around.addr];
+  place.number = is_lambda(scope) ? ++numbers.lambdas : ++numbers.others;
 }
 
 void ScopeNames::read_children(Dwarf_Die& parent, const Dwarf_Die& around, unsigned depth) {
@@ -87,10 +115,7 @@ void ScopeNames::read_children(Dwarf_Die& parent, const Dwarf_Die& around, unsig
     const int tag = dwarf_tag(&entry);
     if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
         is_class(tag)) {
-      Place& place = places_[entry.addr];
-      place.around = around;
-      const bool has_name = dwarf_hasattr(&entry, DW_AT_name) != 0;
-      if (is_class(tag) && !has_name) place.lambda = ++lambdas_[around.addr];
+      add(entry, around);
       // The many declarations of functions have parameters only.
       const bool is_declared_only =
           tag == DW_TAG_subprogram && dwarf_hasattr(&entry, DW_AT_declaration) != 0;

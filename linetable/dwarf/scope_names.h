@@ -12,27 +12,34 @@
 namespace coz::linetable {
 
 // For the units of one file of debug information, each of which is read when it is first asked for.
+// Its users begin anew with each unit: what is around all functions would take much memory.
 class ScopeNames {
  public:
   // As c++filt has it, but without parameters: "(anonymous namespace)::Cache::find", or
-  // "work::{lambda#1}::operator()". Of a function of C its plain name. Empty where it has none.
-  // `origin` is what origin_of() returns (scopes.h).
+  // "work::{lambda#1}::operator()", with lambdas and types without a name numbered in the order in
+  // which they stand in what is around them. Of a function of C its plain name. Empty where it has
+  // none. `origin` is what origin_of() returns (scopes.h).
   [[nodiscard]] std::string qualified(Dwarf_Die& origin);
 
  private:
   // Of a function or class: the namespace, class or function that it stands in.
   struct Place {
     Dwarf_Die around;     // its `addr` is null in the unit itself
-    unsigned lambda = 0;  // of a class without a name: which one there, from 1 on
+    unsigned number = 0;  // of a class without a name: which one of its kind there, from 1 on
+  };
+  struct Numbers {
+    unsigned lambdas = 0;
+    unsigned others = 0;
   };
 
   void read(Dwarf_Die& unit);
   void read_children(Dwarf_Die& parent, const Dwarf_Die& around, unsigned depth);
+  void add(Dwarf_Die& scope, const Dwarf_Die& around);
   [[nodiscard]] std::string own_name(Dwarf_Die& scope) const;
 
   // By addresses in the mapped debug information, which are unique.
   std::unordered_map<const void*, Place> places_;
-  std::unordered_map<const void*, unsigned> lambdas_;  // so far, by the scope around
+  std::unordered_map<const void*, Numbers> numbers_;  // so far, by the scope or unit around
   std::unordered_set<const void*> units_;
 };
 

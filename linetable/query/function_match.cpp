@@ -11,6 +11,7 @@ namespace coz::linetable {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::string_view kOperator = "operator";
 
 // Where the bracket that `name` ends in was opened; kNone if it ends in none, or in an
 // unmatched one.
@@ -24,6 +25,16 @@ std::size_t opening_of_last(std::string_view name, char open, char close) {
   return kNone;
 }
 
+// Does the word stand there? In "cooperator" and "operators" it does not.
+bool is_operator_at(std::string_view name, std::size_t at) {
+  const auto is_of_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  const std::size_t end = at + kOperator.size();
+  return name.substr(at, kOperator.size()) == kOperator && (at == 0 || !is_of_word(name[at - 1])) &&
+         (end == name.size() || !is_of_word(name[end]));
+}
+
 std::string_view without_parameters(std::string_view name) {
   // They may be followed by qualifiers, and by what the compiler adds.
   std::string_view rest = name.substr(0, name.find(" [clone "));
@@ -33,14 +44,20 @@ std::string_view without_parameters(std::string_view name) {
   }
   const std::size_t begin = opening_of_last(rest, '(', ')');
   // "operator()" and "(anonymous namespace)" are no parameters.
-  const bool has_parameters = begin != kNone && begin > 0 &&
-                              !rest.substr(0, begin).ends_with("operator") &&
-                              rest.substr(begin) != "(anonymous namespace)";
+  const bool is_call =
+      begin != kNone && begin >= kOperator.size() && is_operator_at(rest, begin - kOperator.size());
+  const bool has_parameters =
+      begin != kNone && begin > 0 && !is_call && rest.substr(begin) != "(anonymous namespace)";
   return has_parameters ? rest.substr(0, begin) : name;
 }
 
 // Operators are named with spaces and brackets of their own.
-bool is_operator(std::string_view name) { return name.find("operator") != kNone; }
+bool is_operator(std::string_view name) {
+  for (std::size_t at = 0; (at = name.find(kOperator, at)) != kNone; at += kOperator.size()) {
+    if (is_operator_at(name, at)) return true;
+  }
+  return false;
+}
 
 std::string_view without_return_type(std::string_view name) {
   int depth = 0;
@@ -72,14 +89,22 @@ bool matches_function(std::string_view wanted, std::string_view name, std::strin
   if (wanted.empty() || name.empty()) return false;
   const std::string_view bare = bare_function_name(name);
   if (wanted == name || wanted == without_parameters(name) || names(wanted, bare)) return true;
-  for (const std::string_view form : {name, bare}) {
-    if (!wanted.ends_with(form)) continue;
-    std::string_view file = wanted.substr(0, wanted.size() - form.size());
-    if (!file.ends_with(':') || file.ends_with("::")) continue;
-    file.remove_suffix(1);
-    if (path_ends_with(path, file)) return true;
+  for (std::size_t colon = file_separator(wanted); colon != kNone;
+       colon = file_separator(wanted, colon + 1)) {
+    const std::string_view function = wanted.substr(colon + 1);
+    const bool is_named = function == name || names(function, bare);
+    if (is_named && path_ends_with(path, wanted.substr(0, colon))) return true;
   }
   return false;
+}
+
+std::size_t file_separator(std::string_view text, std::size_t from) {
+  for (std::size_t i = from; i + 1 < text.size(); ++i) {
+    if (text[i] != ':') continue;
+    if (text[i + 1] != ':') return i;
+    ++i;
+  }
+  return kNone;
 }
 
 unsigned name_distance(std::string_view wanted, std::string_view name) {

@@ -2,6 +2,7 @@
 #ifndef LINETABLE_QUERY_FUNCTION_MATCH_H
 #define LINETABLE_QUERY_FUNCTION_MATCH_H
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ namespace coz::linetable {
 // may stand before it.
 [[nodiscard]] bool matches_function(std::string_view wanted, std::string_view name,
                                     std::string_view path);
+
+// Where the first colon stands that may separate a file from a function: none of "::"; npos:
+// nowhere.
+[[nodiscard]] std::size_t file_separator(std::string_view text, std::size_t from = 1);
 
 // How little `name` resembles `wanted`, both bare: 0 where one contains the other, else the number
 // of letters to change.

@@ -24,19 +24,6 @@ std::string location_of(const FunctionName& name) {
   return name.file.empty() ? name.whole : name.file + ":" + name.whole;
 }
 
-// The colon between a file and a function: one that is not part of "::".
-std::size_t file_separator(std::string_view text) {
-  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-    if (text[i] != ':') continue;
-    if (text[i + 1] == ':') {
-      ++i;
-      continue;
-    }
-    return i;
-  }
-  return std::string_view::npos;
-}
-
 }  // namespace
 
 Fit fit_of(std::string_view wanted, const FunctionName& name) {
@@ -95,6 +82,7 @@ LocationFunctions::Function& LocationFunctions::function_of(Dwarf_Die& scope) {
 }
 
 void LocationFunctions::read(Dwarf_Die& unit, Dwarf_Die& functions) {
+  scope_names_ = {};
   for_each_scope(functions, std::nullopt, [&](Dwarf_Die& scope, Dwarf_Die& outer) {
     if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine) {
       Function& function = function_of(scope);

@@ -82,7 +82,7 @@ class LocationFunctions {
   const CodeSpace& space_;
   const CodeBytes& code_;
   const FunctionSymbols& symbols_;
-  ScopeNames scope_names_;
+  ScopeNames scope_names_;  // of the unit that is being read
   std::unordered_map<const void*, std::string> key_of_origin_;
   std::map<std::string, Function> functions_;  // by location
   std::set<std::uint64_t> known_;              // entries of functions that units describe

@@ -106,6 +106,7 @@ LocationLines::LocationLines(const Location& wanted, const CodeSpace& space, con
       code_(code) {}
 
 void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
+  scope_names_ = {};
   Dwarf_Lines* lines = nullptr;
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;

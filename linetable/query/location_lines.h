@@ -78,7 +78,7 @@ class LocationLines {
   SourceScope pattern_;
   const CodeSpace& space_;
   const CodeBytes& code_;
-  ScopeNames scope_names_;
+  ScopeNames scope_names_;  // of the unit that is being read
   std::map<std::string, File> files_;
 };
 

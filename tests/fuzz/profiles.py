@@ -48,7 +48,7 @@ from cozcli.profile.profile import Profile, load_profile  # noqa: E402
 from cozcli.profile.tail import read_tail  # noqa: E402
 from cozcli.reports import diff_reports  # noqa: E402
 from cozcli.reports.annotate import AnnotateReport  # noqa: E402
-from cozcli.reports.figure import write_figure  # noqa: E402
+from cozcli.reports.figure import write_extension, write_figure  # noqa: E402
 from cozcli.reports.json_report import JsonReport  # noqa: E402
 from cozcli.reports.page import PageProfile, render_page  # noqa: E402
 from cozcli.reports.page_sources import read_sources  # noqa: E402
@@ -196,7 +196,9 @@ def _plot(profile: Profile, analysis: Analysis, folder: Path, suffixes: Sequence
     shown = leading(analysis.results, FEW_PANELS, FEW_PANELS)
     for suffix in suffixes:
         with contextlib.suppress(CozError):
-            write_figure(replace(analysis, results=shown), folder / f"fuzzed{suffix}", len(analysis.results))
+            path = folder / f"fuzzed{suffix}"
+            write_extension(analysis, path)
+            write_figure(replace(analysis, results=shown), path, len(analysis.results))
 
 
 def _refuse(name: str) -> object:

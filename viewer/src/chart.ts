@@ -8,8 +8,6 @@ import type { Band, Entry, Point, Quantile, Result } from "./model";
 import { type Domain, spread } from "./scales";
 import { interval, percent, speedup } from "./words";
 
-/** The reading of a curve without points. */
-const COMPANION = "companion";
 /** The reading of points that were computed, not measured. */
 const MODELLED = "modelled";
 
@@ -102,7 +100,8 @@ export function styleOf(result: Result, which: "a" | "b", compared: boolean): st
         ? "gain"
         : "unclear";
   const few = result.marks.includes(FEW_DATA) ? " few" : "";
-  const companion = result.reading === COMPANION ? " companion" : "";
+  const measured = result.curve.some((point) => point.speedup > 0 && point.experiments > 0);
+  const companion = measured ? "" : " companion";
   return `series ${which === "b" ? "other" : direction}${few}${companion}`;
 }
 

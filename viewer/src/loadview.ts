@@ -87,10 +87,11 @@ export function drawLoad(box: HTMLElement, page: Page, entries: Entry[], ways: W
 
 /** One line's curves at all loads, for its own panel; nothing if it was measured at one only. */
 export function otherLoads(entry: Entry, page: Page, entries: Entry[], width: number): HTMLElement[] {
-  const profile = page.profiles[0];
+  const side = entry.a ? 0 : 1;
+  const profile = page.profiles[side];
   if (!profile || entry.shown.load === "") return [];
   const levels = levelNames(profile);
-  const same = sameLine(entry.shown, levels, entries, 0);
+  const same = sameLine(entry.shown, levels, entries, side);
   if (same.length < 2) return [];
   return [
     h("h3", {}, "Under other loads"),

@@ -21,8 +21,9 @@ test("a curve is orange where there is contention, and nowhere else", () => {
 });
 
 test("the curve of a line that was never the main target is drawn in another way", () => {
-  assert.equal(style({ slope: 0.3, reading: "companion" }), "series gain companion");
-  assert.equal(style({ slope: 0.3, reading: "companion" }, "b", true), "series other companion");
+  assert.equal(style({ slope: 0.3, unmeasured: true }), "series gain companion");
+  assert.equal(style({ slope: 0.3, unmeasured: true, reading: "modelled" }), "series gain companion");
+  assert.equal(style({ slope: 0.3, unmeasured: true }, "b", true), "series other companion");
   assert.equal(style({ slope: 0.3, reading: "combined" }), "series gain");
 });
 

@@ -20,6 +20,8 @@ export interface Given {
   slope?: number;
   speedups?: number[];
   reading?: string;
+  /** Was it never the main target? */
+  unmeasured?: boolean;
   caveat?: string;
   /** Where the fitted curve ends; by default with the points. */
   fitTo?: number;
@@ -63,7 +65,7 @@ export function rawResult(given: Given = {}): object {
     callers: [],
     locks: [],
     instances: [],
-    curve: { s, n: s.map(() => 10), ...columns(s) },
+    curve: { s, n: s.map(() => (given.unmeasured ? 0 : 10)), ...columns(s) },
     fit: { to, ...columns(grid) },
   };
 }

@@ -14,6 +14,8 @@ CALLED_FROM, REGION, WAIT, LOCK = " < ", "region ", "wait ", "lock "
 WAITING = (WAIT, LOCK)
 #: Regions, and classes of waits, have names instead of paths.
 NAMES = (REGION, f"{WAIT}(", f"{LOCK}(")
+#: The colon between a file and a function.
+_FILE_END = re.compile(r"(?<!:):(?!:)")
 
 
 def common_directory(locations: Sequence[str]) -> str:
@@ -51,13 +53,16 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
     """Does a user's pattern name this line?
 
     `%` stands for any text and must then cover the whole location. Without it a pattern names a line
-    by the end of its path (`queue.cpp:10`, `src/queue.cpp:10`), a file (`queue.cpp`), or a function. A call
-    path is named by its line, or by both (`queue.cpp:10 < main.cpp:3`); a wait also without `wait`.
+    by the end of its path (`queue.cpp:10`, `src/queue.cpp:10`), a file (`queue.cpp`), or a function by the
+    end of its name (`find`, `Cache::find`, `cache.cpp:find`). A call path is named by its line, or by both
+    (`queue.cpp:10 < main.cpp:3`); a wait also without `wait`.
     """
     if "%" in pattern:
         expression = ".*".join(re.escape(part) for part in pattern.split("%"))
         return re.fullmatch(expression, location, re.DOTALL) is not None
-    if function and pattern in (function, function.partition("(")[0], short_function(function)):
+    if function and pattern in (function, function.partition("(")[0]):
+        return True
+    if function and _is_end_of_name(short_function(function), pattern):
         return True
     kind, place = waits_of(location)
     wanted_kind, wanted = waits_of(pattern) if kind else ("", pattern)
@@ -67,14 +72,26 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
     wanted_own, *wanted_callers = wanted.split(CALLED_FROM)
     if wanted_callers and not _each_ends_in(callers, wanted_callers):
         return False
-    names = {own, file_of(own, function), own.removesuffix(function) + short_function(function)}
-    return any(_ends_in(name, wanted_own) for name in names)
+    file = file_of(own, function)
+    if any(_ends_in(name, wanted_own) for name in (own, file)):
+        return True
+    colons = [found.start() for found in _FILE_END.finditer(wanted_own)]
+    return any(
+        _ends_in(file, wanted_own[:at]) and _is_end_of_name(short_function(function), wanted_own[at + 1 :])
+        for at in colons
+    )
 
 
 def file_of(place: str, function: str) -> str:
     """The path of FILE:LINE or FILE:FUNCTION."""
     of_function = f":{function}"
     return place.removesuffix(of_function) if place.endswith(of_function) else place.rpartition(":")[0]
+
+
+def _is_end_of_name(function: str, wanted: str) -> bool:
+    """In whole names of functions and of what is around them."""
+    name = wanted.replace("(anonymous namespace)::", "")
+    return bool(name) and ("::" + function).endswith("::" + name)
 
 
 def _each_ends_in(paths: Sequence[str], ends: Sequence[str]) -> bool:

@@ -301,7 +301,7 @@ def test_a_progress_point_selects_its_load() -> None:
         for point in list(record.get("points", [])):
             record["points"].append({**point, "name": "other"})
     analysis = analyse(Profile(runs_of(records)), ResultFilter(progress_point="other"))
-    assert [each.point for each in analysis.scalability] == ["other"]
+    assert [each.point for each in analysis.shown_scalability] == ["other"]
     with pytest.raises(CozError, match="no progress point"):
         analyse(Profile(runs_of(records)), ResultFilter(progress_point="none"))
 

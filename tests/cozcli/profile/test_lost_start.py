@@ -61,10 +61,39 @@ def test_a_run_does_not_join_the_one_before_it(tmp_path: Path, damage) -> None: 
     assert "begins 1 run is" in texts(profile)
 
 
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_runs_of_one_program_stay_whole(tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
+    """Their targets are the same, or nearly so."""
+    first, second = lines_of(1), lines_of(2)
+    profile = load(tmp_path, [*first, damage(second[0]), *second[1:]])
+    assert [(len(run.experiments), run.unknown) for run in profile.runs] == [(200, 0), (200, 0)]
+    assert profile.runs[1].record.program == "/src/program"
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [("experiment", "start", 7), ("experiment", "run_time", 7), ("target", "number", 0)],
+)
+def test_one_wrong_number_divides_no_run(tmp_path: Path, kind: str, field: str, value: int) -> None:
+    records = Measurement(seed=1).records(PROGRAM, 200)
+    [record for record in records if record["type"] == kind][2][field] = value
+    profile = load(tmp_path, [to_bytes(records)])
+    assert len(profile.runs) == 1
+    assert "begins" not in texts(profile)
+
+
 def test_a_mark_of_the_byte_order_is_no_damage(tmp_path: Path) -> None:
     profile = load(tmp_path, [b"\xef\xbb\xbf", *lines_of(1)])
     assert texts(profile) == ""
     assert profile.runs[0].record.program == "/src/program"
+
+
+def test_merging_makes_no_run_of_what_breaks_off(tmp_path: Path) -> None:
+    paths = [str(tmp_path / "1"), str(tmp_path / "2")]
+    Path(paths[0]).write_bytes(b"".join([*lines_of(1), lines_of(2)[0][:-9]]))
+    Path(paths[1]).write_bytes(b"".join(lines_of(3)))
+    merge(str(tmp_path / "merged"), paths)
+    assert len(load_profile([str(tmp_path / "merged")]).runs) == 2
 
 
 def test_merging_keeps_runs_apart(tmp_path: Path) -> None:

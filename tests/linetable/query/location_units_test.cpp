@@ -174,3 +174,32 @@ TEST_CASE("functions with internal linkage are told apart by what is around them
     CHECK(ask(folder / "program", {"internal.cc:run"})[0].found.size() == 5);
   }
 }
+
+TEST_CASE("lambdas and types without a name are numbered by unit", "[linetable][locations]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"one", "two"}) {
+    std::ofstream(folder / (std::string(name) + ".cc"))
+        << "#include <cstdlib>\n#include <cwchar>\n"  // which declare types without a name
+        << "static long total;\nextern int argument;\n"
+        << "static auto add = [](int n) __attribute__((noinline)) { total += n * 3; };\n"
+        << "static auto cut = [](int n) __attribute__((noinline)) { total -= n * 5; };\n"
+        << "static auto mix = [](auto n) __attribute__((noinline)) { total ^= n * 7; };\n"
+        << "namespace {\n"
+        << "typedef struct { [[gnu::noinline]] void run(int n) { total ^= n; } } Tool;\n"
+        << "typedef struct { [[gnu::noinline]] void run(int n) { total += n; } } Other;\n}\n"
+        << "long use_" << name << "() { add(argument); cut(argument); mix(argument);"
+        << " Tool().run(argument); Other().run(argument); return total; }\n";
+  }
+  std::ofstream(folder / "main.cc") << "int argument = 3;\nlong use_one(), use_two();\n"
+                                    << "int main() { return use_one() + use_two() > 7; }\n";
+  REQUIRE(compile_each(folder, "-g -O1", {"one", "two", "main"}));
+  const auto answers =
+      ask(folder / "program",
+          {"one.cc:{lambda#1}::operator()", "two.cc:{lambda#2}::operator()",
+           "one.cc:{lambda#3}::operator()<int>",
+           "one.cc:(anonymous namespace)::{unnamed type#1}::run", "one.cc:{unnamed type#2}::run"});
+  for (const LocationAnswer& answer : answers) {
+    INFO(answer.name);
+    CHECK(addresses(answer) == 1);
+  }
+}

@@ -37,7 +37,7 @@ FUNCTION = "/src/a.cpp:ns::parse(std::string const&)"
         ("src/a.cpp", True),
         ("a.cpp:ns::parse", True),
         ("ns::parse", True),
-        ("parse", False),
+        ("parse", True),
         ("a.cpp:ns", False),
     ],
 )
@@ -82,3 +82,22 @@ def test_a_wait_is_as_short_as_its_line() -> None:
     assert prefix == "/src/app/"
     assert [shorten(each, prefix) for each in locations] == ["a.c:1", "wait io/b.c:2", "wait (all sleep)"]
     assert matches_line("b.c:2", "wait /src/app/io/b.c:2", "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("run", True),
+        ("First::run", True),
+        ("a.cpp:run", True),
+        ("src/a.cpp:First::run", True),
+        ("a.cpp:(anonymous namespace)::First::run", True),
+        ("b.cpp:run", False),
+        ("a.cpp:irst::run", False),
+        ("Second::run", False),
+        ("a.cpp:", False),
+    ],
+)
+def test_functions_are_found_by_the_end_of_their_names(pattern: str, matches: bool) -> None:
+    function = "(anonymous namespace)::First::run"
+    assert matches_line(pattern, f"/src/a.cpp:{function}", function) is matches
