@@ -11,7 +11,7 @@ pauses. What companions saved in baselines is put back: by their shares, of whic
 is taken to be the same for all. Windows with a partner are left out. The runtime measures c. k is 1 where a
 program only computes, and above 1 where its threads change often. Where it mostly waits, k would be a little
 below 1, by no more than the error of c; then it is taken to be 1. Without reference windows (other profilers,
-`--end-to-end`, one event for each thread) k is 1.
+`--end-to-end`, one event for each thread) k is 1. Windows beside moved queues do not count.
 
 A thread that starts costs the kernel a copy of the event, in reference windows too. And where short threads
 take turns, cores idle between them, and wake up the later, the longer they idled. So in programs that start
@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -37,7 +37,7 @@ from cozcli.analysis.input.slowness import NO_RESPONSE, Response, stolen_share
 from cozcli.analysis.input.targets import shares_of_time
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.result import THROUGHPUT, Overhead, PointKey
-from cozcli.analysis.statistics.arrays import Floats
+from cozcli.analysis.statistics.arrays import Bools, Floats
 from cozcli.analysis.statistics.weighted import weighted_median
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
@@ -53,6 +53,8 @@ ERROR_OF_ONE_BLOCK = 0.1
 REPLICATES = 200
 #: Of k, as a standard error, in programs that start more threads than so many in a second.
 ERROR_OF_STARTS, MANY_STARTS = 0.05, 20.0
+#: A speedup moves queues if it changes the period by this part; they lend if the pace changes by this part.
+MOVED, LENT = 0.05, 0.1
 #: Companions save no more than this part of a period; if shares say so, they are wrong.
 MAX_SAVED = 0.5
 #: Where nothing is measured.
@@ -67,15 +69,20 @@ class OverheadOfSamples:
     def adjust(self, all_series: Sequence[Series], context: Context) -> list[Series]:
         """The series with the factor k of their progress point."""
         saved = _parts_saved(all_series, context)
-        context.overheads.update(measure_overheads(context.by_target, context.runs, context.responses, saved))
+        moved = _records_of_moved_queues(all_series, context)
+        found = measure_overheads(context.by_target, context.runs, context.responses, saved, moved)
+        if any(run.references for run in context.runs):
+            unknown = {series.key for series in all_series if series.lasting.any()} - found.keys()
+            found |= dict.fromkeys(unknown, Overhead(error=PRIOR_ERROR))
+        context.overheads.update(found)
         if not context.of_windows_only and _starts_many_threads(context.runs):
             for key, overhead in context.overheads.items():
                 error = math.hypot(overhead.error, ERROR_OF_STARTS)
                 context.overheads[key] = replace(overhead, error=error)
-        found = [context.overheads.get(series.key, NO_OVERHEAD) for series in all_series]
+        of_series = [context.overheads.get(series.key, NO_OVERHEAD) for series in all_series]
         return [
             series.multiplied(Factor(overhead.factor, overhead.error))
-            for series, overhead in zip(all_series, found, strict=True)
+            for series, overhead in zip(all_series, of_series, strict=True)
         ]
 
 
@@ -84,16 +91,17 @@ def measure_overheads(
     runs: Sequence[Run],
     responses: Mapping[PointKey, Response],
     saved: Mapping[PointKey, float] = NOTHING_SAVED,
+    left_out: Collection[int] = (),
 ) -> dict[PointKey, Overhead]:
     """The overhead of each point that reference windows saw.
 
     Args:
         by_target: usable windows. responses: how the points' periods respond to the machine's speed.
-        saved: what part of its share a target saves, on average.
+        saved: what part of its share a target saves, on average. left_out: ids of records.
     """
     left = _share_left(runs)
     found = {}
-    windows = _references_and_baselines(by_target, runs)
+    windows = _references_and_baselines(by_target, runs, left_out)
     doses = _doses(windows, runs)
     for series in make_series("", windows):
         response = responses.get(series.key, NO_RESPONSE)
@@ -112,6 +120,51 @@ def measure_overheads(
         factor = max(slowdown * left, 1.0)
         found[series.key] = Overhead(slowdown, factor, error * math.sqrt(believed))
     return found
+
+
+def _records_of_moved_queues(all_series: Sequence[Series], context: Context) -> set[int]:
+    """The ids of windows in which queues may lend visits, and of those that follow them.
+
+    A speedup fills or drains a queue, and what is measured next lives on it: a reference window has no flows
+    by which that could be corrected.
+    """
+    moving: set[int] = set()
+    for series in all_series:
+        if series.lasting.any():
+            windows = context.by_target[series.location]
+            moves = series.transient | _has_effect(series, all_series, context) | _is_lent(series, windows)
+            moving |= {id(window.record) for window, each in zip(windows, moves, strict=True) if each}
+    if not moving:
+        return moving
+    alone = {id(record) for _, record in records_without_partner(context.runs)}
+    found = set(moving)
+    for run in context.runs:
+        has_moved = False
+        for record in sorted([*run.experiments, *run.references], key=lambda record: record.start):
+            if has_moved:
+                found.add(id(record))
+            if isinstance(record, ExperimentRecord):
+                has_moved = id(record) in moving or id(record) not in alone
+    return found
+
+
+def _has_effect(series: Series, all_series: Sequence[Series], context: Context) -> Bools:
+    """At whose speedups is the period another one? (N,)"""
+    ratios = context.period_ratios([each for each in all_series if each.key == series.key])
+    changed = [
+        speedup
+        for speedup in np.unique(series.speedup[series.speedup > 0])
+        if not abs(ratios.get((series.location, float(speedup)), 0.0) - 1) < MOVED
+    ]
+    return np.isin(series.speedup, changed)
+
+
+def _is_lent(series: Series, windows: Sequence[Window]) -> Bools:
+    """In which windows was the pace another than the one that lasts? (N,)"""
+    (raw,) = (each for each in make_series(series.location, windows) if each.key == series.key)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = raw.numerator * series.denominator / (raw.denominator * series.numerator)
+    return series.lasting & ~(np.abs(change - 1) < LENT)
 
 
 def _parts_saved(all_series: Sequence[Series], context: Context) -> dict[PointKey, float]:
@@ -146,7 +199,9 @@ def _doses(windows: Sequence[Window], runs: Sequence[Run]) -> Floats:
     )
 
 
-def _references_and_baselines(by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run]) -> list[Window]:
+def _references_and_baselines(
+    by_target: Mapping[str, Sequence[Window]], runs: Sequence[Run], left_out: Collection[int]
+) -> list[Window]:
     """Reference windows (at `REFERENCE`) and the baselines of their blocks; nothing without the former."""
     in_order = _in_order(by_target)
     alone = {id(record) for _, record in records_without_partner(runs)}
@@ -155,11 +210,11 @@ def _references_and_baselines(by_target: Mapping[str, Sequence[Window]], runs: S
         baselines = [
             window
             for window in in_order.get(number, [])
-            if window.record.speedup == 0 and id(window.record) in alone
+            if window.record.speedup == 0 and id(window.record) in alone and id(window.record) not in left_out
         ]
         strata = {window.record.block: window.stratum for window in baselines}
         for reference in run.references:
-            if reference.block not in strata:
+            if reference.block not in strata or id(reference) in left_out:
                 continue
             record = ExperimentRecord(
                 location="",

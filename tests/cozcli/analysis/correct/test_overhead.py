@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from combined_profiles import Measurement, Program
+from queue_profiles import Pipeline, profile_of, records_of
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.correct.overhead import ERROR_OF_STARTS, measure_overheads
+from cozcli.analysis.correct.overhead import ERROR_OF_STARTS, PRIOR_ERROR, measure_overheads
 from cozcli.analysis.input.slowness import Response
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Overhead
@@ -170,3 +172,41 @@ def test_what_companions_save_in_baselines_hides_no_overhead(shape: str) -> None
     lines = to_bytes(with_references).splitlines(keepends=True)
     found = analyse(Profile(collect_runs(read_records(lines, ReadProblems()), "x"), ["x"])).overheads
     assert found["request", "throughput"].slowdown == pytest.approx(slowdown, rel=0.015)
+
+
+def with_references(records: list[dict[str, Any]], lent: float) -> list[dict[str, Any]]:
+    """A reference window behind each block: 5 % faster than baselines, and as much as `lent` after a speedup,
+    which has filled a queue.
+    """
+    found = []
+    for record, following in itertools.pairwise([*records, {}]):
+        found.append(record)
+        if record["type"] == "experiment" and record["block"] != following.get("block"):
+            period = 10e6 / 1.05 * (1 - lent * (record["speedup"] > 0))
+            point = {"name": "item", "kind": "throughput", "visits": 100, "elapsed": round(100 * period)}
+            start = record["start"] + record["duration"] - 1
+            found.append(
+                {"type": "reference", "block": record["block"], "start": start, "sample_cost": 1,
+                 "effective_duration": round(100 * period), "points": [point]}
+            )  # fmt: skip
+    return found
+
+
+def test_reference_windows_that_live_on_a_queue_do_not_count() -> None:
+    records = records_of(Pipeline(6.0, 10.0, 64), blocks=48)
+    calm, moved = (
+        analyse(profile_of(with_references(records, lent))).overheads["item", "throughput"]
+        for lent in (0.0, 0.5)
+    )
+    assert calm.slowdown == pytest.approx(1.05, abs=0.03)
+    assert moved == calm
+
+
+def test_where_all_reference_windows_live_on_queues_nothing_is_known_of_overhead() -> None:
+    records = [
+        record
+        for record in with_references(records_of(Pipeline(6.0, 10.0, 64), blocks=24), 0.5)
+        if record["type"] != "reference" or record["effective_duration"] < 9e8
+    ]
+    found = analyse(profile_of(records)).overheads["item", "throughput"]
+    assert found == Overhead(error=PRIOR_ERROR)
