@@ -40,7 +40,7 @@ from cozcli.analysis.result import THROUGHPUT, Overhead, PointKey
 from cozcli.analysis.statistics.arrays import Bools, Floats
 from cozcli.analysis.statistics.weighted import weighted_median
 from cozcli.profile.profile import Run
-from cozcli.profile.records import ExperimentRecord
+from cozcli.profile.records import ExperimentRecord, ReferenceRecord
 
 #: The "speedup" under which reference windows stand beside baselines.
 REFERENCE = 1.0
@@ -140,7 +140,8 @@ def _records_of_moved_queues(all_series: Sequence[Series], context: Context) -> 
     found = set(moving)
     for run in context.runs:
         has_moved = False
-        for record in sorted([*run.experiments, *run.references], key=lambda record: record.start):
+        records: list[ExperimentRecord | ReferenceRecord] = [*run.experiments, *run.references]
+        for record in sorted(records, key=lambda record: record.start):
             if has_moved:
                 found.add(id(record))
             if isinstance(record, ExperimentRecord):
