@@ -61,7 +61,7 @@ class Run:
 
     def restore_start(self, others: Iterable[Run]) -> None:
         """Where the record of its start is damaged or missing, take another's, or else the defaults."""
-        self.has_lost_start = self.record.period <= 0 and bool(self.experiments or self.samples)
+        self.has_lost_start = self.record == RunRecord() and bool(self.experiments or self.samples)
         if not self.has_lost_start:
             return
         has_companions = any(e.companions for e in self.experiments)

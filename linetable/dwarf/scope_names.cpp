@@ -79,14 +79,14 @@ std::string ScopeNames::qualified(Dwarf_Die& origin) {
     const auto place = places_.find(scope.addr);
     if (place == places_.end() || place->second.around.addr == nullptr) return name;
     scope = place->second.around;
-    name = own_name(scope) + "::" + name;
+    const bool is_named = dwarf_tag(&scope) != DW_TAG_namespace || plain_name(scope) != nullptr;
+    if (is_named) name = own_name(scope) + "::" + name;
   }
   return name;
 }
 
 std::string ScopeNames::own_name(Dwarf_Die& scope) const {
   if (const char* plain = plain_name(scope)) return plain;
-  if (dwarf_tag(&scope) == DW_TAG_namespace) return "(anonymous namespace)";
   // g++ does not say which typedef names a type without a name.
   const auto place = places_.find(scope.addr);
   const unsigned number = place == places_.end() ? 0 : place->second.number;

@@ -15,7 +15,7 @@ namespace coz::linetable {
 // Its users begin anew with each unit: what is around all functions would take much memory.
 class ScopeNames {
  public:
-  // As c++filt has it, but without parameters: "(anonymous namespace)::Cache::find", or
+  // As c++filt has it, but without parameters and anonymous namespaces: "Cache::find", or
   // "work::{lambda#1}::operator()", with lambdas and types without a name numbered in the order in
   // which they stand in what is around them. Of a function of C its plain name. Empty where it has
   // none. `origin` is what origin_of() returns (scopes.h).

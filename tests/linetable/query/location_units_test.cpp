@@ -161,15 +161,15 @@ TEST_CASE("functions with internal linkage are told apart by what is around them
   for (const char* flags : {"-g -O0", "-g -O2", "-g -O2 -gdwarf-4 -fdebug-types-section"}) {
     INFO(flags);
     REQUIRE(compile_cpp(flags, "internal.cc", folder / "program"));
-    const auto answers = ask(
-        folder / "program", {"First::run", "(anonymous namespace)::Second::run", "Holder<int>::run",
-                             "Local::run", "shop::work::{lambda#1}::operator()",
-                             "shop::work::{lambda#2}::operator()", "shop::inlined"});
+    const auto answers =
+        ask(folder / "program", {"First::run", "internal.cc:Second::run", "Holder<int>::run",
+                                 "Local::run", "shop::work::{lambda#1}::operator()",
+                                 "shop::work::{lambda#2}::operator()", "shop::inlined"});
     for (const LocationAnswer& answer : answers) {
       INFO(answer.name);
       REQUIRE(addresses(answer) == 1);
     }
-    CHECK(answers[0].found[0].location.ends_with("internal.cc:(anonymous namespace)::First::run"));
+    CHECK(answers[0].found[0].location.ends_with("internal.cc:First::run"));
     CHECK(answers[4].found[0].addresses[0].address != answers[5].found[0].addresses[0].address);
     CHECK(ask(folder / "program", {"internal.cc:run"})[0].found.size() == 5);
   }
@@ -194,10 +194,9 @@ TEST_CASE("lambdas and types without a name are numbered by unit", "[linetable][
                                     << "int main() { return use_one() + use_two() > 7; }\n";
   REQUIRE(compile_each(folder, "-g -O1", {"one", "two", "main"}));
   const auto answers =
-      ask(folder / "program",
-          {"one.cc:{lambda#1}::operator()", "two.cc:{lambda#2}::operator()",
-           "one.cc:{lambda#3}::operator()<int>",
-           "one.cc:(anonymous namespace)::{unnamed type#1}::run", "one.cc:{unnamed type#2}::run"});
+      ask(folder / "program", {"one.cc:{lambda#1}::operator()", "two.cc:{lambda#2}::operator()",
+                               "one.cc:{lambda#3}::operator()<int>", "one.cc:{unnamed type#1}::run",
+                               "one.cc:{unnamed type#2}::run"});
   for (const LocationAnswer& answer : answers) {
     INFO(answer.name);
     CHECK(addresses(answer) == 1);
