@@ -38,7 +38,6 @@ from types import MappingProxyType
 
 from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import Coupling, VisitWork
-from cozcli.analysis.check.stage_limits import StageLimit
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.targets import BOUND_ERRORS
@@ -77,7 +76,7 @@ class Capacity:
     filled: float
     shares: Mapping[str, tuple[float, float]]
     coupled: frozenset[tuple[str, str]] = frozenset()
-    limits: Mapping[tuple[str, str], StageLimit] = field(default_factory=dict)
+    limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
     visit_work: Mapping[tuple[str, str], Mapping[float, VisitWork]] = field(default_factory=dict)
 
     def most(self, location: str, speedup: float, work: VisitWork = SAME_WORK) -> float:
@@ -103,13 +102,12 @@ class Capacity:
         if_busy = speedup * share
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
-        limit = self.limits.get(target, StageLimit())
+        limit = self.limits.get(target, 1.0)
         measured = min(effect, most)
-        mixed = measured + (busy * (if_busy - measured) if matters else 0.0)
-        point = min(mixed, limit.by_work, max(limit.with_sleeps, measured))
+        point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
         high = max(high, effect + reach * (if_busy * (1 + error) - effect))
         low = min(low, effect + reach * (if_busy * (1 - error) - effect))
-        return point, min(low, point), min(high, most, limit.by_work + LIMIT_ERROR)
+        return point, min(low, point), min(high, most, limit + LIMIT_ERROR)
 
     def of_latency(
         self,
@@ -149,7 +147,7 @@ class Capacity:
 def capacity_of(
     runs: Sequence[Run],
     shares: Mapping[str, tuple[float, float]],
-    limits: Mapping[tuple[str, str], StageLimit] = MappingProxyType({}),
+    limits: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> Capacity | None:
     """What baselines and samples say; None if the profile has no processor times.
 

@@ -5,11 +5,6 @@ and no period can be shorter than w_i / n_i. With T the period of baselines:
 
     effect  ≤  1 − max_i w_i / (n_i · T)
 
-Nor do cores shorten what a stage sleeps, or waits for elsewhere than at queues. Let b_i be its time for each
-visit that is no wait at a queue, and v_i what of it is waiting for a core: no more than CORE_WAITS times its
-part of all such waiting, by processor time. Then the period is hardly shorter than (b_i − v_i) / n_i. Since
-nobody knows whom a stage waits for there, this does not limit what was measured, only what is added to it.
-
 Only stages count whose w_i is known from waits at queues (correct/stage_flows.py): others may have nothing to
 do with the visits.
 """
@@ -18,10 +13,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from cozcli.analysis.correct.stage_flows import stages_of
-from cozcli.analysis.input.flows import Half, RunFlows, Stretch, flows_by_run
+from cozcli.analysis.correct.stage_flows import work_for_visits
+from cozcli.analysis.input.flows import RunFlows, Stretch, flows_by_run
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.windows import Window
 from cozcli.profile.profile import Run
@@ -31,44 +25,31 @@ from cozcli.profile.records import ThroughputPoint
 MAX_SHARE = 0.02
 #: Fewer samples of a target do not tell which stages run it.
 MIN_SAMPLES = 50
-#: Threads that run briefly wait longer for a core than their processor time says, by at most this factor.
-CORE_WAITS = 2.0
-
-
-@dataclass(frozen=True)
-class StageLimit:
-    """The largest effect that other stages allow: by their processor time, and with their sleeps as well."""
-
-    by_work: float = 1.0
-    with_sleeps: float = 1.0
 
 
 def stage_limits(
     runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]
-) -> dict[tuple[str, str], StageLimit]:
-    """What other stages allow, at least 0, by location and throughput point.
+) -> dict[tuple[str, str], float]:
+    """The largest effect that other stages allow, at least 0, by location and throughput point.
 
     Of several runs that of the one which allows most. None for targets that never were the main one.
     """
     periods = _periods(runs)
-    found: dict[tuple[str, str], StageLimit] = {}
+    found: dict[tuple[str, str], float] = {}
     for run in flows_by_run(runs, by_target):
         samples = _samples_of_stages(run)
         for point, period in periods.items():
             needs = _needs(run, point)
-            lasting = max([period, *(need.with_sleeps for need in needs.values())])
             for location, of_stages in samples.items():
                 total = sum(of_stages.values())
                 others = [
-                    need for stage, need in needs.items() if of_stages.get(stage, 0.0) <= MAX_SHARE * total
+                    needed
+                    for stage, needed in needs.items()
+                    if of_stages.get(stage, 0.0) <= MAX_SHARE * total
                 ]
-                if total < MIN_SAMPLES or not others:
-                    continue
-                before = found.get((location, point), StageLimit(0.0, 0.0))
-                found[location, point] = StageLimit(
-                    max(1 - max(need.work for need in others) / period, before.by_work),
-                    max(1 - max(need.with_sleeps for need in others) / lasting, before.with_sleeps),
-                )
+                if total >= MIN_SAMPLES and others:
+                    limit = max(1 - max(others) / period, 0.0)
+                    found[location, point] = max(limit, found.get((location, point), 0.0))
     return found
 
 
@@ -95,44 +76,12 @@ def _samples_of_stages(run: RunFlows) -> dict[str, dict[int, float]]:
     return {location: dict(of_stages) for location, of_stages in found.items()}
 
 
-@dataclass(frozen=True)
-class _Need:
-    """Of a stage for a visit, ns: w_i / n_i; and (b_i − v_i) / n_i, 0 where that is not known."""
-
-    work: float
-    with_sleeps: float
-
-
-def _needs(run: RunFlows, point: str) -> dict[int, _Need]:
+def _needs(run: RunFlows, point: str) -> dict[int, float]:
+    """w_i / n_i in ns, by stage."""
     stretches = [stretch for stretch in run.stretches if point in stretch.flow.visits]
-    stages = stages_of(stretches, point)
-    if stages is None:
-        return {}
-    baselines = [
-        half
-        for half in run.halves
-        if half.window.record.speedup == 0 and half.window.record.core_wait >= 0 and point in half.flow.visits
-    ]
-    all_work = sum(flow.work for flow in stages.flows.values())
-    core_wait = _core_wait(baselines, point)
-    found = {}
-    for stage, flow in stages.flows.items():
-        threads = _threads(stretches, stage)
-        items = flow.sum(baselines)
-        with_sleeps = 0.0
-        if items > 0:
-            waited = sum(half.waited(stage) for half in baselines) / len(baselines)
-            busy = sum(half.effective for half in baselines) * (1 - waited) / items
-            with_sleeps = max(busy - CORE_WAITS * core_wait * flow.work / all_work / threads, 0.0)
-        found[stage] = _Need(flow.work / threads, with_sleeps)
-    return found
-
-
-def _core_wait(halves: Sequence[Half], point: str) -> float:
-    """How long threads waited for a core, for each visit, ns."""
-    windows = {(half.target, half.position): half.window.record.core_wait for half in halves}
-    visits = sum(half.visits(point) for half in halves)
-    return sum(windows.values()) / visits if visits > 0 else 0.0
+    return {
+        stage: work / _threads(stretches, stage) for stage, work in work_for_visits(stretches, point).items()
+    }
 
 
 def _threads(stretches: Sequence[Stretch], stage: int) -> int:

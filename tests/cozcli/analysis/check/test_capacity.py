@@ -21,7 +21,6 @@ from cozcli.analysis.check.capacity import (
     within_capacity,
 )
 from cozcli.analysis.check.coupling import VisitWork
-from cozcli.analysis.check.stage_limits import StageLimit
 from cozcli.analysis.result import LATENCY, LineResult, Mark
 from cozcli.profile.profile import load_profile
 
@@ -106,19 +105,12 @@ def test_what_does_not_surely_matter_stays_as_measured() -> None:
 
 
 def test_no_effect_is_greater_than_other_stages_allow() -> None:
-    capacity = Capacity(1.0, 0.9, {"a.c:1": (0.4, MANY)}, limits={("a.c:1", "item"): StageLimit(0.03)})
+    capacity = Capacity(1.0, 0.9, {"a.c:1": (0.4, MANY)}, limits={("a.c:1", "item"): 0.03})
     assert capacity.limited(("a.c:1", "item"), True, 0.5, 0.10, 0.06, 0.14) == pytest.approx(
         (0.03, 0.03, 0.05)
     )
     other_point = capacity.limited(("a.c:1", "other"), True, 0.5, 0.10, 0.06, 0.14)
     assert other_point[0] > 0.1
-
-
-def test_what_stages_sleep_limits_what_is_added_to_the_measured_effect() -> None:
-    target = ("a.c:1", "item")
-    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.8, MANY)}, limits={target: StageLimit(0.9, 0.3)})
-    assert capacity.limited(target, True, 0.5, 0.25, 0.2, 0.3)[0] == pytest.approx(0.3)
-    assert capacity.limited(target, True, 0.5, 0.35, 0.3, 0.4)[0] == pytest.approx(0.35)
 
 
 def test_few_samples_leave_room() -> None:
@@ -128,7 +120,7 @@ def test_few_samples_leave_room() -> None:
 
 
 def test_nan_stays_nan() -> None:
-    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, MANY)}, limits={("a.c:1", "item"): StageLimit(0.3)})
+    capacity = Capacity(1.0, 1.0, {"a.c:1": (0.4, MANY)}, limits={("a.c:1", "item"): 0.3})
     assert all(map(math.isnan, capacity.limited(("a.c:1", "item"), False, 0.5, math.nan, math.nan, math.nan)))
 
 
