@@ -154,12 +154,13 @@ def select(analysis: Analysis, result_filter: ResultFilter) -> Analysis:
     """
     point = result_filter.progress_point
     under_load = {each.point for each in analysis.scalability}
+    known = under_load | {result.point for result in analysis.results}
+    if point is not None and point not in known:
+        raise CozError(messages.nothing_matches("progress point", point, sorted(known)))
     analysis = replace(analysis, selected_point=point)
-    if result_filter.line is None and point in under_load | {None}:
-        if not any(result.point == point or point is None for result in analysis.results):
+    if result_filter.line is None:
+        if not any(point in (None, result.point) for result in analysis.results):
             return replace(analysis, results=(), pairs=())
-    elif not analysis.results and result_filter.line is None:
-        raise CozError(messages.nothing_matches("progress point", str(point), sorted(under_load)))
     elif not analysis.results:
         raise CozError(messages.no_line_has_a_result())
     results = tuple(apply_filter(analysis.results, result_filter))

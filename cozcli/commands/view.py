@@ -112,7 +112,9 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
             analysis = select(analysis, result_filter)
         except CozError as error:
             missing.append(error)
-            analysis = replace(analysis, results=(), pairs=(), warnings=(*analysis.warnings, error.problem))
+            warnings = (*analysis.warnings, error.problem)
+            point = options.progress_point
+            analysis = replace(analysis, results=(), pairs=(), warnings=warnings, selected_point=point)
         profiles.append(PageProfile(", ".join(Path(file).name for file in files), analysis, 0))
     if len(missing) == len(groups):
         raise missing[0]

@@ -192,7 +192,8 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
             since = []
         elif isinstance(record, ExperimentRecord):
             if runs and _is_of_next_run(record, runs[-1], since):
-                ended = _end_of_run(since, runs[-1].experiments[-1].run_time)
+                before = runs[-1].experiments
+                ended = _end_of_run(since, before[-1].run_time if before else -1)
                 _add(runs, since[:ended], source)
                 runs.append(Run(RunRecord(), source))
                 since = since[ended:]
@@ -211,11 +212,10 @@ def _is_of_next_run(record: ExperimentRecord, run: Run, since: Sequence[Record])
     """Has another run begun, whose `run` record is lost? Then one has ended, or both times begin anew: a
     single one may be damage. since: the records after the run's last experiment.
     """
-    if not run.experiments:
-        return False
-    before = run.experiments[-1]
-    has_ended = any(isinstance(each, ExitRecord) for each in since)
-    return has_ended or (record.start < before.start and 0 <= record.run_time < before.run_time)
+    if any(isinstance(each, ExitRecord) for each in since):
+        return True
+    before = run.experiments[-1] if run.experiments else None
+    return before is not None and record.start < before.start and 0 <= record.run_time < before.run_time
 
 
 def _end_of_run(records: Sequence[Record], run_time: int) -> int:

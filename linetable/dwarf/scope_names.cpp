@@ -48,20 +48,31 @@ const char* plain_name(Dwarf_Die& entry) {
   return dwarf_formstring(dwarf_attr_integrate(&entry, DW_AT_name, &attribute));
 }
 
-bool is_lambda(Dwarf_Die& scope) {
-  if (dwarf_hasattr(&scope, DW_AT_name) != 0 || dwarf_hasattr(&scope, DW_AT_linkage_name) != 0) {
-    return false;
-  }
+// Names leave it out. Not where there is no entry.
+bool is_anonymous_namespace(Dwarf_Die& scope) {
+  return scope.addr != nullptr && dwarf_tag(&scope) == DW_TAG_namespace &&
+         plain_name(scope) == nullptr;
+}
+
+// What a class without a name is. Only those with functions are numbered: headers have many others.
+enum class Unnamed { kNone, kLambda, kWithFunctions };
+
+Unnamed unnamed_of(Dwarf_Die& scope) {
+  if (!is_class(dwarf_tag(&scope)) || dwarf_hasattr(&scope, DW_AT_name) != 0) return Unnamed::kNone;
+  Unnamed found = Unnamed::kNone;
   Dwarf_Die member;
   for (int status = dwarf_child(&scope, &member); status == 0;) {
-    const char* name = dwarf_tag(&member) == DW_TAG_subprogram ? plain_name(member) : nullptr;
-    const std::string_view text = name == nullptr ? "" : name;
-    if (text == "operator()" || text.starts_with("operator()<")) return true;
+    if (dwarf_tag(&member) == DW_TAG_subprogram) {
+      found = Unnamed::kWithFunctions;
+      const char* name = plain_name(member);
+      const std::string_view text = name == nullptr ? "" : name;
+      if (text == "operator()" || text.starts_with("operator()<")) return Unnamed::kLambda;
+    }
     const void* const here = member.addr;
     status = dwarf_siblingof(&member, &member);
     if (std::less_equal<const void*>()(member.addr, here)) break;
   }
-  return false;
+  return found;
 }
 
 }  // namespace
@@ -79,8 +90,7 @@ std::string ScopeNames::qualified(Dwarf_Die& origin) {
     const auto place = places_.find(scope.addr);
     if (place == places_.end() || place->second.around.addr == nullptr) return name;
     scope = place->second.around;
-    const bool is_named = dwarf_tag(&scope) != DW_TAG_namespace || plain_name(scope) != nullptr;
-    if (is_named) name = own_name(scope) + "::" + name;
+    if (!is_anonymous_namespace(scope)) name = own_name(scope) + "::" + name;
   }
   return name;
 }
@@ -90,7 +100,8 @@ std::string ScopeNames::own_name(Dwarf_Die& scope) const {
   // g++ does not say which typedef names a type without a name.
   const auto place = places_.find(scope.addr);
   const unsigned number = place == places_.end() ? 0 : place->second.number;
-  return (is_lambda(scope) ? "{lambda#" : "{unnamed type#") + std::to_string(number) + "}";
+  const bool is_lambda = unnamed_of(scope) == Unnamed::kLambda;
+  return (is_lambda ? "{lambda#" : "{unnamed type#") + std::to_string(number) + "}";
 }
 
 void ScopeNames::read(Dwarf_Die& unit) {
@@ -100,12 +111,13 @@ void ScopeNames::read(Dwarf_Die& unit) {
 void ScopeNames::add(Dwarf_Die& scope, const Dwarf_Die& around) {
   Place& place = places_[scope.addr];
   place.around = around;
-  if (!is_class(dwarf_tag(&scope)) || dwarf_hasattr(&scope, DW_AT_name) != 0) return;
-  Dwarf_Die unit;
-  const bool is_in_unit =
-      around.addr == nullptr && dwarf_diecu(&scope, &unit, nullptr, nullptr) != nullptr;
-  Numbers& numbers = numbers_[is_in_unit ? unit.addr : around.addr];
-  place.number = is_lambda(scope) ? ++numbers.lambdas : ++numbers.others;
+  const Unnamed kind = unnamed_of(scope);
+  if (kind == Unnamed::kNone) return;
+  Dwarf_Die counted_in = around;
+  while (is_anonymous_namespace(counted_in)) counted_in = places_[counted_in.addr].around;
+  if (counted_in.addr == nullptr) dwarf_diecu(&scope, &counted_in, nullptr, nullptr);
+  Numbers& numbers = numbers_[counted_in.addr];
+  place.number = kind == Unnamed::kLambda ? ++numbers.lambdas : ++numbers.others;
 }
 
 void ScopeNames::read_children(Dwarf_Die& parent, const Dwarf_Die& around, unsigned depth) {

@@ -95,7 +95,17 @@ bool matches_function(std::string_view wanted, std::string_view name, std::strin
     const bool is_named = function == name || names(function, bare);
     if (is_named && path_ends_with(path, wanted.substr(0, colon))) return true;
   }
-  return false;
+  const std::string shorter = without_anonymous(wanted);
+  return shorter.size() < wanted.size() && matches_function(shorter, without_anonymous(name), path);
+}
+
+std::string without_anonymous(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  std::string shorter(name);
+  for (std::size_t at = 0; (at = shorter.find(kAnonymous, at)) != kNone;) {
+    shorter.erase(at, kAnonymous.size());
+  }
+  return shorter;
 }
 
 std::size_t file_separator(std::string_view text, std::size_t from) {

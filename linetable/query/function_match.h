@@ -23,6 +23,9 @@ namespace coz::linetable {
 // nowhere.
 [[nodiscard]] std::size_t file_separator(std::string_view text, std::size_t from = 1);
 
+// The name without "(anonymous namespace)::", which g++'s debug information has nowhere.
+[[nodiscard]] std::string without_anonymous(std::string_view name);
+
 // How little `name` resembles `wanted`, both bare: 0 where one contains the other, else the number
 // of letters to change.
 [[nodiscard]] unsigned name_distance(std::string_view wanted, std::string_view name);

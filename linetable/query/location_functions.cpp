@@ -34,6 +34,11 @@ Fit fit_of(std::string_view wanted, const FunctionName& name) {
   const bool has_scope = wanted.find("::") != std::string_view::npos;
   if (has_scope && wildcard_match("%::" + std::string(wanted), bare)) return Fit::kPlain;
   if (wildcard_match(wanted, name.plain)) return Fit::kPlain;
+  const std::string shorter = without_anonymous(wanted);
+  if (shorter.size() < wanted.size()) {
+    const FunctionName other{without_anonymous(name.whole), name.plain, name.file};
+    return fit_of(shorter, other) == Fit::kNone ? Fit::kNone : Fit::kPlain;
+  }
   return wildcard_match(wanted, without_arguments(name.plain)) ? Fit::kPlain : Fit::kNone;
 }
 

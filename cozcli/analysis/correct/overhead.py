@@ -71,8 +71,9 @@ class OverheadOfSamples:
         saved = _parts_saved(all_series, context)
         moved = _records_of_moved_queues(all_series, context)
         found = measure_overheads(context.by_target, context.runs, context.responses, saved, moved)
-        if any(run.references for run in context.runs):
-            unknown = {series.key for series in all_series if series.lasting.any()} - found.keys()
+        if moved:
+            seen = make_series("", _references_and_baselines(context.by_target, context.runs, ()))
+            unknown = {series.key for series in seen} - found.keys()
             found |= dict.fromkeys(unknown, Overhead(error=PRIOR_ERROR))
         context.overheads.update(found)
         if not context.of_windows_only and _starts_many_threads(context.runs):
@@ -132,11 +133,12 @@ def _records_of_moved_queues(all_series: Sequence[Series], context: Context) -> 
     for series in all_series:
         if series.lasting.any():
             windows = context.by_target[series.location]
-            moves = series.transient | _has_effect(series, all_series, context) | _is_lent(series, windows)
+            moves = series.transient | _has_effect(series, context) | _is_lent(series, windows)
             moving |= {id(window.record) for window, each in zip(windows, moves, strict=True) if each}
     if not moving:
         return moving
     alone = {id(record) for _, record in records_without_partner(context.runs)}
+    usable = {id(window.record) for windows in context.by_target.values() for window in windows}
     found = set(moving)
     for run in context.runs:
         has_moved = False
@@ -145,13 +147,17 @@ def _records_of_moved_queues(all_series: Sequence[Series], context: Context) -> 
             if has_moved:
                 found.add(id(record))
             if isinstance(record, ExperimentRecord):
-                has_moved = id(record) in moving or id(record) not in alone
+                is_dropped = record.speedup > 0 and id(record) not in usable
+                has_moved = (
+                    id(record) in moving or id(record) not in alone or record.is_transient or is_dropped
+                )
+                found |= {id(record)} if has_moved else set()
     return found
 
 
-def _has_effect(series: Series, all_series: Sequence[Series], context: Context) -> Bools:
+def _has_effect(series: Series, context: Context) -> Bools:
     """At whose speedups is the period another one? (N,)"""
-    ratios = context.period_ratios([each for each in all_series if each.key == series.key])
+    ratios = context.period_ratios([series])
     changed = [
         speedup
         for speedup in np.unique(series.speedup[series.speedup > 0])

@@ -60,7 +60,7 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
     if "%" in pattern:
         expression = ".*".join(re.escape(part) for part in pattern.split("%"))
         return re.fullmatch(expression, location, re.DOTALL) is not None
-    if function and pattern in (function, function.partition("(")[0]):
+    if function and pattern and pattern in (function, function.partition("(")[0]):
         return True
     if function and _is_end_of_name(short_function(function), pattern):
         return True
@@ -91,7 +91,20 @@ def file_of(place: str, function: str) -> str:
 def _is_end_of_name(function: str, wanted: str) -> bool:
     """In whole names of functions and of what is around them."""
     name = wanted.replace("(anonymous namespace)::", "")
-    return bool(name) and ("::" + function).endswith("::" + name)
+    names = (function, _without_arguments(function))
+    return bool(name) and any(("::" + each).endswith("::" + name) for each in names)
+
+
+def _without_arguments(function: str) -> str:
+    """`ns::f` of `ns::f<int>`."""
+    if not function.endswith(">") or "operator" in function:
+        return function
+    depth = 0
+    for at in range(len(function) - 1, 0, -1):
+        depth += (function[at] == ">") - (function[at] == "<")
+        if depth == 0:
+            return function[:at]
+    return function
 
 
 def _each_ends_in(paths: Sequence[str], ends: Sequence[str]) -> bool:

@@ -70,6 +70,13 @@ def test_runs_of_one_program_stay_whole(tmp_path: Path, damage) -> None:  # type
     assert profile.runs[1].record.program == "/src/program"
 
 
+def test_a_run_does_not_join_one_without_experiments(tmp_path: Path) -> None:
+    short = [lines_of(1)[0], to_bytes([{"type": "exit", "status": 0}])]
+    profile = load(tmp_path, [*short, *lines_of(2)[1:]])
+    assert [len(run.experiments) for run in profile.runs] == [0, 200]
+    assert "begins 1 run is" in texts(profile)
+
+
 @pytest.mark.parametrize(
     ("kind", "field", "value"),
     [("experiment", "start", 7), ("experiment", "run_time", 7), ("target", "number", 0)],

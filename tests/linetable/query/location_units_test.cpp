@@ -161,10 +161,10 @@ TEST_CASE("functions with internal linkage are told apart by what is around them
   for (const char* flags : {"-g -O0", "-g -O2", "-g -O2 -gdwarf-4 -fdebug-types-section"}) {
     INFO(flags);
     REQUIRE(compile_cpp(flags, "internal.cc", folder / "program"));
-    const auto answers =
-        ask(folder / "program", {"First::run", "internal.cc:Second::run", "Holder<int>::run",
-                                 "Local::run", "shop::work::{lambda#1}::operator()",
-                                 "shop::work::{lambda#2}::operator()", "shop::inlined"});
+    const auto answers = ask(
+        folder / "program", {"First::run", "(anonymous namespace)::Second::run", "Holder<int>::run",
+                             "Local::run", "shop::work::{lambda#1}::operator()",
+                             "shop::work::{lambda#2}::operator()", "shop::inlined"});
     for (const LocationAnswer& answer : answers) {
       INFO(answer.name);
       REQUIRE(addresses(answer) == 1);
@@ -183,8 +183,7 @@ TEST_CASE("lambdas and types without a name are numbered by unit", "[linetable][
         << "static long total;\nextern int argument;\n"
         << "static auto add = [](int n) __attribute__((noinline)) { total += n * 3; };\n"
         << "static auto cut = [](int n) __attribute__((noinline)) { total -= n * 5; };\n"
-        << "static auto mix = [](auto n) __attribute__((noinline)) { total ^= n * 7; };\n"
-        << "namespace {\n"
+        << "namespace {\nauto mix = [](auto n) __attribute__((noinline)) { total ^= n * 7; };\n"
         << "typedef struct { [[gnu::noinline]] void run(int n) { total ^= n; } } Tool;\n"
         << "typedef struct { [[gnu::noinline]] void run(int n) { total += n; } } Other;\n}\n"
         << "long use_" << name << "() { add(argument); cut(argument); mix(argument);"

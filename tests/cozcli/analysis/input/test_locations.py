@@ -84,6 +84,12 @@ def test_a_wait_is_as_short_as_its_line() -> None:
     assert matches_line("b.c:2", "wait /src/app/io/b.c:2", "")
 
 
+def test_functions_of_templates_are_found_without_arguments() -> None:
+    for pattern in ("f", "ns::f", "a.cpp:f", "f<A<int> >"):
+        assert matches_line(pattern, "/a.cpp:3", "void ns::f<A<int> >(int)"), pattern
+    assert not matches_line("", "/a.cpp:3", "(anonymous namespace)::f")
+
+
 @pytest.mark.parametrize(
     ("pattern", "matches"),
     [
