@@ -48,7 +48,7 @@ const char* plain_name(Dwarf_Die& entry) {
   return dwarf_formstring(dwarf_attr_integrate(&entry, DW_AT_name, &attribute));
 }
 
-// Names leave it out. Not where there is no entry.
+// Which names leave out. False where there is no entry.
 bool is_anonymous_namespace(Dwarf_Die& scope) {
   return scope.addr != nullptr && dwarf_tag(&scope) == DW_TAG_namespace &&
          plain_name(scope) == nullptr;

@@ -12,7 +12,7 @@
 namespace coz::linetable {
 
 // For the units of one file of debug information, each of which is read when it is first asked for.
-// Its users begin anew with each unit: what is around all functions would take much memory.
+// Users make a new one for each unit of functions, since the scopes of all would take much memory.
 class ScopeNames {
  public:
   // As c++filt has it, but without parameters and anonymous namespaces: "Cache::find", or

@@ -31,8 +31,7 @@ namespace coz::linetable {
 [[nodiscard]] bool is_of_unit_only(Dwarf_Die& origin);
 
 struct FunctionName {
-  std::string
-      whole;  // demangled, with parameters; else qualified by what is around (scope_names.h)
+  std::string whole;  // demangled, with parameters; else by the scopes around (scope_names.h)
   std::string plain;  // as in the source, without its class or namespace
   std::string file;   // that declares it; normalised
 };
