@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cozcli.errors import Problem
-from cozcli.messages import count, listed, printable
+from cozcli.messages import count, duration, listed, printable
 
 _WHAT_IS_AWAITED = (
     "if it waits there for a client or a timer, the effects on this point are not real; if for a device that "
@@ -168,7 +168,7 @@ def at_loads(arrival_speedups: Sequence[int], problem: Problem) -> Problem:
 
 
 def _load(arrival_speedup: int) -> str:
-    return f"with --arrival-speedup {arrival_speedup}ns" if arrival_speedup else "at base load"
+    return f"with arrivals {duration(arrival_speedup)} earlier" if arrival_speedup else "at base load"
 
 
 def nothing_estimated(experiments: int) -> Problem:

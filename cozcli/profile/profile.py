@@ -60,10 +60,8 @@ class Run:
         self.has_lost_start = False
 
     def restore_start(self, others: Iterable[Run]) -> None:
-        """Where the record of its start is damaged or missing, take another's, or else the defaults."""
-        self.has_lost_start = self.record == RunRecord() and bool(self.experiments or self.samples)
-        if not self.has_lost_start:
-            return
+        """Instead of the damaged or missing record of its start take another run's, or else the defaults."""
+        self.has_lost_start = True
         has_companions = any(e.companions for e in self.experiments)
         default = RunRecord(period=DEFAULT_PERIOD, companion_dose=DEFAULT_DOSE if has_companions else 0.0)
         known = (run.record for run in others if run.record.period > 0 and not run.record.classic)
@@ -204,13 +202,14 @@ def collect_runs(records: Iterable[Record], source: str) -> list[Run]:
     _add(runs, since, source)
     for at, run in enumerate(runs):
         run.leave_out_unknown()
-        run.restore_start([*reversed(runs[:at]), *runs[at + 1 :]])
+        if run.record == RunRecord() and (run.experiments or run.samples):
+            run.restore_start([*reversed(runs[:at]), *runs[at + 1 :]])
     return runs
 
 
 def _is_of_next_run(record: ExperimentRecord, run: Run, since: Sequence[Record]) -> bool:
-    """Has another run begun, whose `run` record is lost? Then one has ended, or both times begin anew: a
-    single one may be damage. since: the records after the run's last experiment.
+    """Has another run begun, whose `run` record is lost? Then this one has ended, or both times begin anew;
+    if only one does, it may be damaged. since: the records after the run's last experiment.
     """
     if any(isinstance(each, ExitRecord) for each in since):
         return True

@@ -144,14 +144,13 @@ def _records_of_moved_queues(all_series: Sequence[Series], context: Context) -> 
         has_moved = False
         records: list[ExperimentRecord | ReferenceRecord] = [*run.experiments, *run.references]
         for record in sorted(records, key=lambda record: record.start):
-            if has_moved:
-                found.add(id(record))
+            moved_before = has_moved
             if isinstance(record, ExperimentRecord):
                 is_dropped = record.speedup > 0 and id(record) not in usable
-                has_moved = (
-                    id(record) in moving or id(record) not in alone or record.is_transient or is_dropped
-                )
-                found |= {id(record)} if has_moved else set()
+                has_partner = id(record) not in alone
+                has_moved = id(record) in moving or has_partner or record.is_transient or is_dropped
+            if has_moved or moved_before:
+                found.add(id(record))
     return found
 
 

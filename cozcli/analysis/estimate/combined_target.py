@@ -105,7 +105,7 @@ def estimate_combined(
     p_no_effect, is_beyond = _own_evidence(fit, number, float(most[0]))
     high = np.minimum(value + half, most)
     value = np.minimum(value, most)
-    low = value - half  # whole, since tests scale it: what was cut off would make them surer than they are
+    low = value - half  # not cut: tests rescale this half, and a shorter one would overstate certainty
     at = slice(0, 1 + count)
     return CombinedEstimate(
         target=target,

@@ -322,7 +322,7 @@ def test_a_warning_names_the_loads_that_it_is_about() -> None:
         record._replace(flags=("unsettled",)) for record in profile.runs[1].experiments
     ]
     (text,) = [w.text for w in analyse(profile).warnings if w.text not in whole]
-    assert text.startswith(f"with --arrival-speedup {MS}ns: in ")
+    assert text.startswith("with arrivals 1 ms earlier: in ")
 
 
 def test_reports_have_the_table() -> None:
