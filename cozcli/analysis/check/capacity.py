@@ -22,7 +22,8 @@ work for each visit when visits are slower (coupling.py). Others may have nothin
 point, and stay as measured. Intervals reach from what was measured towards s·A, and as far as that from
 λ = REACH_FULL on (docs/decisions/too_few_cores.md). Nor is a loss of theirs certain: a thread that pauses
 loses its core to others, and waits for it afterwards. Neither is an effect greater than other stages of a
-pipeline allow (stage_limits.py).
+pipeline allow (stage_limits.py), or where the measured curve levels off at s·A or more: up to there, pauses
+have gained what cores can give, so that it is the program's structure that allows no more.
 
 A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
 interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.
@@ -38,6 +39,7 @@ from types import MappingProxyType
 
 from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import Coupling, VisitWork
+from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.targets import BOUND_ERRORS
@@ -94,15 +96,25 @@ class Capacity:
         return share, BOUND_ERRORS / math.sqrt(max(samples, 1.0))
 
     def limited(
-        self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
+        self,
+        target: tuple[str, str],
+        matters: bool,
+        speedup: float,
+        effect: float,
+        low: float,
+        high: float,
+        plateau: float = 1.0,
     ) -> tuple[float, float, float]:
-        """An effect of a location on a point, with its interval, within what cores allow. NaN stays NaN."""
+        """An effect of a location on a point, with its interval, within what cores allow. NaN stays NaN.
+
+        plateau: where the curve levels off (plateau_of).
+        """
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
         if_busy = speedup * share
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
-        limit = self.limits.get(target, 1.0)
+        limit = min(self.limits.get(target, 1.0), plateau)
         measured = min(effect, most)
         point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
         high = max(high, effect + reach * (if_busy * (1 + error) - effect))
@@ -131,11 +143,26 @@ class Capacity:
             min(effect + math.hypot(high - effect, saved), most),
         )
 
+    def plateau_of(self, result: LineResult) -> float:
+        """The effect at which the measured curve levels off; 1 if it does not, or below s·A."""
+        found = outline(result)
+        if found.shape is Shape.OPEN:
+            return 1.0
+        if_busy = found.since.speedup * self._share(result.location)[0]
+        return found.top.effect if found.since.effect >= if_busy else 1.0
+
     def estimate(
-        self, target: tuple[str, str], matters: bool, speedup: float, effect: float, low: float, high: float
+        self,
+        target: tuple[str, str],
+        matters: bool,
+        speedup: float,
+        effect: float,
+        low: float,
+        high: float,
+        plateau: float = 1.0,
     ) -> tuple[float, float, float]:
         """The same, with `MODEL_ERROR` in the interval, which hardly exceeds what cores can give."""
-        point, low, high = self.limited(target, matters, speedup, effect, low, high)
+        point, low, high = self.limited(target, matters, speedup, effect, low, high, plateau)
         # A target of little time causes few pauses.
         of_target = MODEL_ERROR * min(4 * speedup, 1.0) * min(self._share(target[0])[0] / FULL_SHARE, 1.0)
         model = math.hypot(of_target, MODEL_ERROR_PART * point)
@@ -212,7 +239,12 @@ def within_capacity(
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
     target = result.location, result.point
-    at = functools.partial(capacity.limited if of_windows_only else capacity.estimate, target, matters)
+    at = functools.partial(
+        capacity.limited if of_windows_only else capacity.estimate,
+        target,
+        matters,
+        plateau=capacity.plateau_of(result),
+    )
     of_slope = at
     if result.kind == LATENCY:
         at = functools.partial(capacity.of_latency, target, matters)

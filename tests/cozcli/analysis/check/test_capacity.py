@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -111,6 +112,19 @@ def test_no_effect_is_greater_than_other_stages_allow() -> None:
     )
     other_point = capacity.limited(("a.c:1", "other"), True, 0.5, 0.10, 0.06, 0.14)
     assert other_point[0] > 0.1
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.5, 0.4), (0.9, 0.55)])
+def test_no_effect_is_greater_than_where_a_curve_levels_off(
+    tmp_path: Path, share: float, expected: float
+) -> None:
+    """From 50 % on, it saves 40 %. If s·A is more than that there, pauses gained too little."""
+    path = tmp_path / "p.coz"
+    path.write_bytes(to_bytes(Model([Line("/s/a.c:1", lambda s: min(0.8 * s, 0.4))]).records(40)))
+    measured = analyse(load_profile([str(path)])).results[0]
+    lacking = LineResult(**{**measured.__dict__, "marks": (Mark.CORES,)})
+    found = within_capacity(lacking, Capacity(0.8, 0.8, {"/s/a.c:1": (share, MANY)}))
+    assert {point.speedup: point.effect for point in found.curve}[0.75] == pytest.approx(expected, abs=0.02)
 
 
 def test_few_samples_leave_room() -> None:
