@@ -8,12 +8,13 @@ effects, how far the program under companions is from the program without, and w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from cozcli.analysis.estimate.combined_design import FIXED, bend_kernel
+from cozcli.analysis.estimate.combined_design import FIXED, at_speedups, bend_kernel
 from cozcli.analysis.estimate.combined_fit import CombinedFit
 from cozcli.analysis.estimate.curve import GRID
 from cozcli.analysis.input.series import Factor
@@ -93,7 +94,7 @@ def estimate_combined(
     everything = np.concatenate([speedups, grid])
     value, covariance = _effects(fit, number, everything, factors, pauses)
     count = len(speedups)
-    slope = speedups / float(speedups @ speedups)
+    slope = _slope(speedups)
     value = np.concatenate([[slope @ value[:count]], value])
     variance = np.concatenate([[slope @ covariance[:count, :count] @ slope], np.diag(covariance)])
     half = float(t_quantile(0.5 + LEVEL / 2, fit.posterior.freedom)) * np.sqrt(np.maximum(variance, 0.0))
@@ -102,7 +103,7 @@ def estimate_combined(
         most = bound * np.concatenate([[1.0], everything])
     else:  # behind a queue, latency may fall by more than the line's own time, but not below 0
         most = np.concatenate([[np.inf], np.ones_like(everything)])
-    p_no_effect, is_beyond = _own_evidence(fit, number, float(most[0]))
+    p_no_effect, is_beyond = _own_evidence(fit, number, measured if len(measured) else speedups, most[0])
     high = np.minimum(value + half, most)
     value = np.minimum(value, most)
     low = value - half  # not cut: tests rescale this half, and a shorter one would overstate certainty
@@ -150,20 +151,46 @@ def environment(fit: CombinedFit, dose: Floats) -> Floats:
     return np.asarray(ENVIRONMENT * dose / (1 + dose / max(around, 1e-9)))
 
 
-def _own_evidence(fit: CombinedFit, number: int, bound: float) -> tuple[float, bool]:
+def _own_evidence(fit: CombinedFit, number: int, speedups: Floats, bound: float) -> tuple[float, bool]:
     """What the target's own windows say of its saving for each share: p-value of none; and is it beyond the
     bound?
 
-    The prior of its u is taken out of the posterior again, for a given c.
+    Of the curve's beginning and its slope, the one counts that is better known: windows of companions tell of
+    the former, those of the main target of the latter, where curves may have levelled off.
     """
-    mean, covariance = fit.posterior.mean, fit.posterior.covariance
-    column = FIXED + number
-    variance = covariance[column, column] - covariance[column, 1] ** 2 / covariance[1, 1]
-    information = 1 / max(float(variance), 1e-300) - 1 / float(fit.prior_u[number])
-    if information <= 1e-9 / float(fit.prior_u[number]):
+    known = [_without_prior(fit, number, speedups[:0])]
+    if fit.may_bend(number):
+        known.append(_without_prior(fit, number, speedups))
+    saving, error = min(known, key=lambda each: each[1])
+    if not math.isfinite(error):
         return 1.0, False
-    error = 1 / np.sqrt(information)
-    saving = fit.mean_saving + float(mean[column]) / float(variance) / information
     beyond = (saving * fit.share[number] - bound) / (error * fit.share[number])
     is_beyond = bool(normal_tail(float(beyond)) * len(fit.share) < MAX_FALSE_BEYOND)
     return 2 * normal_tail(abs(saving) / error), is_beyond
+
+
+def _without_prior(fit: CombinedFit, number: int, speedups: Floats) -> tuple[float, float]:
+    """The saving for each share by the slope of the effects at these speedups, and its standard error.
+
+    That is c + u + k·bends; without speedups, the curve's beginning, c + u. The prior of u + k·bends is taken
+    out of its posterior again, for a given c. The error is infinite if nothing is known.
+    """
+    mean, covariance = fit.posterior.mean, fit.posterior.covariance
+    contrast = np.zeros(len(mean))
+    contrast[FIXED + number] = 1.0
+    prior = float(fit.prior_u[number])
+    if len(speedups):
+        of_bends = _slope(speedups) @ at_speedups(fit.design.components, speedups)
+        contrast[fit.design.bends_of(number)] = of_bends
+        prior += fit.prior_bend * float(of_bends @ of_bends)
+    spread = covariance @ contrast
+    variance = float(contrast @ spread - spread[1] ** 2 / covariance[1, 1])
+    information = 1 / max(variance, 1e-300) - 1 / prior
+    if information <= 1e-9 / prior:
+        return 0.0, math.inf
+    return fit.mean_saving + float(contrast @ mean) / variance / information, 1 / math.sqrt(information)
+
+
+def _slope(speedups: Floats) -> Floats:
+    """What each effect counts in the slope, (S,): least squares through 0."""
+    return np.asarray(speedups / float(speedups @ speedups))

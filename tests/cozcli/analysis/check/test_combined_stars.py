@@ -45,3 +45,19 @@ def test_a_star_says_that_the_adjusted_interval_leaves_out_0(monkeypatch: pytest
     for result, _ in results_of(monkeypatch, 1, 0.5):
         leaves_out = result.adjusted_low > 0 or result.adjusted_high < 0
         assert leaves_out == result.significant
+
+
+def slowest(work: np.ndarray) -> np.ndarray:
+    """Each line is a stage of a pipeline of its own."""
+    return np.asarray(work.max(axis=-1))
+
+
+def test_a_curve_that_levels_off_has_a_star(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little is known of how it begins; its windows at large speedups tell all the same."""
+    monkeypatch.setitem(SHAPES, "slowest", slowest)
+    program = Program("slowest", 3)
+    program.work = np.array([1.0, 0.6, 0.3])
+    for seed in range(3):
+        found = analyse_records(Measurement(seed=seed, noise=0.02).records(program, 200)).results
+        assert [result.significant for result in found if result.location == program.location(0)] == [True]
+        assert not any(result.significant for result in found if result.location != program.location(0))
