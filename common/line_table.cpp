@@ -10,6 +10,8 @@
 #include <iterator>
 #include <utility>
 
+#include "common/fnv1a.h"
+
 namespace coz {
 namespace {
 
@@ -41,13 +43,6 @@ bool view_section(const char* file, std::size_t file_size, const LineTableSectio
 }
 
 }  // namespace
-
-std::uint64_t fnv1a(const void* bytes, std::size_t size) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto* byte = static_cast<const unsigned char*>(bytes);
-  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ byte[i]) * 0x100000001b3ULL;
-  return hash;
-}
 
 bool path_ends_with(std::string_view path, std::string_view suffix) noexcept {
   if (suffix.empty() || !path.ends_with(suffix)) return false;

@@ -46,9 +46,6 @@ struct ObjectLocation {
 // they are no lines.
 enum class Lineless { kSkip, kFind };
 
-// FNV-1a, 64 bits: the checksum of the table's header.
-[[nodiscard]] std::uint64_t fnv1a(const void* bytes, std::size_t size) noexcept;
-
 // How a table frees its mapping.
 struct Unmapping {
   std::size_t size = 0;

@@ -1,73 +1,60 @@
 #include "interpose/connections.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 
 #include "interpose/blocking.h"
 #include "interpose/event_wakes.h"
 #include "interpose/export.h"
+#include "interpose/socket_address.h"
 #include "interpose/streams.h"
 #include "kernel/real.h"
-#include "unwind/checked_memory.h"
 
 namespace coz {
 namespace {
 
-struct Address {
-  sockaddr_storage storage{};
+enum class Role { kClient, kServer };
 
-  // `call`: SYS_getsockname or SYS_getpeername.
-  bool read(long call, int socket) noexcept {
-    socklen_t size = sizeof storage;
-    return raw_syscall(call, socket, reinterpret_cast<long>(&storage),
-                       reinterpret_cast<long>(&size)) == 0;
-  }
-  // The program's pointer may lead nowhere.
-  bool copy(const sockaddr* address, socklen_t size) noexcept {
-    return size >= sizeof(sockaddr_in) && size <= sizeof storage &&
-           CheckedMemory().read(reinterpret_cast<std::uintptr_t>(address), &storage, size);
-  }
-
-  bool is_v4() const noexcept { return storage.ss_family == AF_INET; }
-  const sockaddr_in& v4() const noexcept { return reinterpret_cast<const sockaddr_in&>(storage); }
-  const sockaddr_in6& v6() const noexcept { return reinterpret_cast<const sockaddr_in6&>(storage); }
-
-  // In network order; 0: not of the Internet's families.
-  std::uint16_t port() const noexcept {
-    if (is_v4()) return v4().sin_port;
-    return storage.ss_family == AF_INET6 ? v6().sin6_port : std::uint16_t{0};
-  }
-  bool has_host_of(const Address& other) const noexcept {
-    if (storage.ss_family != other.storage.ss_family) return false;
-    if (is_v4()) return v4().sin_addr.s_addr == other.v4().sin_addr.s_addr;
-    return std::memcmp(&v6().sin6_addr, &other.v6().sin6_addr, sizeof(in6_addr)) == 0;
-  }
-};
-
-// What a connect() to this port of any host releases.
-std::uintptr_t object_of_port(std::uint16_t port) noexcept {
-  return port * std::uintptr_t{0xe7037ed1a0b428db};
+// What a connect() to this address releases; or kNoObject. Of Unix sockets those count at which the
+// program listens.
+std::uintptr_t object_of(const SocketAddress& server) noexcept {
+  if (server.port() != 0) return server.port() * std::uintptr_t{0xe7037ed1a0b428db};
+  const Session* session = Session::active();
+  const auto place = session == nullptr ? std::nullopt : server.place();
+  if (!place || !session->shared.listening.get(*place)) return kNoObject;
+  return made_name(*place * 0xe7037ed1a0b428dbU);
 }
 
-// The same for both ends; nullopt if the other is on another machine.
-std::optional<std::uint32_t> ports_of(int socket, const Address& peer) noexcept {
-  Address own;
-  if (peer.port() == 0 || !own.read(SYS_getsockname, socket) || !own.has_host_of(peer)) {
-    return std::nullopt;
+// The same for both ends of a connection; nullopt if the other is on another machine.
+std::optional<std::uint32_t> connection_of(int socket, const SocketAddress& peer,
+                                           Role role) noexcept {
+  SocketAddress own;
+  if (!own.read_own(socket)) return std::nullopt;
+  if (own.is_unix()) {
+    const SocketAddress& client = role == Role::kClient ? own : peer;
+    return client.has_name() ? std::optional(client.name_hash()) : std::nullopt;
   }
+  if (peer.port() == 0 || !own.has_host_of(peer)) return std::nullopt;
   const auto [low, high] = std::minmax({own.port(), peer.port()});
   return std::uint32_t{low} << 16U | high;
 }
 
-void add(int socket, const Address& peer) noexcept {
+// An abstract name that the kernel chooses, by which the server recognizes the client, if it has
+// none yet.
+void give_name(int socket) noexcept {
+  SocketAddress own;
+  if (!own.read_own(socket) || !own.is_unix() || own.has_name()) return;
+  const sa_family_t family = AF_UNIX;
+  raw_syscall(SYS_bind, socket, reinterpret_cast<long>(&family), sizeof family);
+}
+
+void add(int socket, const SocketAddress& peer, Role role) noexcept {
   Session* session = Session::active();
-  const auto ports = session == nullptr ? std::nullopt : ports_of(socket, peer);
-  const auto inode = ports ? inode_of(socket) : std::nullopt;
+  const auto connection = session == nullptr ? std::nullopt : connection_of(socket, peer, role);
+  const auto inode = connection ? inode_of(socket) : std::nullopt;
   if (!inode) return;
   EventFiles& files = session->event_files;
   const auto own = static_cast<std::uint32_t>(*inode);
@@ -75,44 +62,63 @@ void add(int socket, const Address& peer) noexcept {
   if (files.is(socket, own)) return;
   files.expect(socket, own);
   LooseEnds& ends = session->shared.loose_ends;
-  const auto other = ends.meet(*ports, own);
+  const auto other = ends.meet(*connection, own);
   if (!other) return;
   if (session->shared.tree.is_on()) pair_sockets(session->shared, own, *other);
   const int partner = files.find(*other);
   if (partner < 0 || inode_of(partner) != *other) return;
-  ends.leave(*ports, own);
+  ends.leave(*connection, own);
   files.connect(socket, own, partner);
   files.connect(partner, *other, socket);
+}
+
+void add_listener(int socket) noexcept {
+  Session* session = Session::active();
+  SocketAddress own;
+  if (session == nullptr || !own.read_own(socket)) return;
+  if (const auto place = own.place()) session->shared.listening.set(*place, 1);
 }
 
 }  // namespace
 
 void add_accepted(int socket) noexcept {
-  Address peer;
+  SocketAddress peer;
   if (socket < 0 || Session::active() == nullptr) return;
-  if (peer.read(SYS_getpeername, socket)) add(socket, peer);
+  if (peer.read_peer(socket)) add(socket, peer, Role::kServer);
 }
 
 std::uintptr_t released_by_connecting(const ThreadDelays& delays, int listener,
                                       int accepted) noexcept {
-  Address peer;
-  Address own;
-  const bool is_within_machine =
-      peer.read(SYS_getpeername, accepted) && ports_of(accepted, peer).has_value();
-  if (!is_within_machine || !own.read(SYS_getsockname, listener)) return kNoObject;
-  return released_meanwhile(delays, object_of_port(own.port()));
+  SocketAddress peer;
+  SocketAddress own;
+  if (!peer.read_peer(accepted) || !connection_of(accepted, peer, Role::kServer) ||
+      !own.read_own(listener)) {
+    return kNoObject;
+  }
+  const std::uintptr_t object = object_of(own);
+  return object == kNoObject ? kNoObject : released_meanwhile(delays, object);
 }
 
 }  // namespace coz
 
+// Clients may connect before listen() returns.
+COZ_EXPORT int listen(int socket, int backlog) {
+  coz::add_listener(socket);
+  return COZ_REAL(listen)(socket, backlog);
+}
+
 COZ_EXPORT int connect(int socket, const sockaddr* address, socklen_t size) {
-  coz::Address peer;
+  coz::SocketAddress server;
   auto delays = coz::Session::current_delays();
-  const bool has_port = delays && peer.copy(address, size) && peer.port() != 0;
-  if (has_port) {
-    delays->before_waking(coz::object_of_port(peer.port()), coz::ReleaseTime::kNoted);
+  const std::uintptr_t object =
+      delays && server.copy(address, size) ? coz::object_of(server) : coz::kNoObject;
+  if (object != coz::kNoObject) {
+    if (server.is_unix()) coz::give_name(socket);
+    delays->before_waking(object, coz::ReleaseTime::kNoted);
   }
   const int result = COZ_REAL(connect)(socket, address, size);
-  if (has_port && (result == 0 || errno == EINPROGRESS || errno == EINTR)) coz::add(socket, peer);
+  if (object != coz::kNoObject && (result == 0 || errno == EINPROGRESS || errno == EINTR)) {
+    coz::add(socket, server, coz::Role::kClient);
+  }
   return result;
 }

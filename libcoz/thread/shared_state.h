@@ -61,6 +61,8 @@ struct SharedState : JointState {
   LossyMap<10> other_ends;
   // Of the inode of a pipe or a socket: the key of the epoll file that watches it for input.
   LossyMap<10> epoll_files;
+  // The places of Unix sockets at which the program listens, or has listened.
+  LossyMap<6> listening;
   LooseEnds loose_ends;
   ThreadRegistry threads;
   ThreadLives lives;

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "common/fnv1a.h"
 #include "common/layout_plan_format.h"
 #include "common/line_table_format.h"
 #include "common/text.h"

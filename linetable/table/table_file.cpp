@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "common/fnv1a.h"
 #include "common/line_table.h"
 
 namespace coz::linetable {

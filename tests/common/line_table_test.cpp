@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/fnv1a.h"
 #include "tests/linetable/innermost_in_scope.h"
 #include "tests/linetable/sample_table.h"
 #include "tests/linetable/temporary_folder.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fnv1a.h"
 #include "common/line_table.h"
 #include "common/line_table_format.h"
 #include "linetable/query/table_queries.h"

@@ -79,7 +79,12 @@ int event = -1;  // an eventfd
 int epoll = -1;  // which watches it, or the pipe
 
 int ends[2] = {-1, -1};  // of a pipe, of a pair of sockets, or of a connection
-Loopback loopback;
+
+const Loopback& loopback(int family) {
+  static const Loopback tcp;
+  static const Loopback at_file(AF_UNIX);
+  return family == AF_UNIX ? at_file : tcp;
+}
 
 void watch(int file) {
   epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -118,11 +123,20 @@ void read_pipe() {
   if (read(ends[0], &byte, 1) != 1) abort();
 }
 
+template <int family>
 void make_connection() {
   if (ends[0] >= 0) return;
-  ends[1] = loopback.connect_to();
-  ends[0] = loopback.accept_one();
+  ends[1] = loopback(family).connect_to();
+  ends[0] = loopback(family).accept_one();
   watch(ends[0]);
+}
+template <int family>
+void connect_anew() {
+  ends[1] = loopback(family).connect_to();
+}
+template <int family>
+void accept_and_close() {
+  close(loopback(family).accept_one());
 }
 void send_byte() {
   if (send(ends[1], "x", 1, 0) != 1) abort();
@@ -272,14 +286,15 @@ const Means kMeans[] = {
        if (ends[0] < 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
      },
      send_byte, receive_byte},
-    {"tcp", make_connection, send_byte, receive_byte},
-    {"tcp-epoll", make_connection, send_byte,
+    {"tcp", make_connection<AF_INET>, send_byte, receive_byte},
+    {"tcp-epoll", make_connection<AF_INET>, send_byte,
      [] {
        wait_at_epoll();
        receive_byte();
      }},
-    {"tcp-accept", [] { close(ends[1]); }, [] { ends[1] = loopback.connect_to(); },
-     [] { close(loopback.accept_one()); }},
+    {"tcp-accept", [] { close(ends[1]); }, connect_anew<AF_INET>, accept_and_close<AF_INET>},
+    {"unix", make_connection<AF_UNIX>, send_byte, receive_byte},
+    {"unix-accept", [] { close(ends[1]); }, connect_anew<AF_UNIX>, accept_and_close<AF_UNIX>},
     {"signalfd",
      [] {
        sigset_t set;

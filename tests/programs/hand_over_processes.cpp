@@ -1,7 +1,8 @@
 // Two processes, one of which always waits for the other: main computes in the marked line, its
 // child is woken at the end of that by the means that the argument names: a file (pipe, socketpair,
-// tcp), then how the child waits for it (read, poll, epoll; write: main makes room by reading).
-// Whatever delays main causes in the line, the child has waited through, so it need never pause.
+// tcp, unix), then how the child waits for it (read, poll, epoll; write: main makes room by
+// reading). Whatever delays main causes in the line, the child has waited through, so it need never
+// pause.
 //
 // Or "end": main starts a process that computes, and waits for its end (read: of what it could
 // write; poll: of that, too; sigsuspend).
@@ -52,7 +53,7 @@ void make(std::string_view kind, int ends[2]) {
   } else if (kind == "socketpair") {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
   } else {
-    const Loopback loopback;
+    const Loopback loopback(kind == "unix" ? AF_UNIX : AF_INET);
     ends[1] = loopback.connect_to();
     ends[0] = loopback.accept_one();
   }

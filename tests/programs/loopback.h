@@ -1,35 +1,55 @@
-// A TCP socket that listens at the loopback device, and connections to it.
+// A socket that listens at the loopback device, by TCP, or at a file (AF_UNIX), and connections to
+// it.
 #ifndef TESTS_PROGRAMS_LOOPBACK_H
 #define TESTS_PROGRAMS_LOOPBACK_H
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 class Loopback {
  public:
-  Loopback() {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    address_.sin_family = AF_INET;
-    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto* any = reinterpret_cast<sockaddr*>(&address_);
-    socklen_t size = sizeof address_;
-    if (bind(listener_, any, size) != 0 || listen(listener_, 8) != 0) abort();
-    if (getsockname(listener_, any, &size) != 0) abort();
+  explicit Loopback(int family = AF_INET) {
+    listener_ = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (family == AF_UNIX) {
+      address_.at_file.sun_family = AF_UNIX;
+      snprintf(address_.at_file.sun_path, sizeof address_.at_file.sun_path, "/tmp/loopback.%d",
+               getpid());
+      size_ = sizeof address_.at_file;
+      unlink(address_.at_file.sun_path);
+    } else {
+      address_.tcp.sin_family = AF_INET;
+      address_.tcp.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      size_ = sizeof address_.tcp;
+    }
+    if (bind(listener_, &address_.any, size_) != 0 || listen(listener_, 8) != 0) abort();
+    if (getsockname(listener_, &address_.any, &size_) != 0) abort();
   }
+  ~Loopback() {
+    if (address_.any.sa_family == AF_UNIX) unlink(address_.at_file.sun_path);
+  }
+  Loopback(const Loopback&) = delete;
+  Loopback& operator=(const Loopback&) = delete;
 
   int connect_to() const {
-    const int end = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const auto* any = reinterpret_cast<const sockaddr*>(&address_);
-    if (connect(end, any, sizeof address_) != 0) abort();
+    const int end = socket(address_.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(end, &address_.any, size_) != 0) abort();
     return end;
   }
   int accept_one() const { return accept(listener_, nullptr, nullptr); }
 
  private:
   int listener_;
-  sockaddr_in address_{};
+  union {
+    sockaddr any;
+    sockaddr_in tcp;
+    sockaddr_un at_file;
+  } address_{};
+  socklen_t size_;
 };
 
 #endif  // TESTS_PROGRAMS_LOOPBACK_H

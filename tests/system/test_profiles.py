@@ -152,10 +152,10 @@ def other_calls(*names):
 HANDED_OVER_BY = [
     "mutex", "rwlock", "condition", "semaphore", "barrier", "atomic-wait", "spin-lock", "signal",
     "sigsuspend", "ppoll-interrupted", "signalfd", "join", "eventfd", "eventfd-epoll",
-    "pipe-select", "socketpair", "tcp-epoll",
+    "pipe-select", "socketpair", "tcp-epoll", "unix-accept",
     *other_calls("timedlock", "clocklock", "c11-mutex", "rwlock-writers", "rwlock-timed",
                  "c11-condition", "semaphore-timed", "yield", "eventfd-functions", "eventfd-poll",
-                 "pipe", "pipe-epoll", "tcp", "tcp-accept"),
+                 "pipe", "pipe-epoll", "tcp", "tcp-accept", "unix"),
 ]  # fmt: skip
 
 
@@ -176,8 +176,8 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
 @pytest.mark.measured
 @pytest.mark.parametrize(
     "means",
-    ["pipe poll", "socketpair epoll", "tcp epoll", "pipe write", "end read", "end sigsuspend",
-     *other_calls("pipe read", "pipe epoll", "socketpair read", "socketpair poll", "tcp read", "tcp poll",
+    ["pipe poll", "socketpair epoll", "tcp epoll", "unix epoll", "pipe write", "end read", "end sigsuspend",
+     *other_calls("pipe read", "pipe epoll", "socketpair read", "socketpair poll", "tcp read", "tcp poll", "unix read",
                   "end poll")],
 )  # fmt: skip
 def test_a_process_that_another_wakes_has_waited_through_the_delays(coz, build, request, means):
