@@ -177,8 +177,8 @@ def test_who_is_woken_has_waited_through_the_delays(coz, build, request, means):
 @pytest.mark.parametrize(
     "means",
     ["pipe poll", "socketpair epoll", "tcp epoll", "unix epoll", "pipe write", "end read", "end sigsuspend",
-     *other_calls("pipe read", "pipe epoll", "socketpair read", "socketpair poll", "tcp read", "tcp poll", "unix read",
-                  "end poll")],
+     *other_calls("pipe read", "pipe epoll", "socketpair read", "socketpair poll", "tcp read", "tcp poll",
+                  "unix read", "end poll")],
 )  # fmt: skip
 def test_a_process_that_another_wakes_has_waited_through_the_delays(coz, build, request, means):
     program = "hand_over_processes.cpp"
