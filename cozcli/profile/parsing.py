@@ -33,6 +33,7 @@ from cozcli.profile.records import (
     SamplesRecord,
     TargetRecord,
     ThreadFlow,
+    ThreadUse,
     ThroughputPoint,
 )
 
@@ -136,6 +137,7 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         probe_time=_probe_time(fields),
         processor_time=_optional(fields, "processor_time"),
         core_wait=_optional(fields, "core_wait"),
+        threads=_thread_use(fields),
         machine_busy=_optional(fields, "machine_busy"),
         machine_stolen=_optional(fields, "machine_stolen"),
         flags=fields.texts("flags"),
@@ -227,6 +229,17 @@ def _probe_time(fields: Fields) -> float:
         return fields.real("probe_time", MAX_PROBE_TIME) if fields.has("probe_time") else 0.0
     except RecordError:
         return 0.0
+
+
+def _thread_use(fields: Fields) -> ThreadUse | None:
+    """None where it is missing or cannot be true: the window is good without it."""
+    try:
+        threads = fields.record("threads")
+        working = threads.real("working", MAX_NUMBER)
+        in_target = threads.real("in_target", MAX_NUMBER) if threads.has("in_target") else 0.0
+        return ThreadUse(working, in_target, threads.natural("waited")) if working >= 1 else None
+    except RecordError:
+        return None
 
 
 def _optional(fields: Fields, key: str) -> int:

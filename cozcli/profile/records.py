@@ -157,6 +157,18 @@ class ThreadFlow(NamedTuple):
     target_samples: int = -1
 
 
+class ThreadUse(NamedTuple):
+    """How threads share the work in a window: by how many equally busy ones it would be shared as evenly.
+
+    working: by the time in which they ran or waited for a processor. in_target: by samples in the target; 0
+    where too few tell. waited: ns for other threads of the program.
+    """
+
+    working: float
+    in_target: float
+    waited: int
+
+
 class Flow(NamedTuple):
     """A half of a window of `duration`, of which `delay` was inserted. `visits`: to throughput points."""
 
@@ -190,6 +202,7 @@ class ExperimentRecord(NamedTuple):
     probe_time: float = 0.0
     processor_time: int = -1
     core_wait: int = -1
+    threads: ThreadUse | None = None
     machine_busy: int = -1
     machine_stolen: int = -1
     flags: tuple[str, ...] = ()

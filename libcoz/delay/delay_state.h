@@ -4,7 +4,7 @@
 // The thread owns it. Its signal handler and its wrappers exclude each other by `busy`: while it is
 // set, the handler only defers charges, and the wrapper applies them before it goes on
 // (thread_delays.h). Other threads read `clock.local()`, `busy`, `blocked`, `queue_waits`,
-// `releases`, `target_samples` and `pause_cost` only.
+// `releases`, `target_samples`, `thread_wait` and `pause_cost` only.
 #ifndef LIBCOZ_DELAY_DELAY_STATE_H
 #define LIBCOZ_DELAY_DELAY_STATE_H
 
@@ -39,6 +39,8 @@ struct DelayState {
   std::atomic<std::uint64_t> releases{0};
   // Samples in the main target, as often as it was selected.
   std::atomic<std::uint64_t> target_samples{0};
+  // Time that it waited for other threads of the program, ns.
+  std::atomic<Nanoseconds> thread_wait{0};
   // Waiting in the main target that is not a whole period yet, ns.
   Nanoseconds target_wait = 0;
   // The lock that it took last to share it with others, while it has it.
@@ -79,6 +81,7 @@ struct DelayState {
     queue_waits.reset();
     releases.store(0, std::memory_order_relaxed);
     target_samples.store(0, std::memory_order_relaxed);
+    thread_wait.store(0, std::memory_order_relaxed);
     target_wait = 0;
     shared_lock = WaitCharges::kNoLock;
     lock_wait_charge = 0;

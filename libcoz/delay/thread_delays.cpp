@@ -201,8 +201,12 @@ void ThreadDelays::credit(const ThreadClock::Blocked& wait, std::optional<Nanose
   // call, or `owes`. So a waker that has served less has done so long ago, and something unknown
   // has ended this wait.
   constexpr Nanoseconds kUnlimited = std::numeric_limits<Nanoseconds>::max();
-  state_.clock.credit(wait, environment_.now(), served, environment_.global.get(),
-                      environment_.max_saved_wait, shortened, owes ? kUnlimited : kMinPause);
+  const Nanoseconds now = environment_.now();
+  state_.thread_wait.store(state_.thread_wait.load(std::memory_order_relaxed) +
+                               std::max<Nanoseconds>(now - wait.since, 0),
+                           std::memory_order_relaxed);
+  state_.clock.credit(wait, now, served, environment_.global.get(), environment_.max_saved_wait,
+                      shortened, owes ? kUnlimited : kMinPause);
 }
 
 void ThreadDelays::end_queue_wait(std::uintptr_t object,

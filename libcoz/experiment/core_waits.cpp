@@ -16,6 +16,30 @@ Nanoseconds processor_time_of_all(SharedState& shared) {
   return time + shared.tree.processor_time_of_left();
 }
 
+// What each thread of `to` did since `from`. One that is not there began in between, unless there
+// were too many to be read.
+std::vector<CoreWaits::Thread> threads_between(const CoreWaits& from, const CoreWaits& to) {
+  const bool all_known = from.threads.size() < CoreWaits::kMaxThreads;
+  std::vector<CoreWaits::Thread> found;
+  for (CoreWaits::Thread thread : to.threads) {
+    const auto before =
+        std::find_if(from.threads.begin(), from.threads.end(),
+                     [&](const CoreWaits::Thread& other) { return other.tid == thread.tid; });
+    const bool is_known = before != from.threads.end();
+    if (!is_known && !all_known) continue;
+    // A tid that was reused counts from zero.
+    if (is_known && before->time.ran <= thread.time.ran &&
+        before->time.waited <= thread.time.waited) {
+      thread.time.ran -= before->time.ran;
+      thread.time.waited -= before->time.waited;
+      thread.thread_wait = std::max<Nanoseconds>(thread.thread_wait - before->thread_wait, 0);
+      thread.target_samples -= std::min(thread.target_samples, before->target_samples);
+    }
+    found.push_back(thread);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::set<int> other_processes(SharedState& shared) {
@@ -34,7 +58,10 @@ CoreWaits read_core_waits(SharedState& shared) {
     const int tid = thread.tid.load(std::memory_order_acquire);
     if (tid <= 0) return;
     const auto time = read_thread_time(tid, thread.process.load(std::memory_order_relaxed));
-    if (time) waits.threads.push_back({tid, *time});
+    if (!time) return;
+    const DelayState& state = thread.delay;
+    waits.threads.push_back({tid, *time, state.thread_wait.load(std::memory_order_relaxed),
+                             state.target_samples.load(std::memory_order_relaxed)});
   });
   waits.processor_time = processor_time_of_all(shared);
   return waits;
@@ -42,24 +69,40 @@ CoreWaits read_core_waits(SharedState& shared) {
 
 std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to) {
   constexpr Nanoseconds kMinPart = 10;
-  const bool all_known = from.threads.size() < CoreWaits::kMaxThreads;
   Nanoseconds ran = 0, waited = 0;
-  for (const CoreWaits::Thread& thread : to.threads) {
-    const auto before =
-        std::find_if(from.threads.begin(), from.threads.end(),
-                     [&](const CoreWaits::Thread& other) { return other.tid == thread.tid; });
-    const bool is_known = before != from.threads.end();
-    if (!is_known && !all_known) continue;
-    ThreadTime start = is_known ? before->time : ThreadTime{};
-    // The tid was reused: count from zero.
-    if (start.ran > thread.time.ran || start.waited > thread.time.waited) start = {};
-    ran += thread.time.ran - start.ran;
-    waited += thread.time.waited - start.waited;
+  for (const CoreWaits::Thread& thread : threads_between(from, to)) {
+    ran += thread.time.ran;
+    waited += thread.time.waited;
   }
   const Nanoseconds processor_time = to.processor_time - from.processor_time;
   if (ran <= 0 || ran < processor_time / kMinPart) return std::nullopt;
   const double scale = static_cast<double>(processor_time) / static_cast<double>(ran);
   return static_cast<Nanoseconds>(static_cast<double>(waited) * std::max(scale, 1.0));
+}
+
+std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to) {
+  const std::vector<CoreWaits::Thread> threads = threads_between(from, to);
+  double sum = 0, squares = 0, samples = 0, squares_of_samples = 0;
+  for (const CoreWaits::Thread& thread : threads) {
+    const auto time = static_cast<double>(thread.time.ran + thread.time.waited);
+    sum += time;
+    squares += time * time;
+    const auto hits = static_cast<double>(thread.target_samples);
+    samples += hits;
+    squares_of_samples += hits * hits;
+  }
+  if (squares <= 0) return std::nullopt;
+  ThreadUse use{sum * sum / squares};
+  // Less what chance adds to the squares of counts.
+  if (squares_of_samples > samples) {
+    use.in_target = samples * samples / (squares_of_samples - samples);
+  }
+  constexpr double kWorks = 0.01;
+  for (const CoreWaits::Thread& thread : threads) {
+    const auto time = static_cast<double>(thread.time.ran + thread.time.waited);
+    if (time >= kWorks * sum) use.waited += thread.thread_wait;
+  }
+  return use;
 }
 
 }  // namespace coz

@@ -1,7 +1,8 @@
-// How long the program's threads waited for a processor during a window.
+// How long the program's threads waited for a processor during a window, and for each other.
 //
 // A pause in one thread frees its processor for a thread that waits for one, which a faster line
-// would not do: where threads wait, virtual speedups predict too much or too little.
+// would not do: where threads wait, virtual speedups predict too much or too little. How many
+// threads share the work, and whether they wait for each other, tells what a faster line would do.
 //
 // One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_CORE_WAITS_H
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "kernel/thread_time.h"
+#include "profile_log/records.h"
 #include "thread/shared_state.h"
 
 namespace coz {
@@ -21,6 +23,8 @@ struct CoreWaits {
   struct Thread {
     int tid;
     ThreadTime time;
+    Nanoseconds thread_wait = 0;  // for other threads of the program
+    std::uint64_t target_samples = 0;
   };
   // Reading one thread takes 2 to 4 µs; more threads would not change the result much.
   static constexpr std::size_t kMaxThreads = 64;
@@ -38,6 +42,9 @@ std::set<int> other_processes(SharedState& shared);
 // beginning. Those that ended, or were not read, count as if they had waited like the others, in
 // proportion to processor time; nullopt if those that were read had less than a tenth of it.
 std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to);
+
+// Of the threads that were read; nullopt if none of them ran.
+std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to);
 
 }  // namespace coz
 

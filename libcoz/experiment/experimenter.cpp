@@ -258,6 +258,7 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
   const auto without_spun = [=](Nanoseconds used) { return std::max<Nanoseconds>(used - spun, 0); };
   record.processor_time = without_spun(waits.processor_time - opening.waits.processor_time);
   record.core_wait = core_wait_between(opening.waits, waits);
+  record.threads = thread_use_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
   if (record.machine) record.machine->busy = without_spun(record.machine->busy);
 }

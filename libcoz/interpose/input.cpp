@@ -162,7 +162,7 @@ COZ_WRAPPER_PART int accept_connection(int socket, Call call) {
   const int connection = receive(socket, call, [=](const ThreadDelays& delays, long accepted) {
     return coz::released_by_connecting(delays, socket, static_cast<int>(accepted));
   });
-  coz::add_accepted(connection);
+  coz::add_accepted(socket, connection);
   return connection;
 }
 

@@ -12,28 +12,31 @@
 namespace coz {
 
 bool SocketAddress::read(long call, int socket) noexcept {
-  size_ = sizeof storage_;
-  return raw_syscall(call, socket, reinterpret_cast<long>(&storage_),
-                     reinterpret_cast<long>(&size_)) == 0;
+  size_ = kRoom;
+  const bool is_read = raw_syscall(call, socket, reinterpret_cast<long>(&address_),
+                                   reinterpret_cast<long>(&size_)) == 0;
+  return is_read && size_ <= kRoom;
 }
 bool SocketAddress::read_own(int socket) noexcept { return read(SYS_getsockname, socket); }
 bool SocketAddress::read_peer(int socket) noexcept { return read(SYS_getpeername, socket); }
 
 bool SocketAddress::copy(const sockaddr* address, socklen_t size) noexcept {
   size_ = size;
-  return size >= sizeof(sa_family_t) && size <= sizeof storage_ &&
-         CheckedMemory().read(reinterpret_cast<std::uintptr_t>(address), &storage_, size);
+  return size >= sizeof(sa_family_t) && size <= kRoom &&
+         CheckedMemory().read(reinterpret_cast<std::uintptr_t>(address), &address_, size);
 }
 
 std::uint16_t SocketAddress::port() const noexcept {
-  if (storage_.ss_family == AF_INET) return v4().sin_port;
-  return storage_.ss_family == AF_INET6 ? v6().sin6_port : std::uint16_t{0};
+  if (address_.any.sa_family == AF_INET) return address_.v4.sin_port;
+  return address_.any.sa_family == AF_INET6 ? address_.v6.sin6_port : std::uint16_t{0};
 }
 
 bool SocketAddress::has_host_of(const SocketAddress& other) const noexcept {
-  if (storage_.ss_family != other.storage_.ss_family) return false;
-  if (storage_.ss_family == AF_INET) return v4().sin_addr.s_addr == other.v4().sin_addr.s_addr;
-  return std::memcmp(&v6().sin6_addr, &other.v6().sin6_addr, sizeof(in6_addr)) == 0;
+  if (address_.any.sa_family != other.address_.any.sa_family) return false;
+  if (address_.any.sa_family == AF_INET) {
+    return address_.v4.sin_addr.s_addr == other.address_.v4.sin_addr.s_addr;
+  }
+  return std::memcmp(&address_.v6.sin6_addr, &other.address_.v6.sin6_addr, sizeof(in6_addr)) == 0;
 }
 
 // A path may end before its size says so; an abstract name begins with a 0, and may hold others.
@@ -42,10 +45,10 @@ std::size_t SocketAddress::path_size() const noexcept {
   return path()[0] == '\0' ? room : strnlen(path(), room);
 }
 
-std::uint32_t SocketAddress::name_hash() const noexcept {
-  if (!has_name()) return 0;
+std::optional<std::uint32_t> SocketAddress::abstract_name_hash() const noexcept {
+  if (!has_name() || path()[0] != '\0') return std::nullopt;
   const std::uint64_t hash = fnv1a(path(), path_size());
-  return static_cast<std::uint32_t>(hash ^ hash >> 32U) | 1U;
+  return static_cast<std::uint32_t>(hash ^ hash >> 32U);
 }
 
 std::optional<std::uint64_t> SocketAddress::place() const noexcept {

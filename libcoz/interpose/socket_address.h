@@ -24,26 +24,29 @@ class SocketAddress {
   std::uint16_t port() const noexcept;
   bool has_host_of(const SocketAddress& other) const noexcept;
 
-  bool is_unix() const noexcept { return storage_.ss_family == AF_UNIX; }
+  bool is_unix() const noexcept { return address_.any.sa_family == AF_UNIX; }
   // Of a Unix socket: whether it has a name, in the file system or an abstract one.
   bool has_name() const noexcept { return is_unix() && size_ > offsetof(sockaddr_un, sun_path); }
-  // The same wherever the name is read. 0: it has none.
-  std::uint32_t name_hash() const noexcept;
+  // Of an abstract name, which nobody else has as long as the socket is open; else nullopt.
+  std::optional<std::uint32_t> abstract_name_hash() const noexcept;
   // What the name leads to: the same for all names of one file. nullopt: to nothing.
   std::optional<std::uint64_t> place() const noexcept;
 
  private:
   bool read(long call, int socket) noexcept;
-  const sockaddr_in& v4() const noexcept { return reinterpret_cast<const sockaddr_in&>(storage_); }
-  const sockaddr_in6& v6() const noexcept {
-    return reinterpret_cast<const sockaddr_in6&>(storage_);
-  }
-  const char* path() const noexcept {
-    return reinterpret_cast<const sockaddr_un&>(storage_).sun_path;
-  }
+  const char* path() const noexcept { return address_.at_file.sun_path; }
   std::size_t path_size() const noexcept;
 
-  sockaddr_storage storage_{};
+  static constexpr std::size_t kRoom = sizeof(sockaddr_un);
+  static_assert(kRoom >= sizeof(sockaddr_in6));
+
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+    sockaddr_un at_file;
+    char bytes[kRoom + 1];  // a path of full length ends, too
+  } address_{};
   socklen_t size_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include "common/high_descriptor.h"
@@ -78,6 +79,16 @@ void write_point_records(JsonWriter& json, const std::vector<PointRecord>& point
     json.end_object();
   }
   json.end_array();
+}
+
+void write_thread_use(JsonWriter& json, const std::optional<ThreadUse>& threads) {
+  if (!threads) return;
+  const auto rounded = [](double number) { return std::round(100 * number) / 100; };
+  json.key("threads").begin_object();
+  json.field("working", rounded(threads->working));
+  if (threads->in_target > 0) json.field("in_target", rounded(threads->in_target));
+  json.field("waited", threads->waited);
+  json.end_object();
 }
 
 void write_machine(JsonWriter& json, const std::optional<MachineTime>& machine) {
@@ -244,6 +255,7 @@ std::string to_json(const ExperimentRecord& record) {
   if (record.probe_time > 0) json.field("probe_time", record.probe_time);
   if (record.processor_time) json.field("processor_time", *record.processor_time);
   if (record.core_wait) json.field("core_wait", *record.core_wait);
+  write_thread_use(json, record.threads);
   write_machine(json, record.machine);
   json.key("flags").begin_array();
   if (record.unsettled) json.value("unsettled");

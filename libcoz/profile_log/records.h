@@ -111,6 +111,13 @@ struct CompanionResult {
   std::uint64_t samples = 0;  // in it, in the window
 };
 
+// How threads share the work in a window. The number of equally busy threads is (Σt)²/Σt² (Kish).
+struct ThreadUse {
+  double working = 0;      // by the time in which they ran or waited for a processor
+  double in_target = 0;    // by their samples in the target; 0: too few to tell
+  Nanoseconds waited = 0;  // for other threads of the program, by those that worked
+};
+
 struct ExperimentRecord {
   std::uint64_t block = 0;
   std::string kind;  // of the target
@@ -127,6 +134,7 @@ struct ExperimentRecord {
   double probe_time = 0;                    // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
+  std::optional<ThreadUse> threads;
   std::optional<MachineTime> machine;  // within the window
   bool unsettled = false;
   bool transient = false;    // it opened before queues had reached steady state

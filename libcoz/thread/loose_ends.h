@@ -34,7 +34,7 @@ class LooseEnds {
 
  private:
   static constexpr std::size_t kEntries = 1024;
-  // By the product's highest bits, which depend on all of both ports.
+  // By the product's highest bits, which depend on all of `connection`.
   static std::size_t place_of(std::uint32_t connection) noexcept {
     return connection * 0x9e3779b1U >> 22U;
   }

@@ -32,6 +32,13 @@
 
 namespace coz {
 
+// Unix sockets at which the program listens, or has listened. Their names may change afterwards.
+struct UnixListeners {
+  std::atomic<bool> any{false};
+  LossyMap<8> sockets;  // of a socket's inode: its place (interpose/socket_address.h)
+  LossyMap<8> places;   // of a place: 1
+};
+
 // What the ranks of a job share, too (--joint), on pages of its own. Where the leading rank has
 // been killed, its `coz run` clears the selection: it writes zeros over the epoch, which is at byte
 // 16 (cozcli/launch/joint.py).
@@ -61,8 +68,7 @@ struct SharedState : JointState {
   LossyMap<10> other_ends;
   // Of the inode of a pipe or a socket: the key of the epoll file that watches it for input.
   LossyMap<10> epoll_files;
-  // The places of Unix sockets at which the program listens, or has listened.
-  LossyMap<6> listening;
+  UnixListeners unix_listeners;
   LooseEnds loose_ends;
   ThreadRegistry threads;
   ThreadLives lives;

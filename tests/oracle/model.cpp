@@ -162,16 +162,17 @@ coz::FlowReading World::read_flows() const {
   return reading;
 }
 
-Nanoseconds World::processor_time() const noexcept {
-  Nanoseconds time = 0;
-  for (const auto& thread : threads_) time += scheduler_.ran(thread->fiber_);
-  return time;
-}
-
-Nanoseconds World::core_wait() const noexcept {
-  Nanoseconds time = 0;
-  for (const auto& thread : threads_) time += scheduler_.waited(thread->fiber_);
-  return time;
+coz::CoreWaits World::core_waits() const {
+  coz::CoreWaits waits;
+  for (const auto& thread : threads_) {
+    const coz::ThreadTime time{scheduler_.ran(thread->fiber_), scheduler_.waited(thread->fiber_)};
+    const coz::DelayState* state = thread->accounting_->state();
+    waits.processor_time += time.ran;
+    waits.threads.push_back({static_cast<int>(thread->slot_) + 1, time,
+                             state == nullptr ? 0 : state->thread_wait.load(),
+                             state == nullptr ? 0 : state->target_samples.load()});
+  }
+  return waits;
 }
 
 Nanoseconds World::clock_now() noexcept { return running->scheduler_.now(); }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/core_waits.h"
 #include "experiment/flow_reading.h"
 #include "experiment/random.h"
 #include "progress/point.h"
@@ -142,9 +143,8 @@ class World {
   int cores() const noexcept { return cores_; }
   const Treatment& treatment() const noexcept { return treatment_; }
   const Machine& machine() const noexcept { return settings_.machine; }
-  // Of all threads since the start: processor time, and time that they waited for a core.
-  Nanoseconds processor_time() const noexcept;
-  Nanoseconds core_wait() const noexcept;
+  // Of all threads since the start.
+  coz::CoreWaits core_waits() const;
   coz::FlowReading read_flows() const;
   // Since the start: by line + 1.
   const std::vector<std::uint64_t>& samples() const noexcept { return samples_; }

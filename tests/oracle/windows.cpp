@@ -92,8 +92,7 @@ void Windows::measure(Window& window, Nanoseconds closing_limit) {
   const auto line = static_cast<std::size_t>(window.line) + 1;
   window.record.target_samples = world_.samples()[line];
   window.record.samples = all_samples();
-  window.record.processor_time = world_.processor_time();
-  window.record.core_wait = world_.core_wait();
+  opening_ = world_.core_waits();
   std::vector<coz::Visit> edges;
   world_.point().edge.request();
   last_ = read_flows();
@@ -143,8 +142,10 @@ void Windows::describe(Window& window, Nanoseconds opened, Nanoseconds delay) co
   record.target_samples_so_far = world_.samples()[static_cast<std::size_t>(window.line) + 1];
   record.target_samples = record.target_samples_so_far - record.target_samples;
   record.samples = all_samples() - record.samples;
-  record.processor_time = world_.processor_time() - *record.processor_time;
-  record.core_wait = world_.core_wait() - *record.core_wait;
+  const coz::CoreWaits waits = world_.core_waits();
+  record.processor_time = waits.processor_time - opening_.processor_time;
+  record.core_wait = coz::core_wait_between(opening_, waits);
+  record.threads = coz::thread_use_between(opening_, waits);
   record.machine = coz::MachineTime{*record.processor_time, 0};  // there is no other program
   record.run_time = world_.now() - world_.global_delay();
   record.transient = window.transient;

@@ -82,6 +82,7 @@ class Windows {
   coz::SpeedupPlan plan_;
   coz::WindowLength length_;
   coz::QueueSettling settling_;
+  coz::CoreWaits opening_;  // of the window
   coz::FlowReading last_;
   coz::FlowReading written_;
   coz::FlowReading lap_;

@@ -29,6 +29,8 @@ PROCESSES = [
     Row("children profiled", "fork.c", ("work",), options=_FORKED, sampled=False, in_all_modes=True),
     Row("daemon profiled", "daemon.c", ends=4, options=_FORKED, sampled=False, in_all_modes=True),
     Row("closing every descriptor", "closes.c"),
+    Row("Unix sockets", "unix_sockets.c"),
+    Row("Unix sockets of a tree", "unix_sockets.c", ("tree",), options=("--tree",)),
 ]
 
 ENDS = [

@@ -22,8 +22,11 @@ work for each visit when visits are slower (coupling.py). Others may have nothin
 point, and stay as measured. Intervals reach from what was measured towards s·A, and as far as that from
 λ = REACH_FULL on (docs/decisions/too_few_cores.md). Nor is a loss of theirs certain: a thread that pauses
 loses its core to others, and waits for it afterwards. Neither is an effect greater than other stages of a
-pipeline allow (stage_limits.py), or where the measured curve levels off at s·A or more: up to there, pauses
-have gained what cores can give, so that it is the program's structure that allows no more.
+pipeline allow (stage_limits.py), or than where the measured curve levels off, surely at s·A or more: up to
+there, pauses have gained what cores can give, so that it is the program's structure that allows no more.
+
+Where threads share nothing but the cores, and all run the target, what the cores give is not s·A, but less:
+closed_network.py tells how long such threads wait outside.
 
 A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
 interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.
@@ -37,6 +40,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from cozcli.analysis.check.closed_network import ClosedNetwork, locations_of_all_threads, network_of
 from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import Coupling, VisitWork
 from cozcli.analysis.estimate.shape import Shape, outline
@@ -62,6 +66,8 @@ FULL_SHARE = 0.05
 LATENCY_SLACK = 1.25
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
+#: Something outside sets the pace.
+LOAD_MARKS = {Mark.LOAD, Mark.MAYBE_LOAD}
 #: Of visits that do not depend on the speedup.
 SAME_WORK = VisitWork(1.0, 1.0)
 
@@ -72,6 +78,7 @@ class Capacity:
 
     coupled: locations and points, where the one surely works for the other's visits. limits: what other
     stages allow, by location and point. visit_work: likewise, by speedup; nothing is known of others.
+    network: of threads that do not wait for each other. of_all_threads: the locations that all of them run.
     """
 
     used: float
@@ -80,6 +87,8 @@ class Capacity:
     coupled: frozenset[tuple[str, str]] = frozenset()
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
     visit_work: Mapping[tuple[str, str], Mapping[float, VisitWork]] = field(default_factory=dict)
+    network: ClosedNetwork | None = None
+    of_all_threads: frozenset[str] = frozenset()
 
     def most(self, location: str, speedup: float, work: VisitWork = SAME_WORK) -> float:
         """The largest effect that the cores can give. work: what a visit takes in windows of that speedup.
@@ -95,6 +104,12 @@ class Capacity:
         share, samples = self.shares[location]
         return share, BOUND_ERRORS / math.sqrt(max(samples, 1.0))
 
+    def _if_busy(self, location: str, saved: float) -> float:
+        """The effect of saving this part of the processor time, as far as cores set the pace."""
+        if self.network is None or location not in self.of_all_threads:
+            return saved
+        return self.network.effect(saved)
+
     def limited(
         self,
         target: tuple[str, str],
@@ -103,7 +118,7 @@ class Capacity:
         effect: float,
         low: float,
         high: float,
-        plateau: float = 1.0,
+        plateau: CurvePoint | None = None,
     ) -> tuple[float, float, float]:
         """An effect of a location on a point, with its interval, within what cores allow. NaN stays NaN.
 
@@ -111,15 +126,18 @@ class Capacity:
         """
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
-        if_busy = speedup * share
+        if_busy = self._if_busy(target[0], speedup * share)
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
-        limit = min(self.limits.get(target, 1.0), plateau)
+        limit = self.limits.get(target, 1.0)
+        most_sure = min(most, limit + LIMIT_ERROR)
+        if plateau is not None:
+            limit, most_sure = min(limit, plateau.effect), min(most_sure, plateau.high)
         measured = min(effect, most)
         point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
         high = max(high, effect + reach * (if_busy * (1 + error) - effect))
         low = min(low, effect + reach * (if_busy * (1 - error) - effect))
-        return point, min(low, point), min(high, most, limit + LIMIT_ERROR)
+        return point, min(low, point), max(min(high, most_sure), point)
 
     def of_latency(
         self,
@@ -143,13 +161,14 @@ class Capacity:
             min(effect + math.hypot(high - effect, saved), most),
         )
 
-    def plateau_of(self, result: LineResult) -> float:
-        """The effect at which the measured curve levels off; 1 if it does not, or below s·A."""
+    def plateau_of(self, result: LineResult) -> CurvePoint | None:
+        """The largest effect of a curve that rises no more, if pauses had surely gained what cores give."""
         found = outline(result)
         if found.shape is Shape.OPEN:
-            return 1.0
-        if_busy = found.since.speedup * self._share(result.location)[0]
-        return found.top.effect if found.since.effect >= if_busy else 1.0
+            return None
+        share, error = self._share(result.location)
+        if_busy = self._if_busy(result.location, min(found.since.speedup * share * (1 + error), 1.0))
+        return found.top if found.since.low >= if_busy else None
 
     def estimate(
         self,
@@ -159,7 +178,7 @@ class Capacity:
         effect: float,
         low: float,
         high: float,
-        plateau: float = 1.0,
+        plateau: CurvePoint | None = None,
     ) -> tuple[float, float, float]:
         """The same, with `MODEL_ERROR` in the interval, which hardly exceeds what cores can give."""
         point, low, high = self.limited(target, matters, speedup, effect, low, high, plateau)
@@ -209,6 +228,8 @@ def capacity_of(
         coupling.works_for_visits(),
         limits,
         coupling.visit_work(),
+        network_of(runs),
+        locations_of_all_threads(runs),
     )
 
 
@@ -237,6 +258,8 @@ def within_capacity(
             return result
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
+    if LOAD_MARKS & {*result.marks}:  # what is waited for outside then depends on how fast the threads are
+        capacity = replace(capacity, network=None)
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
     target = result.location, result.point
     at = functools.partial(

@@ -33,6 +33,8 @@ MIN_MAIN, MIN_COMPANION = 5, 10
 
 #: Targets are marked for being beyond their share if chance would mark any of them as rarely as this.
 MAX_FALSE_BEYOND = 0.02
+#: The part of priors that is left where own windows are judged. Without any, the unknown has no precision.
+VAGUE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -155,40 +157,41 @@ def _own_evidence(fit: CombinedFit, number: int, speedups: Floats, bound: float)
     """What the target's own windows say of its saving for each share: p-value of none; and is it beyond the
     bound?
 
-    Of the curve's beginning and its slope, the one counts that is better known: windows of companions tell of
-    the former, those of the main target of the latter, where curves may have levelled off.
+    Of the curve's beginning and its slope, the one counts for p that is better known: windows of companions
+    tell of the former, those of the main target of the latter, where curves may have levelled off. Either may
+    be beyond the bound.
     """
     known = [_without_prior(fit, number, speedups[:0])]
     if fit.may_bend(number):
         known.append(_without_prior(fit, number, speedups))
+    share = float(fit.share[number])
+    beyond = max((saving * share - bound) / (error * share) for saving, error in known)
+    is_beyond = bool(normal_tail(beyond) * len(fit.share) * len(known) < MAX_FALSE_BEYOND)
     saving, error = min(known, key=lambda each: each[1])
-    if not math.isfinite(error):
-        return 1.0, False
-    beyond = (saving * fit.share[number] - bound) / (error * fit.share[number])
-    is_beyond = bool(normal_tail(float(beyond)) * len(fit.share) < MAX_FALSE_BEYOND)
     return 2 * normal_tail(abs(saving) / error), is_beyond
 
 
 def _without_prior(fit: CombinedFit, number: int, speedups: Floats) -> tuple[float, float]:
     """The saving for each share by the slope of the effects at these speedups, and its standard error.
 
-    That is c + u + k·bends; without speedups, the curve's beginning, c + u. The prior of u + k·bends is taken
-    out of its posterior again, for a given c. The error is infinite if nothing is known.
+    That is c + u + k·bends; without speedups, the curve's beginning, c + u. For a given c, u and k·bends have
+    a posterior of precision V⁻¹ and a prior of precision P⁻¹, which is taken out, but for a part of
+    `VAGUE`: (V⁻¹ − (1 − VAGUE)·P⁻¹)⁻¹.
     """
     mean, covariance = fit.posterior.mean, fit.posterior.covariance
-    contrast = np.zeros(len(mean))
-    contrast[FIXED + number] = 1.0
-    prior = float(fit.prior_u[number])
+    parts, prior = [np.eye(len(mean))[FIXED + number]], [float(fit.prior_u[number])]
     if len(speedups):
         of_bends = _slope(speedups) @ at_speedups(fit.design.components, speedups)
-        contrast[fit.design.bends_of(number)] = of_bends
-        prior += fit.prior_bend * float(of_bends @ of_bends)
-    spread = covariance @ contrast
-    variance = float(contrast @ spread - spread[1] ** 2 / covariance[1, 1])
-    information = 1 / max(variance, 1e-300) - 1 / prior
-    if information <= 1e-9 / prior:
-        return 0.0, math.inf
-    return fit.mean_saving + float(contrast @ mean) / variance / information, 1 / math.sqrt(information)
+        parts.append(np.zeros(len(mean)))
+        parts[1][fit.design.bends_of(number)] = of_bends
+        prior.append(fit.prior_bend * float(of_bends @ of_bends))
+    contrast = np.array(parts)
+    spread = contrast @ covariance
+    given_c = spread @ contrast.T - np.outer(spread[:, 1], spread[:, 1]) / covariance[1, 1]
+    precision = np.linalg.inv(given_c)
+    alone = np.linalg.inv(precision - (1 - VAGUE) * np.diag(1 / np.array(prior)))
+    saving = fit.mean_saving + float((alone @ precision @ contrast @ mean).sum())
+    return saving, math.sqrt(max(float(alone.sum()), 1e-300))
 
 
 def _slope(speedups: Floats) -> Floats:

@@ -44,6 +44,18 @@ TEST_CASE("a thread woken by a thread takes over the waker's delays, then pays w
   CHECK(waits.local() == 7 * kDelay);
 }
 
+TEST_CASE("what a thread waited for other threads is counted") {
+  World world;
+  Thread waits(world, 1);
+  for (const WakeSource wake_source :
+       {WakeSource::kThread, WakeSource::kNone, WakeSource::kExternal}) {
+    waits.delays.before_blocking();
+    clock_now += 10 * kMillisecond;
+    waits.delays.after_blocking(wake_source, kMutex);
+  }
+  CHECK(waits.state.thread_wait == 10 * kMillisecond);
+}
+
 TEST_CASE("a thread is not credited more than it was blocked for") {
   World world;
   Thread waits(world, 1);

@@ -1,9 +1,11 @@
 #include "experiment/core_waits.h"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 using coz::core_wait_between;
 using coz::CoreWaits;
+using coz::thread_use_between;
 
 TEST_CASE("the waits of threads that lived all the time are added up") {
   const CoreWaits from{{{1, {100, 10}}, {2, {200, 20}}}, 300};
@@ -43,4 +45,34 @@ TEST_CASE("if too little is known, there is no result") {
   CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {0, 0}}}, 1000}));
   CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {90, 5}}}, 1000}));
   CHECK_FALSE(core_wait_between({{}, 0}, {{}, 0}));
+}
+
+TEST_CASE("the work is shared by as many threads as do it") {
+  const CoreWaits from{{{1, {100, 0}}, {2, {100, 0}}, {3, {100, 0}}}, 300};
+  const CoreWaits evenly{{{1, {1100, 0}}, {2, {600, 500}}, {3, {100, 0}}}, 1800};
+  CHECK(thread_use_between(from, evenly)->working == Approx(2));
+  const CoreWaits unevenly{{{1, {1100, 0}}, {2, {200, 0}}, {3, {100, 0}}}, 1400};
+  CHECK(thread_use_between(from, unevenly)->working ==
+        Approx(1100. * 1100 / (1000. * 1000 + 100 * 100)));
+  CHECK_FALSE(thread_use_between(from, from));
+}
+
+TEST_CASE("samples of one thread in the target are told from those of all") {
+  const auto in_target = [](const std::vector<std::uint64_t>& samples) {
+    CoreWaits from, to;
+    for (int tid = 1; tid <= 4; ++tid) {
+      from.threads.push_back({tid, {0, 0}, 0, 50});
+      to.threads.push_back({tid, {1000, 0}, 0, 50 + samples[static_cast<std::size_t>(tid) - 1]});
+    }
+    return thread_use_between(from, to)->in_target;
+  };
+  CHECK(in_target({100, 100, 100, 100}) == Approx(4).epsilon(0.02));
+  CHECK(in_target({0, 100, 0, 0}) == Approx(1).epsilon(0.02));
+  CHECK(in_target({1, 0, 0, 0}) == 0);
+}
+
+TEST_CASE("waits of threads that did nothing else do not count") {
+  const CoreWaits from{{{1, {0, 0}}, {2, {0, 0}}, {3, {0, 0}}}, 0};
+  const CoreWaits to{{{1, {1000, 0}, 40}, {2, {1000, 0}, 2}, {3, {1, 0}, 5000}}, 2001};
+  CHECK(thread_use_between(from, to)->waited == 42);
 }
