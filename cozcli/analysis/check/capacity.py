@@ -25,8 +25,9 @@ loses its core to others, and waits for it afterwards. Neither is an effect grea
 pipeline allow (stage_limits.py), or than where the measured curve levels off, surely at s·A or more: up to
 there, pauses have gained what cores can give, so that it is the program's structure that allows no more.
 
-Where threads share nothing but the cores, and all run the target, what the cores give is not s·A, but less:
-closed_network.py tells how long such threads wait outside.
+Where threads share nothing but the cores, and all run the target, cores give less than s·A: closed_network.py
+tells how long such threads wait outside. There λ is 1 from `REACH_FULL` on; intervals reach half of the way to
+s·A.
 
 A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
 interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.
@@ -126,16 +127,19 @@ class Capacity:
         """
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
-        if_busy = self._if_busy(target[0], speedup * share)
+        saved = speedup * share
+        if_busy = self._if_busy(target[0], saved)
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
+        if if_busy != saved:  # a network knows how busy cores will be
+            busy = reach
         limit = self.limits.get(target, 1.0)
         most_sure = min(most, limit + LIMIT_ERROR)
         if plateau is not None:
             limit, most_sure = min(limit, plateau.effect), min(most_sure, plateau.high)
         measured = min(effect, most)
         point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
-        high = max(high, effect + reach * (if_busy * (1 + error) - effect))
+        high = max(high, effect + reach * ((if_busy + saved) / 2 * (1 + error) - effect))
         low = min(low, effect + reach * (if_busy * (1 - error) - effect))
         return point, min(low, point), max(min(high, most_sure), point)
 
