@@ -58,8 +58,7 @@ std::optional<std::uint64_t> SocketAddress::place() const noexcept {
   const long result = raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path()),
                                   reinterpret_cast<long>(&status), 0);
   if (result != 0) return std::nullopt;
-  const std::uint64_t file[] = {status.st_dev, status.st_ino};
-  return fnv1a(file, sizeof file);
+  return status.st_ino * std::uint64_t{0x9e3779b97f4a7c15} + status.st_dev;
 }
 
 }  // namespace coz

@@ -80,12 +80,6 @@ int epoll = -1;  // which watches it, or the pipe
 
 int ends[2] = {-1, -1};  // of a pipe, of a pair of sockets, or of a connection
 
-const Loopback& loopback(int family) {
-  static const Loopback tcp;
-  static const Loopback at_file(AF_UNIX);
-  return family == AF_UNIX ? at_file : tcp;
-}
-
 void watch(int file) {
   epoll = epoll_create1(EPOLL_CLOEXEC);
   epoll_event wanted = {EPOLLIN, {}};
@@ -126,17 +120,14 @@ void read_pipe() {
 template <int family>
 void make_connection() {
   if (ends[0] >= 0) return;
-  ends[1] = loopback(family).connect_to();
-  ends[0] = loopback(family).accept_one();
+  ends[1] = loopback_of(family).connect_to();
+  ends[0] = loopback_of(family).accept_one();
   watch(ends[0]);
 }
 template <int family>
-void connect_anew() {
-  ends[1] = loopback(family).connect_to();
-}
-template <int family>
-void accept_and_close() {
-  close(loopback(family).accept_one());
+constexpr Means by_accepting(const char* name) {
+  return {name, [] { close(ends[1]); }, [] { ends[1] = loopback_of(family).connect_to(); },
+          [] { close(loopback_of(family).accept_one()); }};
 }
 void send_byte() {
   if (send(ends[1], "x", 1, 0) != 1) abort();
@@ -292,9 +283,9 @@ const Means kMeans[] = {
        wait_at_epoll();
        receive_byte();
      }},
-    {"tcp-accept", [] { close(ends[1]); }, connect_anew<AF_INET>, accept_and_close<AF_INET>},
+    by_accepting<AF_INET>("tcp-accept"),
     {"unix", make_connection<AF_UNIX>, send_byte, receive_byte},
-    {"unix-accept", [] { close(ends[1]); }, connect_anew<AF_UNIX>, accept_and_close<AF_UNIX>},
+    by_accepting<AF_UNIX>("unix-accept"),
     {"signalfd",
      [] {
        sigset_t set;
@@ -315,7 +306,6 @@ sem_t begun;
 sem_t done;
 std::atomic<long> pauses{0};
 std::atomic<long> given_at{0};  // nanoseconds
-constexpr long kLate = 1'000'000;
 
 long monotonic() {
   timespec time;
@@ -337,7 +327,7 @@ void count_pauses(Wait wait) {
 template <typename Wait>
 void count_late_ends(Wait wait) {
   wait();
-  if (monotonic() - given_at > kLate) ++pauses;
+  if (monotonic() - given_at > 1'000'000) ++pauses;
 }
 
 // Time for some samples, at which it would pay what it owes.
@@ -396,9 +386,7 @@ int main(int, char** arguments) {
   pthread_barrier_init(&barrier, nullptr, 2);
   mtx_init(&c11_mutex, mtx_timed);
   cnd_init(&c11_condition);
-  sem_init(&semaphore, 0, 0);
-  sem_init(&begun, 0, 0);
-  sem_init(&done, 0, 0);
+  for (sem_t* each : {&semaphore, &begun, &done}) sem_init(each, 0, 0);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);

@@ -52,4 +52,11 @@ class Loopback {
   socklen_t size_;
 };
 
+// The program's own.
+inline const Loopback& loopback_of(int family) {
+  static const Loopback tcp;
+  static const Loopback at_file(AF_UNIX);
+  return family == AF_UNIX ? at_file : tcp;
+}
+
 #endif  // TESTS_PROGRAMS_LOOPBACK_H

@@ -25,9 +25,8 @@ loses its core to others, and waits for it afterwards. Neither is an effect grea
 pipeline allow (stage_limits.py), or than where the measured curve levels off, surely at s·A or more: up to
 there, pauses have gained what cores can give, so that it is the program's structure that allows no more.
 
-Where threads share nothing but the cores, and all run the target, cores give less than s·A: closed_network.py
-tells how long such threads wait outside. There λ is 1 from `REACH_FULL` on; intervals reach half of the way to
-s·A.
+Where threads share nothing but the cores, and all run the target, cores give less than s·A, as
+closed_network.py says. There λ is 1 from `REACH_FULL` on; intervals reach half of the way to s·A.
 
 A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
 interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.

@@ -170,29 +170,6 @@ TEST_CASE("a reference window") {
         R"("sample_cost":31000,"points":[]})");
 }
 
-TEST_CASE("processor times are written where they are known") {
-  ExperimentRecord experiment = experiment_record();
-  experiment.processor_time = 812345678;
-  CHECK(to_json(experiment).find(R"("processor_time":812345678,"flags")") != std::string::npos);
-  experiment.core_wait = 0;
-  CHECK(to_json(experiment).find(R"("processor_time":812345678,"core_wait":0,"flags")") !=
-        std::string::npos);
-  experiment.machine = coz::MachineTime{280'000'000, 0};
-  CHECK(to_json(experiment)
-            .find(R"("core_wait":0,"machine_busy":280000000,"machine_stolen":0,"flags")") !=
-        std::string::npos);
-  experiment.threads = coz::ThreadUse{7.987, 0, 1200};
-  CHECK(to_json(experiment).find(R"("core_wait":0,"threads":{"working":7.99,"waited":1200},)") !=
-        std::string::npos);
-  experiment.threads->in_target = 6.5;
-  CHECK(to_json(experiment).find(R"("working":7.99,"in_target":6.5,"waited":1200},)") !=
-        std::string::npos);
-  ReferenceRecord reference;
-  reference.machine = coz::MachineTime{0, 10'000'000};
-  CHECK(to_json(reference).find(R"("machine_busy":0,"machine_stolen":10000000,"points")") !=
-        std::string::npos);
-}
-
 TEST_CASE("the first half of a window is written where there is one") {
   ExperimentRecord experiment = experiment_record();
   experiment.points = {{.name = "item",
