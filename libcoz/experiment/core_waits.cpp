@@ -82,16 +82,20 @@ std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWa
 
 std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to) {
   const std::vector<CoreWaits::Thread> threads = threads_between(from, to);
-  double sum = 0, squares = 0, samples = 0, squares_of_samples = 0;
+  double ran = 0, sum = 0, squares = 0, samples = 0, squares_of_samples = 0;
   for (const CoreWaits::Thread& thread : threads) {
     const auto time = static_cast<double>(thread.time.ran + thread.time.waited);
+    ran += static_cast<double>(thread.time.ran);
     sum += time;
     squares += time * time;
     const auto hits = static_cast<double>(thread.target_samples);
     samples += hits;
     squares_of_samples += hits * hits;
   }
-  if (squares <= 0) return std::nullopt;
+  constexpr double kNearlyAll = 0.9;
+  const auto all = static_cast<double>(to.processor_time - from.processor_time);
+  const bool all_read = std::max(from.threads.size(), to.threads.size()) < CoreWaits::kMaxThreads;
+  if (squares <= 0 || ran < kNearlyAll * all || !all_read) return std::nullopt;
   ThreadUse use{sum * sum / squares};
   // Less what chance adds to the squares of counts.
   if (squares_of_samples > samples) {

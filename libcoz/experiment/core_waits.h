@@ -43,7 +43,7 @@ std::set<int> other_processes(SharedState& shared);
 // proportion to processor time; nullopt if those that were read had less than a tenth of it.
 std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to);
 
-// Of the threads that were read; nullopt if none of them ran.
+// nullopt if threads that were not read, or that ended, had a tenth of the processor time or more.
 std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to);
 
 }  // namespace coz

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "common/fnv1a.h"
@@ -15,15 +16,18 @@ bool SocketAddress::read(long call, int socket) noexcept {
   size_ = kRoom;
   const bool is_read = raw_syscall(call, socket, reinterpret_cast<long>(&address_),
                                    reinterpret_cast<long>(&size_)) == 0;
-  return is_read && size_ <= kRoom;
+  // The kernel counts the end of a path, for which there may be no room.
+  size_ = std::min<socklen_t>(size_, kRoom);
+  return is_read;
 }
 bool SocketAddress::read_own(int socket) noexcept { return read(SYS_getsockname, socket); }
 bool SocketAddress::read_peer(int socket) noexcept { return read(SYS_getpeername, socket); }
 
 bool SocketAddress::copy(const sockaddr* address, socklen_t size) noexcept {
-  size_ = size;
-  return size >= sizeof(sa_family_t) && size <= kRoom &&
-         CheckedMemory().read(reinterpret_cast<std::uintptr_t>(address), &address_, size);
+  size_ = std::min<socklen_t>(size, kRoom);
+  return size >= sizeof(sa_family_t) && size <= sizeof(sockaddr_storage) &&
+         CheckedMemory().read(reinterpret_cast<std::uintptr_t>(address), &address_, size_) &&
+         (size <= kRoom || !is_unix());
 }
 
 std::uint16_t SocketAddress::port() const noexcept {

@@ -17,7 +17,7 @@ class SocketAddress {
   // Of the socket itself, or of its other end. False if there is none.
   bool read_own(int socket) noexcept;
   bool read_peer(int socket) noexcept;
-  // The program's pointer may lead nowhere.
+  // The program's pointer may lead nowhere. False for what is no address, too.
   bool copy(const sockaddr* address, socklen_t size) noexcept;
 
   // In network order; 0: not of the Internet's families.

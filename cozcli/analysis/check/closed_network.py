@@ -10,7 +10,8 @@ W' is that of the machine repairman's model (M/M/c//N; Kleinrock, Queueing Syste
 D' and Z, times W over what the model says for D: schedulers are no queues in order of arrival.
 
 So threads are alike: the target and the time are spread evenly over them. The number of those that share
-something evenly is (Σt)²/Σt² (Kish, Survey Sampling, 1965).
+something evenly is (Σt)²/Σt² (Kish, Survey Sampling, 1965). And Z stays: at a device that all of them wait
+for in turn, it would grow, and the effect be less.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gammaln
 
+from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.profile.profile import Run
@@ -30,6 +32,12 @@ from cozcli.profile.records import ExperimentRecord
 MAX_THREAD_WAIT = 0.02
 #: A target belongs to all threads alike if it is spread over this part of them at least.
 MIN_SPREAD = 0.75
+#: Fewer pairs of samples tell no spread.
+MIN_PAIRS = 10.0
+#: Where other programs take more than this part of the cores, waiting for one has other causes.
+MAX_OTHERS = 0.05
+#: Waiting for cores is at most so many times the model's, or less; unless it is this part of the time.
+MAX_FACTOR, SMALL_WAIT = 4.0, 0.02
 #: The runtime reads no more threads than these.
 MAX_THREADS = 63
 _GRID = 201
@@ -73,41 +81,64 @@ def _waiting(threads: int, cores: int, busy: float, outside: float) -> float:
 
 
 def network_of(runs: Sequence[Run]) -> ClosedNetwork | None:
-    """What baselines say of all threads; None if they wait for each other, or it is not known."""
-    found = [
+    """What baselines say of all threads; None if they wait for each other, or it is not known.
+
+    Nor is it where other programs take much of the cores, or threads wait for cores much more or less than
+    the model says.
+    """
+    known = [
         (run.record.cores, record)
         for run, record in records_without_partner(runs)
-        if record.speedup == 0 and record.threads is not None and record.core_wait >= 0
+        if record.threads and run.record.cores > 0 and record.processor_time > 0 and record.core_wait >= 0
     ]
-    cores = {each for each, _ in found}
-    length = sum(record.duration for _, record in found)
-    if len(cores) != 1 or length <= 0:
+    cores = {each for each, _ in known}
+    baselines = [record for _, record in known if record.speedup == 0]
+    if len(cores) != 1 or not baselines:
         return None
-    threads, thread_wait, busy, waited = (
-        sum(values) / length for values in zip(*(_of_window(record) for _, record in found), strict=True)
-    )
-    number = round(threads)
-    if not 1 < number <= MAX_THREADS or thread_wait > MAX_THREAD_WAIT * number:
+    of_cores = cores.pop()
+    # Long waits end in any window.
+    all_time = sum(_working(record) for _, record in known)
+    thread_wait = sum(record.threads.waited for _, record in known if record.threads)
+    # Pauses are no time outside.
+    length = sum(record.effective_duration for record in baselines)
+    number = round(sum(map(_working, baselines)) / length)
+    busy = sum(record.processor_time for record in baselines) / length
+    waited = sum(record.core_wait for record in baselines) / length
+    others = sum(map(taken_by_others, baselines)) / length
+    if thread_wait > MAX_THREAD_WAIT * all_time or others > MAX_OTHERS * of_cores:
         return None
-    return ClosedNetwork(number, cores.pop(), busy, waited)
+    if not 1 < number <= MAX_THREADS or not _is_plausible(number, of_cores, busy, waited):
+        return None
+    return ClosedNetwork(number, of_cores, busy, waited)
 
 
-def _of_window(record: ExperimentRecord) -> tuple[float, float, float, float]:
-    """Integrals over the window: threads that work, wait for each other, run, and wait for a core."""
-    working, waited = (record.threads.working, record.threads.waited) if record.threads else (0.0, 0)
-    return working * record.duration, waited, max(record.processor_time, 0), record.core_wait
+def _working(record: ExperimentRecord) -> float:
+    """The time of the threads that work, ns."""
+    return record.threads.working * record.effective_duration if record.threads else 0.0
+
+
+def _is_plausible(threads: int, cores: int, busy: float, waited: float) -> bool:
+    modelled = _waiting(threads, cores, busy, max(threads - busy - waited, 0.0))
+    if max(modelled, waited) < SMALL_WAIT * threads:
+        return True
+    return MAX_FACTOR * modelled > waited > modelled / MAX_FACTOR
 
 
 def locations_of_all_threads(runs: Sequence[Run]) -> frozenset[str]:
     """The targets whose samples are spread evenly over all threads that work."""
-    squares: defaultdict[str, float] = defaultdict(float)
-    expected: defaultdict[str, float] = defaultdict(float)
+    by_location: defaultdict[str, list[ExperimentRecord]] = defaultdict(list)
     for _, record in records_without_partner(runs):
-        if record.threads is None or record.threads.in_target <= 0:
+        by_location[record.location].append(record)
+    return frozenset(location for location, records in by_location.items() if _is_spread(records))
+
+
+def _is_spread(records: Sequence[ExperimentRecord]) -> bool:
+    """Pairs of samples in one thread, against those that there would be if all threads had as many."""
+    found = expected = 0.0
+    for record in records:
+        if record.threads is None or record.target_samples < 2:
             continue
-        hits = record.target_samples**2
-        squares[record.location] += hits / record.threads.in_target
-        expected[record.location] += hits / record.threads.working
-    return frozenset(
-        location for location, found in squares.items() if MIN_SPREAD * found <= expected[location]
-    )
+        pairs = record.target_samples**2
+        found += pairs / record.threads.in_target if record.threads.in_target > 0 else 0.0
+        expected += pairs / record.threads.working
+    return expected >= MIN_PAIRS and MIN_SPREAD * found <= expected

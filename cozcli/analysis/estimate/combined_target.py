@@ -34,7 +34,7 @@ MIN_MAIN, MIN_COMPANION = 5, 10
 #: Targets are marked for being beyond their share if chance would mark any of them as rarely as this.
 MAX_FALSE_BEYOND = 0.02
 #: The part of priors that is left where own windows are judged. Without any, the unknown has no precision.
-VAGUE = 1e-6
+VAGUE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ def _without_prior(fit: CombinedFit, number: int, speedups: Floats) -> tuple[flo
     """The saving for each share by the slope of the effects at these speedups, and its standard error.
 
     That is c + u + k·bends; without speedups, the curve's beginning, c + u. For a given c, u and k·bends have
-    a posterior of precision V⁻¹ and a prior of precision P⁻¹, which is taken out, but for a part of
-    `VAGUE`: (V⁻¹ − (1 − VAGUE)·P⁻¹)⁻¹.
+    a posterior covariance V and a prior P, which is taken out, but for a part of `VAGUE`:
+    (V⁻¹ − (1 − VAGUE)·P⁻¹)⁻¹. The error is infinite where that is no covariance.
     """
     mean, covariance = fit.posterior.mean, fit.posterior.covariance
     parts, prior = [np.eye(len(mean))[FIXED + number]], [float(fit.prior_u[number])]
@@ -185,13 +185,16 @@ def _without_prior(fit: CombinedFit, number: int, speedups: Floats) -> tuple[flo
         parts.append(np.zeros(len(mean)))
         parts[1][fit.design.bends_of(number)] = of_bends
         prior.append(fit.prior_bend * float(of_bends @ of_bends))
-    contrast = np.array(parts)
+    scale = np.sqrt(prior)
+    contrast = np.array(parts) / scale[:, None]
     spread = contrast @ covariance
     given_c = spread @ contrast.T - np.outer(spread[:, 1], spread[:, 1]) / covariance[1, 1]
     precision = np.linalg.inv(given_c)
-    alone = np.linalg.inv(precision - (1 - VAGUE) * np.diag(1 / np.array(prior)))
-    saving = fit.mean_saving + float((alone @ precision @ contrast @ mean).sum())
-    return saving, math.sqrt(max(float(alone.sum()), 1e-300))
+    alone = np.linalg.inv(precision - (1 - VAGUE) * np.eye(len(parts)))
+    variance = float(scale @ alone @ scale)
+    if variance <= 0:
+        return 0.0, math.inf
+    return fit.mean_saving + float(scale @ alone @ precision @ contrast @ mean), math.sqrt(variance)
 
 
 def _slope(speedups: Floats) -> Floats:

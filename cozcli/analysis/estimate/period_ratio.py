@@ -83,12 +83,11 @@ def effects(log_ratio: Floats) -> Floats:
 def arrange_finite(series: Series) -> BlockTable | None:
     """A series in blocks, less the speedups whose ratio is not finite; None if nothing can be compared."""
     table = arrange_in_blocks(series)
-    if table is None:
-        return None
-    usable = np.isfinite(log_ratios(table))
-    if usable.all():
-        return table
-    return arrange_in_blocks(series.without(np.isin(series.speedup, table.speedups[~usable])))
+    # Without a speedup, the others are compared with other baselines.
+    while table is not None and not (usable := np.isfinite(log_ratios(table))).all():
+        series = series.without(np.isin(series.speedup, table.speedups[~usable]))
+        table = arrange_in_blocks(series)
+    return table
 
 
 def period_ratios(all_series: Sequence[Series]) -> dict[tuple[str, float], float]:

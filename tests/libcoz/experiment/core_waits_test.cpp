@@ -57,12 +57,27 @@ TEST_CASE("the work is shared by as many threads as do it") {
   CHECK_FALSE(thread_use_between(from, from));
 }
 
+TEST_CASE("threads that ended, or were too many to be read, leave the use unknown") {
+  const CoreWaits from{{{1, {100, 0}}, {2, {100, 0}}}, 200};
+  CHECK(thread_use_between(from, {{{1, {1100, 0}}}, 1250}));
+  CHECK_FALSE(thread_use_between(from, {{{1, {1100, 0}}}, 1400}));
+  CoreWaits many;
+  for (int tid = 1; tid <= static_cast<int>(CoreWaits::kMaxThreads); ++tid) {
+    many.threads.push_back({tid, {1000, 0}});
+    many.processor_time += 1000;
+  }
+  CHECK_FALSE(thread_use_between({}, many));
+  many.threads.pop_back();
+  CHECK(thread_use_between({}, many));
+}
+
 TEST_CASE("samples of one thread in the target are told from those of all") {
   const auto in_target = [](const std::vector<std::uint64_t>& samples) {
     CoreWaits from, to;
     for (int tid = 1; tid <= 4; ++tid) {
       from.threads.push_back({tid, {0, 0}, 0, 50});
       to.threads.push_back({tid, {1000, 0}, 0, 50 + samples[static_cast<std::size_t>(tid) - 1]});
+      to.processor_time += 1000;
     }
     return thread_use_between(from, to)->in_target;
   };

@@ -72,6 +72,37 @@ TEST_CASE("what is no address is none") {
   CHECK(address.port() == 0);
 }
 
+TEST_CASE("addresses of the Internet may be as long as any address") {
+  SocketAddress address;
+  sockaddr_storage storage{};
+  storage.ss_family = static_cast<sa_family_t>(GENERATE(AF_INET, AF_INET6));
+  reinterpret_cast<sockaddr_in&>(storage).sin_port = 80;  // as in sockaddr_in6
+  const auto* any = reinterpret_cast<const sockaddr*>(&storage);
+  REQUIRE(address.copy(any, sizeof storage));
+  CHECK(address.port() == 80);
+  CHECK_FALSE(address.copy(any, sizeof storage + 1));
+}
+
+TEST_CASE("a socket with a path of full length has a name and a place") {
+  char folder[] = "/tmp/socket-address.XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  sockaddr_un longest{};
+  longest.sun_family = AF_UNIX;
+  const std::string path = std::string(folder) + "/" +
+                           std::string(sizeof longest.sun_path - std::strlen(folder) - 1, 'x');
+  path.copy(longest.sun_path, path.size());
+  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(bind(file, reinterpret_cast<const sockaddr*>(&longest), sizeof longest) == 0);
+  SocketAddress own;
+  REQUIRE(own.read_own(file));
+  CHECK(own.has_name());
+  CHECK(own.place().has_value());
+  CHECK(own.place() == address_of(path).place());
+  close(file);
+  unlink(path.c_str());
+  REQUIRE(rmdir(folder) == 0);
+}
+
 TEST_CASE("hosts are compared within their family") {
   SocketAddress one, other, six;
   sockaddr_in v4{};

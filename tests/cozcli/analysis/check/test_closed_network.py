@@ -40,17 +40,24 @@ def test_no_period_is_shorter_than_the_cores_need() -> None:
     assert all(network.effect(saved) <= 1 - 0.99 * (1 - saved) for saved in (0.0, 0.25, 0.5, 0.75))
 
 
-def runs(*windows: dict[str, Any]) -> Sequence[Run]:
+def runs(*windows: dict[str, Any], cores: int = 2) -> Sequence[Run]:
     usual: dict[str, Any] = {
-        "speedup": 0.0, "duration": 100, "processor_time": 180, "core_wait": 60, "location": "a.c:1",
-        "target_samples": 100, "companions": (), "threads": ThreadUse(4.0, 3.9, 0),
+        "speedup": 0.0, "duration": 100, "effective_duration": 100, "delay": 0, "processor_time": 180,
+        "core_wait": 60, "machine_busy": 180, "machine_stolen": 0, "location": "a.c:1", "target_samples": 100,
+        "companions": (), "threads": ThreadUse(4.0, 3.9, 0),
     }  # fmt: skip
     records = [SimpleNamespace(**{**usual, **window}) for window in windows]
-    return [cast("Run", SimpleNamespace(record=SimpleNamespace(cores=2), experiments=records))]
+    return [cast("Run", SimpleNamespace(record=SimpleNamespace(cores=cores), experiments=records))]
 
 
 def test_a_network_is_read_from_baselines() -> None:
-    found = network_of(runs({}, {}, {"speedup": 0.5, "threads": ThreadUse(1.0, 1.0, 100)}))
+    found = network_of(runs({}, {}, {"speedup": 0.5, "threads": ThreadUse(1.0, 1.0, 0)}))
+    assert found is not None
+    assert found.effect(0.5) == pytest.approx(ClosedNetwork(4, 2, 1.8, 0.6).effect(0.5))
+
+
+def test_pauses_of_companions_are_no_time_outside() -> None:
+    found = network_of(runs({"duration": 150, "delay": 50}))
     assert found is not None
     assert found.effect(0.5) == pytest.approx(ClosedNetwork(4, 2, 1.8, 0.6).effect(0.5))
 
@@ -63,11 +70,20 @@ def test_a_network_is_read_from_baselines() -> None:
         {"threads": ThreadUse(64.0, 60.0, 0)},  # others were not read
         {"threads": None},
         {"core_wait": -1},
+        {"processor_time": -1},
         {"speedup": 0.5},
+        {"machine_busy": 198},  # another program takes turns with them
+        {"core_wait": 5},  # the model has more, and four times less
+        {"threads": ThreadUse(2.0, 2.0, 0), "core_wait": 30},  # for what, if there is a core for each?
     ],
 )
 def test_of_other_threads_nothing_is_known(window: dict[str, Any]) -> None:
     assert network_of(runs(window)) is None
+    assert network_of(runs({}, cores=0)) is None
+
+
+def test_a_wait_for_a_thread_may_end_in_any_window() -> None:
+    assert network_of(runs({}, {"speedup": 0.5, "threads": ThreadUse(4.0, 3.9, 100)})) is None
 
 
 def test_a_target_of_some_threads_is_not_one_of_all() -> None:
@@ -76,11 +92,19 @@ def test_a_target_of_some_threads_is_not_one_of_all() -> None:
             {},
             {"threads": ThreadUse(4.0, 3.0, 0), "target_samples": 10},
             {"location": "b.c:1", "threads": ThreadUse(4.0, 1.5, 0)},
-            {"location": "c.c:1", "threads": ThreadUse(4.0, 0.0, 0)},
+            {"location": "c.c:1", "threads": ThreadUse(4.0, 0.0, 0), "target_samples": 2},
             {"location": "d.c:1", "threads": None},
         )
     )
     assert found == {"a.c:1"}
+
+
+def test_windows_with_few_samples_count_together() -> None:
+    """Where each has three over eight threads, most have no two in one thread."""
+    some = {"threads": ThreadUse(8.0, 0.0, 0), "target_samples": 3}
+    pair = {"threads": ThreadUse(8.0, 4.5, 0), "target_samples": 3}
+    assert locations_of_all_threads(runs(*[some] * 5, *[pair] * 5))
+    assert not locations_of_all_threads(runs(*[pair] * 10))
 
 
 @pytest.mark.parametrize(
