@@ -17,6 +17,7 @@ import numpy as np
 from cozcli.analysis.estimate.combined_design import FIXED, at_speedups, bend_kernel
 from cozcli.analysis.estimate.combined_fit import CombinedFit
 from cozcli.analysis.estimate.curve import GRID
+from cozcli.analysis.estimate.pause_error import TIMES_OF_LATENCY
 from cozcli.analysis.input.series import Factor
 from cozcli.analysis.input.targets import Target
 from cozcli.analysis.result import THROUGHPUT, CurvePoint, Fit
@@ -94,7 +95,7 @@ def estimate_combined(
     speedups = np.unique(np.concatenate([np.round(measured, 4), ALWAYS]))
     grid = np.linspace(0, max(1.0, float(speedups[-1])), GRID)
     everything = np.concatenate([speedups, grid])
-    value, covariance = _effects(fit, number, everything, factors, pauses)
+    value, covariance = _effects(fit, number, kind, everything, factors, pauses)
     count = len(speedups)
     slope = _slope(speedups)
     value = np.concatenate([[slope @ value[:count]], value])
@@ -130,13 +131,15 @@ def estimate_combined(
 
 
 def _effects(
-    fit: CombinedFit, number: int, speedups: Floats, factors: Sequence[Factor], pauses: float
+    fit: CombinedFit, number: int, kind: str, speedups: Floats, factors: Sequence[Factor], pauses: float
 ) -> tuple[Floats, Floats]:
     """Effects at the speedups, and their covariance."""
     value, covariance = fit.effects(number, speedups)
     share = float(fit.share[number])
     around = environment(fit, share * speedups)
     beside = pauses * min(share, 1.0) * speedups
+    if kind != THROUGHPUT:
+        beside = beside * TIMES_OF_LATENCY * np.maximum(1 - value, 0.0)
     covariance += np.outer(around, around) + np.outer(beside, beside)
     if not fit.may_bend(number):
         covariance += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)

@@ -14,6 +14,9 @@ from cozcli.profile.profile import Run
 
 #: A standard deviation, as a part of s·a.
 PAUSE_ERROR = 0.015
+#: For latencies so many times as much, in parts of the latency that is left: how evenly items come decides
+#: how long they wait in queues, and pauses come in lumps of a sampling period.
+TIMES_OF_LATENCY = 3.5
 
 
 def pause_error(runs: Sequence[Run]) -> float:
