@@ -173,23 +173,15 @@ class Capacity:
         if_busy = self._if_busy(result.location, min(found.since.speedup * share * (1 + error), 1.0))
         return found.top if found.since.low >= if_busy else None
 
-    def estimate(
-        self,
-        target: tuple[str, str],
-        matters: bool,
-        speedup: float,
-        effect: float,
-        low: float,
-        high: float,
-        plateau: CurvePoint | None = None,
+    def with_model_error(
+        self, location: str, speedup: float, point: float, low: float, high: float
     ) -> tuple[float, float, float]:
         """The same, with `MODEL_ERROR` in the interval, which hardly exceeds what cores can give."""
-        point, low, high = self.limited(target, matters, speedup, effect, low, high, plateau)
         # A target of little time causes few pauses.
-        of_target = MODEL_ERROR * min(4 * speedup, 1.0) * min(self._share(target[0])[0] / FULL_SHARE, 1.0)
+        of_target = MODEL_ERROR * min(4 * speedup, 1.0) * min(self._share(location)[0] / FULL_SHARE, 1.0)
         model = math.hypot(of_target, MODEL_ERROR_PART * point)
         widened = point + math.hypot(max(high - point, 0.0), model)
-        most = max(high, self.most(target[0], speedup) + UNSURE)
+        most = max(high, self.most(location, speedup) + UNSURE)
         return point, point - math.hypot(point - low, model), min(widened, most)
 
 
@@ -265,13 +257,13 @@ def within_capacity(
         capacity = replace(capacity, network=None)
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
     target = result.location, result.point
-    at = functools.partial(
-        capacity.limited if of_windows_only else capacity.estimate,
-        target,
-        matters,
-        plateau=capacity.plateau_of(result),
-    )
-    of_slope = at
+    plateau = capacity.plateau_of(result)
+
+    def at(speedup: float, effect: float, low: float, high: float) -> tuple[float, float, float]:
+        limited = capacity.limited(target, matters, speedup, effect, low, high, plateau)
+        return limited if of_windows_only else capacity.with_model_error(result.location, speedup, *limited)
+
+    of_slope: Callable[..., tuple[float, float, float]] = at
     if result.kind == LATENCY:
         at = functools.partial(capacity.of_latency, target, matters)
         of_slope = functools.partial(at, most=math.inf)

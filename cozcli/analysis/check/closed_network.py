@@ -9,9 +9,9 @@ period of baselines, N·P = D + W + Z. A target of which a part x of D is saved 
 W' is that of the machine repairman's model (M/M/c//N; Kleinrock, Queueing Systems I, 1975, section 3.8) for
 D' and Z, times W over what the model says for D: schedulers are no queues in order of arrival.
 
-So threads are alike: the target and the time are spread evenly over them. The number of those that share
-something evenly is (Σt)²/Σt² (Kish, Survey Sampling, 1965). And Z stays: at a device that all of them wait
-for in turn, it would grow, and the effect be less.
+This assumes that threads are alike: target and time are spread evenly over them. (Σt)²/Σt² is the number
+of those that share something evenly (Kish, Survey Sampling, 1965). It assumes that Z stays, too: at a device
+that all of them wait for in turn, it would grow, and the effect be less.
 """
 
 from __future__ import annotations

@@ -189,14 +189,15 @@ def test_a_loss_where_cores_lack_is_not_certain(result: LineResult) -> None:
 
 def test_intervals_allow_for_the_error_of_the_model(result: LineResult) -> None:
     capacity = Capacity(0.9, 1.0, {result.location: (0.4, MANY)})
-    target = (result.location, result.point)
     half = math.hypot(MODEL_ERROR, 0.2 * MODEL_ERROR_PART)
-    found = capacity.estimate(target, True, 0.5, 0.2, 0.2, 0.2)
+    found = capacity.with_model_error(result.location, 0.5, 0.2, 0.2, 0.2)
     assert found == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=1e-3)
-    assert capacity.estimate(target, True, 0.0, 0.0, 0.0, 0.0) == pytest.approx((0, 0, 0))
+    assert capacity.with_model_error(result.location, 0.0, 0.0, 0.0, 0.0) == pytest.approx((0, 0, 0))
     # Cores that are full give no more, but for what is not sure.
     full = Capacity(1.0, 1.0, {result.location: (1.0, MANY)})
-    assert full.estimate(target, True, 1.0, 1.0, 1.0, 1.0)[2] == pytest.approx(1 + UNSURE, abs=1e-3)
+    assert full.with_model_error(result.location, 1.0, 1.0, 1.0, 1.0)[2] == pytest.approx(
+        1 + UNSURE, abs=1e-3
+    )
 
 
 def test_what_more_windows_could_not_tell_is_left_out_on_request(result: LineResult) -> None:
