@@ -25,7 +25,6 @@ from cozcli.compare.trial import Trial, run
 _NEIGHBOURS = 10
 #: A run that lost a larger share of its wall time is made again, but not more often than that.
 _DISTURBED, _ATTEMPTS = 0.05, 3
-_PASSES = 3
 
 
 class Measured(NamedTuple):
@@ -97,17 +96,14 @@ def measure(runner: Runner, plan: Plan, watch: Callable[[int], None]) -> list[Me
 def without_drift(runs: Sequence[Run], times: NDArray[np.float64]) -> list[float]:
     """`times` (n), in the order of the runs, less how slow the machine was around each.
 
-    Places differ by themselves, so what is known of each is taken out before its neighbours are looked at,
-    and is known better afterwards.
+    Places differ by themselves, so what is known of each is taken out before its neighbours are looked at.
+    Once only: errors of the one would become errors of the other, and runs of a place alike.
     """
     keys = [(run.kind, run.level) if run.kind != "aslr" else ("aslr", 0) for run in runs]
     index = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     which = np.array([index[key] for key in keys])
-    drift = _running_median(times)
-    for _ in range(_PASSES):
-        own = _medians(times - drift, which, len(index))
-        drift = _running_median(times - own[which])
-    return [float(value) for value in times - drift]
+    own = _medians(times - _running_median(times), which, len(index))
+    return [float(value) for value in times - _running_median(times - own[which])]
 
 
 def _medians(values: NDArray[np.float64], which: NDArray[np.int64], number: int) -> NDArray[np.float64]:
@@ -117,10 +113,14 @@ def _medians(values: NDArray[np.float64], which: NDArray[np.int64], number: int)
 
 
 def _running_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Median of each value's neighbours and itself; at the ends of those there are."""
+    """Median of each value's neighbours; at the ends of those there are.
+
+    Without the value itself: where the machine's speed changes fast, it lies in their middle, and what is
+    known of its place, from all of its runs, would replace its own noise, and make them alike.
+    """
     padded = np.pad(values, _NEIGHBOURS, constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEIGHBOURS + 1)
-    return np.asarray(np.nanmedian(windows, axis=1), np.float64)
+    return np.asarray(np.nanmedian(np.delete(windows, _NEIGHBOURS, axis=1), axis=1), np.float64)
 
 
 def by_level(measured: Sequence[Measured], kind: str) -> dict[int, list[float]]:

@@ -4,7 +4,8 @@ place.
 A round has every environment size once, and as many runs of other kinds as their factors need:
 
 - `environment`: sizes in two pages; everything else by default.
-- `stack`, `heap`, `code`: the same seeds in each round.
+- `stack`, `heap`, `code`: the same seeds in each round; several times if there is time, since they have fewer
+  places than the environment, so that each must be better known.
 - `aslr`: randomised by the kernel; `fixed`: the default place without that. No place of `aslr` comes twice.
 - `default`: as the user runs the program; `random`: everything at random, the same layouts in each round.
 """
@@ -23,6 +24,8 @@ from cozcli.compare.design import STACK_STEP
 #: more.
 SEEDS = 32
 LAYOUTS = 64
+#: Runs of a seed in a round, if there is time for all sizes.
+REPEATS = 3
 #: A variance between places needs two runs of each.
 MIN_ROUNDS, MAX_ROUNDS = 2, 6
 #: Fewer sizes would find no slow place but by luck.
@@ -40,7 +43,8 @@ class Run(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """sizes: of the environment, in pairs one page apart. rounds: how often each place is tried."""
+    """sizes: of the environment, in pairs one page apart. rounds: how often each place is tried; repeats: and
+    each seed, in each of them."""
 
     sizes: Sequence[int]
     factors: Sequence[str]
@@ -48,6 +52,7 @@ class Plan(NamedTuple):
     seed: int
     #: Is the default randomised?
     randomised: bool
+    repeats: int = 1
     #: No round begins that would not end within so many seconds, but for the first ones.
     seconds: float = float("inf")
 
@@ -68,12 +73,12 @@ class Plan(NamedTuple):
         for factor in _SEEDED:
             if factor in self.factors:
                 seeds = [generator.randrange(_SEED) for _ in range(SEEDS)]
-                found += [
+                found += self.repeats * [
                     Run(factor, seed, _place({factor: seed}, shuffled=factor == "heap")) for seed in seeds
                 ]
         if "aslr" in self.factors:
-            found += [Run("aslr", index, Place(randomised=True)) for index in range(2 * SEEDS)]
-            found += [Run("fixed", 0, Place()) for _ in range(2 * SEEDS)]
+            found += [Run("aslr", index, Place(randomised=True)) for index in range(SEEDS)]
+            found += [Run("fixed", 0, Place()) for _ in range(SEEDS)]
         found += [Run("default", 0, Place(randomised=self.randomised)) for _ in range(SEEDS)]
         return found + [Run("random", index, self.anywhere(generator)) for index in range(LAYOUTS)]
 
@@ -96,13 +101,13 @@ def plan_for(
     per_run: seconds that a run takes.
     """
     wanted = int(seconds / per_run)
-    full = Plan(SIZES, factors, MIN_ROUNDS, seed, randomised, seconds)
-    in_round = full.runs() // MIN_ROUNDS
+    full = Plan(SIZES, factors, MIN_ROUNDS, seed, randomised, REPEATS, seconds)
     if wanted >= full.runs():
         return full._replace(rounds=MAX_ROUNDS)
-    sizes = (wanted // MIN_ROUNDS - (in_round - len(SIZES))) // 2 * 2
+    once = full._replace(repeats=1)
+    sizes = min(len(SIZES), wanted // MIN_ROUNDS - (once.runs() // MIN_ROUNDS - len(SIZES))) // 2 * 2
     if sizes < MIN_SIZES:
         return None
     # The same residues in both pages; which ones is left to chance, since spikes may have any period.
     residues = random.Random(seed ^ 1).sample(range(0, PAGE, STACK_STEP), sizes // 2)
-    return full._replace(sizes=sorted([*residues, *(residue + PAGE for residue in residues)]))
+    return once._replace(sizes=sorted([*residues, *(residue + PAGE for residue in residues)]))

@@ -1,21 +1,27 @@
 """How much of the variance of runs comes from a factor, when it alone varies.
 
 Places are tried several times each: a one-way analysis of variance with random effects. The variance between
-places is (MSB − MSW) / k, its share of all is the intraclass correlation (Searle, Casella, McCulloch,
-Variance Components, section 3.5). A kernel's placement comes but once; there the variance is that of
-randomised runs less that of runs at one place.
+places is that of their means, less what noise makes of it; its share of all is the intraclass correlation
+(Searle, Casella, McCulloch, Variance Components, section 3.5). The kernel's places come but once; there the
+variance is that of randomised runs less that of runs at one place.
+
+Some runs have accidents: interrupts and other guests make one in twenty slower by 5 to 80 %. They are left
+out, or they alone decide. A run has an accident if it is far slower than the fastest third of its own place's
+runs: a slow place has none, as all of its runs are slow. Among the kernel's places that cannot be told, so as
+many of the slowest are left out as may have accidents at one place: few slow places then do not count.
 
 Intervals are bootstrap intervals over whole places, since few places are slow, and slow by much: no normal
-distribution. Noise has heavy tails, too, and few runs of a place may all be unlucky: the interval begins at 0
-unless a permutation test tells the places from none. It shuffles runs among places, which is exact for any
-noise. A place that one in n layouts has is missed by n layouts in a third of cases; the report says how many
-were tried.
+distribution. Few runs of a place may all be unlucky: the interval begins at 0 unless permutation tests tell
+the places from none. They shuffle runs among places, accidents included, which is exact for any noise. A
+place that one in n layouts has is missed by n layouts in a third of cases; the report says how many were
+tried.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,53 +31,109 @@ from cozcli.bias.result import Factor
 _DRAWS = 2000
 #: Several factors are looked at; each has a false finding as often as that.
 _SIGNIFICANT = 0.01
+#: Standard deviations above its place at which a run had an accident.
+_ACCIDENT = 5.0
+#: Of normal noise, the standard deviation over the median of absolute deviations.
+_PER_MEDIAN_DEVIATION = 1.4826
+
+_Floats = NDArray[np.float64]
+
+
+class _Places(NamedTuple):
+    """Runs without accidents: their number, mean and sum of squared deviations, draws × places each."""
+
+    runs: _Floats
+    mean: _Floats
+    squares: _Floats
+
+    def drawn(self, which: NDArray[np.int64]) -> _Places:
+        """Of the only draw, these places: `which` is draws × places."""
+        return _Places(*(values[0][which] for values in self))
+
+    def components(self) -> _Floats:
+        """Variance between places and within, of each draw: 2 × draws."""
+        within = self.squares.sum(axis=-1) / np.maximum((self.runs - 1).sum(axis=-1), 1)
+        between = np.var(self.mean, axis=-1, ddof=1) - within * (1 / self.runs).mean(axis=-1)
+        return np.stack([np.maximum(between, 0), within])
 
 
 def between_places(factor: str, levels: Mapping[int, Sequence[float]], seed: int) -> Factor:
-    """`levels`: times, as logarithms, of each place's runs; equally many of each."""
+    """`levels`: times, as logarithms, of each place's runs; equally many of each, at least two."""
     times = np.array(list(levels.values()))
     generator = np.random.default_rng(seed)
-    drawn = times[generator.integers(0, len(times), (_DRAWS, len(times)))]
-    found = _components(times[None])[:, 0]
-    shuffled = generator.permuted(np.tile(times.ravel(), (_DRAWS, 1)), axis=1).reshape(-1, *times.shape)
-    chance = _at_least(found[0], _components(shuffled)[0])
-    return _factor(factor, found, _components(drawn), chance, len(times))
+    places = _without_accidents(times[None])
+    found = places.components()[:, 0]
+    drawn = places.drawn(generator.integers(0, len(times), (_DRAWS, len(times)))).components()
+    chance = _chance_of_places(times, found[0], generator)
+    return _factor(factor, found, drawn, chance, len(times))
+
+
+def _chance_of_places(times: _Floats, found: float, generator: np.random.Generator) -> float:
+    """The p of a permutation test of `found`, the variance between places, and of one of ranks.
+
+    Ranks tell many places that differ a little, which accidents hide from variances; variances tell few slow
+    places. The smaller p counts twice.
+    """
+    order = generator.permuted(np.tile(np.arange(times.size), (_DRAWS, 1)), axis=1)
+    of_variance = _at_least(
+        found, _without_accidents(times.ravel()[order].reshape(-1, *times.shape)).components()[0]
+    )
+    ranks = np.argsort(np.argsort(times, axis=None)).astype(np.float64)
+    between = np.var(ranks[order].reshape(-1, *times.shape).mean(axis=-1), axis=-1)
+    of_ranks = _at_least(float(np.var(ranks.reshape(times.shape).mean(axis=-1))), between)
+    return min(1.0, 2 * min(of_variance, of_ranks))
 
 
 def by_kernel(aslr: Sequence[float], fixed: Sequence[float], seed: int) -> Factor:
     """Randomised runs against runs at one place."""
     generator = np.random.default_rng(seed)
+    moved, still = np.array(aslr), np.array(fixed)
+    accidents = int(np.sum(_accidents(still[None, None])))
+    # As many may have had one by bad luck.
+    kept = 1 - (accidents + 2 * math.sqrt(accidents + 1)) / len(still)
 
-    def components(moved: NDArray[np.float64], still: NDArray[np.float64]) -> NDArray[np.float64]:
+    def components(moved: _Floats, still: _Floats) -> _Floats:
         noise = np.var(still, axis=-1, ddof=1)
         return np.stack([np.maximum(np.var(moved, axis=-1, ddof=1) - noise, 0), noise])
 
-    moved, still = np.array(aslr), np.array(fixed)
-    drawn = (values[generator.integers(0, len(values), (_DRAWS, len(values)))] for values in (moved, still))
-    found = components(moved[None], still[None])[:, 0]
+    fastest = [_fastest(values, kept) for values in (moved, still)]
+    found = components(*(values[None] for values in fastest))[:, 0]
+    drawn = (values[generator.integers(0, len(values), (_DRAWS, len(values)))] for values in fastest)
     runs = np.concatenate([moved - np.median(moved), still - np.median(still)])
-    shuffled = generator.permuted(np.tile(runs, (_DRAWS, 1)), axis=1)
-    chance = _at_least(found[0], components(shuffled[:, : len(moved)], shuffled[:, len(moved) :])[0])
+    shuffled = np.split(generator.permuted(np.tile(runs, (_DRAWS, 1)), axis=1), [len(moved)], axis=1)
+    chance = _at_least(found[0], components(*(_fastest(values, kept) for values in shuffled))[0])
     return _factor("aslr", found, components(*drawn), chance, len(moved))
 
 
-def _at_least(found: float, by_chance: NDArray[np.float64]) -> float:
+def _accidents(times: _Floats) -> NDArray[np.bool_]:
+    """Which of `times` (draws × places × runs) had one."""
+    apart = np.abs(np.diff(times, axis=-1)).reshape(len(times), -1)
+    deviation = _PER_MEDIAN_DEVIATION / math.sqrt(2) * np.median(apart, axis=1)
+    typical = np.sort(times, axis=-1)[..., (times.shape[-1] - 1) // 3, None]
+    return np.asarray(times - typical > _ACCIDENT * deviation[:, None, None])
+
+
+def _without_accidents(times: _Floats) -> _Places:
+    """Of `times` (draws × places × runs). No place loses all of its runs."""
+    kept = ~_accidents(times)
+    runs = kept.sum(axis=-1).astype(np.float64)
+    mean = np.where(kept, times, 0).sum(axis=-1) / runs
+    squares = np.where(kept, (times - mean[..., None]) ** 2, 0).sum(axis=-1)
+    return _Places(runs, mean, squares)
+
+
+def _fastest(times: _Floats, share: float) -> _Floats:
+    """So large a share of `times` (… × runs)."""
+    return np.sort(times, axis=-1)[..., : max(2, round(share * times.shape[-1]))]
+
+
+def _at_least(found: float, by_chance: _Floats) -> float:
     """The p of a permutation test."""
     return float((1 + np.sum(by_chance >= found)) / (1 + len(by_chance)))
 
 
-def _components(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Variance between places and within, of each draw. `times`: draws × places × runs; result: 2 × draws."""
-    runs = times.shape[-1]
-    within = np.var(times, axis=-1, ddof=1).mean(axis=-1)
-    between = np.var(times.mean(axis=-1), axis=-1, ddof=1) - within / runs
-    return np.stack([np.maximum(between, 0), within])
-
-
-def _factor(
-    name: str, found: NDArray[np.float64], drawn: NDArray[np.float64], chance: float, levels: int
-) -> Factor:
-    def share(components: NDArray[np.float64]) -> NDArray[np.float64]:
+def _factor(name: str, found: _Floats, drawn: _Floats, chance: float, levels: int) -> Factor:
+    def share(components: _Floats) -> _Floats:
         return np.asarray(components[0] / np.maximum(components.sum(axis=0), 1e-30))
 
     low, high = np.percentile(share(drawn), [2.5, 97.5])

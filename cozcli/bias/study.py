@@ -86,7 +86,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     factors = _factors(measured, plan.factors, question.seed)
     default = statistics.median(by_level(measured, "default")[0])
     layouts = [statistics.median(times) - default for times in by_level(measured, "random").values()]
-    verdict, randomise = verdict_of(factors, aliasing, question.margin)
+    verdict, randomise = verdict_of(factors, aliasing, question.margin, randomised)
     middle = statistics.median(statistics.median(times) for times in sizes.values())
     sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
     if runner.interrupted:

@@ -24,6 +24,8 @@ from cozcli.launch.layout_plan import LayoutPlan
 
 FACTORS = ["environment", "stack", "heap", "aslr"]
 PLAN = Plan(SIZES, FACTORS, 3, 5, True)
+#: Not enough for two rounds.
+FEW = 2 * PLAN.runs() // PLAN.rounds - 50
 
 
 class Simulated(Runner):
@@ -82,6 +84,15 @@ def test_drift_and_accidents_are_not_taken_for_places():
     assert factor.low == factor.deviation_low == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_drift_makes_runs_of_a_place_no_more_alike(seed):
+    measured = measure(Simulated(slow=(), seed=seed), PLAN, lambda done: None)
+    times = np.array(list(by_level(measured, "environment").values()))
+    near = np.clip(times - np.median(times), -0.015, 0.015)
+    correlations = np.corrcoef(near.T)[np.triu_indices(PLAN.rounds, 1)]
+    assert abs(np.mean(correlations)) < 0.075
+
+
 def test_slow_sizes_are_found_with_their_remedy():
     found, answers, sizes = fresh_runs(slow=(3280, 3296))
     assert (found[0].first, found[0].last) == (3280, 3296)
@@ -99,7 +110,7 @@ def test_where_nothing_is_slow_nothing_is_found(seed):
     assert not [answer for answer in answers if answer.is_slow(0.01)]
 
 
-@pytest.mark.parametrize(("at", "rounds"), [(0, 0), (1500, 0), (1700, 2)])
+@pytest.mark.parametrize(("at", "rounds"), [(0, 0), (FEW, 0), (FEW + 100, 2)])
 def test_ctrl_c_keeps_whole_rounds_if_there_are_two(at, rounds):
     runner = Simulated(slow=())
     plan = PLAN
@@ -160,12 +171,28 @@ def test_intervals_begin_at_nothing_where_there_is_nothing():
     assert found <= 5
 
 
+def test_accidents_hide_no_places_and_are_none():
+    generator = np.random.default_rng(3)
+
+    def runs(places, accidents):
+        times = np.array(places)[:, None] + generator.normal(0, 0.01, (len(places), 6))
+        return dict(enumerate((times + 0.5 * (generator.random(times.shape) < accidents)).tolist()))
+
+    factor = shares.between_places("code", runs(generator.normal(0, 0.01, 32), 0.05), 1)
+    assert 0.3 < factor.low < factor.share < factor.high < 0.7
+    assert shares.between_places("code", runs([0.0] * 32, 0.05), 1).deviation_high < 0.006
+    one_slow = shares.between_places("code", runs([0.0] * 31 + [0.3], 0.05), 1)
+    assert one_slow.deviation == pytest.approx(0.3 / math.sqrt(32), rel=0.1)
+
+
 def test_the_kernels_places_by_more_variance_than_at_one_place():
     generator = np.random.default_rng(3)
     still = list(generator.normal(0, 0.01, 300))
     moved = list(generator.normal(0, 0.01, 300) + generator.normal(0, 0.03, 300))
     assert shares.by_kernel(moved, still, 1).deviation_low > 0.02
     assert shares.by_kernel(still[:150], still[150:], 1).low == 0
+    accidents = [time + 0.5 * (number % 20 == 0) for number, time in enumerate(still)]
+    assert shares.by_kernel(accidents[:150], accidents[150:], 1).deviation_high < 0.008
 
 
 def factor(name, low, high):
@@ -179,10 +206,17 @@ def test_verdicts():
     limit = limit_of(0.01)
     alias = Aliasing("environment", 3296, ONE, 0.001, [], "", None)
     small, large, open_ = (factor("stack", *ends) for ends in ((0, limit / 2), (2 * limit, 1), (0, 1)))
-    assert verdict_of([small], [], 0.01) == ("not needed", [])
-    assert verdict_of([small, large], [], 0.01) == ("needed", ["stack"])
-    assert verdict_of([open_], [], 0.01) == ("inconclusive", ["stack"])
-    assert verdict_of([factor("environment", 0, 0)], [alias], 0.01) == ("needed", ["environment"])
+    kernel = factor("aslr", 2 * limit, 1)
+
+    def verdict(factors, aliasing=(), randomised=True):
+        return verdict_of(factors, aliasing, 0.01, randomised)
+
+    assert verdict([small]) == ("not needed", [])
+    assert verdict([small, large]) == ("needed", ["stack"])
+    assert verdict([open_]) == ("inconclusive", ["stack"])
+    assert verdict([factor("environment", 0, 0)], [alias]) == ("needed", ["environment"])
+    assert verdict([small, kernel]) == ("not needed", [])
+    assert verdict([small, kernel], randomised=False) == ("needed", ["aslr"])
 
 
 def report(**changed):
