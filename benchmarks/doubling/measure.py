@@ -123,7 +123,7 @@ class Measurement(AbstractContextManager["Measurement"]):
         more = {"TWICE_LOG": str(self.log)}
         if clocked:
             more["TWICE_CLOCK"] = self.case.region
-        self.run(self.command(self.settings.run), twice=twice, more=more)
+        self.run(self.command(self.settings.run * self.program.times_longer), twice=twice, more=more)
         return parse_log(self.log.read_text() if self.log.exists() else "")
 
     def add_to_profile(self, seconds: float) -> None:

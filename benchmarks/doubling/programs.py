@@ -302,6 +302,8 @@ LEVELDB = Program(
         Case("read", 8, "8 that read one database"),
     ),
     written=None,
+    # First all pages of the database are mapped.
+    times_longer=6,
 )
 
 PROGRAMS = (PBZIP2, LBZIP2, BGZIP, MKSQUASHFS, ZSTD, LEVELDB)
