@@ -59,9 +59,9 @@ class ChargeSmoother {
   // long, too. In fixed point, since a floating-point mean would end up among the subnormal
   // numbers, which are slow.
   static constexpr std::int32_t kOneSample = 4096;
-  static constexpr std::int32_t kSamplesOfLong = 2 * kOneSample;
-  static constexpr std::int32_t kSamplesOfShort = 1 * kOneSample;
-  static constexpr std::int32_t kSamplesOfOne = 6;
+  static constexpr std::int32_t kSamplesOfLong = 6 * kOneSample;
+  static constexpr std::int32_t kSamplesOfShort = 3 * kOneSample;
+  static constexpr std::int32_t kSamplesOfOne = 9;
   // A thread is young until it has had so many samples.
   static constexpr std::int32_t kSamplesOfYouth = 8;
 

@@ -211,6 +211,29 @@ void fork_and_join(World& world) {
   }
 }
 
+// Threads that begin and end a round together, and run the same two lines in between: a long code
+// segment.
+void shares(World& world, int threads, Time first, Time second) {
+  auto& begin = world.make<Barrier>(static_cast<std::size_t>(threads));
+  auto& end = world.make<Barrier>(static_cast<std::size_t>(threads));
+  for (int i = 0; i < threads; ++i) {
+    world.spawn([&begin, &end, i, first, second](Thread& thread) {
+      if (i == 0) thread.compute(0, us(500));
+      begin.meet(thread);
+      thread.compute(1, first);
+      thread.compute(2, second);
+      end.meet(thread);
+      if (i == 0) thread.visit();
+    });
+  }
+}
+
+void two_shares_of_5_ms(World& world) { shares(world, 2, us(2000), us(3000)); }
+void four_shares_of_2_5_ms(World& world) { shares(world, 4, us(700), us(1800)); }
+void four_shares_of_5_ms(World& world) { shares(world, 4, us(1500), us(3500)); }
+void four_shares_of_12_ms(World& world) { shares(world, 4, us(4000), us(8000)); }
+void four_shares_of_30_ms(World& world) { shares(world, 4, us(10'000), us(20'000)); }
+
 // Idle threads that look after their work by the clock, beside one that computes.
 void wait_by_the_clock(World& world) {
   auto& pool = world.make<Pool>();
@@ -309,6 +332,11 @@ const std::vector<Workload>& workloads() {
       {"readers and a writer", {"outside", "read", "write", "prepare"}, readers_and_writer},
       {"hand-off by condition", {"prepare", "finish", "serve"}, hand_off},
       {"fork and join, condition", {"prepare", "take", "work"}, fork_and_join},
+      {"two shares of 5 ms", {"alone", "first", "second"}, two_shares_of_5_ms},
+      {"four shares of 2.5 ms", {"alone", "first", "second"}, four_shares_of_2_5_ms},
+      {"four shares of 5 ms", {"alone", "first", "second"}, four_shares_of_5_ms},
+      {"four shares of 12 ms", {"alone", "first", "second"}, four_shares_of_12_ms},
+      {"four shares of 30 ms", {"alone", "first", "second"}, four_shares_of_30_ms},
       {"waiting by the clock", {"elsewhere", "look"}, wait_by_the_clock},
       {"I/O beside compute", {"read", "compute"}, io_and_compute},
       {"I/O pipeline", {"read", "handle"}, io_pipeline},

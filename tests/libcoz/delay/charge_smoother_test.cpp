@@ -133,7 +133,7 @@ TEST_CASE(
   Nanoseconds now = 0;
   for (int i = 0; i < 50; ++i) {
     smoother.begin_segment(kSite);
-    for (int sample = 0; sample < 3; ++sample) {
+    for (int sample = 0; sample < 8; ++sample) {
       now += kPeriod;
       smoother.sample(std::nullopt, kPeriod, now);
     }
