@@ -1,5 +1,5 @@
 // Two threads share the work of each round: both run the same two lines between barriers, for a few
-// milliseconds. Both lines pay for what they take of a round.
+// milliseconds. Each line pays in proportion to its share of a round.
 #include <pthread.h>
 #include <thread>
 

@@ -97,7 +97,7 @@ def without_drift(runs: Sequence[Run], times: NDArray[np.float64]) -> list[float
     """`times` (n), in the order of the runs, less how slow the machine was around each.
 
     Places differ by themselves, so what is known of each is taken out before its neighbours are looked at.
-    Once only: errors of the one would become errors of the other, and runs of a place alike.
+    Once only: errors of each would enter the other, and make runs of a place alike.
     """
     keys = [(run.kind, run.level) if run.kind != "aslr" else ("aslr", 0) for run in runs]
     index = {key: number for number, key in enumerate(dict.fromkeys(keys))}
@@ -115,8 +115,8 @@ def _medians(values: NDArray[np.float64], which: NDArray[np.int64], number: int)
 def _running_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Median of each value's neighbours; at the ends of those there are.
 
-    Without the value itself: where the machine's speed changes fast, it lies in their middle, and what is
-    known of its place, from all of its runs, would replace its own noise, and make them alike.
+    Without the value itself: where the machine's speed changes fast, it is often that median; what is left
+    would be its place's own median, the same in all of its runs.
     """
     padded = np.pad(values, _NEIGHBOURS, constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEIGHBOURS + 1)

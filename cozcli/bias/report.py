@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cozcli import __version__
 from cozcli.bias.result import PAGE, Aliasing, Bias, Change, Factor
+from cozcli.bias.verdict import limit_of
 from cozcli.messages import count, listed, printable
 from cozcli.reports.cells import p_text
 
@@ -45,6 +46,7 @@ def render_json(report: Report) -> str:
         "command": list(report.command),
         "margin": report.margin,
         "layout_seed": report.seed,
+        "randomised": report.randomised,
         "runs": bias.runs,
         "seconds": bias.seconds,
         "factors": [factor._asdict() for factor in bias.factors],
@@ -179,15 +181,20 @@ def verdict_sentence(report: Report) -> str:
                 f"differences beyond {margin}."
             )
         case "not needed":
-            text = (
-                f"Layouts need no randomisation: nothing that was varied makes differences beyond {margin}."
-            )
+            text = f"Layouts need no randomisation: {_harmless(report)} makes differences beyond {margin}."
         case _:
             text = (
                 f"Inconclusive: {names} may make differences beyond {margin}, or not. Give it more time "
                 "(--duration)."
             )
     return text
+
+
+def _harmless(report: Report) -> str:
+    limit = limit_of(report.margin)
+    if any(each.factor == "aslr" and each.deviation_high > limit for each in report.bias.factors):
+        return f"nothing but {_NOUNS['aslr']}, which is on,"
+    return "nothing that was varied"
 
 
 def _change(each: Change) -> str:

@@ -8,7 +8,8 @@ variance is that of randomised runs less that of runs at one place.
 Some runs have accidents: interrupts and other guests make one in twenty slower by 5 to 80 %. They are left
 out, or they alone decide. A run has an accident if it is far slower than the fastest third of its own place's
 runs: a slow place has none, as all of its runs are slow. Among the kernel's places that cannot be told, so as
-many of the slowest are left out as may have accidents at one place: few slow places then do not count.
+many of the slowest are left out as may have accidents at one place: few slow places then do not count, and
+the deviation comes out some per cent too small.
 
 Intervals are bootstrap intervals over whole places, since few places are slow, and slow by much: no normal
 distribution. Few runs of a place may all be unlucky: the interval begins at 0 unless permutation tests tell
@@ -31,8 +32,11 @@ from cozcli.bias.result import Factor
 _DRAWS = 2000
 #: Several factors are looked at; each has a false finding as often as that.
 _SIGNIFICANT = 0.01
-#: Standard deviations above its place at which a run had an accident.
-_ACCIDENT = 5.0
+#: Standard deviations above its place at which a run had an accident. Where more than that share of runs seem
+#: to have had one, places are slow by turns, and nothing is left out.
+_ACCIDENT, _MAX_ACCIDENTS = 5.0, 0.15
+#: No clock tells less, as a logarithm of times.
+_MIN_DEVIATION = 1e-4
 #: Of normal noise, the standard deviation over the median of absolute deviations.
 _PER_MEDIAN_DEVIATION = 1.4826
 
@@ -78,7 +82,8 @@ def _chance_of_places(times: _Floats, found: float, generator: np.random.Generat
     of_variance = _at_least(
         found, _without_accidents(times.ravel()[order].reshape(-1, *times.shape)).components()[0]
     )
-    ranks = np.argsort(np.argsort(times, axis=None)).astype(np.float64)
+    _, which, number = np.unique(times, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(number) - number / 2)[which.ravel()]
     between = np.var(ranks[order].reshape(-1, *times.shape).mean(axis=-1), axis=-1)
     of_ranks = _at_least(float(np.var(ranks.reshape(times.shape).mean(axis=-1))), between)
     return min(1.0, 2 * min(of_variance, of_ranks))
@@ -110,7 +115,8 @@ def _accidents(times: _Floats) -> NDArray[np.bool_]:
     apart = np.abs(np.diff(times, axis=-1)).reshape(len(times), -1)
     deviation = _PER_MEDIAN_DEVIATION / math.sqrt(2) * np.median(apart, axis=1)
     typical = np.sort(times, axis=-1)[..., (times.shape[-1] - 1) // 3, None]
-    return np.asarray(times - typical > _ACCIDENT * deviation[:, None, None])
+    found = times - typical > _ACCIDENT * np.maximum(deviation, _MIN_DEVIATION)[:, None, None]
+    return np.asarray(found & (found.mean(axis=(1, 2), keepdims=True) <= _MAX_ACCIDENTS))
 
 
 def _without_accidents(times: _Floats) -> _Places:

@@ -69,11 +69,11 @@ TEST_CASE("oracle: lines whose share of the critical path changes from one phase
 
 TEST_CASE("oracle: threads that share the work of a round, in code segments of a few samples") {
   // If charges came in lumps, others would wait for the thread that happened to get the largest.
-  check("two shares of 5 ms", 0.4, 0.8);
-  check("four shares of 2.5 ms", 0.7, 2.0);
-  check("four shares of 5 ms", 0.6, 1.2);
-  check("four shares of 12 ms", 0.4, 0.8);
-  check("four shares of 30 ms", 0.4, 0.8);
+  check("two shares of 5 ms", 0.3, 0.7);
+  check("four shares of 2.5 ms", 0.5, 1.8);
+  check("four shares of 5 ms", 0.4, 0.9);
+  check("four shares of 12 ms", 0.3, 0.7);
+  check("four shares of 30 ms", 0.3, 0.6);
 }
 
 TEST_CASE("oracle: lines inside and outside of a lock that is mostly free") {
@@ -141,7 +141,7 @@ TEST_CASE("oracle: short threads side by side, of which samples find one or the 
 }
 
 TEST_CASE("oracle: many threads that the clock wakes, beside a thread that never stops") {
-  // Longer: in a short run the worst is between 0.9 and 1.5, by chance.
+  // 1.3 under all seeds; in a shorter run 0.9 to 1.5, by chance.
   const std::string name = "waiting by the clock";
   check(name, oracle::compare(workload(name), by_default(), 4 * kLength), 0.35, 1.35);
 }

@@ -73,7 +73,17 @@ def test_short_of_time_it_tries_the_same_residues_in_both_pages():
         size for size in plan.sizes if size >= 4096
     }
     assert plan_for(1, 0.03, FACTORS, 1, True) is None
-    assert len(plan_for(90, 0.03, FACTORS, 1, True).sizes) == len(SIZES)
+    assert plan.rounds == 2
+    assert plan_for(35, 0.03, FACTORS, 1, True).rounds == 3
+    once = plan_for(75, 0.03, FACTORS, 1, True)
+    assert (len(once.sizes), once.repeats) == (len(SIZES), 1)
+
+
+def test_with_enough_time_each_seed_is_tried_several_times_in_a_round():
+    plan = plan_for(300, 0.03, FACTORS, 1, True)
+    assert (len(plan.sizes), plan.rounds) == (len(SIZES), 6)
+    levels = [run.level for run in next(plan.order()) if run.kind == "stack"]
+    assert {levels.count(level) for level in levels} == {3}
 
 
 def test_drift_and_accidents_are_not_taken_for_places():
@@ -181,8 +191,16 @@ def test_accidents_hide_no_places_and_are_none():
     factor = shares.between_places("code", runs(generator.normal(0, 0.01, 32), 0.05), 1)
     assert 0.3 < factor.low < factor.share < factor.high < 0.7
     assert shares.between_places("code", runs([0.0] * 32, 0.05), 1).deviation_high < 0.006
+    by_turns = {place: [0.0, 0.3] * 3 if place < 16 else [0.0] * 6 for place in range(32)}
+    assert shares.between_places("code", by_turns, 1).deviation > 0.05
     one_slow = shares.between_places("code", runs([0.0] * 31 + [0.3], 0.05), 1)
     assert one_slow.deviation == pytest.approx(0.3 / math.sqrt(32), rel=0.1)
+
+
+@pytest.mark.parametrize("values", [1, 3])
+def test_times_of_a_coarse_clock_make_no_places(values):
+    times = 0.01 * np.random.default_rng(5).integers(0, values, (64, 6))
+    assert shares.between_places("code", dict(enumerate(times.tolist())), 1).low == 0
 
 
 def test_the_kernels_places_by_more_variance_than_at_one_place():
@@ -262,7 +280,12 @@ def test_text_says_rank_places_and_verdict():
     assert "With 3296 more bytes in the environment, modulo 4096, it is 30.0 % [28.0, 32.0] slower" in text
     assert "i and ring" in text
     assert "need randomised layouts: environment size" in text
-    assert "need no randomisation" in render_text(report(verdict="not needed", randomise=[], aliasing=[]))
+    unneeded = {"verdict": "not needed", "randomise": [], "aliasing": []}
+    assert "need no randomisation: nothing that was varied" in render_text(report(**unneeded))
+    kernel = [factor("aslr", 0.01, 0.03)]
+    assert "nothing but the kernel's randomisation, which is on," in render_text(
+        report(**unneeded, factors=kernel)
+    )
 
 
 def test_pairs_say_how_far_they_are_apart():
