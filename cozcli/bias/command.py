@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import time
@@ -16,6 +17,7 @@ from cozcli.compare.machine import check_input
 from cozcli.compare.options import percentage
 from cozcli.compare.sides import one_program, program_path
 from cozcli.errors import CozError
+from cozcli.output_file import writing
 from cozcli.status_row import StatusRow
 
 DEFAULT_DURATION = "3m"
@@ -100,27 +102,22 @@ def execute(options: argparse.Namespace) -> int:
         not options.no_names,
         options.counters,
     )
-    begin = time.monotonic()
-    with StatusRow.progress("coz bias") as show:
+    with contextlib.ExitStack() as files:
+        # Refused before anything is measured, if it cannot be written.
+        picture = None if options.plot is None else files.enter_context(writing(options.plot))
+        begin = time.monotonic()
+        with StatusRow.progress("coz bias") as show:
 
-        def watch(done: int, wanted: int) -> None:
-            left = (time.monotonic() - begin) / done * max(0, wanted - done)
-            show(f"run {done} of {wanted}, {left:.0f} s left")
+            def watch(done: int, wanted: int) -> None:
+                left = (time.monotonic() - begin) / done * max(0, wanted - done)
+                show(f"run {done} of {wanted}, {left:.0f} s left")
 
-        answer = study(question, watch)
-    report = reports.Report(command, answer.bias, options.margin, seed, answer.randomised)
-    shared.write(reports.render_json(report) if options.json else reports.render_text(report))
-    if options.plot is not None:
-        _draw(report, options.plot)
-    shared.print_warnings(answer.doubts)
+            answer = study(question, watch)
+        report = reports.Report(command, answer.bias, options.margin, seed, answer.randomised)
+        shared.write(reports.render_json(report) if options.json else reports.render_text(report))
+        shared.print_warnings(answer.doubts)
+        if picture is not None:
+            from cozcli.bias.figure import write_figure
+
+            write_figure(report, picture)
     return 0
-
-
-def _draw(report: object, name: str) -> None:
-    from cozcli.bias.figure import write_figure
-    from cozcli.bias.report import Report
-    from cozcli.output_file import writing
-
-    assert isinstance(report, Report)
-    with writing(name) as temporary:
-        write_figure(report, temporary)

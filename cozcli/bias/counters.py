@@ -17,7 +17,7 @@ from scipy import stats
 from cozcli.bias.events import CYCLES
 from cozcli.bias.factors import Place
 from cozcli.bias.measure import Runner
-from cozcli.bias.result import PAGE, Aliasing, Correlation
+from cozcli.bias.result import PAGE, Aliasing, Correlation, slow_sizes
 from cozcli.compare.counters import Counters, Event
 
 #: Places of a table, and runs of each, of which the median counts.
@@ -32,9 +32,7 @@ def places_of(aliasing: Sequence[Aliasing], sizes: Sequence[int], seed: int) -> 
     sizes: of the environment, to choose from.
     """
     generator = random.Random(seed)
-    slow = [
-        Place(each.residue + page) for each in aliasing if each.factor == "environment" for page in (0, PAGE)
-    ]
+    slow = [Place(residue + page) for residue in slow_sizes(aliasing) for page in (0, PAGE)]
     if not slow and any(each.factor == "heap" for each in aliasing):
         slow = [Place()]
         others = [Place(heap=generator.randrange(1 << 31)) for _ in range(PLACES)]

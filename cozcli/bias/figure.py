@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from cozcli.bias.report import Report
-from cozcli.bias.result import PAGE
+from cozcli.bias.result import PAGE, slow_sizes
 from cozcli.reports.theme import LIGHT, Theme, save
 
 if TYPE_CHECKING:
@@ -50,18 +50,17 @@ def _draw_sweep(axes: Axes, report: Report, theme: Theme) -> None:
             markeredgewidth=0.8,
             label="first page" if page == 0 else "second page",
         )
-    for each in report.bias.aliasing:
-        if each.factor == "environment":
-            top = max(times.get(each.residue + page, 1.0) for page in (0, PAGE)) - 1
-            side = -1 if each.residue > PAGE / 2 else 1
-            axes.annotate(
-                f"{each.residue} bytes",
-                (each.residue, top),
-                (8 * side, -3),
-                textcoords="offset points",
-                ha="left" if side > 0 else "right",
-                fontsize=8.0,
-            )
+    for residue in slow_sizes(report.bias.aliasing):
+        top = max(times.get(residue + page, 1.0) for page in (0, PAGE)) - 1
+        side = -1 if residue > PAGE / 2 else 1
+        axes.annotate(
+            f"{residue} bytes",
+            (residue, top),
+            (8 * side, -3),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            fontsize=8.0,
+        )
     axes.set_xlim(-60, PAGE + 60)
     axes.xaxis.set_major_locator(MultipleLocator(1024))
     axes.yaxis.set_major_formatter(_PERCENT)

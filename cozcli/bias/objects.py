@@ -66,10 +66,10 @@ class Pair(NamedTuple):
 
 
 class Names(NamedTuple):
-    """pairs: for people. residue: distance of the first pair's objects modulo PAGE."""
+    """pairs: for people. residue: distance of the first pair's objects modulo PAGE; None without one."""
 
     pairs: Sequence[str]
-    residue: int = 0
+    residue: int | None = None
 
 
 class Objects:

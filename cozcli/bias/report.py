@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cozcli import __version__
-from cozcli.bias.result import PAGE, Aliasing, Bias, Change, Factor
+from cozcli.bias.result import PAGE, Aliasing, Bias, Change, Factor, slow_sizes
 from cozcli.bias.verdict import limit_of
 from cozcli.messages import count, listed, printable
 from cozcli.reports.cells import p_text
@@ -17,6 +17,7 @@ from cozcli.reports.cells import p_text
 FORMAT, VERSION = "coz-bias", 1
 #: Events that are shown follow cycles beyond chance (false discovery rate), and closely.
 SIGNIFICANT, CLOSE, MAX_EVENTS = 0.01, 0.5, 20
+_BADLY_ALIGNED = "Data on the stack lie badly, as across the end of a cache line: align them (alignas)"
 _NOUNS = {
     "environment": "environment size",
     "stack": "stack position",
@@ -67,11 +68,13 @@ def _aliasing_json(each: Aliasing) -> dict[str, Any]:
     return {
         "factor": each.factor,
         "residue": each.residue,
+        "period": each.period,
         "slowdown": each.slowdown.ratio - 1,
         "low": each.slowdown.low - 1,
         "high": each.slowdown.high - 1,
         "p": each.p,
         "objects": list(each.objects),
+        "objects_from": "model",
         "remedy": each.remedy,
         "remedied": None if each.remedied is None else each.remedied.ratio - 1,
     }
@@ -128,8 +131,7 @@ def _counters(bias: Bias) -> str:
 
 def _slow_places(aliasing: Sequence[Aliasing]) -> list[str]:
     """In the order of `counters.places_of`."""
-    residues = [each.residue for each in aliasing if each.factor == "environment"]
-    sizes = [f"At {residue + page}" for residue in residues for page in (0, PAGE)]
+    sizes = [f"At {residue + page}" for residue in slow_sizes(aliasing) for page in (0, PAGE)]
     return sizes or ["By default" for each in aliasing if each.factor == "heap"]
 
 
@@ -156,16 +158,17 @@ def _slow_place(each: Aliasing) -> str:
             f"(p = {p_text(each.p)}); {each.remedy} avoids that."
         )
     else:
+        residue = (each.residue or 0) % each.period
         text = (
-            f"With {each.residue} more bytes in the environment, modulo 4096, it is {slower} "
+            f"With {residue} more bytes in the environment, modulo {each.period}, it is {slower} "
             f"(p = {p_text(each.p)}). "
-            f"{each.remedy}"
+            f"{each.remedy or _BADLY_ALIGNED}"
         )
         if each.remedied is not None:
             text += f": {_change(each.remedied)} from other sizes"
         text += "."
     if each.objects:
-        text += "\n  " + "\n  ".join(each.objects)
+        text += "\n  What collides, by a model of the processor:\n    " + "\n    ".join(each.objects)
     return text
 
 

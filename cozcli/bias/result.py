@@ -41,19 +41,26 @@ class Change(NamedTuple):
 class Aliasing(NamedTuple):
     """A place that is slow beyond chance.
 
-    residue: of the environment's size, or of the distance between two blocks, modulo PAGE. slowdown: its time
-    over that of other places. p: adjusted for the number of places that were tested. objects: what lies
-    there, for people; empty where that is unknown. remedy: what was tried against it, and the time that is
-    left over the time of other places.
+    residue: of the environment's size, or of the distance between two blocks, modulo PAGE; None if that is
+    unknown. slowdown: its time over that of other places. p: adjusted for the number of places that were
+    tested. objects: what lies there by a model, for people; empty where that is unknown. remedy: what was
+    tried against it, and the time that is left over the time of other places. period: bytes after which it is
+    slow again; below PAGE two objects do not collide, but one lies badly.
     """
 
     factor: str
-    residue: int
+    residue: int | None
     slowdown: Change
     p: float
     objects: Sequence[str]
     remedy: str
     remedied: Change | None
+    period: int = PAGE
+
+
+def slow_sizes(aliasing: Sequence[Aliasing]) -> list[int]:
+    """The residues of environment sizes, in order."""
+    return [each.residue for each in aliasing if each.factor == "environment" and each.residue is not None]
 
 
 class Sweep(NamedTuple):

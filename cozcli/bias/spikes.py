@@ -129,6 +129,25 @@ def test(
     return [_tested(each, blocks, len(found)) for each in found]
 
 
+def period_of(levels: Mapping[int, Sequence[float]], slow: Tested) -> int:
+    """Bytes after which the place is slow again: a page, or a smaller power of two.
+
+    With that period, three of four other sizes of its class are at least half as slow. `levels`: the sweep.
+    """
+    times = {size: float(np.median(runs)) for size, runs in levels.items()}
+    limit = float(np.median(list(times.values()))) + float(np.log(slow.slowdown.ratio)) / 2
+    peak, first, last = slow.candidate.peak, slow.candidate.first, slow.candidate.last
+    for period in (1 << power for power in range(6, 12)):
+        others = [
+            time
+            for size, time in times.items()
+            if size % period == peak % period and not first <= size % PAGE <= last
+        ]
+        if len(others) > 1 and np.percentile(others, 25) > limit:
+            return period
+    return PAGE
+
+
 def change(ratios: Sequence[float]) -> Change:
     """`ratios`: logarithms of ratios of paired times."""
     found = estimate([(1.0, float(np.exp(ratio))) for ratio in ratios], 0.01)

@@ -17,7 +17,7 @@ from cozcli.bias.factors import HEAP_MODE, SIZES, CodeLibrary, Movers, Place, fi
 from cozcli.bias.measure import Measured, Runner, by_level, measure
 from cozcli.bias.objects import Objects
 from cozcli.bias.plan import MIN_ROUNDS, MIN_SIZES, Plan, plan_for
-from cozcli.bias.result import Aliasing, Bias, Correlation, Factor, Sweep
+from cozcli.bias.result import PAGE, Aliasing, Bias, Correlation, Factor, Sweep
 from cozcli.bias.verdict import verdict_of
 from cozcli.compare.counters import Event
 from cozcli.compare.design import Layout
@@ -237,9 +237,17 @@ def _slow_places(
         watch(runner.runs, runner.runs + 1)
 
     tried = spikes.candidates(sizes, question.margin)
+    badly_aligned: list[tuple[int, int]] = []
     for each in spikes.test(runner, tried, plan.sizes, question.seed, count):
         if each.is_slow(question.margin):
             peak = each.candidate.peak
+            if any((peak - other) % period == 0 for other, period in badly_aligned):
+                continue
+            period = spikes.period_of(sizes, each)
+            if period < PAGE:
+                badly_aligned.append((peak, period))
+                yield Aliasing("environment", peak, each.slowdown, each.p, [], "", None, period)
+                continue
             names = objects.at(Place(peak), Place(peak + spikes.distance(each.candidate) + spikes.MOVED))
             remedy = f"With the stack {spikes.distance(each.candidate)} bytes further"
             yield Aliasing("environment", peak, each.slowdown, each.p, names.pairs, remedy, each.moved)

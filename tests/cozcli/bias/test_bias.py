@@ -154,6 +154,12 @@ def test_ctrl_c_after_the_rounds_keeps_what_is_known(monkeypatch):
     assert study._aliasing(*words) == ([], [])
 
 
+@pytest.mark.parametrize("period", [64, 256, 4096])
+def test_places_that_are_slow_again_within_a_page_have_a_shorter_period(period):
+    _, answers, sizes = fresh_runs(slow=range(16, 4096, period))
+    assert {spikes.period_of(sizes, answer) for answer in answers if answer.is_slow(0.01)} == {period}
+
+
 def test_what_is_slow_in_one_page_alone_is_no_alias():
     runner = Simulated(slow=())
     slow = runner.time
@@ -278,7 +284,11 @@ def test_text_says_rank_places_and_verdict():
     text = render_text(report())
     assert "faster than 67 % of 3 random layouts; their median is 2.0 % slower" in text
     assert "With 3296 more bytes in the environment, modulo 4096, it is 30.0 % [28.0, 32.0] slower" in text
-    assert "i and ring" in text
+    assert "What collides, by a model of the processor:\n    i and ring" in text
+    aligned = Aliasing("environment", 3296, ONE, 0.001, [], "", None, 64)
+    assert "With 32 more bytes in the environment, modulo 64, it is" in render_text(
+        report(aliasing=[aligned])
+    )
     assert "need randomised layouts: environment size" in text
     unneeded = {"verdict": "not needed", "randomise": [], "aliasing": []}
     assert "need no randomisation: nothing that was varied" in render_text(report(**unneeded))
@@ -378,6 +388,8 @@ def test_what_it_refuses(capsys):
     with pytest.raises(SystemExit):
         cli.main(["bias", "--duration", "-5s", "true"])
     assert "'-5s' is not a time" in capsys.readouterr().err
+    assert cli.main(["bias", "--plot", "./missing/x.png", "true"]) == 2
+    assert "missing/x.png cannot be written" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["bias", "--plot", "x.txt", "true"])
     assert ".png, .svg or .pdf" in capsys.readouterr().err
