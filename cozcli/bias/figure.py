@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MultipleLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from cozcli.bias.report import Report
 from cozcli.bias.result import PAGE, slow_sizes
@@ -82,6 +82,7 @@ def _draw_layouts(axes: Axes, report: Report, theme: Theme) -> None:
         va="top",
         color=theme.warning,
     )
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(_PERCENT)
     axes.set_xlabel("Time over the default's")
     axes.set_ylabel("Random layouts")
