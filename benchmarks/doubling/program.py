@@ -74,7 +74,7 @@ class Program:
     `build` makes it and what it works on. `wrapped`: the symbols that `wrappers/NAME.c` stands for.
     `coz_options`: further options of the profile. `written`: the file in the scratch folder that must be the
     same whether a region runs once or twice; "": what the program prints must be; None: neither is.
-    `times_longer` than usual are runs of pairs, where the beginning is unlike the rest.
+    `times_longer`: how many times as long as usual the runs of pairs are, where a run begins differently.
     """
 
     name: str

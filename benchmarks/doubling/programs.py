@@ -302,7 +302,7 @@ LEVELDB = Program(
         Case("read", 8, "8 that read one database"),
     ),
     written=None,
-    # First all pages of the database are mapped.
+    # A run begins by mapping all pages of the database.
     times_longer=6,
 )
 

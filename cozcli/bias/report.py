@@ -17,7 +17,7 @@ from cozcli.reports.cells import p_text
 FORMAT, VERSION = "coz-bias", 1
 #: Events that are shown follow cycles beyond chance (false discovery rate), and closely.
 SIGNIFICANT, CLOSE, MAX_EVENTS = 0.01, 0.5, 20
-_BADLY_ALIGNED = "Data on the stack lie badly, as across the end of a cache line: align them (alignas)"
+_BADLY_ALIGNED = "Data on the stack are badly aligned, perhaps across two cache lines: align them (alignas)"
 _NOUNS = {
     "environment": "environment size",
     "stack": "stack position",

@@ -45,7 +45,7 @@ class Aliasing(NamedTuple):
     unknown. slowdown: its time over that of other places. p: adjusted for the number of places that were
     tested. objects: what lies there by a model, for people; empty where that is unknown. remedy: what was
     tried against it, and the time that is left over the time of other places. period: bytes after which it is
-    slow again; below PAGE two objects do not collide, but one lies badly.
+    slow again; below PAGE, no objects collide: one is badly aligned.
     """
 
     factor: str

@@ -32,10 +32,11 @@ from cozcli.bias.result import Factor
 _DRAWS = 2000
 #: Several factors are looked at; each has a false finding as often as that.
 _SIGNIFICANT = 0.01
-#: Standard deviations above its place at which a run had an accident. Where more than that share of runs seem
-#: to have had one, places are slow by turns, and nothing is left out.
-_ACCIDENT, _MAX_ACCIDENTS = 5.0, 0.15
-#: No clock tells less, as a logarithm of times.
+#: Standard deviations above the usual time of its place, at which a run had an accident.
+_ACCIDENT = 5.0
+#: Where a larger share of runs seem to have had one, places are slow by turns, and nothing is left out.
+_MAX_ACCIDENTS = 0.15
+#: Of times, as logarithms: coarse clocks may show no difference at all.
 _MIN_DEVIATION = 1e-4
 #: Of normal noise, the standard deviation over the median of absolute deviations.
 _PER_MEDIAN_DEVIATION = 1.4826

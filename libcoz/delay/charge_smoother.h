@@ -55,9 +55,10 @@ class ChargeSmoother {
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
   // A code segment is long if its runs have kSamplesOfLong samples on average, until they have less
-  // than kSamplesOfShort: it should not change often. A single run with kSamplesOfOne samples is
-  // long, too. In fixed point, since a floating-point mean would end up among the subnormal
-  // numbers, which are slow.
+  // than kSamplesOfShort: it should not change often. With fewer samples, charges at once differ so
+  // much between threads that share a round that all wait for the largest. A single run with
+  // kSamplesOfOne samples is long, too. In fixed point, since a floating-point mean would end up
+  // among the subnormal numbers, which are slow.
   static constexpr std::int32_t kOneSample = 4096;
   static constexpr std::int32_t kSamplesOfLong = 6 * kOneSample;
   static constexpr std::int32_t kSamplesOfShort = 3 * kOneSample;

@@ -24,7 +24,7 @@ from cozcli.launch.layout_plan import LayoutPlan
 
 FACTORS = ["environment", "stack", "heap", "aslr"]
 PLAN = Plan(SIZES, FACTORS, 3, 5, True)
-#: Not enough for two rounds.
+#: Runs, not enough for two rounds.
 FEW = 2 * PLAN.runs() // PLAN.rounds - 50
 
 
@@ -187,7 +187,7 @@ def test_intervals_begin_at_nothing_where_there_is_nothing():
     assert found <= 5
 
 
-def test_accidents_hide_no_places_and_are_none():
+def test_accidents_neither_hide_places_nor_seem_to_be_some():
     generator = np.random.default_rng(3)
 
     def runs(places, accidents):
