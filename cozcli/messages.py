@@ -95,7 +95,7 @@ def packages_missing(python: str, packages: Sequence[str]) -> Problem:
 
 def cannot_write(path: str, reason: str) -> Problem:
     """The system refused to write a file."""
-    return Problem(f"{path} cannot be written ({reason}).", "write elsewhere with -o FILE.")
+    return Problem(f"{path} cannot be written ({reason}).", "name another file or folder.")
 
 
 def output_of_another_user(path: str) -> Problem:

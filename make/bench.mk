@@ -8,7 +8,7 @@ BENCH_FLAGS    := -std=c++20 -O2 $(WARNINGS) -Iinclude -MMD -MP
 OVERHEAD_PROGRAMS := $(patsubst benchmarks/overhead/%.cpp,$(BUILD)/bench/%,$(wildcard benchmarks/overhead/*.cpp))
 
 ##@ Measure
-.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-bias bench-compare bench-hardening bench-levels bench-layouts bench-programs bench-programs-dwarf3
+.PHONY: bench bench-accuracy bench-doubling bench-overhead bench-insight bench-amp bench-bias bench-bias-programs bench-compare bench-hardening bench-cfi bench-levels bench-layouts bench-programs bench-programs-dwarf3
 bench: all $(BENCH_PROGRAMS)          ## compare predicted with true effects of three simple programs (10 minutes)
 	@benchmarks/run
 
@@ -31,11 +31,18 @@ bench-compare: all                    ## compare programs with themselves, and w
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/compare.py $(COMPARE)
 
 bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (3 minutes a repeat)
-	@$(RUN_PYTHON) benchmarks/bias_kernels.py $(BIAS)
+	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/bias_kernels.py $(BIAS)
+
+bench-bias-programs: all              ## show what coz bias says of four programs of Debian, under two seeds (20 minutes)
+	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/bias_programs.py $(BIAS_PROGRAMS)
 
 bench-hardening: all                  ## measure what options against attacks cost in twelve programs of Debian (15 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/hardening.toml $(HARDENING)
+
+bench-cfi: all                        ## measure what clang's checks of control flow cost there; wants clang and lld (10 minutes)
+	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
+	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/cfi.toml $(HARDENING)
 
 bench-levels: all                     ## measure what -O1 and -O3 bring against -O2 in the same programs, by gcc and clang (10 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening

@@ -2,8 +2,10 @@
  * a page, so that loads from one follow stores to the other with the same low address bits. After
  * Melhus and Jensen (2014).
  *
- * With -DPADDED the output begins half a page further in its block.
+ * With -DPADDED the output begins half a page further in its block. With the argument `position` it
+ * says how far apart the blocks are: by as many times 16 bytes, modulo 256, as its status.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,9 @@ int main(int argc, char** argv) {
   float* input = malloc(kLength * sizeof *input);
   float* output = malloc((kLength + kPadding) * sizeof *output);
   if (!input || !output) return 1;
+  if (argc > 1 && argv[1][0] == 'p') {
+    return (int)(((uintptr_t)output - (uintptr_t)input) >> 4 & 255);
+  }
   float* into = output;
 #ifdef PADDED
   into += kPadding;

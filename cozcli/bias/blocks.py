@@ -1,4 +1,4 @@
-"""Does the heap's default place cost time? The remedy, random offsets, against it, by fresh runs.
+"""Does the heap's default place cost time, and what helps? Offsets and other allocators, by fresh runs.
 
 Big blocks begin at the same offset in a page with most allocators, so that two of them alias wherever the
 kernel puts them. Only moving them shows what that costs.
@@ -6,41 +6,97 @@ kernel puts them. Only moving them shows what that costs.
 
 from __future__ import annotations
 
+import ctypes.util
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from cozcli.bias.factors import Place
 from cozcli.bias.measure import Runner
-from cozcli.bias.result import Change
-from cozcli.bias.spikes import BLOCKS, SIGNIFICANT, change
+from cozcli.bias.result import OFFSETS, PAGE, Change
+from cozcli.bias.spikes import BATCHES, change
 
-#: Runs of each kind in a block: one place in dozens is a slow one of its own.
+#: Runs of each kind in a batch: several, as a random place may be slow itself.
 _RUNS = 3
+#: Runs that compare two kinds of places.
+COMPARED = 2 * _RUNS * BATCHES
+#: Runs that `good_offsets` makes, beside those that compare.
+SEARCHED = _RUNS * OFFSETS
+#: What is tried in place of the program's allocator, if it is installed.
+_ALLOCATORS = ("jemalloc", "tcmalloc_minimal", "mimalloc")
+
+_Choose = Callable[[], Place]
 
 
-class HeapTested(NamedTuple):
-    """default: its time over that of offset blocks."""
+class Good(NamedTuple):
+    """place: the best of OFFSETS random ones. left: time at others over that."""
 
-    default: Change
-
-    def is_slow(self, margin: float) -> bool:
-        """Is the default slower, beyond chance and by more than matters?"""
-        return self.default.p < SIGNIFICANT and self.default.low > 1 and self.default.ratio > 1 + margin
+    place: Place
+    left: Change
 
 
-def test_heap(runner: Runner, seed: int, watch: Callable[[], None]) -> HeapTested:
-    """Run the default and offset blocks in turn."""
+def default_over_offset(runner: Runner, seed: int, watch: Callable[[], None]) -> Change:
+    """Time with blocks where the allocator puts them, over that with random offsets."""
     generator = random.Random(seed)
-    slower: list[float] = []
-    for _ in range(BLOCKS):
-        todo = [Place()] * _RUNS + [Place(heap=generator.randrange(1 << 31)) for _ in range(_RUNS)]
-        generator.shuffle(todo)
-        times: dict[bool, list[float]] = {False: [], True: []}
-        for place in todo:
-            times[place.heap is not None].append(runner.time(place))
+    return _compare(runner, Place, lambda: _anywhere(generator), generator, watch)
+
+
+def good_offsets(runner: Runner, seed: int, watch: Callable[[], None]) -> Good:
+    """Look for a place where no blocks collide, then compare it with others by fresh runs: the time that it
+    was chosen for is biased."""
+    generator = random.Random(seed ^ 1)
+    tried = [_anywhere(generator) for _ in range(OFFSETS)]
+    times: dict[Place, list[float]] = {place: [] for place in tried}
+    for _ in range(_RUNS):
+        generator.shuffle(tried)
+        took = {}
+        for place in tried:
+            took[place] = runner.time(place)
             watch()
-        slower.append(float(np.median(times[False]) - np.median(times[True])))
-    return HeapTested(change(slower))
+        # The machine may change its speed from one turn to the next.
+        middle = float(np.median(list(took.values())))
+        for place, time in took.items():
+            times[place].append(time - middle)
+    best = min(times, key=lambda place: float(np.median(times[place])))
+    left = _compare(runner, lambda: _anywhere(generator), lambda: best, generator, watch)
+    return Good(best, left)
+
+
+def installed_allocators() -> list[str]:
+    """File names as the dynamic linker finds them."""
+    found = (ctypes.util.find_library(name) for name in _ALLOCATORS)
+    return [name for name in found if name]
+
+
+def replaced(runner: Runner, allocator: str, good: Place, seed: int, watch: Callable[[], None]) -> Change:
+    """Time with another allocator, over that with good offsets.
+
+    Raises:
+        CozError: the program fails with it.
+    """
+    # Its name in LD_PRELOAD would move the stack.
+    other = Place(PAGE - len(f":{allocator}"), allocator=allocator)
+    here = good._replace(environment=PAGE)
+    return _compare(runner, lambda: other, lambda: here, random.Random(seed ^ 2), watch)
+
+
+def _anywhere(generator: random.Random) -> Place:
+    return Place(heap=generator.randrange(1 << 31))
+
+
+def _compare(
+    runner: Runner, one: _Choose, other: _Choose, generator: random.Random, watch: Callable[[], None]
+) -> Change:
+    """Time at the one's places over that at the other's: batches of runs in random order."""
+    differences = []
+    for _ in range(BATCHES):
+        todo = [(choose, choose()) for choose in (one, other) for _ in range(_RUNS)]
+        generator.shuffle(todo)
+        times: Mapping[_Choose, list[float]] = {one: [], other: []}
+        for choose, place in todo:
+            times[choose].append(runner.time(place))
+            watch()
+        differences.append(float(np.median(times[one]) - np.median(times[other])))
+    return change(differences)

@@ -37,7 +37,7 @@ _CODE_SEEDS = 10 ** len(ORIGINAL)
 class Place(NamedTuple):
     """environment: bytes added to it. stack, heap, code: seeds; None leaves them where they are. shuffled:
     small blocks of the heap are moved, too, which costs time by itself. randomised: by the kernel, as by
-    default."""
+    default. allocator: a library in place of the program's, or empty."""
 
     environment: int = 0
     stack: int | None = None
@@ -45,6 +45,7 @@ class Place(NamedTuple):
     code: int | None = None
     shuffled: bool = False
     randomised: bool = False
+    allocator: str = ""
 
 
 class HeapLibrary(NamedTuple):
@@ -56,6 +57,8 @@ class HeapLibrary(NamedTuple):
 
     def arrange(self, environment: dict[str, str], place: Place) -> None:
         """Loaded in every run, so that its own cost is in all of them; before an allocator of the user's."""
+        if place.allocator:
+            preload(environment, Path(place.allocator), first=True)
         preload(environment, self.library, first=True)
         mode = _MODES[place.shuffled]
         environment[_FILLING] = "x" * (len(_MODES[True]) - len(mode))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from cozcli.reports.theme import LIGHT, Theme, save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Bytes that two labels are wide, which may lie towards each other.
+_LABELS = 1300
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:+.3g} %" if abs(value) > 1e-9 else "0 %")
 
 
@@ -50,12 +53,12 @@ def _draw_sweep(axes: Axes, report: Report, theme: Theme) -> None:
             markeredgewidth=0.8,
             label="first page" if page == 0 else "second page",
         )
-    for residue in slow_sizes(report.bias.aliasing):
-        top = max(times.get(residue + page, 1.0) for page in (0, PAGE)) - 1
-        side = -1 if residue > PAGE / 2 else 1
+    for residues in _neighbours(slow_sizes(report.bias.aliasing)):
+        top = max(times.get(residue + page, 1.0) for residue in residues for page in (0, PAGE)) - 1
+        side = 1 if PAGE - residues[-1] > residues[0] else -1
         axes.annotate(
-            f"{residue} bytes",
-            (residue, top),
+            f"{', '.join(map(str, residues))} bytes",
+            (residues[0 if side < 0 else -1], top),
             (8 * side, -3),
             textcoords="offset points",
             ha="left" if side > 0 else "right",
@@ -67,6 +70,17 @@ def _draw_sweep(axes: Axes, report: Report, theme: Theme) -> None:
     axes.set_xlabel("Bytes added to the environment, modulo 4096")
     axes.set_ylabel("Time over the median")
     axes.legend(frameon=False, fontsize=8.0, loc="upper center", ncols=2, bbox_to_anchor=(0.5, 1.14))
+
+
+def _neighbours(residues: Sequence[int]) -> list[list[int]]:
+    """Those whose labels would overlap."""
+    found: list[list[int]] = []
+    for residue in sorted(residues):
+        if found and residue - found[-1][-1] < _LABELS:
+            found[-1].append(residue)
+        else:
+            found.append([residue])
+    return found
 
 
 def _draw_layouts(axes: Axes, report: Report, theme: Theme) -> None:

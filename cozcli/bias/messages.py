@@ -39,17 +39,16 @@ def few_sizes(tried: int, of: int) -> Problem:
 def disturbed(repeated: int, runs: int) -> Problem:
     """Runs that lost time to others."""
     return Problem(
-        f"{repeated} of {runs} runs were made again: they lost time to other programs, or to other guests of "
-        "the host.",
-        "let the machine be idle otherwise.",
+        f"{repeated} of {runs} runs were repeated: other programs, or other virtual machines, took time from "
+        "them.",
+        "keep the machine otherwise idle.",
     )
 
 
 def interrupted(rounds: int) -> Problem:
     """Ctrl-C, but enough rounds."""
     return Problem(
-        f"the study was interrupted after {rounds} rounds: not all slow places were tried again, so that "
-        "there may be others.",
+        f"the study was interrupted after {rounds} rounds of runs: slow places may be missing.",
         "let it run to its end, or give it less time (--duration).",
     )
 
@@ -57,7 +56,7 @@ def interrupted(rounds: int) -> Problem:
 def no_counters(reason: Problem) -> Problem:
     """--counters, but cycles cannot be counted, or none of the events."""
     return Problem(
-        f"no events were counted: {reason.text} Slow places are told by time and addresses all the same.",
+        f"no events were counted: {reason.text} Slow places are found without them.",
         "use a machine whose counters may be used (/proc/sys/kernel/perf_event_paranoid 2 or less).",
     )
 
@@ -76,6 +75,19 @@ def left_out(factors: str, reason: Problem) -> Problem:
         f"not varied: {factors}. {reason.text[0].upper()}{reason.text[1:]}",
         "build the program with libc's malloc, linked dynamically.",
     )
+
+
+def untested(reason: Problem) -> Problem:
+    """A run failed after the rounds."""
+    return Problem(
+        f"not all slow places were tried again, so that there may be others: {reason.text}",
+        "let the program run alone a few hundred times: it should end with status 0.",
+    )
+
+
+def allocator_fails(name: str, reason: Problem) -> Problem:
+    """The program does not run with another allocator."""
+    return Problem(f"{name} could not replace the program's allocator: {reason.text}")
 
 
 def unnamed(reason: str) -> Problem:

@@ -51,7 +51,7 @@ class Pair(NamedTuple):
     @property
     def key(self) -> tuple[str, str]:
         """What is the same at other places."""
-        return self.load.name, self.store.name
+        return _key(self.load), _key(self.store)
 
     def text(self) -> str:
         """For people."""
@@ -73,27 +73,45 @@ class Names(NamedTuple):
 
 
 class Objects:
-    """Finds names for one program. seconds: that one run takes; helper: None for no names."""
+    """Finds names for one program.
+
+    seconds: that one run takes. helper: None for no names. doubts: is told why there are none.
+    """
 
     def __init__(
-        self, command: Sequence[str], movers: Movers, stdin: str, seconds: float, helper: Path | None
+        self,
+        command: Sequence[str],
+        movers: Movers,
+        stdin: str,
+        seconds: float,
+        helper: Path | None,
+        doubts: list[Problem],
     ) -> None:
         self._command, self._movers, self._stdin = command, movers, stdin
         self._seconds, self._helper = seconds, helper
-        self.doubts: list[Problem] = []
+        self._doubts = doubts
 
     def at(self, slow: Place, other: Place) -> Names:
         """Pairs that meet at a slow place, and much less at another."""
-        here, elsewhere = self._pairs(slow), {pair.key: pair.often for pair in self._pairs(other)}
-        return _named([pair for pair in here if pair.often > _MORE * elsewhere.get(pair.key, 0.0)])
+        return _named(self._only(slow, other))
 
-    def of_heap(self, default: Place) -> Names:
-        """Pairs with a block of the heap."""
-        return _named([pair for pair in self._pairs(default) if "block" in (pair.load.kind, pair.store.kind)])
+    def of_heap(self, slow: Place, other: Place) -> Names:
+        """Those of them with a block of the heap."""
+        found = self._only(slow, other)
+        return _named([pair for pair in found if "block" in (pair.load.kind, pair.store.kind)])
 
-    def _pairs(self, place: Place) -> list[Pair]:
-        if self._helper is None:
+    def _only(self, slow: Place, other: Place) -> list[Pair]:
+        here = self._pairs(slow)
+        there = self._pairs(other) if here else None
+        if not here or there is None:
             return []
+        elsewhere = {pair.key: pair.often for pair in there}
+        return [pair for pair in here if pair.often > _MORE * elsewhere.get(pair.key, 0.0)]
+
+    def _pairs(self, place: Place) -> list[Pair] | None:
+        """None: it cannot be found out."""
+        if self._helper is None:
+            return None
         side = self._movers.side(self._command, place)
         words = [str(self._helper), "accesses", str(int(1e6 * self._seconds) + 1), *side.command]
         try:
@@ -110,8 +128,8 @@ class Objects:
                 raise ValueError(answer.get("message", "no message"))
             return parse(answer)
         except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
-            self.doubts = [messages.unnamed(str(error))]
-            return []
+            self._doubts[:] = [messages.unnamed(str(error))]
+            return None
 
 
 def parse(answer: Mapping[str, Any]) -> list[Pair]:
@@ -135,6 +153,11 @@ def _named(pairs: Sequence[Pair]) -> Names:
     load, store = kept[0].load, kept[0].store
     apart = store.begin - load.begin if load.begin and store.begin else store.address - load.address
     return Names([pair.text() for pair in kept], apart % PAGE)
+
+
+def _key(thing: Thing) -> str:
+    # Where blocks are moved they are larger.
+    return thing.name.partition(" from ")[2] or thing.name if thing.kind == "block" else thing.name
 
 
 def _described(thing: Thing) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cozcli import __version__
-from cozcli.bias.result import PAGE, Aliasing, Bias, Change, Factor, slow_sizes
+from cozcli.bias.result import OFFSETS, PAGE, Aliasing, Bias, Change, Factor, slow_sizes
 from cozcli.bias.verdict import limit_of
 from cozcli.messages import count, listed, printable
 from cozcli.reports.cells import p_text
@@ -23,7 +23,7 @@ _NOUNS = {
     "stack": "stack position",
     "heap": "heap placement",
     "code": "order of functions",
-    "aslr": "the kernel's randomisation",
+    "aslr": "ASLR",
 }
 
 
@@ -77,6 +77,9 @@ def _aliasing_json(each: Aliasing) -> dict[str, Any]:
         "objects_from": "model",
         "remedy": each.remedy,
         "remedied": None if each.remedied is None else each.remedied.ratio - 1,
+        "remedied_low": None if each.remedied is None else each.remedied.low - 1,
+        "remedied_high": None if each.remedied is None else each.remedied.high - 1,
+        "replaced": {name: change.ratio - 1 for name, change in each.replaced.items()},
     }
 
 
@@ -152,21 +155,20 @@ def rank_sentence(report: Report) -> str:
 
 def _slow_place(each: Aliasing) -> str:
     slower = f"{_change(each.slowdown)} slower"
+    p = f"(p = {p_text(each.p)})"
     if each.factor == "heap":
-        text = (
-            f"Big blocks of the heap: their default place is {slower} than blocks at random offsets "
-            f"(p = {p_text(each.p)}); {each.remedy} avoids that."
-        )
+        text = f"Big blocks of the heap: {slower} where the allocator puts them than at random offsets {p}."
+        other = f"the best of {OFFSETS} offsets"
     else:
         residue = (each.residue or 0) % each.period
-        text = (
-            f"With {residue} more bytes in the environment, modulo {each.period}, it is {slower} "
-            f"(p = {p_text(each.p)}). "
-            f"{each.remedy or _BADLY_ALIGNED}"
-        )
-        if each.remedied is not None:
-            text += f": {_change(each.remedied)} from other sizes"
-        text += "."
+        other = "other sizes"
+        text = f"{residue} more bytes in the environment, modulo {each.period}: {slower} than {other} {p}."
+    if each.remedied is None:
+        text += "" if each.remedy else f" {_BADLY_ALIGNED}."
+    else:
+        helps = {each.remedy: each.remedied, **{f"With {name}": left for name, left in each.replaced.items()}}
+        text += f" Time over that of {other}:"
+        text += "".join(f"\n  {name}: {_change(left)}" for name, left in helps.items())
     if each.objects:
         text += "\n  What collides, by a model of the processor:\n    " + "\n    ".join(each.objects)
     return text
@@ -180,14 +182,14 @@ def verdict_sentence(report: Report) -> str:
     match bias.verdict:
         case "needed":
             text = (
-                f"Comparisons of builds of this program need randomised layouts: {names} alone can make "
-                f"differences beyond {margin}."
+                f"Compare builds of this program by coz compare, which randomises layouts: {names} alone can "
+                f"make differences beyond {margin}."
             )
         case "not needed":
-            text = f"Layouts need no randomisation: {_harmless(report)} makes differences beyond {margin}."
+            text = f"Layouts need no more randomising: {_harmless(report)} differences beyond {margin}."
         case _:
             text = (
-                f"Inconclusive: {names} may make differences beyond {margin}, or not. Give it more time "
+                f"Inconclusive: {names} may or may not make differences beyond {margin}. Give it more time "
                 "(--duration)."
             )
     return text
@@ -196,8 +198,8 @@ def verdict_sentence(report: Report) -> str:
 def _harmless(report: Report) -> str:
     limit = limit_of(report.margin)
     if any(each.factor == "aslr" and each.deviation_high > limit for each in report.bias.factors):
-        return f"nothing but {_NOUNS['aslr']}, which is on,"
-    return "nothing that was varied"
+        return f"only {_NOUNS['aslr']}, which is on, may make"
+    return "nothing that was varied makes"
 
 
 def _change(each: Change) -> str:

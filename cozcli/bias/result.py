@@ -9,6 +9,8 @@ Verdict = Literal["needed", "not needed", "inconclusive"]
 
 #: Bytes after which the positions of a stack repeat, as far as the low twelve address bits decide.
 PAGE = 4096
+#: Random offsets of blocks among which a good one is looked for.
+OFFSETS = 8
 
 
 class Factor(NamedTuple):
@@ -44,8 +46,9 @@ class Aliasing(NamedTuple):
     residue: of the environment's size, or of the distance between two blocks, modulo PAGE; None if that is
     unknown. slowdown: its time over that of other places. p: adjusted for the number of places that were
     tested. objects: what lies there by a model, for people; empty where that is unknown. remedy: what was
-    tried against it, and the time that is left over the time of other places. period: bytes after which it is
-    slow again; below PAGE, no objects collide: one is badly aligned.
+    tried against it. remedied: the time that this leaves over that of other places, or of the best place of
+    the heap; replaced: the same with other allocators, by file name. period: bytes after which it is slow
+    again; below PAGE, no objects collide: one is badly aligned.
     """
 
     factor: str
@@ -56,6 +59,7 @@ class Aliasing(NamedTuple):
     remedy: str
     remedied: Change | None
     period: int = PAGE
+    replaced: Mapping[str, Change] = {}
 
 
 def slow_sizes(aliasing: Sequence[Aliasing]) -> list[int]:

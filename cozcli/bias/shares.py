@@ -2,20 +2,19 @@
 
 Places are tried several times each: a one-way analysis of variance with random effects. The variance between
 places is that of their means, less what noise makes of it; its share of all is the intraclass correlation
-(Searle, Casella, McCulloch, Variance Components, section 3.5). The kernel's places come but once; there the
-variance is that of randomised runs less that of runs at one place.
+(Searle, Casella, McCulloch, Variance Components, section 3.5). ASLR repeats no place; there the variance is
+that of randomised runs less that of runs at one place.
 
-Some runs have accidents: interrupts and other guests make one in twenty slower by 5 to 80 %. They are left
-out, or they alone decide. A run has an accident if it is far slower than the fastest third of its own place's
-runs: a slow place has none, as all of its runs are slow. Among the kernel's places that cannot be told, so as
-many of the slowest are left out as may have accidents at one place: few slow places then do not count, and
-the deviation comes out some per cent too small.
+One run in twenty is an outlier: interrupts and other guests make it slower by 5 to 80 %. Outliers are left
+out, or they alone decide. A run is one if it is far slower than the fastest third of its own place's runs: a
+slow place has none, as all of its runs are slow. Under ASLR slow places and outliers cannot be distinguished,
+so as many of the slowest runs are left out as may be outliers at one place: few slow places then do not
+count, and the deviation comes out some per cent too small.
 
 Intervals are bootstrap intervals over whole places, since few places are slow, and slow by much: no normal
-distribution. Few runs of a place may all be unlucky: the interval begins at 0 unless permutation tests tell
-the places from none. They shuffle runs among places, accidents included, which is exact for any noise. A
-place that one in n layouts has is missed by n layouts in a third of cases; the report says how many were
-tried.
+distribution. Few runs of a place may all be unlucky: the interval begins at 0 unless permutation tests show
+that places differ. They shuffle runs among places, outliers included, which is exact for any noise. A place
+that one in n layouts has is missed by n layouts in a third of cases; the report says how many were tried.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from cozcli.bias.result import Factor
 _DRAWS = 2000
 #: Several factors are looked at; each has a false finding as often as that.
 _SIGNIFICANT = 0.01
-#: Standard deviations above the usual time of its place, at which a run had an accident.
-_ACCIDENT = 5.0
-#: Where a larger share of runs seem to have had one, places are slow by turns, and nothing is left out.
-_MAX_ACCIDENTS = 0.15
+#: Standard deviations above the usual time of its place, at which a run is an outlier.
+_OUTLIER = 5.0
+#: Where a larger share of runs seem to be some, places are slow at times, and none is left out.
+_MAX_OUTLIERS = 0.15
 #: Of times, as logarithms: coarse clocks may show no difference at all.
 _MIN_DEVIATION = 1e-4
 #: Of normal noise, the standard deviation over the median of absolute deviations.
@@ -45,7 +44,7 @@ _Floats = NDArray[np.float64]
 
 
 class _Places(NamedTuple):
-    """Runs without accidents: their number, mean and sum of squared deviations, draws × places each."""
+    """Runs without outliers: their number, mean and sum of squared deviations, draws × places each."""
 
     runs: _Floats
     mean: _Floats
@@ -66,7 +65,7 @@ def between_places(factor: str, levels: Mapping[int, Sequence[float]], seed: int
     """`levels`: times, as logarithms, of each place's runs; equally many of each, at least two."""
     times = np.array(list(levels.values()))
     generator = np.random.default_rng(seed)
-    places = _without_accidents(times[None])
+    places = _without_outliers(times[None])
     found = places.components()[:, 0]
     drawn = places.drawn(generator.integers(0, len(times), (_DRAWS, len(times)))).components()
     chance = _chance_of_places(times, found[0], generator)
@@ -76,12 +75,12 @@ def between_places(factor: str, levels: Mapping[int, Sequence[float]], seed: int
 def _chance_of_places(times: _Floats, found: float, generator: np.random.Generator) -> float:
     """The p of a permutation test of `found`, the variance between places, and of one of ranks.
 
-    Ranks tell many places that differ a little, which accidents hide from variances; variances tell few slow
-    places. The smaller p counts twice.
+    Ranks find many places that differ a little, which outliers hide from variances; variances find few slow
+    places. The smaller p is doubled (Bonferroni).
     """
     order = generator.permuted(np.tile(np.arange(times.size), (_DRAWS, 1)), axis=1)
     of_variance = _at_least(
-        found, _without_accidents(times.ravel()[order].reshape(-1, *times.shape)).components()[0]
+        found, _without_outliers(times.ravel()[order].reshape(-1, *times.shape)).components()[0]
     )
     _, which, number = np.unique(times, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(number) - number / 2)[which.ravel()]
@@ -90,13 +89,13 @@ def _chance_of_places(times: _Floats, found: float, generator: np.random.Generat
     return min(1.0, 2 * min(of_variance, of_ranks))
 
 
-def by_kernel(aslr: Sequence[float], fixed: Sequence[float], seed: int) -> Factor:
+def by_aslr(aslr: Sequence[float], fixed: Sequence[float], seed: int) -> Factor:
     """Randomised runs against runs at one place."""
     generator = np.random.default_rng(seed)
     moved, still = np.array(aslr), np.array(fixed)
-    accidents = int(np.sum(_accidents(still[None, None])))
-    # As many may have had one by bad luck.
-    kept = 1 - (accidents + 2 * math.sqrt(accidents + 1)) / len(still)
+    outliers = int(np.sum(_outliers(still[None, None])))
+    # There may be as many by bad luck.
+    kept = 1 - (outliers + 2 * math.sqrt(outliers + 1)) / len(still)
 
     def components(moved: _Floats, still: _Floats) -> _Floats:
         noise = np.var(still, axis=-1, ddof=1)
@@ -111,18 +110,18 @@ def by_kernel(aslr: Sequence[float], fixed: Sequence[float], seed: int) -> Facto
     return _factor("aslr", found, components(*drawn), chance, len(moved))
 
 
-def _accidents(times: _Floats) -> NDArray[np.bool_]:
-    """Which of `times` (draws × places × runs) had one."""
+def _outliers(times: _Floats) -> NDArray[np.bool_]:
+    """Which of `times` (draws × places × runs) are some."""
     apart = np.abs(np.diff(times, axis=-1)).reshape(len(times), -1)
     deviation = _PER_MEDIAN_DEVIATION / math.sqrt(2) * np.median(apart, axis=1)
     typical = np.sort(times, axis=-1)[..., (times.shape[-1] - 1) // 3, None]
-    found = times - typical > _ACCIDENT * np.maximum(deviation, _MIN_DEVIATION)[:, None, None]
-    return np.asarray(found & (found.mean(axis=(1, 2), keepdims=True) <= _MAX_ACCIDENTS))
+    found = times - typical > _OUTLIER * np.maximum(deviation, _MIN_DEVIATION)[:, None, None]
+    return np.asarray(found & (found.mean(axis=(1, 2), keepdims=True) <= _MAX_OUTLIERS))
 
 
-def _without_accidents(times: _Floats) -> _Places:
+def _without_outliers(times: _Floats) -> _Places:
     """Of `times` (draws × places × runs). No place loses all of its runs."""
-    kept = ~_accidents(times)
+    kept = ~_outliers(times)
     runs = kept.sum(axis=-1).astype(np.float64)
     mean = np.where(kept, times, 0).sum(axis=-1) / runs
     squares = np.where(kept, (times - mean[..., None]) ** 2, 0).sum(axis=-1)

@@ -2,9 +2,9 @@
 
 Two steps, so that looking at hundreds of places makes no false findings. The sweep over environment sizes
 only names candidates: sizes are folded modulo a page, and a residue's value is the least of its pages', since
-what depends on an address's low twelve bits is slow in each of them. Candidates are then run again, in blocks
-with other sizes beside them, and judged by these fresh runs alone: Wilcoxon's signed-rank test in each page,
-its p times the number of candidates.
+what depends on an address's low twelve bits is slow in each of them. Candidates are then run again, in
+batches with other sizes beside them, and judged by these fresh runs alone: Wilcoxon's signed-rank test in
+each page, its p times the number of candidates.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from cozcli.bias.result import PAGE, Change
 from cozcli.compare.design import STACK_STEP
 from cozcli.compare.estimate import estimate
 
-#: Blocks of fresh runs: a signed-rank test of so many can have a p of 0.0005.
-BLOCKS = 12
-#: Runs of other places in a block.
+#: Batches of fresh runs: a signed-rank test of so many can have a p of 0.0005.
+BATCHES = 12
+#: Runs of other places in a batch.
 _CONTROLS = 4
+#: Kinds of runs of a candidate: in the first page, in the second, and with the stack moved.
+_KINDS = ("first", "second", "moved")
 #: Candidates that are run again, at most.
 MAX_CANDIDATES = 4
 #: A slow place has a p below that, adjusted.
@@ -33,8 +35,13 @@ SIGNIFICANT = 0.01
 #: Folded values that far above the median, of the usual deviation, are worth fresh runs.
 _OUTSTANDING = 4.0
 _PERMUTATIONS = 2000
-#: Bytes that the stack is moved by as a remedy: a cache line, and so much that no neighbour is met.
+#: Bytes beyond the last slow residue that the stack is moved by as a remedy: a cache line.
 MOVED = 64
+
+
+def runs_of(candidates: int) -> int:
+    """How many runs `test` makes of so many candidates."""
+    return BATCHES * (_CONTROLS + len(_KINDS) * candidates) if candidates else 0
 
 
 class Candidate(NamedTuple):
@@ -46,8 +53,7 @@ class Candidate(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """Fresh runs of a candidate: against other sizes, and the same 64 bytes further against them. p:
-    adjusted."""
+    """Fresh runs of a candidate against other sizes, and with the stack moved against these. p: adjusted."""
 
     candidate: Candidate
     slowdown: Change
@@ -55,8 +61,13 @@ class Tested(NamedTuple):
     moved: Change
 
     def is_slow(self, margin: float) -> bool:
-        """Beyond chance, and by more than matters, in each page."""
-        return self.p < SIGNIFICANT and self.slowdown.low > 1 and self.slowdown.ratio > 1 + margin
+        """In each page?"""
+        return is_slow(self.slowdown, self.p, margin)
+
+
+def is_slow(slowdown: Change, p: float, margin: float) -> bool:
+    """Beyond chance, and by more than matters? p: adjusted."""
+    return p < SIGNIFICANT and slowdown.low > 1 and slowdown.ratio > 1 + margin
 
 
 def folded(levels: Mapping[int, Sequence[float]]) -> tuple[list[int], NDArray[np.float64]]:
@@ -106,9 +117,9 @@ def test(
         return []
     generator = random.Random(seed)
     others = [size for size in sizes if not any(_is_near(size, each) for each in found)]
-    turns = [(each, kind) for each in found for kind in ("first", "second", "moved")]
-    blocks: list[dict[tuple[Candidate, str], float]] = []
-    for number in range(BLOCKS):
+    turns = [(each, kind) for each in found for kind in _KINDS]
+    batches: list[dict[tuple[Candidate, str], float]] = []
+    for number in range(BATCHES):
         todo: list[tuple[tuple[Candidate, str] | None, int]] = [
             (None, generator.choice(others)) for _ in range(_CONTROLS)
         ]
@@ -125,8 +136,8 @@ def test(
                 controls.append(time)
             else:
                 times[key] = time
-        blocks.append({key: time - float(np.mean(controls)) for key, time in times.items()})
-    return [_tested(each, blocks, len(found)) for each in found]
+        batches.append({key: time - float(np.mean(controls)) for key, time in times.items()})
+    return [_tested(each, batches, len(found)) for each in found]
 
 
 def period_of(levels: Mapping[int, Sequence[float]], slow: Tested) -> int:
@@ -154,12 +165,12 @@ def change(ratios: Sequence[float]) -> Change:
     return Change(found.ratio, found.low, found.high, found.p)
 
 
-def _tested(each: Candidate, blocks: Sequence[Mapping[tuple[Candidate, str], float]], tests: int) -> Tested:
-    pages = [change([block[each, kind] for block in blocks]) for kind in ("first", "second")]
-    both = change([(block[each, "first"] + block[each, "second"]) / 2 for block in blocks])
+def _tested(each: Candidate, batches: Sequence[Mapping[tuple[Candidate, str], float]], tests: int) -> Tested:
+    pages = [change([batch[each, kind] for batch in batches]) for kind in ("first", "second")]
+    both = change([(batch[each, "first"] + batch[each, "second"]) / 2 for batch in batches])
     # Slow in every page: the page that shows it least decides.
     p = max(page.p if page.ratio > 1 else 1.0 for page in pages)
-    moved = change([block[each, "moved"] for block in blocks])
+    moved = change([batch[each, "moved"] for batch in batches])
     return Tested(each, both, min(1.0, p * tests), moved)
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from cozcli.bias import counters, messages, shares, spikes
-from cozcli.bias.blocks import test_heap
+from cozcli.bias import blocks, counters, messages, shares, spikes
 from cozcli.bias.events import countable
 from cozcli.bias.factors import HEAP_MODE, SIZES, CodeLibrary, Movers, Place, find_movers
 from cozcli.bias.measure import Measured, Runner, by_level, measure
 from cozcli.bias.objects import Objects
 from cozcli.bias.plan import MIN_ROUNDS, MIN_SIZES, Plan, plan_for
-from cozcli.bias.result import PAGE, Aliasing, Bias, Correlation, Factor, Sweep
+from cozcli.bias.result import Aliasing, Bias, Correlation, Factor, Sweep
+from cozcli.bias.slow_places import SlowPlaces
 from cozcli.bias.verdict import verdict_of
 from cozcli.compare.counters import Event
 from cozcli.compare.design import Layout
@@ -31,9 +31,9 @@ from cozcli.launch.runtime_library import find_installation
 
 #: Runs before anything counts, which say how long one takes.
 _WARM_UPS = 5
-_HEAP_REMEDY = "libcoz-heap.so with COZ_HEAP=offset"
-#: Of the time, so much is for the rounds; candidates take the rest.
-_FOR_ROUNDS = 0.85
+#: Of the time, at least so much is for the rounds; tests of slow places take the rest.
+_FOR_ROUNDS = 0.75
+_TESTS = spikes.runs_of(spikes.MAX_CANDIDATES) + blocks.COMPARED
 
 
 class Question(NamedTuple):
@@ -69,10 +69,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     movers = find_movers(installation.library.parent / "libcoz-heap.so")
     if not movers.can_switch_randomisation:
         raise CozError(messages.no_personality())
-    side = Side("the program", list(question.command))
-    (side,), stay = with_functions_moved([side], "auto", question.seed, question.stdin)
-    functions = function_layouts_of(side)
-    movers = movers._replace(code=CodeLibrary(functions.plan) if functions else None)
+    movers, stay = with_code(movers, question.command, question.seed, question.stdin)
     movers, immovable = _without_immovable(movers, question)
     randomised = is_randomised()
     runner = Runner(question.command, movers, question.stdin)
@@ -112,6 +109,14 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         counters=counted,
     )
     return Answer(bias, randomised, [*doubts, *unnamed])
+
+
+def with_code(movers: Movers, command: Sequence[str], seed: int, stdin: str) -> tuple[Movers, Problem | None]:
+    """With what moves functions, or why it cannot."""
+    side = Side("the program", list(command))
+    (side,), stay = with_functions_moved([side], "auto", seed, stdin)
+    functions = function_layouts_of(side)
+    return movers._replace(code=CodeLibrary(functions.plan) if functions else None), stay
 
 
 def _events(wanted: str | None) -> tuple[list[Event], Problem | None]:
@@ -179,12 +184,13 @@ def _plan(question: Question, movers: Movers, runner: Runner, randomised: bool) 
         begin = time.monotonic()
         runner.trial(Place())
         took.append(time.monotonic() - begin)
-    per_run = 1.2 * min(took)
-    seconds = _FOR_ROUNDS * question.duration
+    per_run = statistics.median(took)
+    seconds = max(_FOR_ROUNDS * question.duration, question.duration - _TESTS * per_run)
     plan = plan_for(seconds, per_run, movers.factors(), question.seed, randomised)
     if plan is None:
         least = Plan(SIZES[:MIN_SIZES], movers.factors(), MIN_ROUNDS, 0, randomised).runs() + MIN_ROUNDS
-        raise CozError(messages.too_short(question.duration, per_run, 60 + per_run * least / _FOR_ROUNDS))
+        enough = per_run * min(least + _TESTS, least / _FOR_ROUNDS)
+        raise CozError(messages.too_short(question.duration, per_run, 60 + enough))
     return plan
 
 
@@ -193,7 +199,7 @@ def _factors(measured: Sequence[Measured], names: Sequence[str], seed: int) -> l
     for name in names:
         if name == "aslr":
             aslr = [each for times in by_level(measured, "aslr").values() for each in times]
-            found.append(shares.by_kernel(aslr, by_level(measured, "fixed")[0], seed))
+            found.append(shares.by_aslr(aslr, by_level(measured, "fixed")[0], seed))
         else:
             found.append(shares.between_places(name, by_level(measured, name), seed))
     return found
@@ -208,53 +214,23 @@ def _aliasing(
     movers: Movers,
     watch: Callable[[int, int], None],
 ) -> tuple[list[Aliasing], Sequence[Problem]]:
-    """Slow places, and what kept them from being named. Ctrl-C ends it with those that are known."""
+    """Slow places, and what kept them from being known better. Ctrl-C, or a run that fails, ends it with what
+    is known."""
     found: list[Aliasing] = []
-    doubts: Sequence[Problem] = []
+    doubts: list[Problem] = []
     if runner.interrupted:
         return found, doubts
     try:
         seconds = runner.trial(Place()).wall
         named = movers._replace(code=movers.code._replace(unmoved=True)) if movers.code else movers
-        objects = Objects(question.command, named, question.stdin, seconds, helper)
-        for each in _slow_places(question, runner, plan, sizes, objects, watch):
+        objects = Objects(question.command, named, question.stdin, seconds, helper, doubts)
+        tests = SlowPlaces(runner, plan, question.margin, question.seed, watch, doubts)
+        for each in tests.test(sizes):
             found.append(each)
-        doubts = objects.doubts
+        for number, each in enumerate(found):
+            found[number] = tests.explained(each, objects)
     except KeyboardInterrupt:
         runner.interrupted = True
+    except CozError as error:
+        doubts.append(messages.untested(error.problem))
     return found, doubts
-
-
-def _slow_places(
-    question: Question,
-    runner: Runner,
-    plan: Plan,
-    sizes: dict[int, list[float]],
-    objects: Objects,
-    watch: Callable[[int, int], None],
-) -> Iterator[Aliasing]:
-    def count() -> None:
-        watch(runner.runs, runner.runs + 1)
-
-    tried = spikes.candidates(sizes, question.margin)
-    badly_aligned: list[tuple[int, int]] = []
-    for each in spikes.test(runner, tried, plan.sizes, question.seed, count):
-        if each.is_slow(question.margin):
-            peak = each.candidate.peak
-            if any((peak - other) % period == 0 for other, period in badly_aligned):
-                continue
-            period = spikes.period_of(sizes, each)
-            if period < PAGE:
-                badly_aligned.append((peak, period))
-                yield Aliasing("environment", peak, each.slowdown, each.p, [], "", None, period)
-                continue
-            names = objects.at(Place(peak), Place(peak + spikes.distance(each.candidate) + spikes.MOVED))
-            remedy = f"With the stack {spikes.distance(each.candidate)} bytes further"
-            yield Aliasing("environment", peak, each.slowdown, each.p, names.pairs, remedy, each.moved)
-    if "heap" in plan.factors:
-        heap = test_heap(runner, question.seed, count)
-        if heap.is_slow(question.margin):
-            names = objects.of_heap(Place())
-            yield Aliasing(
-                "heap", names.residue, heap.default, heap.default.p, names.pairs, _HEAP_REMEDY, None
-            )

@@ -2,7 +2,7 @@
 
 Two builds lie differently, so their difference has the places' variance twice, however often they are run. A
 factor matters if that alone makes differences beyond the margin in one of twenty comparisons, or if a place
-is slow by more than the margin for certain. The kernel's randomisation does not count where it is on: there
+is slow by more than the margin for certain. ASLR does not count where it is on: there
 each run has another of its places, as comparisons need.
 """
 

@@ -84,6 +84,7 @@ class Collector:
         self._found: list[Block] = []
         self._replaced = 0
         self._looked = 0
+        self._is_narrow = False
 
     def warm_up(self) -> None:
         """Runs that do not count.
@@ -120,14 +121,15 @@ class Collector:
     def is_enough(self) -> bool:
         """As many pairs as wanted, or intervals as narrow as wanted."""
         number = len(self._found)
-        if number >= self._plan.pairs:
+        if self._is_narrow or number >= self._plan.pairs:
             return True
         if self._plan.precision is None or number < max(MIN_LOOK, LOOK_AGAIN * self._looked):
             return False
         self._looked = number
         found = self.collected()
         widths = (half_width(found.pairs(self._plan.metric, side)) for side in range(1, len(self._sides)))
-        return all(width <= self._plan.precision for width in widths)
+        self._is_narrow = all(width <= self._plan.precision for width in widths)
+        return self._is_narrow
 
     def _run(self, side: int, layout: Layout | None) -> Trial:
         plan = self._plan

@@ -1,6 +1,6 @@
 #!/bin/sh
 # build.sh NAME PROGRAM OPTIONS: compiles out/PROGRAM.NAME from Debian's sources, by clang where NAME begins with it.
-# Run it beside them. What is newer than this file and the suite is kept.
+# Run it beside them. Programs newer than this file, with the same options, are kept.
 set -eu
 name=$1 program=$2 options=$3
 # What distributions switch on by themselves is off, so that each treatment adds what it says.
@@ -10,11 +10,13 @@ case $name in
   *) compiler=${CC:-gcc} ;;
 esac
 mkdir -p out
-[ -n "$(find out -name "$program.$name" -newer build.sh -newer hardening.toml -newer levels.toml)" ] && exit
+made=out/$program.$name
+[ -n "$(find "$made.options" -newer build.sh 2>/dev/null)" ] && [ "$(cat "$made.options")" = "$options" ] && exit
 
 compile() { # ARGUMENTS: sources and options of the program
   # shellcheck disable=SC2086 # lists, the compiler too: "ccache gcc"
-  $compiler $plain $options -o "out/$program.$name" "$@" -lstdc++ -lm
+  $compiler $plain $options -o "$made" "$@" -lstdc++ -lm
+  printf %s "$options" > "$made.options"
 }
 
 case $program in

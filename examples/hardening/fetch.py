@@ -69,15 +69,23 @@ def write_inputs(folder: Path) -> None:
         file.write("</lines>\n")
 
 
+def write_suites(folder: Path) -> None:
+    """Those that have the programs of hardening.toml."""
+    programs = "".join((HERE / "hardening.toml").read_text().partition("\n[programs.")[1:])
+    suites = {name: (HERE / f"{name}.toml").read_text() + programs for name in ("levels", "cfi")}
+    suites["levels-clang"] = suites["levels"].replace('built = "', 'built = "clang-')
+    for name, text in suites.items():
+        (folder / f"{name}.toml").write_text(text)
+
+
 def main() -> int:
     """The status of the process."""
     folder = Path(sys.argv[1]).resolve()
     done, wanted = folder / ".complete", " ".join([*PACKAGES, "sqlite"])
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("hardening.toml", "levels.toml", "build.sh", "queries.c", "tree.lua", "tree.js"):
+    for name in ("hardening.toml", "build.sh", "queries.c", "tree.lua", "tree.js"):
         shutil.copy2(HERE / name, folder)
-    levels = (HERE / "levels.toml").read_text()
-    (folder / "levels-clang.toml").write_text(levels.replace('built = "', 'built = "clang-'))
+    write_suites(folder)
     if not done.exists() or done.read_text() != wanted:
         for package in PACKAGES:
             (folder / package).mkdir(parents=True, exist_ok=True)

@@ -172,7 +172,7 @@ def test_without_counters_the_study_goes_by_time_and_says_so(monkeypatch):
     monkeypatch.setattr(events, "check_events", refuse)
     chosen, doubt = study._events("all")
     assert chosen == []
-    assert "no counter of cycles. Slow places are told by time" in doubt.text
+    assert "no counter of cycles. Slow places are found without them" in doubt.text
     assert study._events(None) == ([], None)
 
 

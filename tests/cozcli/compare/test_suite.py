@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 from argparse import Namespace
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import pytest
 from scipy import stats
 
 from cozcli import cli
-from cozcli.compare.collect import Collected, Plan
+from cozcli.compare.collect import Collected, Collector, Plan
 from cozcli.compare.function_layouts import FunctionLayouts
 from cozcli.compare.gate import gate
 from cozcli.compare.metrics import METRICS
@@ -19,7 +20,7 @@ from cozcli.compare.result import Estimate
 from cozcli.compare.suite import command
 from cozcli.compare.suite.description import read_suite
 from cozcli.compare.suite.report import SuiteReport, render
-from cozcli.compare.suite.running import run_fixed
+from cozcli.compare.suite.running import run_fixed, run_suite
 from cozcli.compare.suite.statistics import CellResult, SuiteResult, evaluate, holm, within_subjects
 from cozcli.compare.trial import Side, Trial
 from cozcli.errors import CozError
@@ -241,3 +242,19 @@ def test_an_effect_on_all_programs_is_found_and_equals_the_paired_t_test():
     test = stats.ttest_1samp(d, 0)
     assert (faster.f, faster.p) == pytest.approx((test.statistic**2, test.pvalue))
     assert math.isnan(within_subjects("b", found.cells[:1]).p)
+
+
+def test_precision_ends_each_program_as_soon_as_its_intervals_are_narrow(monkeypatch):
+    generator = random.Random(1)
+    noise = {"quiet": 0.005, "noisy": 0.05}
+
+    def run_one(self, side, layout):
+        time = math.exp(generator.gauss(0, noise[self._sides[side].name]))
+        return Trial(time, time, 0, 0.0)
+
+    monkeypatch.setattr(Collector, "_run", run_one)
+    programs = {name: [Side(name, ["/bin/true"])] * 3 for name in noise}
+    plan = Plan(200, 0.02, METRICS["cpu"], 1, True, 0, os.devnull, False)
+    found, _ = run_suite(programs, dict.fromkeys(programs, plan), 1, lambda text: None)
+    pairs = {name: len(each.blocks) for name, each in found.items()}
+    assert pairs["quiet"] == 12 < pairs["noisy"] < 200
