@@ -128,7 +128,9 @@ class Objects:
                 raise ValueError(answer.get("message", "no message"))
             return parse(answer)
         except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
-            self._doubts[:] = [messages.unnamed(str(error))]
+            doubt = messages.unnamed(str(error))
+            if doubt not in self._doubts:
+                self._doubts.append(doubt)
             return None
 
 

@@ -33,6 +33,7 @@ from cozcli.launch.runtime_library import find_installation
 _WARM_UPS = 5
 #: Of the time, at least so much is for the rounds; tests of slow places take the rest.
 _FOR_ROUNDS = 0.75
+#: Runs that these make at most.
 _TESTS = spikes.runs_of(spikes.MAX_CANDIDATES) + blocks.COMPARED
 
 

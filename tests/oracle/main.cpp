@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -121,6 +122,7 @@ Options parse(int argc, char** argv) {
       options.draw = static_cast<std::uint64_t>(number(argv[i]));
     } else if (option == "--profiles") {
       options.profiles = value;
+      std::filesystem::create_directories(options.profiles);
     } else if (option == "--only") {
       options.only = value;
     } else if (option == "--rules" && (value == "ours" || value == "classic")) {

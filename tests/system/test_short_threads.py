@@ -5,6 +5,8 @@ The program measures how that time divides: two threads that share a core take l
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 from conftest import PROGRAMS
 
@@ -44,6 +46,11 @@ def shares_of_threads(coz, program, *arguments: object, sampling: str) -> tuple[
 @pytest.mark.parametrize("microseconds", LENGTHS)
 def test_a_thread_at_a_time(coz, build, sampling, microseconds):
     program = build("short_threads.cpp")
+    if sampling == "timer":
+        # Main's samples are signals of another thread. Late ones find it in a system call after its loop.
+        delay = float(subprocess.run([program, "delay"], capture_output=True, check=True).stdout)
+        if delay > microseconds / 10:
+            pytest.skip(f"signals take {delay:.0f} µs to reach another processor, the work {microseconds}")
     share, truth = shares_of_threads(coz, program, "joined", microseconds, 8, sampling=sampling)
     assert share == pytest.approx(truth, rel=LENGTHS[microseconds])
 
