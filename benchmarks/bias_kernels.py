@@ -156,7 +156,8 @@ def is_right(kernel: Kernel, collision: Collision | None, data: dict) -> bool:
         return collision is None and not aliasing
     (found,) = aliasing
     named = all(any(name in text for text in found["objects"]) for name in kernel.objects)
-    is_remedied = found["remedied_low"] < SLOW - 1 and found["remedied"] < found["slowdown"] / 2
+    left = found["remedied"]
+    is_remedied = left is not None and found["remedied_low"] < SLOW - 1 and left < found["slowdown"] / 2
     return found["factor"] == kernel.factor and named and is_remedied and collision.is_near(found["residue"])
 
 

@@ -29,9 +29,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "bias",
         help="say whether a program's time depends on where its memory happens to lie",
         usage="coz bias [options] ./program [arguments]",
-        description="Run a program again and again with other environment sizes, stacks and heaps, in "
-        "random order, and say how much each matters, which places are slow, and what lies there. What the "
-        "program prints is not shown. Runs of 20 to 50 ms are best.",
+        description="Run a program again and again with other environment sizes, stacks, heaps and orders of "
+        "functions, at random, and say how much each matters, which places are slow, and what lies there. "
+        "What the program prints is not shown. Runs of 20 to 50 ms are best.",
         allow_abbrev=False,
     )
     parser.add_argument(

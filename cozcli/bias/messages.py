@@ -80,7 +80,7 @@ def left_out(factors: str, reason: Problem) -> Problem:
 def untested(reason: Problem) -> Problem:
     """A run failed after the rounds."""
     return Problem(
-        f"not all slow places were tried again, so that there may be others: {reason.text}",
+        f"slow places may be missing, or what helps there: {reason.text}",
         "let the program run alone a few hundred times: it should end with status 0.",
     )
 

@@ -105,7 +105,8 @@ class Objects:
         there = self._pairs(other) if here else None
         if not here or there is None:
             return []
-        elsewhere = {pair.key: pair.often for pair in there}
+        # Several pairs may have one key; the most frequent comes first.
+        elsewhere = {pair.key: pair.often for pair in reversed(there)}
         return [pair for pair in here if pair.often > _MORE * elsewhere.get(pair.key, 0.0)]
 
     def _pairs(self, place: Place) -> list[Pair] | None:

@@ -11,7 +11,10 @@ case $name in
 esac
 mkdir -p out
 made=out/$program.$name
-[ -n "$(find "$made.options" -newer build.sh 2>/dev/null)" ] && [ "$(cat "$made.options")" = "$options" ] && exit
+if [ -x "$made" ] && [ -n "$(find "$made.options" -newer build.sh 2>/dev/null)" ] &&
+  [ "$(cat "$made.options")" = "$options" ]; then
+  exit
+fi
 
 compile() { # ARGUMENTS: sources and options of the program
   # shellcheck disable=SC2086 # lists, the compiler too: "ccache gcc"
