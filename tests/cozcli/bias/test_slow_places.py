@@ -29,7 +29,7 @@ class Blocks(Runner):
 
     def __init__(self, by=0.1, failing=()):
         super().__init__(["prog"], Movers(None, True))
-        self._by, self._failing = by, failing
+        self._by, self._failing, self.noise = by, failing, 0.003
         self._random = random.Random(3)
 
     def trial(self, place, instruments=()):
@@ -37,7 +37,7 @@ class Blocks(Runner):
         if place.allocator in self._failing:
             raise CozError(Problem("it failed."))
         collide = (place.heap is None and place.allocator != "good.so") or (place.heap or 1) % 8 == 0
-        time = 0.03 * math.exp(self._by * collide + self._random.gauss(0, 0.003))
+        time = 0.03 * math.exp(self._by * collide + self._random.gauss(0, self.noise))
         return Trial(time, time, 1, 0.0)
 
 
@@ -59,6 +59,24 @@ def test_the_heaps_default_against_offsets_and_these_against_the_best():
     assert good.place.heap % 8 != 0
     assert good.left.high < 1.01
     assert runner.runs == 2 * blocks.COMPARED + blocks.SEARCHED
+
+
+@pytest.mark.parametrize("by", [0.1, 0.0, -0.1])
+def test_a_certain_answer_about_the_heap_needs_no_more_runs(by):
+    runner = Blocks(by)
+    runner.noise = 0.02
+    found = blocks.default_over_offset(runner, 4, nothing)
+    assert spikes.is_slow(found, found.p, 0.01) == (by > 0)
+    if by:
+        assert runner.runs == blocks.COMPARED
+
+
+def test_small_effects_of_the_heap_get_more_runs():
+    runner = Blocks(0.05)
+    runner.noise = 0.08
+    found = blocks.default_over_offset(runner, 2, nothing)
+    assert runner.runs == 3 * blocks.COMPARED
+    assert spikes.is_slow(found, found.p, 0.01)
 
 
 @pytest.mark.parametrize("number", [0, 1, 4])
