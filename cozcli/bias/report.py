@@ -79,7 +79,10 @@ def _aliasing_json(each: Aliasing) -> dict[str, Any]:
         "remedied": None if each.remedied is None else each.remedied.ratio - 1,
         "remedied_low": None if each.remedied is None else each.remedied.low - 1,
         "remedied_high": None if each.remedied is None else each.remedied.high - 1,
-        "replaced": {name: change.ratio - 1 for name, change in each.replaced.items()},
+        "replaced": {
+            name: {"change": left.ratio - 1, "low": left.low - 1, "high": left.high - 1}
+            for name, left in each.replaced.items()
+        },
     }
 
 
