@@ -37,8 +37,8 @@ RUNS = 21
 
 
 class Kernel(NamedTuple):
-    """factor: what moves it to where its objects collide. objects: what must be named; statics: those that
-    the object on the stack collides with. controls collide nowhere."""
+    """factor: what moves it to where its objects collide; None for controls. objects: what must be named.
+    statics: what the object on the stack collides with."""
 
     name: str
     source: str

@@ -33,14 +33,14 @@ bench-compare: all                    ## compare programs with themselves, and w
 bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (5 minutes a repeat)
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/bias_kernels.py $(BIAS)
 
-bench-bias-programs: all              ## show what coz bias says of four programs of Debian, under two seeds (20 minutes)
+bench-bias-programs: all              ## show what coz bias says about four programs of Debian, under two seeds (20 minutes)
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/bias_programs.py $(BIAS_PROGRAMS)
 
 bench-hardening: all                  ## measure what options against attacks cost in twelve programs of Debian (15 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/hardening.toml $(HARDENING)
 
-bench-cfi: all                        ## measure what clang's checks of control flow cost there; wants clang and lld (10 minutes)
+bench-cfi: all                        ## measure what clang's checks of control flow cost there; needs clang and lld (10 minutes)
 	@$(RUN_PYTHON) examples/hardening/fetch.py $(BUILD)/hardening
 	@$(BUILD)/bin/coz compare --suite $(BUILD)/hardening/cfi.toml $(HARDENING)
 

@@ -40,8 +40,8 @@ class Good(NamedTuple):
 def default_over_offset(runner: Runner, seed: int, watch: Callable[[], None]) -> Change:
     """Time with blocks where the allocator puts them, over that with random offsets.
 
-    Where the default seems slower, but not for certain, three times as many runs decide. p counts twice, as
-    there are two looks.
+    Where the default seems slower, but not for certain, three times as many runs decide. p is doubled, as the
+    test is made twice at most.
     """
     generator = random.Random(seed)
 
@@ -56,8 +56,10 @@ def default_over_offset(runner: Runner, seed: int, watch: Callable[[], None]) ->
 
 
 def good_offsets(runner: Runner, seed: int, watch: Callable[[], None]) -> Good:
-    """Look for a place where no blocks collide, then compare it with others by fresh runs: the time that it
-    was chosen for is biased."""
+    """Look for a place where no blocks collide, and compare others with it.
+
+    By fresh runs, since the time that it was chosen for is biased.
+    """
     generator = random.Random(seed ^ 1)
     tried = [_anywhere(generator) for _ in range(OFFSETS)]
     times: dict[Place, list[float]] = {place: [] for place in tried}
@@ -101,7 +103,7 @@ def _anywhere(generator: random.Random) -> Place:
 def _compare(
     runner: Runner, one: _Choose, other: _Choose, generator: random.Random, watch: Callable[[], None]
 ) -> Change:
-    """Time at the one's places over that at the other's."""
+    """Time at places of the one kind over that at places of the other."""
     return change(_differences(runner, one, other, generator, watch, BATCHES))
 
 
@@ -113,7 +115,7 @@ def _differences(
     watch: Callable[[], None],
     batches: int,
 ) -> list[float]:
-    """Of logarithms of times, a batch of runs in random order each."""
+    """The same as differences of logarithms, one for each batch of runs in random order."""
     differences = []
     for _ in range(batches):
         todo = [(choose, choose()) for choose in (one, other) for _ in range(_RUNS)]

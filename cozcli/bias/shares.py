@@ -33,7 +33,7 @@ _DRAWS = 2000
 _SIGNIFICANT = 0.01
 #: Standard deviations above the usual time of its place, at which a run is an outlier.
 _OUTLIER = 5.0
-#: Where a larger share of runs seem to be some, places are slow at times, and none is left out.
+#: Where a larger share of runs seem to be outliers, places are slow at times, and no run is left out.
 _MAX_OUTLIERS = 0.15
 #: Of times, as logarithms: coarse clocks may show no difference at all.
 _MIN_DEVIATION = 1e-4
@@ -111,7 +111,7 @@ def by_aslr(aslr: Sequence[float], fixed: Sequence[float], seed: int) -> Factor:
 
 
 def _outliers(times: _Floats) -> NDArray[np.bool_]:
-    """Which of `times` (draws × places × runs) are some."""
+    """Which of `times` (draws × places × runs) are outliers."""
     apart = np.abs(np.diff(times, axis=-1)).reshape(len(times), -1)
     deviation = _PER_MEDIAN_DEVIATION / math.sqrt(2) * np.median(apart, axis=1)
     typical = np.sort(times, axis=-1)[..., (times.shape[-1] - 1) // 3, None]

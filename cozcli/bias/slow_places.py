@@ -1,4 +1,4 @@
-"""Which places are slow, by fresh runs; then what lies there, and what helps."""
+"""Which places are slow, by fresh runs (`spikes`, `blocks`); then what lies there, and what helps."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ class SlowPlaces:
         self._wanted = self._runner.runs + runs
 
     def _count(self) -> None:
-        # Runs that were disturbed are made again.
+        # Disturbed runs are repeated, and uncertain answers about the heap take more.
         self._watch(self._runner.runs, max(self._wanted, self._runner.runs))
