@@ -30,7 +30,7 @@ bench-amp: all $(BUILD)/examples/producer_consumer ## compare load amplification
 bench-compare: all                    ## compare programs with themselves, and with more work, by coz compare (2 minutes)
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/compare.py $(COMPARE)
 
-bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (5 minutes a repeat)
+bench-bias: all                       ## see whether coz bias finds kernels that alias, and leaves others alone (6 minutes a repeat)
 	@PYTHONPATH=$(CURDIR) $(RUN_PYTHON) benchmarks/bias_kernels.py $(BIAS)
 
 bench-bias-programs: all              ## show what coz bias says about four programs of Debian, under two seeds (20 minutes)
