@@ -104,6 +104,16 @@ std::string unique_suffix() {
   return "." + std::to_string(getpid()) + "." + hexadecimal(random) + ".tmp";
 }
 
+// A program that is built again and again leaves a table each time, and a helper that is killed its
+// temporary file. `used`: when it was last opened; `changed`: when it was written.
+bool is_left_over(std::string_view name, timespec used, timespec changed, timespec now) {
+  constexpr std::time_t kDay = 24 * 3600;
+  constexpr std::time_t kUnusedDays = 60;
+  if (name.ends_with(".tmp")) return changed.tv_sec < now.tv_sec - kDay;
+  const bool is_ours = name.ends_with(".coztable") || name.ends_with(".cozlayout");
+  return is_ours && used.tv_sec < now.tv_sec - kUnusedDays * kDay;
+}
+
 std::uint64_t identity_hash(const ElfFile& binary) {
   const struct stat& status = binary.status();
   std::string identity = binary.path() + '\0';
@@ -174,6 +184,8 @@ int TableCache::open_good(const std::string& name, timespec younger_than) const 
   struct stat status{};
   if (fd >= 0 && is_private_file(fd) && fstat(fd, &status) == 0 &&
       earlier(younger_than, status.st_mtim)) {
+    const timespec used_now[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+    futimens(fd, used_now);  // for remove_left_over(); a read-only folder has nothing to remove
     return fd;
   }
   if (fd >= 0) close(fd);
@@ -223,15 +235,30 @@ const char* TableCache::store(const std::string& name, std::string_view bytes,
   if (fd < 0) return std::strerror(errno);
   // The table is as old as what was read, not as its last byte: a binary that was replaced in the
   // meantime has to look younger.
-  const timespec times[2] = {made_from, made_from};
+  const timespec times[2] = {{0, UTIME_NOW}, made_from};
   const bool written = write_all(fd, bytes) && futimens(fd, times) == 0;
   const int write_error = errno;
   if (close(fd) == 0 && written && renameat(fd_, temporary.c_str(), fd_, name.c_str()) == 0) {
+    remove_left_over();
     return nullptr;
   }
   const int error = written ? errno : write_error;
   unlinkat(fd_, temporary.c_str(), 0);
   return std::strerror(error);
+}
+
+void TableCache::remove_left_over() const {
+  const timespec now = file_clock();
+  std::error_code error;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(dir_, error); at != end; at.increment(error)) {
+    const std::string name = at->path().filename();
+    struct stat status{};
+    if (fstatat(fd_, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+        is_left_over(name, status.st_atim, status.st_ctim, now)) {
+      unlinkat(fd_, name.c_str(), 0);
+    }
+  }
 }
 
 }  // namespace coz::linetable

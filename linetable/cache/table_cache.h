@@ -58,7 +58,7 @@ class TableCache {
   [[nodiscard]] std::vector<std::byte> read(const std::string& name, timespec younger_than) const;
 
   // Writes the table called `name`, made from files as they were at the time `made_from`. Returns
-  // nullptr, or what went wrong.
+  // nullptr, or what went wrong. Removes tables that nobody has opened for 60 days.
   [[nodiscard]] const char* store(const std::string& name, std::string_view bytes,
                                   timespec made_from) const;
 
@@ -67,6 +67,8 @@ class TableCache {
  private:
   // The file called `name`, to read; -1 unless it is ours and younger than `younger_than`.
   [[nodiscard]] int open_good(const std::string& name, timespec younger_than) const;
+
+  void remove_left_over() const;
 
   std::string dir_;
   int fd_ = -1;

@@ -1,5 +1,6 @@
 #include "linetable/cache/table_cache.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,6 +206,28 @@ TEST_CASE("many helpers may build the same table at once", "[linetable][cache]")
     CHECK(status == 0);
   }
   CHECK(files_in(cache) == 1);
+}
+
+TEST_CASE("a table that nobody has used for 60 days goes when another is stored",
+          "[linetable][cache]") {
+  const TemporaryFolder folder;
+  TableCache cache;
+  REQUIRE(cache.open(folder / "cache") == nullptr);
+  const timespec now = file_clock();
+  const auto store = [&](const std::string& name, int days_unused) {
+    REQUIRE(cache.store(name, "bytes", now) == nullptr);
+    const timespec times[2] = {{now.tv_sec - days_unused * 86400, 0}, now};
+    REQUIRE(utimensat(AT_FDCWD, cache.path_of(name).c_str(), times, 0) == 0);
+  };
+  store("new.coztable", 0);
+  store("used.coztable", 59);
+  store("unused.coztable", 61);
+  store("unused.txt", 61);
+  store("read.cozlayout", 61);
+  CHECK(cache.read("read.cozlayout", {}).size() == 5);
+  store("another.coztable", 0);
+  CHECK(files_in(folder / "cache") == 5);
+  CHECK(access(cache.path_of("unused.coztable").c_str(), F_OK) != 0);
 }
 
 TEST_CASE("where tables are kept", "[linetable][cache]") {
