@@ -47,10 +47,19 @@ template <typename Result, typename Create>
 COZ_WRAPPER_PART int create_thread(Result (*routine)(void*), void* argument, int no_memory,
                                    Create create) {
   auto delays = Session::current_delays();
+  const Session* session = Session::active();
   ThreadState* parent = Session::current_thread();
-  if (!delays || parent == nullptr) return create(routine, argument);
+  if (session == nullptr || (parent != nullptr && !delays)) return create(routine, argument);
   auto* start = static_cast<Start<Result>*>(malloc(sizeof(Start<Result>)));
   if (start == nullptr) return no_memory;
+  if (parent == nullptr) {
+    // One on a small stack of the program's own, say: what it creates is a thread like others.
+    const auto kind = reinterpret_cast<std::uintptr_t>(routine);
+    *start = {routine, argument, session->delays.global.get(), kind};
+    const int result = create(begin_thread<Result>, start);
+    if (result != 0) free(start);
+    return result;
+  }
   if (Runtime* runtime = Runtime::active()) runtime->threads().before_creating(*parent);
   const std::uintptr_t kind = kind_of(reinterpret_cast<std::uintptr_t>(routine));
   const int result = rules::create(*delays, [&](Nanoseconds served) {

@@ -336,3 +336,10 @@ def test_a_hundred_thousand_short_threads(coz, build):
     assert (run.status, run.out) == (0, f"threads: {threads}\n"), run.err
     assert run.records("samples")[-1]["points"][0]["visits"] == threads
     assert "unprofiled" not in run.err
+
+
+def test_what_an_unprofiled_thread_creates_is_profiled(coz, build):
+    run = coz.run_until(1, [build("small_creator.c"), coz.enough])
+    assert run.status == 0, run.err
+    assert "run unprofiled" in run.err
+    assert run.records("samples")[-1]["in_scope"] > 20
