@@ -58,7 +58,7 @@ void Histogram::count_waits(std::uint32_t target, std::uint32_t periods) noexcep
   add(target, kNoFunction, periods);
 }
 
-std::uint32_t Histogram::of(std::uint32_t target) const noexcept {
+std::uint64_t Histogram::of(std::uint32_t target) const noexcept {
   return is_target(target) ? cells_[target].samples.load(std::memory_order_relaxed) : 0;
 }
 

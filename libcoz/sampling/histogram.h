@@ -67,7 +67,7 @@ class Histogram {
   std::uint64_t in_kernel() const noexcept {
     return totals_->in_kernel.load(std::memory_order_relaxed);
   }
-  std::uint32_t of(std::uint32_t target) const noexcept;
+  std::uint64_t of(std::uint32_t target) const noexcept;
   // The function of the first sample in the target: its id in the target's module.
   std::uint32_t function_of(std::uint32_t target) const noexcept;
 
@@ -78,7 +78,7 @@ class Histogram {
 
  private:
   struct Cell {
-    std::atomic<std::uint32_t> samples;
+    std::atomic<std::uint64_t> samples;
     std::atomic<std::uint32_t> function;
   };
   struct Totals {
