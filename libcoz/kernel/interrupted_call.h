@@ -80,11 +80,14 @@ inline bool is_call_to_be_made_again(const void* context) noexcept {
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
   }
   if (machine.gregs[REG_RAX] == SYS_fcntl) return argument == F_SETLKW || argument == F_OFD_SETLKW;
+  // Without ioctl(), which some devices have made again whatever SA_RESTART says.
   constexpr std::array kWaiting = {
-      SYS_read,    SYS_readv,    SYS_write,           SYS_writev,       SYS_recvfrom,
-      SYS_recvmsg, SYS_recvmmsg, SYS_sendto,          SYS_sendmsg,      SYS_accept,
-      SYS_accept4, SYS_connect,  SYS_sendmmsg,        SYS_wait4,        SYS_waitid,
-      SYS_flock,   SYS_splice,   SYS_mq_timedreceive, SYS_mq_timedsend,
+      SYS_read,      SYS_readv,    SYS_preadv2,  SYS_write,           SYS_writev,
+      SYS_pwritev2,  SYS_recvfrom, SYS_recvmsg,  SYS_recvmmsg,        SYS_sendto,
+      SYS_sendmsg,   SYS_sendmmsg, SYS_sendfile, SYS_copy_file_range, SYS_accept,
+      SYS_accept4,   SYS_connect,  SYS_wait4,    SYS_waitid,          SYS_flock,
+      SYS_splice,    SYS_tee,      SYS_vmsplice, SYS_mq_timedreceive, SYS_mq_timedsend,
+      SYS_getrandom, SYS_open,     SYS_openat,   SYS_openat2,
   };
   return std::find(kWaiting.begin(), kWaiting.end(), machine.gregs[REG_RAX]) != kWaiting.end();
 #else
