@@ -45,7 +45,7 @@ std::optional<std::uint32_t> connection_of(int socket, const SocketAddress& peer
                                            Role role) noexcept {
   SocketAddress own;
   if (!own.read_own(socket)) return std::nullopt;
-  if (own.is_unix()) return (role == Role::kClient ? own : peer).abstract_name_hash();
+  if (own.is_unix()) return (role == Role::kClient ? own : peer).name_hash();
   if (peer.port() == 0 || !own.has_host_of(peer)) return std::nullopt;
   const auto [low, high] = std::minmax({own.port(), peer.port()});
   return std::uint32_t{low} << 16U | high;

@@ -49,8 +49,8 @@ std::size_t SocketAddress::path_size() const noexcept {
   return path()[0] == '\0' ? room : strnlen(path(), room);
 }
 
-std::optional<std::uint32_t> SocketAddress::abstract_name_hash() const noexcept {
-  if (!has_name() || path()[0] != '\0') return std::nullopt;
+std::optional<std::uint32_t> SocketAddress::name_hash() const noexcept {
+  if (!has_name()) return std::nullopt;
   const std::uint64_t hash = fnv1a(path(), path_size());
   return static_cast<std::uint32_t>(hash ^ hash >> 32U);
 }

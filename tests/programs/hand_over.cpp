@@ -120,7 +120,7 @@ void read_pipe() {
 template <int family>
 void make_connection() {
   if (ends[0] >= 0) return;
-  ends[1] = loopback_of(family).connect_to();
+  ends[1] = loopback_of(family).connect_to(family == AF_UNIX);
   ends[0] = loopback_of(family).accept_one();
   watch(ends[0]);
 }

@@ -35,8 +35,15 @@ class Loopback {
   Loopback(const Loopback&) = delete;
   Loopback& operator=(const Loopback&) = delete;
 
-  int connect_to() const {
+  // The client's socket has no name, or one in the file system (AF_UNIX).
+  int connect_to(bool named = false) const {
     const int end = socket(address_.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (named) {
+      sockaddr_un own = {AF_UNIX, {}};
+      snprintf(own.sun_path, sizeof own.sun_path, "/tmp/loopback-client.%d", getpid());
+      if (bind(end, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) abort();
+      unlink(own.sun_path);
+    }
     if (connect(end, &address_.any, size_) != 0) abort();
     return end;
   }

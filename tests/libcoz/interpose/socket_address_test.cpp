@@ -36,7 +36,8 @@ TEST_CASE("a path may end before its size says so") {
   CHECK(place.has_value());
   CHECK(address_of(path, sizeof(sockaddr_un)).place() == place);
   CHECK(address_of(path + "/.").place() == place);
-  CHECK_FALSE(address_of(path).abstract_name_hash());
+  CHECK(address_of(path).name_hash().has_value());
+  CHECK(address_of(path, sizeof(sockaddr_un)).name_hash() == address_of(path).name_hash());
   REQUIRE(rmdir(folder) == 0);
   CHECK_FALSE(address_of(path).place());
 }
@@ -50,11 +51,11 @@ TEST_CASE("a path of full length need not end") {
 
 TEST_CASE("abstract names may hold zeros, and are as long as their size says") {
   using namespace std::string_view_literals;
-  const auto hash = address_of("\0name\0x"sv).abstract_name_hash();
+  const auto hash = address_of("\0name\0x"sv).name_hash();
   CHECK(hash.has_value());
-  CHECK(address_of("\0name\0x"sv).abstract_name_hash() == hash);
-  CHECK(address_of("\0name\0y"sv).abstract_name_hash() != hash);
-  CHECK(address_of("\0name"sv).abstract_name_hash() != hash);
+  CHECK(address_of("\0name\0x"sv).name_hash() == hash);
+  CHECK(address_of("\0name\0y"sv).name_hash() != hash);
+  CHECK(address_of("\0name"sv).name_hash() != hash);
   CHECK(address_of("\0name"sv).place() != address_of("\0name\0x"sv).place());
 }
 
@@ -69,6 +70,7 @@ TEST_CASE("what is no address is none") {
   CHECK(address.is_unix());
   CHECK_FALSE(address.has_name());
   CHECK_FALSE(address.place());
+  CHECK_FALSE(address.name_hash());
   CHECK(address.port() == 0);
 }
 
